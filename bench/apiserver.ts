@@ -1,7 +1,8 @@
-// Claim: the API server costs a fraction of the reference's processor time and memory for the same work, and starts faster.
-// The server is a process of its own on the embedded store with real flushes, TLS and HTTP/2, authentication, RBAC, metrics on,
-// audit off; the client is another. On a busy machine everything costs more: the last column scales our figure to a machine on which
-// the bare server of the last row costs what it does on a calm one. Figures of the reference (with its etcd) were taken on the same kind of machine.
+// Claim: the API server costs a fraction of the reference's processor time and memory for the same work, and
+// starts faster. The server is a process of its own on the embedded store with real flushes, TLS and HTTP/2,
+// authentication, RBAC, metrics on, audit off; the client is another. On a busy machine everything costs
+// more: the last column scales our figure to a machine on which the bare server of the last row costs what it
+// does on a calm one. Figures of the reference (with its etcd) were taken on the same kind of machine.
 //
 //   npm run bench -- apiserver [--objects=10000] [--only=create,get] [--source] [--profile=DIR]
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -15,7 +16,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../test/kit/free-port.ts";
 import { residentMegabytes } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(process.argv.slice(2).map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]));
+const given = new Map<string, string>(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
+);
 const objects = Number(given.get("objects") ?? 10_000);
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "orch-bench-"));
@@ -55,11 +60,39 @@ try {
 }
 
 async function main(): Promise<void> {
-  const key = (name: string): string[] => ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", file(name)];
-  execFileSync("openssl", ["req", "-x509", ...key("tls.key"), "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-out", file("tls.crt")], {
-    stdio: "ignore",
-  });
-  execFileSync("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", file("accounts.key")], { stdio: "ignore" });
+  const key = (name: string): string[] => [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-keyout",
+    file(name),
+  ];
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      ...key("tls.key"),
+      "-days",
+      "2",
+      "-subj",
+      "/CN=127.0.0.1",
+      "-addext",
+      "subjectAltName=IP:127.0.0.1",
+      "-out",
+      file("tls.crt"),
+    ],
+    {
+      stdio: "ignore",
+    },
+  );
+  execFileSync(
+    "openssl",
+    ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", file("accounts.key")],
+    { stdio: "ignore" },
+  );
   writeFileSync(file("tokens.csv"), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
 
   const constant = await constantFigure();
@@ -74,12 +107,25 @@ async function main(): Promise<void> {
   const { child, url } = await startServer();
   await sleep(1000);
   const idle = residentMegabytes(child.pid!);
-  const figures = await load(url, child.pid!, ["events.orch.io", String(objects), ...(given.get("only") ? [given.get("only")!] : [])]);
+  const figures = await load(url, child.pid!, [
+    "events.orch.io",
+    String(objects),
+    ...(given.get("only") ? [given.get("only")!] : []),
+  ]);
   await stop(child);
-  print(figures, constant, { start: Math.min(...starts), idle, loaded: figures.get("create")?.residentMegabytes, embedded: await embedded() });
+  print(figures, constant, {
+    start: Math.min(...starts),
+    idle,
+    loaded: figures.get("create")?.residentMegabytes,
+    embedded: await embedded(),
+  });
 }
 
-async function startServer(): Promise<{ readonly child: ChildProcess; readonly url: string; readonly startMilliseconds: number }> {
+async function startServer(): Promise<{
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly startMilliseconds: number;
+}> {
   const port = await freePort();
   const flags = [
     `--data-dir=${file("data")}`,
@@ -98,7 +144,9 @@ async function startServer(): Promise<{ readonly child: ChildProcess; readonly u
   const began = performance.now();
   const child =
     given.has("source") || profile
-      ? spawn(process.execPath, [...profiling, ...fromSource, ...flags], { stdio: ["ignore", "ignore", "inherit"] })
+      ? spawn(process.execPath, [...profiling, ...fromSource, ...flags], {
+          stdio: ["ignore", "ignore", "inherit"],
+        })
       : spawn(join(root, "bin", "orch-apiserver"), flags, { stdio: ["ignore", "ignore", "inherit"] });
   running.add(child);
   const url = `https://127.0.0.1:${port}`;
@@ -112,10 +160,14 @@ async function startServer(): Promise<{ readonly child: ChildProcess; readonly u
 
 function ready(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const sent = request(`${url}/readyz`, { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${token}` } }, (reply) => {
-      reply.resume();
-      resolve(reply.statusCode === 200);
-    });
+    const sent = request(
+      `${url}/readyz`,
+      { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${token}` } },
+      (reply) => {
+        reply.resume();
+        resolve(reply.statusCode === 200);
+      },
+    );
     sent.on("error", () => resolve(false));
     sent.end();
   });
@@ -130,13 +182,19 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** Runs the client in its own process and collects what it prints. */
 async function load(url: string, pid: number, more: readonly string[]): Promise<Map<string, Figure>> {
-  const client = spawn(process.execPath, [join(root, "bench", "kit", "apiserver-load.ts"), url, String(pid), token, ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  const client = spawn(
+    process.execPath,
+    [join(root, "bench", "kit", "apiserver-load.ts"), url, String(pid), token, ...more],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   running.add(client);
   const figures = new Map<string, Figure>();
   for await (const line of createInterface({ input: client.stdout })) {
     const figure = JSON.parse(line) as Figure;
     figures.set(figure.step, figure);
-    process.stderr.write(`  ${figure.step}: ${figure.microsPerOperation.toFixed(1)} µs, ${figure.perSecond.toFixed(0)}/s, ${figure.residentMegabytes.toFixed(0)} MB\n`);
+    process.stderr.write(
+      `  ${figure.step}: ${figure.microsPerOperation.toFixed(1)} µs, ${figure.perSecond.toFixed(0)}/s, ${figure.residentMegabytes.toFixed(0)} MB\n`,
+    );
   }
   running.delete(client);
   return figures;
@@ -144,12 +202,20 @@ async function load(url: string, pid: number, more: readonly string[]): Promise<
 
 /** What a server costs that does nothing but HTTP. */
 async function constantFigure(): Promise<number> {
-  const server = spawn(process.execPath, [join(root, "bench", "kit", "constant-server.ts"), file("tls.crt"), file("tls.key")], { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(
+    process.execPath,
+    [join(root, "bench", "kit", "constant-server.ts"), file("tls.crt"), file("tls.key")],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   running.add(server);
   const [port] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
-  const client = spawn(process.execPath, [join(root, "bench", "kit", "constant-load.ts"), `https://127.0.0.1:${port}`, String(server.pid)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const client = spawn(
+    process.execPath,
+    [join(root, "bench", "kit", "constant-load.ts"), `https://127.0.0.1:${port}`, String(server.pid)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const [line] = (await once(createInterface({ input: client.stdout }), "line")) as [string];
   await stop(server);
   return Number(line);
@@ -167,14 +233,33 @@ async function embedded(): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 5; round++) {
     const condition = given.has("source") ? ["--conditions=orch-source"] : [];
-    times.push(Number(execFileSync(process.execPath, [...condition, "--input-type=module", "-e", program], { encoding: "utf8", cwd: root })));
+    times.push(
+      Number(
+        execFileSync(process.execPath, [...condition, "--input-type=module", "-e", program], {
+          encoding: "utf8",
+          cwd: root,
+        }),
+      ),
+    );
   }
   return Math.min(...times);
 }
 
-function print(figures: ReadonlyMap<string, Figure>, constant: number, about: { start: number; idle: number; loaded: number | undefined; embedded: number }): void {
-  const time = (micros: number): string => (micros >= 1000 ? `${(micros / 1000).toFixed(1)} ms` : `${micros.toFixed(micros < 100 ? 1 : 0)} µs`);
-  const line = (name: string, reference: string, most: string, ours: string, good: boolean | undefined, scaled = ""): void =>
+function print(
+  figures: ReadonlyMap<string, Figure>,
+  constant: number,
+  about: { start: number; idle: number; loaded: number | undefined; embedded: number },
+): void {
+  const time = (micros: number): string =>
+    micros >= 1000 ? `${(micros / 1000).toFixed(1)} ms` : `${micros.toFixed(micros < 100 ? 1 : 0)} µs`;
+  const line = (
+    name: string,
+    reference: string,
+    most: string,
+    ours: string,
+    good: boolean | undefined,
+    scaled = "",
+  ): void =>
     console.log(
       `| ${name.padEnd(50)} | ${reference.padEnd(9)} | ${most.padEnd(9)} | ${ours.padEnd(9)} | ${(good === undefined ? "" : good ? "yes" : "NO").padEnd(3)} | ${scaled.padEnd(9)} |`,
     );
@@ -182,11 +267,32 @@ function print(figures: ReadonlyMap<string, Figure>, constant: number, about: { 
   console.log("|---|---|---|---|---|---|");
   for (const [step, name, reference, most] of rows) {
     const ours = figures.get(step)?.microsPerOperation;
-    if (ours !== undefined) line(name, reference, time(most), time(ours), ours <= most, time((ours * calmMicros) / Math.max(constant, calmMicros)));
+    if (ours !== undefined)
+      line(
+        name,
+        reference,
+        time(most),
+        time(ours),
+        ours <= most,
+        time((ours * calmMicros) / Math.max(constant, calmMicros)),
+      );
   }
   line("start to ready", "3.3 s", "0.5 s", `${(about.start / 1000).toFixed(2)} s`, about.start <= 500);
   line("memory, idle", "305 MB", "120 MB", `${about.idle.toFixed(0)} MB`, about.idle <= 120);
-  if (about.loaded !== undefined) line(`memory with the ${objects.toLocaleString("en")}`, "406 MB", "160 MB", `${about.loaded.toFixed(0)} MB`, about.loaded <= 160);
-  line("in process, start to first answer", "-", "150 ms", `${about.embedded.toFixed(0)} ms`, about.embedded <= 150);
+  if (about.loaded !== undefined)
+    line(
+      `memory with the ${objects.toLocaleString("en")}`,
+      "406 MB",
+      "160 MB",
+      `${about.loaded.toFixed(0)} MB`,
+      about.loaded <= 160,
+    );
+  line(
+    "in process, start to first answer",
+    "-",
+    "150 ms",
+    `${about.embedded.toFixed(0)} ms`,
+    about.embedded <= 150,
+  );
   line("for scale: a bare HTTPS server, constant kilobyte", "-", "-", time(constant), undefined);
 }

@@ -1,4 +1,5 @@
-// Claim: an empty program that loads schema, options and every kind starts in under 150 ms; the launcher adds a few.
+// Claim: an empty program that loads schema, options and every kind starts in under 150 ms; the launcher adds
+// a few.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,15 +12,27 @@ const rounds = 15;
 const imports = (...rooms: readonly string[]): string[] => [
   "--input-type=module",
   "-e",
-  rooms.map((room) => `await import("${pathToFileURL(join(root, "dist", room, "index.js")).href}");`).join(""),
+  rooms
+    .map((room) => `await import("${pathToFileURL(join(root, "dist", room, "index.js")).href}");`)
+    .join(""),
 ];
 
 const cases: [name: string, command: string, args: readonly string[], env?: Record<string, string>][] = [
   ["bare runtime", process.execPath, ["-e", ""]],
   ["schema and options", process.execPath, imports("schema", "options")],
-  ["schema and options, modules cached", process.execPath, imports("schema", "options"), { NODE_COMPILE_CACHE: cache }],
+  [
+    "schema and options, modules cached",
+    process.execPath,
+    imports("schema", "options"),
+    { NODE_COMPILE_CACHE: cache },
+  ],
   ["every kind as well", process.execPath, imports("schema", "options", "api")],
-  ["every kind as well, modules cached", process.execPath, imports("schema", "options", "api"), { NODE_COMPILE_CACHE: cache }],
+  [
+    "every kind as well, modules cached",
+    process.execPath,
+    imports("schema", "options", "api"),
+    { NODE_COMPILE_CACHE: cache },
+  ],
   ["bin/orch-apiserver --version", join(root, "bin", "orch-apiserver"), ["--version"]],
 ];
 
@@ -29,10 +42,13 @@ for (const [name, command, args, env] of cases) {
   let failed = false;
   for (let round = 0; round < rounds; round++) {
     const began = performance.now();
-    failed = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore" }).status !== 0 || failed;
+    failed =
+      spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore" }).status !== 0 || failed;
     times.push(performance.now() - began);
   }
   times.sort((a, b) => a - b);
-  console.log(`${name.padEnd(38)} ${times[0]!.toFixed(0).padStart(3)}  ${times[rounds >> 1]!.toFixed(0).padStart(6)}${failed ? "  (failed)" : ""}`);
+  console.log(
+    `${name.padEnd(38)} ${times[0]!.toFixed(0).padStart(3)}  ${times[rounds >> 1]!.toFixed(0).padStart(6)}${failed ? "  (failed)" : ""}`,
+  );
 }
 rmSync(cache, { recursive: true, force: true });

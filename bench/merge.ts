@@ -1,7 +1,16 @@
-// Claim: knowing who manages what costs a create of a 1 KB event at most 20 µs, and a patch little more than what it touches.
+// Claim: knowing who manages what costs a create of a 1 KB event at most 20 µs, and a patch little more than
+// what it touches.
 
 import { Event, Pod } from "#api";
-import { type JsonObject, apply, jsonPatch, mergePatch, strategicMergePatch, updateManagers, withManagers } from "#schema";
+import {
+  type JsonObject,
+  apply,
+  jsonPatch,
+  mergePatch,
+  strategicMergePatch,
+  updateManagers,
+  withManagers,
+} from "#schema";
 import { measure, table } from "./kit/measure.ts";
 import { pod } from "./kit/pod.ts";
 
@@ -9,7 +18,12 @@ const now = "2026-03-14T09:27:00Z";
 const event = {
   kind: "Event",
   apiVersion: "v1",
-  metadata: { name: "web-0.17a", namespace: "production", creationTimestamp: null, labels: { app: "web", tier: "frontend" } },
+  metadata: {
+    name: "web-0.17a",
+    namespace: "production",
+    creationTimestamp: null,
+    labels: { app: "web", tier: "frontend" },
+  },
   involvedObject: {
     kind: "Pod",
     namespace: "production",
@@ -32,7 +46,10 @@ const event = {
 } as const satisfies JsonObject;
 
 const write = { schema: Event, apiVersion: "v1", manager: "node-agent", now };
-const live = withManagers({ ...event, metadata: { ...event.metadata, uid: "u" } }, updateManagers({ ...write, live: undefined, next: event }));
+const live = withManagers(
+  { ...event, metadata: { ...event.metadata, uid: "u" } },
+  updateManagers({ ...write, live: undefined, next: event }),
+);
 const storedText = JSON.stringify(live);
 
 const bare = pod as unknown as JsonObject;
@@ -44,24 +61,54 @@ const applied = apply({ ...podWrite, manager: "team", live: livePod, patch: conf
 if (!applied.done) throw new Error("the configuration conflicts");
 
 const countPatch = { count: 2, lastTimestamp: "2026-03-14T09:28:00Z" };
-const imagePatch = { spec: { containers: [{ name: pod.spec.containers?.[0]?.name ?? "", image: "registry.example.com/web:2" }] } };
+const imagePatch = {
+  spec: { containers: [{ name: pod.spec.containers?.[0]?.name ?? "", image: "registry.example.com/web:2" }] },
+};
 const statusPatch = { status: { phase: "Failed" } };
 
 const figures = measure([
-  { name: `create an event of ${JSON.stringify(event).length} bytes: managers`, run: () => updateManagers({ ...write, live: undefined, next: event }) },
+  {
+    name: `create an event of ${JSON.stringify(event).length} bytes: managers`,
+    run: () => updateManagers({ ...write, live: undefined, next: event }),
+  },
   { name: "merge patch of the event: patch", run: () => mergePatch(live, countPatch) },
-  { name: "merge patch of the event: managers", run: () => updateManagers({ ...write, live, next: mergePatch(live, countPatch) }) },
+  {
+    name: "merge patch of the event: managers",
+    run: () => updateManagers({ ...write, live, next: mergePatch(live, countPatch) }),
+  },
   { name: "replace the event, read anew: parse", run: () => JSON.parse(storedText) as unknown },
-  { name: "replace the event, read anew: parse + managers", run: () => updateManagers({ ...write, live, next: JSON.parse(storedText) as JsonObject }) },
-  { name: `create a pod of ${podText.length} bytes: managers`, run: () => updateManagers({ ...podWrite, live: undefined, next: bare }) },
-  { name: "JSON patch of the pod", run: () => jsonPatch(livePod, [{ op: "replace", path: "/spec/nodeName", value: "node-2" }]) },
+  {
+    name: "replace the event, read anew: parse + managers",
+    run: () => updateManagers({ ...write, live, next: JSON.parse(storedText) as JsonObject }),
+  },
+  {
+    name: `create a pod of ${podText.length} bytes: managers`,
+    run: () => updateManagers({ ...podWrite, live: undefined, next: bare }),
+  },
+  {
+    name: "JSON patch of the pod",
+    run: () => jsonPatch(livePod, [{ op: "replace", path: "/spec/nodeName", value: "node-2" }]),
+  },
   { name: "strategic merge patch of the pod", run: () => strategicMergePatch(Pod, livePod, imagePatch) },
   {
     name: "status patch of the pod: patch + managers",
-    run: () => updateManagers({ ...podWrite, manager: "agent", subresource: "status", live: livePod, next: mergePatch(livePod, statusPatch) }),
+    run: () =>
+      updateManagers({
+        ...podWrite,
+        manager: "agent",
+        subresource: "status",
+        live: livePod,
+        next: mergePatch(livePod, statusPatch),
+      }),
   },
   { name: "replace the pod, read anew: parse", run: () => JSON.parse(podText) as unknown },
-  { name: "replace the pod, read anew: parse + managers", run: () => updateManagers({ ...podWrite, live: livePod, next: JSON.parse(podText) as JsonObject }) },
-  { name: "apply a label to the pod again", run: () => apply({ ...podWrite, manager: "team", live: applied.object, patch: config, force: false }) },
+  {
+    name: "replace the pod, read anew: parse + managers",
+    run: () => updateManagers({ ...podWrite, live: livePod, next: JSON.parse(podText) as JsonObject }),
+  },
+  {
+    name: "apply a label to the pod again",
+    run: () => apply({ ...podWrite, manager: "team", live: applied.object, patch: config, force: false }),
+  },
 ]);
 table("patches and managers", figures);

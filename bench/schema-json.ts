@@ -1,4 +1,5 @@
-// Claim: decoding and encoding a pod with all checks costs at most twice a bare JSON.parse and JSON.stringify.
+// Claim: decoding and encoding a pod with all checks costs at most twice a bare JSON.parse and
+// JSON.stringify.
 
 import { Pod } from "#api";
 import { canonical, decodeJson, encodeJson } from "#schema";
@@ -18,12 +19,16 @@ const sorted = (value: unknown): unknown =>
         )
       : value;
 const alphabetical = JSON.stringify(sorted(pod));
-if (encodeJson(Pod, decodeJson(Pod, bytes).value) !== text || canonical(Pod, pod) !== pod) throw new Error("the pod does not survive the round trip");
+if (encodeJson(Pod, decodeJson(Pod, bytes).value) !== text || canonical(Pod, pod) !== pod)
+  throw new Error("the pod does not survive the round trip");
 
 const figures = measure([
   { name: "bare JSON.parse + JSON.stringify", run: () => JSON.stringify(JSON.parse(text)) },
   { name: "decode + encode", run: () => encodeJson(Pod, decodeJson(Pod, text).value) },
-  { name: "decode + encode, keys in another order", run: () => encodeJson(Pod, decodeJson(Pod, alphabetical).value) },
+  {
+    name: "decode + encode, keys in another order",
+    run: () => encodeJson(Pod, decodeJson(Pod, alphabetical).value),
+  },
   { name: "bare JSON.parse", run: () => JSON.parse(text) as unknown },
   { name: "bare JSON.stringify", run: () => JSON.stringify(pod) },
   { name: "decode", run: () => decodeJson(Pod, text) },

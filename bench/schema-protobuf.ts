@@ -35,7 +35,8 @@ function build(message: Message): string {
   const type = new protobuf.Type(name);
   for (const [key, { number, shape }] of Object.entries(message.fields) as [string, Field][]) {
     if (shape.shape === "list") type.add(new protobuf.Field(key, number, typeName(shape.of), "repeated"));
-    else if (shape.shape === "map") type.add(new protobuf.MapField(key, number, "string", typeName(shape.of)));
+    else if (shape.shape === "map")
+      type.add(new protobuf.MapField(key, number, "string", typeName(shape.of)));
     else type.add(new protobuf.Field(key, number, typeName(shape)));
   }
   root.add(type);
@@ -49,15 +50,21 @@ const bytes = ours.encode(pod);
 const message = theirs.decode(bytes);
 const typeMeta = { apiVersion: "v1", kind: "Pod" };
 const json = encodeJson(Pod, pod);
-if (JSON.stringify(ours.decode(bytes, typeMeta)) !== json) throw new Error("the pod does not survive the round trip");
+if (JSON.stringify(ours.decode(bytes, typeMeta)) !== json)
+  throw new Error("the pod does not survive the round trip");
 
 const figures = measure([
   { name: "decode", run: () => ours.decode(bytes, typeMeta) },
   { name: "decode, protobufjs", run: () => theirs.decode(bytes) },
-  { name: "decode to plain objects, protobufjs", run: () => theirs.toObject(theirs.decode(bytes), { longs: Number }) },
+  {
+    name: "decode to plain objects, protobufjs",
+    run: () => theirs.toObject(theirs.decode(bytes), { longs: Number }),
+  },
   { name: "encode", run: () => ours.encode(pod) },
   { name: "encode, protobufjs", run: () => theirs.encode(message).finish() },
 ]);
 table(`protobuf: a pod of ${json.length} bytes of JSON, ${bytes.length} of protobuf`, figures);
 const ratio = (a: string, b: string): string => `${(figures.get(b)! / figures.get(a)!).toFixed(2)}×`;
-console.log(`  decode ${ratio("decode", "decode, protobufjs")} the speed of protobufjs, encode ${ratio("encode", "encode, protobufjs")}`);
+console.log(
+  `  decode ${ratio("decode", "decode, protobufjs")} the speed of protobufjs, encode ${ratio("encode", "encode, protobufjs")}`,
+);

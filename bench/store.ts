@@ -1,5 +1,6 @@
-// Claims: durable 1.5 KB writes with 64 in flight are at least three times as many as a single etcd takes on the same
-// disk in the same run; 100k keys read, watched, reopened and indexed cheaply; no flush holds up the event loop.
+// Claims: durable 1.5 KB writes with 64 in flight are at least three times as many as a single etcd takes on
+// the same disk in the same run; 100k keys read, watched, reopened and indexed cheaply; no flush holds up the
+// event loop.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomFillSync } from "node:crypto";
@@ -18,8 +19,10 @@ const manyKeys = 100_000;
 const value = randomFillSync(new Uint8Array(1536));
 const collect = (globalThis as { gc?: () => void }).gc ?? (() => undefined);
 const rows: [what: string, figure: string, note?: string][] = [];
-const round = (number: number, digits = 0): string => number.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-const percentile = (sorted: Float64Array, share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+const round = (number: number, digits = 0): string =>
+  number.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+const percentile = (sorted: Float64Array, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 
 interface Load {
   readonly perSecond: number;
@@ -43,15 +46,38 @@ async function load(store: Store, inFlight: number, milliseconds: number): Promi
     }),
   );
   const sorted = Float64Array.from(latencies).sort();
-  return { perSecond: (latencies.length / (performance.now() - began)) * 1000, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) };
+  return {
+    perSecond: (latencies.length / (performance.now() - began)) * 1000,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+  };
 }
 
 async function startEtcd(): Promise<ChildProcess | string> {
   if (!existsSync("/usr/bin/etcd")) return "etcd is not installed";
   const url = (port: number): string => `http://127.0.0.1:${port}`;
-  const flags = ["--data-dir", join(root, "etcd"), "--listen-client-urls", url(clientPort), "--advertise-client-urls", url(clientPort), "--listen-peer-urls", url(peerPort)];
-  const cluster = ["--initial-advertise-peer-urls", url(peerPort), "--initial-cluster", `default=${url(peerPort)}`, "--log-level", "error"];
-  const child = spawn("/usr/bin/etcd", [...flags, ...cluster], { stdio: "ignore", env: { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch } });
+  const flags = [
+    "--data-dir",
+    join(root, "etcd"),
+    "--listen-client-urls",
+    url(clientPort),
+    "--advertise-client-urls",
+    url(clientPort),
+    "--listen-peer-urls",
+    url(peerPort),
+  ];
+  const cluster = [
+    "--initial-advertise-peer-urls",
+    url(peerPort),
+    "--initial-cluster",
+    `default=${url(peerPort)}`,
+    "--log-level",
+    "error",
+  ];
+  const child = spawn("/usr/bin/etcd", [...flags, ...cluster], {
+    stdio: "ignore",
+    env: { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch },
+  });
   for (let attempt = 0; attempt < 100; attempt++) {
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(clientPort, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false));
@@ -68,7 +94,10 @@ async function startEtcd(): Promise<ChildProcess | string> {
 async function compareWrites(): Promise<void> {
   const sqlite = await openStore({ dir: join(root, "sqlite") });
   const etcdProcess = await startEtcd();
-  const etcd = typeof etcdProcess === "string" ? undefined : await openStore({ etcd: { endpoints: [`http://127.0.0.1:${clientPort}`], prefix: "/bench" } });
+  const etcd =
+    typeof etcdProcess === "string"
+      ? undefined
+      : await openStore({ etcd: { endpoints: [`http://127.0.0.1:${clientPort}`], prefix: "/bench" } });
   let held = 0;
   for (const inFlight of [1, 64]) {
     const results: { sqlite: Load[]; etcd: Load[] } = { sqlite: [], etcd: [] };
@@ -87,7 +116,11 @@ async function compareWrites(): Promise<void> {
     if (etcd) {
       const theirs = median(results.etcd);
       rows.push([`durable writes/s, ${inFlight} in flight, etcd`, round(theirs.perSecond), describe(theirs)]);
-      rows.push([`sqlite over etcd, ${inFlight} in flight`, `${round(ours.perSecond / theirs.perSecond, 1)} ×`, inFlight === 64 ? "claim: ≥ 3 ×" : ""]);
+      rows.push([
+        `sqlite over etcd, ${inFlight} in flight`,
+        `${round(ours.perSecond / theirs.perSecond, 1)} ×`,
+        inFlight === 64 ? "claim: ≥ 3 ×" : "",
+      ]);
     } else rows.push([`durable writes/s, ${inFlight} in flight, etcd`, "skipped", String(etcdProcess)]);
   }
   rows.push(["event loop held at most, sqlite writes, ms", round(held, 1)]);
@@ -115,11 +148,18 @@ async function fill(dir: string): Promise<void> {
     Array.from({ length: 256 }, async () => {
       while (next < manyKeys) {
         const n = (next++ * 7919) % manyKeys;
-        await store.write({ key: `/registry/pods/namespace-${n % 100}/some-workload-7d4b9c6f5-${String(n).padStart(6, "0")}`, value, expect: "absent" });
+        await store.write({
+          key: `/registry/pods/namespace-${n % 100}/some-workload-7d4b9c6f5-${String(n).padStart(6, "0")}`,
+          value,
+          expect: "absent",
+        });
       }
     }),
   );
-  rows.push(["fill with 100k keys, 256 in flight, writes/s", round((manyKeys / (performance.now() - began)) * 1000)]);
+  rows.push([
+    "fill with 100k keys, 256 in flight, writes/s",
+    round((manyKeys / (performance.now() - began)) * 1000),
+  ]);
   rows.push(["bytes on disk per 1.5 KB object", round((await store.status()).bytes / manyKeys)]);
   await store.close();
 }
@@ -132,8 +172,16 @@ async function manyObjects(): Promise<void> {
   const before = memory();
   const began = performance.now();
   const store = await openStore({ dir, recentBytes: 1 << 20 });
-  rows.push(["reopen with 100k keys, ms", round(performance.now() - began), `file ${round(statSync(join(dir, "store.db")).size / 2 ** 20)} MB`]);
-  rows.push(["memory per stored object (index), bytes", round((memory() - before) / manyKeys), "keys of 55 characters included"]);
+  rows.push([
+    "reopen with 100k keys, ms",
+    round(performance.now() - began),
+    `file ${round(statSync(join(dir, "store.db")).size / 2 ** 20)} MB`,
+  ]);
+  rows.push([
+    "memory per stored object (index), bytes",
+    round((memory() - before) / manyKeys),
+    "keys of 55 characters included",
+  ]);
 
   await rangeReads(store);
   await watches(store);
@@ -149,13 +197,21 @@ async function rangeReads(store: Store): Promise<void> {
     const { entries } = await store.read({ prefix: "/registry/pods/" });
     const took = performance.now() - began;
     delay.disable();
-    rows.push([`read 100k keys with values, ms (${turn})`, round(took), `${round((entries.length / took) * 1000)} keys/s, loop held at most ${round(delay.max / 1e6, 1)} ms`]);
+    rows.push([
+      `read 100k keys with values, ms (${turn})`,
+      round(took),
+      `${round((entries.length / took) * 1000)} keys/s, loop held at most ${round(delay.max / 1e6, 1)} ms`,
+    ]);
   }
   let began = performance.now();
   let after: string | undefined;
   let pages = 0;
   for (let remaining = 1; remaining > 0; pages++) {
-    const page = await store.read({ prefix: "/registry/pods/", limit: 500, ...(after !== undefined && { after }) });
+    const page = await store.read({
+      prefix: "/registry/pods/",
+      limit: 500,
+      ...(after !== undefined && { after }),
+    });
     after = page.entries.at(-1)!.key;
     ({ remaining } = page);
   }
@@ -173,7 +229,10 @@ async function watches(store: Store): Promise<void> {
     seen += batch.changes.length;
     if (batch.through >= revision) break;
   }
-  rows.push(["watch catching up on 100k changes from disk, changes/s", round((seen / (performance.now() - began)) * 1000)]);
+  rows.push([
+    "watch catching up on 100k changes from disk, changes/s",
+    round((seen / (performance.now() - began)) * 1000),
+  ]);
 
   const stop = new AbortController();
   const writes = 20_000;
@@ -183,7 +242,8 @@ async function watches(store: Store): Promise<void> {
   const watching = Array.from({ length: 100 }, async (_, i) => {
     for await (const batch of store.watch({ prefix: "/registry/" }, revision, stop.signal)) {
       delivered += batch.changes.length;
-      if (i === 0) for (const change of batch.changes) latencies.push(performance.now() - sent.get(change.key)!);
+      if (i === 0)
+        for (const change of batch.changes) latencies.push(performance.now() - sent.get(change.key)!);
       if (delivered >= writes * 100) stop.abort();
     }
   });
@@ -201,8 +261,16 @@ async function watches(store: Store): Promise<void> {
   await Promise.all(watching);
   const took = performance.now() - began;
   const sorted = Float64Array.from(latencies).sort();
-  rows.push(["watch delivery to 100 watchers, changes/s", round((delivered / took) * 1000), `while ${round((writes / took) * 1000)} writes/s at 64 in flight`]);
-  rows.push(["from asking to write to seeing it, ms", `p50 ${round(percentile(sorted, 0.5), 2)}`, `p99 ${round(percentile(sorted, 0.99), 2)}, flush included`]);
+  rows.push([
+    "watch delivery to 100 watchers, changes/s",
+    round((delivered / took) * 1000),
+    `while ${round((writes / took) * 1000)} writes/s at 64 in flight`,
+  ]);
+  rows.push([
+    "from asking to write to seeing it, ms",
+    `p50 ${round(percentile(sorted, 0.5), 2)}`,
+    `p99 ${round(percentile(sorted, 0.99), 2)}, flush included`,
+  ]);
 }
 
 try {

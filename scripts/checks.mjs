@@ -1,4 +1,5 @@
-// What must hold of the sources before any test runs: types, lint, format. The architecture is a test of its own.
+// What must hold of the sources before any test runs: types, lint, format. The architecture is a test of its
+// own.
 import { runTool } from "./setup.mjs";
 
 export const checks = [

@@ -1,17 +1,20 @@
-// Packs the compiled modules of each program and of each library door into a few files: loading hundreds of small modules is
-// most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside, under their own names, so that
-// `new URL("./x-worker.js", import.meta.url)` finds them either way.
+// Packs the compiled modules of each program and of each library door into a few files: loading hundreds of
+// small modules is most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside,
+// under their own names, so that `new URL("./x-worker.js", import.meta.url)` finds them either way.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { filesUnder, root } from "./setup.mjs";
 
-// An ES import of a built-in module reads all its exports, and some of those load what nobody here uses: node:http alone brings the whole
-// fetch client, a quarter of our start. Asked for by name, modules give only what is taken. Lines stay where they are, for the source maps.
+// An ES import of a built-in module reads all its exports, and some of those load what nobody here uses:
+// node:http alone brings the whole fetch client, a quarter of our start. Asked for by name, modules give only
+// what is taken. Lines stay where they are, for the source maps.
 const builtinImport = /^import (?:(\w+)|\* as (\w+)|\{([^}]*)\}) from "(node:[\w/]+)";$/gm;
 function withPlainBuiltins(code) {
   const taken = [];
   const rest = code.replace(builtinImport, (whole, byDefault, all, names, module) => {
-    taken.push(`const ${byDefault ?? all ?? `{${names.replaceAll(" as ", ": ").replaceAll("\n", " ")}}`} = process.getBuiltinModule("${module}");`);
+    taken.push(
+      `const ${byDefault ?? all ?? `{${names.replaceAll(" as ", ": ").replaceAll("\n", " ")}}`} = process.getBuiltinModule("${module}");`,
+    );
     return whole.replace(/[^\n]+/g, "");
   });
   return taken.join(" ") + rest;
@@ -23,8 +26,12 @@ export async function pack() {
   const compiled = filesUnder("dist", ".js").filter((file) => !file.startsWith("dist/pack/"));
   const isWorker = (file) => /\bparentPort\b/.test(readFileSync(join(root, file), "utf8"));
   const entries = [
-    ...compiled.filter((file) => /^dist\/bin\/[^/]+\.js$/.test(file) || isWorker(file)).map((file) => [basename(file, ".js"), file]),
-    ...["apiserver", "client"].map((room) => [room, `dist/${room}/index.js`]).filter(([, file]) => existsSync(join(root, file))),
+    ...compiled
+      .filter((file) => /^dist\/bin\/[^/]+\.js$/.test(file) || isWorker(file))
+      .map((file) => [basename(file, ".js"), file]),
+    ...["apiserver", "client"]
+      .map((room) => [room, `dist/${room}/index.js`])
+      .filter(([, file]) => existsSync(join(root, file))),
   ];
   const twice = entries.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
   if (twice.length) throw new Error(`two programs, workers or doors have the same name: ${twice.join(", ")}`);

@@ -1,8 +1,18 @@
-// Replays the recorded behaviour of the reference against bin/orch-apiserver in both dialects, where the recording exists
-// (../shared/reference or ORCH_REFERENCE), and holds the number of matching steps against .ci/replay-floor.json.
+// Replays the recorded behaviour of the reference against bin/orch-apiserver in both dialects, where the
+// recording exists (../shared/reference or ORCH_REFERENCE), and holds the number of matching steps against
+// .ci/replay-floor.json.
 //   node scripts/replay.mjs [--raise] [orch|kubernetes] [replay options such as --only events]
 import { spawn, spawnSync } from "node:child_process";
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -46,7 +56,11 @@ async function replay(dialect) {
   mkdirSync(join(root, "build"), { recursive: true });
   const port = await freePort();
   const env = { SKIP_EXTRA: "1", ...process.env, PORT: String(port) };
-  const child = spawn("bash", ["check.sh", join(root, "bin", "orch-apiserver"), dialect, ...(options.length ? options : whole)], { cwd: work, env, detached: true });
+  const child = spawn(
+    "bash",
+    ["check.sh", join(root, "bin", "orch-apiserver"), dialect, ...(options.length ? options : whole)],
+    { cwd: work, env, detached: true },
+  );
   const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), minutes * 60_000);
   const copy = createWriteStream(log);
   let text = "";
@@ -62,7 +76,9 @@ async function replay(dialect) {
   copy.end();
   const sums = [...text.matchAll(/^(\d+) of (\d+) steps match/gm)];
   const total = (place) => sums.reduce((sum, match) => sum + Number(match[place]), 0);
-  console.log(`replay ${dialect}: ${total(1)} of ${total(2)} steps match (floor ${floor[dialect]}; details in build/replay-${dialect}.log)`);
+  console.log(
+    `replay ${dialect}: ${total(1)} of ${total(2)} steps match (floor ${floor[dialect]}; details in build/replay-${dialect}.log)`,
+  );
   return total(1);
 }
 
@@ -70,7 +86,10 @@ function judge() {
   const below = Object.keys(found).filter((dialect) => found[dialect] < floor[dialect]);
   const above = Object.keys(found).filter((dialect) => found[dialect] > floor[dialect]);
   if (above.length && raise) {
-    writeFileSync(floorFile, `${JSON.stringify({ ...floor, ...Object.fromEntries(above.map((dialect) => [dialect, found[dialect]])) }, null, 2)}\n`);
+    writeFileSync(
+      floorFile,
+      `${JSON.stringify({ ...floor, ...Object.fromEntries(above.map((dialect) => [dialect, found[dialect]])) }, null, 2)}\n`,
+    );
     console.log("replay: the floor is raised; commit .ci/replay-floor.json");
   } else if (above.length) console.log("replay: the floor could be raised: node scripts/replay.mjs --raise");
   if (below.length) fail(`replay: fewer steps match than before in ${below.join(" and ")}; see build/`);

@@ -1,11 +1,12 @@
-// A node:test reporter: prints failures in full (and every test of the slow suites), and notes each result as a line of JSON
-// in the file ORCH_TEST_RESULTS, from which scripts/test.mjs counts.
+// A node:test reporter: prints failures in full (and every test of the slow suites), and notes each result as
+// a line of JSON in the file ORCH_TEST_RESULTS, from which scripts/test.mjs counts.
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
 const verbose = process.env.ORCH_TEST_VERBOSE === "1";
-const note = (line) => process.env.ORCH_TEST_RESULTS && appendFileSync(process.env.ORCH_TEST_RESULTS, `${JSON.stringify(line)}\n`);
+const note = (line) =>
+  process.env.ORCH_TEST_RESULTS && appendFileSync(process.env.ORCH_TEST_RESULTS, `${JSON.stringify(line)}\n`);
 
 export default async function* report(events) {
   const above = [];
@@ -17,7 +18,12 @@ export default async function* report(events) {
     if (type !== "test:pass" && type !== "test:fail") continue;
     const name = [...above.slice(0, data.nesting), data.name].join(" › ");
     const reason = data.skip ?? data.todo;
-    const result = type === "test:fail" && data.todo === undefined ? "failed" : reason === undefined ? "passed" : "skipped";
+    const result =
+      type === "test:fail" && data.todo === undefined
+        ? "failed"
+        : reason === undefined
+          ? "passed"
+          : "skipped";
     const isGroup = data.details?.type === "suite";
     if (isGroup && result === "passed") continue;
     // A file that ends well and holds no test that was asked for is told under its own name.
@@ -31,8 +37,10 @@ export default async function* report(events) {
       milliseconds: Math.round(data.details?.duration_ms ?? 0),
       ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }),
     });
-    if (result === "failed") yield `✖ ${name}  (${where}:${data.line ?? 0})\n${indent(errorText(data.details?.error))}\n`;
-    else if (verbose) yield `${result === "passed" ? "✔" : "–"} ${name} (${Math.round(data.details?.duration_ms ?? 0)} ms)${typeof reason === "string" ? `: ${reason}` : ""}\n`;
+    if (result === "failed")
+      yield `✖ ${name}  (${where}:${data.line ?? 0})\n${indent(errorText(data.details?.error))}\n`;
+    else if (verbose)
+      yield `${result === "passed" ? "✔" : "–"} ${name} (${Math.round(data.details?.duration_ms ?? 0)} ms)${typeof reason === "string" ? `: ${reason}` : ""}\n`;
   }
 }
 

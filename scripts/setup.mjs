@@ -1,7 +1,17 @@
-// What every command needs first: the packages of the lock file and a fresh build. Runs on Node 20 with nothing installed.
+// What every command needs first: the packages of the lock file and a fresh build. Runs on Node 20 with
+// nothing installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,16 +28,26 @@ export const runtime = () => launcher.findRuntime();
 
 /** Runs a program to its end with our terminal; returns whether it succeeded. */
 export function run(program, args, { env = process.env, quiet = false } = {}) {
-  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: root, env, stdio: quiet ? "pipe" : "inherit", encoding: "utf8", maxBuffer: 64 << 20 });
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    cwd: root,
+    env,
+    stdio: quiet ? "pipe" : "inherit",
+    encoding: "utf8",
+    maxBuffer: 64 << 20,
+  });
   if (error) console.error(`cannot run ${program}: ${error.message}`);
   if (quiet && status !== 0) process.stdout.write(`${stdout ?? ""}${stderr ?? ""}`);
   return status === 0;
 }
 
 /** Runs a program that a package in node_modules brings. */
-export const runTool = (name, args, options) => run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
+export const runTool = (name, args, options) =>
+  run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
 
-/** Installs what the lock file says unless it is there already, and the library that the pinned Node needs where we may. */
+/**
+ * Installs what the lock file says unless it is there already, and the library that the pinned Node needs
+ * where we may.
+ */
 export async function install({ dev = true } = {}) {
   if (installed(dev) && !launcher.missingPackage()) return;
   await withLock("install", () => {
@@ -41,12 +61,28 @@ export async function install({ dev = true } = {}) {
 
 function installModules(dev) {
   console.error("Installing packages…");
-  const npm = process.env.npm_execpath && existsSync(process.env.npm_execpath) ? [process.execPath, process.env.npm_execpath] : ["npm"];
-  if (!run(npm[0], [...npm.slice(1), "ci", "--ignore-scripts", "--loglevel=error", "--no-audit", "--no-fund", ...(dev ? [] : ["--omit=dev"])]))
+  const npm =
+    process.env.npm_execpath && existsSync(process.env.npm_execpath)
+      ? [process.execPath, process.env.npm_execpath]
+      : ["npm"];
+  if (
+    !run(npm[0], [
+      ...npm.slice(1),
+      "ci",
+      "--ignore-scripts",
+      "--loglevel=error",
+      "--no-audit",
+      "--no-fund",
+      ...(dev ? [] : ["--omit=dev"]),
+    ])
+  )
     fail("could not install the packages; see above");
 }
 
-/** Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether it succeeded; prints what the compiler found. */
+/**
+ * Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether
+ * it succeeded; prints what the compiler found.
+ */
 export async function build() {
   const want = sourceHash();
   if (isBuiltFrom(want)) {
@@ -90,27 +126,41 @@ function installed(dev) {
   if (!existsSync(record)) return false;
   const want = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const have = JSON.parse(readFileSync(record, "utf8")).packages;
-  return Object.entries(want).every(([path, { version, optional, dev: onlyDev }]) => !path || have[path]?.version === version || (!have[path] && (optional || (onlyDev && !dev))));
+  return Object.entries(want).every(
+    ([path, { version, optional, dev: onlyDev }]) =>
+      !path || have[path]?.version === version || (!have[path] && (optional || (onlyDev && !dev))),
+  );
 }
 
 const isBuiltFrom = (hash) => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
 
 function sourceHash() {
   const hash = createHash("sha256");
-  for (const file of ["package-lock.json", "tsconfig.json", "tsconfig.build.json", ...filesUnder("src").filter(isBuilt)])
+  for (const file of [
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    ...filesUnder("src").filter(isBuilt),
+  ])
     hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
 
-// What /version tells: the commit, whether the sources differ from it, and its time (the time of the build would make two
-// builds of one commit differ). A file beside the build, not a word inside: a new commit need not pack everything anew.
-// A copy without its history has none of it; the programs then say that they do not know.
+// What /version tells: the commit, whether the sources differ from it, and its time (the time of the build
+// would make two builds of one commit differ). A file beside the build, not a word inside: a new commit need
+// not pack everything anew. A copy without its history has none of it; the programs then say that they do not
+// know.
 function noteOrigin() {
   const file = join(dist, "build.json");
   const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "";
-  const [commit, seconds] = existsSync(join(root, ".git")) ? git("log", "-1", "--format=%H %ct").split(" ") : [];
-  const tree = () => (git("status", "--porcelain", "--", "src", "package.json", "package-lock.json") === "" ? "clean" : "dirty");
-  const origin = seconds ? { commit, tree: tree(), date: new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "Z") } : {};
+  const [commit, seconds] = existsSync(join(root, ".git"))
+    ? git("log", "-1", "--format=%H %ct").split(" ")
+    : [];
+  const tree = () =>
+    git("status", "--porcelain", "--", "src", "package.json", "package-lock.json") === "" ? "clean" : "dirty";
+  const origin = seconds
+    ? { commit, tree: tree(), date: new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "Z") }
+    : {};
   const text = `${JSON.stringify(origin)}\n`;
   if (existsSync(file) && readFileSync(file, "utf8") === text) return;
   const fresh = `${file}.${process.pid}`;
@@ -131,7 +181,8 @@ function removeStale() {
     if (name && !sources.has(name[1])) rmSync(join(root, file));
     else if (name?.[2] === ".js") outputs.add(name[1]);
   }
-  if ([...sources].some((source) => !outputs.has(source))) rmSync(join(dist, ".tsbuildinfo"), { force: true });
+  if ([...sources].some((source) => !outputs.has(source)))
+    rmSync(join(dist, ".tsbuildinfo"), { force: true });
 }
 
 async function tryPack() {

@@ -1,12 +1,14 @@
-// The system packages that tests against real programs need: installed through apt where we may, named where we may not.
-// Tests ask for a program with `needs()` from the test kit and are skipped with the reason when it is absent.
+// The system packages that tests against real programs need: installed through apt where we may, named where
+// we may not. Tests ask for a program with `needs()` from the test kit and are skipped with the reason when
+// it is absent.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const packages = JSON.parse(readFileSync(new URL("system-packages.json", import.meta.url), "utf8"));
 const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
-const present = (program) => (program.startsWith("/") ? existsSync(program) : folders.some((folder) => existsSync(join(folder, program))));
+const present = (program) =>
+  program.startsWith("/") ? existsSync(program) : folders.some((folder) => existsSync(join(folder, program)));
 
 export const missingPackages = () => Object.keys(packages).filter((name) => !packages[name].every(present));
 
@@ -14,8 +16,12 @@ export const missingPackages = () => Object.keys(packages).filter((name) => !pac
 export function installSystemPackages() {
   const missing = missingPackages();
   if (missing.length === 0) return;
-  if (!hasApt()) return console.error(`Missing on this machine, so some tests are skipped: ${missing.join(", ")}`);
-  if (!mayInstall()) return console.error(`Some tests are skipped; to run them too: sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`);
+  if (!hasApt())
+    return console.error(`Missing on this machine, so some tests are skipped: ${missing.join(", ")}`);
+  if (!mayInstall())
+    return console.error(
+      `Some tests are skipped; to run them too: sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`,
+    );
   if (installPackages(missing)) return;
   for (const name of missing) apt(["install", "-y", "-qq", "--no-install-recommends", name]);
   const still = missingPackages();
@@ -34,7 +40,12 @@ export function installPackages(names) {
 }
 
 function apt(args) {
-  const { status, stderr } = spawnSync("apt-get", args, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, encoding: "utf8", maxBuffer: 64 << 20 });
-  if (status !== 0) console.error(`apt-get ${args[0]}: ${String(stderr).trim().split("\n").slice(-3).join("\n")}`);
+  const { status, stderr } = spawnSync("apt-get", args, {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    encoding: "utf8",
+    maxBuffer: 64 << 20,
+  });
+  if (status !== 0)
+    console.error(`apt-get ${args[0]}: ${String(stderr).trim().split("\n").slice(-3).join("\n")}`);
   return status === 0;
 }

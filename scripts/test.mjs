@@ -1,5 +1,6 @@
-// npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks the test files
-// whose path contains it, else the tests whose name matches it. The last line is the count; skipped tests are listed above it.
+// npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks
+// the test files whose path contains it, else the tests whose name matches it. The last line is the count;
+// skipped tests are listed above it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,17 +9,46 @@ import { checks } from "./checks.mjs";
 import { build, filesUnder, install, root, runtime } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
-// Tests beside the code that start real programs (a store, a container runtime) are called x.live.test.ts; the others share one process.
+// Tests beside the code that start real programs (a store, a container runtime) are called x.live.test.ts;
+// the others share one process.
 const beside = filesUnder("src", ".test.ts").filter((file) => !file.endsWith(".live.test.ts"));
 const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));
 
-// Limits are for machines that are much slower than usual: the whole takes about a quarter of an hour on two free cores.
-// Suites that start real programs depend on the machine around them: files of theirs that fail are run once more, and both runs are told.
+// Limits are for machines that are much slower than usual: the whole takes about a quarter of an hour on two
+// free cores. Suites that start real programs depend on the machine around them: files of theirs that fail
+// are run once more, and both runs are told.
 const suites = [
-  { name: "unit", files: [...topOfTest, ...beside], args: ["--test-isolation=none", "--test-force-exit"], minutes: 5, verbose: false },
-  { name: "programs", files: filesUnder("src", ".live.test.ts"), args: ["--test-concurrency=2"], minutes: 6, verbose: false, again: true },
-  { name: "e2e", files: filesUnder("test/e2e", ".test.ts"), args: ["--test-concurrency=1"], minutes: 20, verbose: true, again: true },
-  { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 10, verbose: true, again: true },
+  {
+    name: "unit",
+    files: [...topOfTest, ...beside],
+    args: ["--test-isolation=none", "--test-force-exit"],
+    minutes: 5,
+    verbose: false,
+  },
+  {
+    name: "programs",
+    files: filesUnder("src", ".live.test.ts"),
+    args: ["--test-concurrency=2"],
+    minutes: 6,
+    verbose: false,
+    again: true,
+  },
+  {
+    name: "e2e",
+    files: filesUnder("test/e2e", ".test.ts"),
+    args: ["--test-concurrency=1"],
+    minutes: 20,
+    verbose: true,
+    again: true,
+  },
+  {
+    name: "robustness",
+    files: filesUnder("test/robustness", ".test.ts"),
+    args: ["--test-concurrency=1"],
+    minutes: 10,
+    verbose: true,
+    again: true,
+  },
 ];
 
 const pattern = process.argv[2];
@@ -38,14 +68,19 @@ if (pattern === undefined) {
 const chosen = choose(pattern);
 installSystemPackages();
 for (const suite of chosen) await runTwiceIfNeeded(suite);
-if (pattern !== undefined && results.length === 1) note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
+if (pattern !== undefined && results.length === 1)
+  note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
 finish();
 
 function choose(wanted) {
   const all = suites.filter(({ files }) => files.length > 0);
   if (wanted === undefined) return all;
-  const byPath = all.map((suite) => ({ ...suite, files: suite.files.filter((file) => file.includes(wanted)) })).filter(({ files }) => files.length > 0);
-  return byPath.length > 0 ? byPath : all.map((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
+  const byPath = all
+    .map((suite) => ({ ...suite, files: suite.files.filter((file) => file.includes(wanted)) }))
+    .filter(({ files }) => files.length > 0);
+  return byPath.length > 0
+    ? byPath
+    : all.map((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
 }
 
 async function runTwiceIfNeeded(suite) {
@@ -71,12 +106,16 @@ async function runSuite({ name, files, args, minutes, verbose }) {
   const env = { ...process.env, ORCH_TEST_RESULTS: notes, ORCH_TEST_VERBOSE: verbose ? "1" : "0" };
   delete env.NODE_TEST_CONTEXT;
   const reporter = new URL("reporter.mjs", import.meta.url).href;
-  const child = spawn(runtime(), ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files], {
-    cwd: root,
-    env,
-    stdio: ["ignore", "inherit", "inherit"],
-    detached: true,
-  });
+  const child = spawn(
+    runtime(),
+    ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files],
+    {
+      cwd: root,
+      env,
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    },
+  );
   const stop = (signal) => {
     try {
       process.kill(-child.pid, signal);
@@ -106,17 +145,29 @@ async function runSuite({ name, files, args, minutes, verbose }) {
   rmSync(folder, { recursive: true });
   const found = lines.filter(({ result }) => result);
   const last = lines.findLast(({ started }) => started);
-  if (late) found.push({ result: "failed", name: `${name} tests took longer than ${minutes} minutes; the last one started was "${last?.started}"`, file: last?.file ?? "" });
+  if (late)
+    found.push({
+      result: "failed",
+      name: `${name} tests took longer than ${minutes} minutes; the last one started was "${last?.started}"`,
+      file: last?.file ?? "",
+    });
   else if (code !== 0 && !found.some(({ result }) => result === "failed"))
-    found.push({ result: "failed", name: `${name} tests ended with exit code ${code}`, file: last?.file ?? "" });
-  console.log(`${found.some(({ result }) => result === "failed") ? "✖" : "✔"} ${name}: ${count(found)} (${seconds(began)})`);
+    found.push({
+      result: "failed",
+      name: `${name} tests ended with exit code ${code}`,
+      file: last?.file ?? "",
+    });
+  console.log(
+    `${found.some(({ result }) => result === "failed") ? "✖" : "✔"} ${name}: ${count(found)} (${seconds(began)})`,
+  );
   if (performance.now() - began > 20_000) console.log(`  the slowest: ${slowest(found).join("; ")}`);
   return found;
 }
 
 function slowest(list) {
   const byFile = new Map();
-  for (const { file, milliseconds = 0 } of list) byFile.set(file, (byFile.get(file) ?? 0) + milliseconds / 1000);
+  for (const { file, milliseconds = 0 } of list)
+    byFile.set(file, (byFile.get(file) ?? 0) + milliseconds / 1000);
   return [...byFile]
     .sort(([, a], [, b]) => b - a)
     .slice(0, 8)

@@ -6,12 +6,16 @@ import { test } from "node:test";
 import { rulesFor, type Source } from "./architecture/rules.ts";
 
 const root = join(import.meta.dirname, "..");
-const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  dependencies: Record<string, string>;
+};
 const rules = rulesFor(Object.keys(dependencies));
 
 function sources(): readonly Source[] {
   const read = (folder: string): string[] =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+    );
   return ["src", "test", "bench", "scripts"]
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap(read)

@@ -1,26 +1,44 @@
-// Every vector of the reference whose kind is declared: JSON, YAML and protobuf must agree, and each must come back as it was,
-// protobuf to the byte. The vectors are no part of the repo; small ones of our own stand beside the codecs.
+// Every vector of the reference whose kind is declared: JSON, YAML and protobuf must agree, and each must
+// come back as it was, protobuf to the byte. The vectors are no part of the repo; small ones of our own stand
+// beside the codecs.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { WatchEvent } from "#api";
 import { groupName } from "#dialect";
-import { type Message, decodeEnvelope, decodeJson, decodeYaml, encodeEnvelope, encodeJson, encodeYaml, parseYaml, protobufCodec } from "#schema";
+import {
+  type Message,
+  decodeEnvelope,
+  decodeJson,
+  decodeYaml,
+  encodeEnvelope,
+  encodeJson,
+  encodeYaml,
+  parseYaml,
+  protobufCodec,
+} from "#schema";
 import { declaredMessages, original as dialect } from "./kit/declarations.ts";
 
 const folder = new URL("../../shared/reference/codec/", import.meta.url);
 const declared = new Map<string, Message>();
 for (const message of declaredMessages) {
-  if (message.kind) declared.set(`${groupName(dialect, message.kind) || "core"}.${message.kind.version}.${message.kind.kind}`, message);
-  else if (message === WatchEvent) declared.set("core.v1.WatchEvent", message); // sent bare, without a kind of its own
+  if (message.kind)
+    declared.set(
+      `${groupName(dialect, message.kind) || "core"}.${message.kind.version}.${message.kind.kind}`,
+      message,
+    );
+  // sent bare, without a kind of its own
+  else if (message === WatchEvent) declared.set("core.v1.WatchEvent", message);
 }
 
 test("objects come through every encoding unchanged", async (t) => {
   if (!existsSync(folder)) return t.skip("no reference vectors beside the repo");
   const names = [...new Set(readdirSync(folder).map((file) => file.replace(/\.(json|yaml|pb)$/, "")))].sort();
   const missing = names.filter((name) => !declared.has(name));
-  t.diagnostic(`${names.length - missing.length} of ${names.length} kinds with vectors are declared; not yet: ${missing.join(", ") || "none"}`);
+  t.diagnostic(
+    `${names.length - missing.length} of ${names.length} kinds with vectors are declared; not yet: ${missing.join(", ") || "none"}`,
+  );
   for (const name of names) {
     const message = declared.get(name);
     if (message) await t.test(name, () => roundTrips(message, name));
@@ -41,7 +59,11 @@ function roundTrips(message: Message, name: string): void {
   const fromBinary = codec.decode(envelope.raw, envelope.kind ? envelope : undefined);
   assert.deepEqual(fromBinary, fromJson.value, "protobuf → object = JSON → object");
   assert.equal(encodeJson(message, fromBinary), compact, "protobuf → object → JSON");
-  assert.deepEqual(Buffer.from(encodeEnvelope(envelope, codec.encode(fromJson.value), dialect.wire.protobufMagic)), binary, "JSON → object → protobuf");
+  assert.deepEqual(
+    Buffer.from(encodeEnvelope(envelope, codec.encode(fromJson.value), dialect.wire.protobufMagic)),
+    binary,
+    "JSON → object → protobuf",
+  );
 
   const fromYaml = decodeYaml(message, yaml);
   assert.deepEqual(fromYaml.strict, []);

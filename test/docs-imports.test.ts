@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, "..");
 
 for (const file of ["README.md", "docs/library.md"]) {
   test(`what ${file} imports is there`, async () => {
-    const imports = [...readFileSync(join(root, file), "utf8").matchAll(/^import \{ (.+) \} from "(orch\/\w+)";$/gm)];
+    const imports = [
+      ...readFileSync(join(root, file), "utf8").matchAll(/^import \{ (.+) \} from "(orch\/\w+)";$/gm),
+    ];
     assert.ok(imports.length > 0);
     for (const [, names, door] of imports) {
       const exported = Object.keys((await import(door!)) as object);
@@ -17,11 +19,15 @@ for (const file of ["README.md", "docs/library.md"]) {
 }
 
 test("the documented use of the client works as written", async () => {
-  const snippet = /## The client\n[^]*?```ts\n([^]*?)```[^]*?```ts\n([^]*?)```/.exec(readFileSync(join(root, "docs/library.md"), "utf8"))!;
+  const snippet = /## The client\n[^]*?```ts\n([^]*?)```[^]*?```ts\n([^]*?)```/.exec(
+    readFileSync(join(root, "docs/library.md"), "utf8"),
+  )!;
   const { ApiError, kinds, startServer } = await import("orch/apiserver");
   await using server = await startServer({ store: "memory" });
   const signal = AbortSignal.timeout(1);
   const code = `export const run = async (ApiError, kinds, server, signal) => {\n${snippet[1]}${snippet[2]}return await maps.list({ namespace: "default" });\n};`;
-  const { run } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { run: (...given: unknown[]) => Promise<{ items: unknown[] }> };
+  const { run } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+    run: (...given: unknown[]) => Promise<{ items: unknown[] }>;
+  };
   assert.deepEqual((await run(ApiError, kinds, server, signal)).items, []);
 });

@@ -35,7 +35,12 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const root = join(import.meta.dirname, "..", "src");
 const readersOf = (rooms: RegExp): string =>
   (readdirSync(root, { recursive: true }) as string[])
-    .filter((file) => file.endsWith(".ts") && !/\.(test|fixture)\.ts$|\/options\/|^options\//.test(file) && rooms.test(file))
+    .filter(
+      (file) =>
+        file.endsWith(".ts") &&
+        !/\.(test|fixture)\.ts$|\/options\/|^options\//.test(file) &&
+        rooms.test(file),
+    )
     .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n");
 
@@ -45,8 +50,12 @@ for (const [program, options, rooms] of [
 ] as const) {
   test(`every setting of ${program} that is not refused is used, or is on the list of those that need no use`, () => {
     const readers = readersOf(rooms);
-    const all: readonly AnyOption[] = options.sections.flatMap((section) => section.options as readonly AnyOption[]);
-    const unused = all.filter(({ name, notYet }) => notYet === undefined && !new RegExp(`\\b${name}\\b`).test(readers)).map(({ name }) => name);
+    const all: readonly AnyOption[] = options.sections.flatMap(
+      (section) => section.options as readonly AnyOption[],
+    );
+    const unused = all
+      .filter(({ name, notYet }) => notYet === undefined && !new RegExp(`\\b${name}\\b`).test(readers))
+      .map(({ name }) => name);
     assert.deepEqual(unused.toSorted(), Object.keys(otherwise[program]!).toSorted());
   });
 }

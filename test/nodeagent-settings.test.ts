@@ -11,7 +11,10 @@ const introduction = [
 ];
 
 test("the reference page of nodeagent is up to date", () => {
-  golden("docs/reference/nodeagent.md", renderReference(nodeagentOptions(dialects.orch), { title: "nodeagent", introduction }));
+  golden(
+    "docs/reference/nodeagent.md",
+    renderReference(nodeagentOptions(dialects.orch), { title: "nodeagent", introduction }),
+  );
 });
 
 for (const dialect of Object.values(dialects)) {

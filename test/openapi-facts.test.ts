@@ -21,16 +21,25 @@ const undescribed = (value: unknown, inProperties = false): unknown => {
 
 test("published schemas are those of the reference", (t) => {
   if (!existsSync(facts)) return t.skip("no reference facts beside the repo");
-  const known = (JSON.parse(readFileSync(facts, "utf8")) as { definitions: Record<string, SchemaObject> }).definitions;
+  const known = (JSON.parse(readFileSync(facts, "utf8")) as { definitions: Record<string, SchemaObject> })
+    .definitions;
   const kindsKey = `${dialect.wire.extensionPrefix}group-version-kind` as const;
-  const versions = (known[schemaName(api.DeleteOptions, dialect)]![kindsKey as "x-"] as { group: string; version: string }[]).map(({ group, version }) => ({
+  const versions = (
+    known[schemaName(api.DeleteOptions, dialect)]![kindsKey as "x-"] as { group: string; version: string }[]
+  ).map(({ group, version }) => ({
     ...groupFrom(dialect, group),
     version,
   }));
-  const ours = collectDefinitions([...declaredMessages, ...declaredLists], dialect, "v2", { messages: [api.DeleteOptions, api.WatchEvent], versions });
+  const ours = collectDefinitions([...declaredMessages, ...declaredLists], dialect, "v2", {
+    messages: [api.DeleteOptions, api.WatchEvent],
+    versions,
+  });
 
-  // The reference publishes two slips: a list that claims to be merged by name, and Status as a kind of a group that has none.
-  const slip = known[`${dialect.wire.schemaPrefix}.api.storage.v1.CSIStorageCapacityList`]!.properties!["items"] as Record<string, unknown>;
+  // The reference publishes two slips: a list that claims to be merged by name, and Status as a kind of a
+  // group that has none.
+  const slip = known[`${dialect.wire.schemaPrefix}.api.storage.v1.CSIStorageCapacityList`]!.properties![
+    "items"
+  ] as Record<string, unknown>;
   for (const key of Object.keys(slip)) if (key.startsWith("x-")) delete slip[key];
   const status = known[schemaName(api.Status, dialect)] as Record<string, unknown>;
   status[kindsKey] = (status[kindsKey] as unknown[]).slice(0, 1);

@@ -1,4 +1,5 @@
-// docs/rules.md names a test for every statement of the documents; here it is checked that these tests are there.
+// docs/rules.md names a test for every statement of the documents; here it is checked that these tests are
+// there.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +25,8 @@ const rows: Row[] = readFileSync(join(root, "docs", "rules.md"), "utf8")
 const sources = new Map<string, string>();
 const sourceOf = (file: string): string => {
   let text = sources.get(file);
-  if (text === undefined) sources.set(file, (text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : ""));
+  if (text === undefined)
+    sources.set(file, (text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : ""));
   return text;
 };
 
@@ -53,7 +55,11 @@ test("what is left for later does not become more", () => {
 });
 
 test("a test that does not exist would be noticed", () => {
-  assert.equal(problems({ rule: 1, shownBy: "`test/rules.test.ts`: `every statement of the documents is listed once`" }).length, 0);
+  assert.equal(
+    problems({ rule: 1, shownBy: "`test/rules.test.ts`: `every statement of the documents is listed once`" })
+      .length,
+    0,
+  );
   assert.equal(problems({ rule: 1, shownBy: `\`test/rules.test.ts\`: \`${"no such"} test\`` }).length, 1);
   assert.equal(problems({ rule: 1, shownBy: "`test/absent.test.ts`: `x`" }).length, 1);
   assert.equal(problems({ rule: 1, shownBy: "soon" }).length, 1);

@@ -3,11 +3,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigMap, CustomResourceDefinition, Event, Node, Pod, Secret, Service, Status } from "#api";
-import { type Message, canonical, decodeJson, decodeYaml, encodeJson, encodeYaml, protobufCodec } from "#schema";
+import {
+  type Message,
+  canonical,
+  decodeJson,
+  decodeYaml,
+  encodeJson,
+  encodeYaml,
+  protobufCodec,
+} from "#schema";
 import fc from "fast-check";
 import { arbitraryObject } from "./kit/arbitrary-object.ts";
 
-for (const message of [Pod, Node, Service, Secret, ConfigMap, Event, Status, CustomResourceDefinition] as Message[]) {
+for (const message of [
+  Pod,
+  Node,
+  Service,
+  Secret,
+  ConfigMap,
+  Event,
+  Status,
+  CustomResourceDefinition,
+] as Message[]) {
   test(`a ${message.name} survives JSON, YAML and protobuf`, () => {
     fc.assert(
       fc.property(arbitraryObject(message), (object) => {
@@ -35,5 +52,7 @@ const withoutEmpty = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(withoutEmpty);
   if (typeof value !== "object" || value === null) return Object.is(value, -0) ? 0 : value;
   const entries = Object.entries(value).map(([key, item]) => [key, withoutEmpty(item)] as const);
-  return entries.length === 0 ? null : Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).filter(([, item]) => item !== null));
+  return entries.length === 0
+    ? null
+    : Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).filter(([, item]) => item !== null));
 };

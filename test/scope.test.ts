@@ -1,4 +1,5 @@
-// docs/SCOPE.md lists the settings that are known and refused. The lists are made from the declarations of the settings.
+// docs/SCOPE.md lists the settings that are known and refused. The lists are made from the declarations of
+// the settings.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -9,8 +10,14 @@ import { nodeagentOptions } from "#nodeagent";
 import type { AnyOption } from "#options";
 
 const programs: [marker: string, options: readonly AnyOption[]][] = [
-  ["refused flags", apiserverOptions(dialects.orch).sections.flatMap(({ options }) => options as readonly AnyOption[])],
-  ["refused settings of the agent", nodeagentOptions(dialects.orch).sections.flatMap(({ options }) => options as readonly AnyOption[])],
+  [
+    "refused flags",
+    apiserverOptions(dialects.orch).sections.flatMap(({ options }) => options as readonly AnyOption[]),
+  ],
+  [
+    "refused settings of the agent",
+    nodeagentOptions(dialects.orch).sections.flatMap(({ options }) => options as readonly AnyOption[]),
+  ],
 ];
 
 for (const [marker, options] of programs) {
@@ -21,9 +28,16 @@ for (const [marker, options] of programs) {
     const after = rest.split(end)[1] ?? "";
     const reasons = new Map<string, string[]>();
     for (const { flag, config, notYet } of options) {
-      if (notYet !== undefined) reasons.set(notYet, [...(reasons.get(notYet) ?? []), `\`${flag === undefined ? config : `--${flag}`}\``]);
+      if (notYet !== undefined)
+        reasons.set(notYet, [
+          ...(reasons.get(notYet) ?? []),
+          `\`${flag === undefined ? config : `--${flag}`}\``,
+        ]);
     }
     const rows = [...reasons].map(([why, names]) => `| ${why} | ${names.join(", ")} |`);
-    golden("docs/SCOPE.md", `${before}${begin}\n\n| why | flags |\n|---|---|\n${rows.join("\n")}\n\n${end}${after}`);
+    golden(
+      "docs/SCOPE.md",
+      `${before}${begin}\n\n| why | flags |\n|---|---|\n${rows.join("\n")}\n\n${end}${after}`,
+    );
   });
 }

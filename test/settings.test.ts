@@ -5,14 +5,22 @@ import { dialects } from "#dialect";
 import { golden } from "#kit";
 import { helpText, renderReference } from "#options";
 
-const introduction = ["Settings are given as flags. Dashes and underscores in names are the same; durations are written as `1h30m`."];
+const introduction = [
+  "Settings are given as flags. Dashes and underscores in names are the same; durations are written as `1h30m`.",
+];
 
 test("the reference page of orch-apiserver is up to date", () => {
-  golden("docs/reference/orch-apiserver.md", renderReference(apiserverOptions(dialects.orch), { title: "orch-apiserver", introduction }));
+  golden(
+    "docs/reference/orch-apiserver.md",
+    renderReference(apiserverOptions(dialects.orch), { title: "orch-apiserver", introduction }),
+  );
 });
 
 for (const dialect of [dialects.orch, dialects.kubernetes]) {
   test(`the help text of orch-apiserver in the dialect ${dialect.name} is up to date`, () => {
-    golden(`test/golden/orch-apiserver.${dialect.name}.txt`, helpText(apiserverOptions(dialect), { width: 100 }));
+    golden(
+      `test/golden/orch-apiserver.${dialect.name}.txt`,
+      helpText(apiserverOptions(dialect), { width: 100 }),
+    );
   });
 }

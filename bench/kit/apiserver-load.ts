@@ -1,4 +1,5 @@
-// The work of the API server's bench, in a process of its own. Prints one JSON line per step: operations and what they cost the server.
+// The work of the API server's bench, in a process of its own. Prints one JSON line per step: operations and
+// what they cost the server.
 //
 //   node apiserver-load.ts URL SERVER-PID TOKEN GROUP OBJECTS [step,…]
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
@@ -25,9 +26,21 @@ interface Answer {
   readonly text: () => string;
 }
 
-function send(over: ClientHttp2Session, method: string, path: string, body?: string, contentType = "application/json"): Promise<Answer> {
+function send(
+  over: ClientHttp2Session,
+  method: string,
+  path: string,
+  body?: string,
+  contentType = "application/json",
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { ":method": method, ":path": path, authorization: `Bearer ${token}`, accept: "application/json", ...(body !== undefined && { "content-type": contentType }) };
+    const headers = {
+      ":method": method,
+      ":path": path,
+      authorization: `Bearer ${token}`,
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": contentType }),
+    };
     const stream = over.request(headers, { endStream: body === undefined });
     const chunks: Buffer[] = [];
     let status = 0;
@@ -54,7 +67,14 @@ const event = (metadata: object): string =>
     reason: "Scheduled",
     type: "Normal",
     note: "Successfully assigned bench/web-7d4b9c6f5d-abcde to node-0042 after 3 attempts; waited 1.2s for volume binding",
-    regarding: { apiVersion: "v1", kind: "Pod", namespace, name: "web-7d4b9c6f5d-abcde", uid: "a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11", resourceVersion: "12345" },
+    regarding: {
+      apiVersion: "v1",
+      kind: "Pod",
+      namespace,
+      name: "web-7d4b9c6f5d-abcde",
+      uid: "a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11",
+      resourceVersion: "12345",
+    },
     reportingController: "example.com/scheduler",
     reportingInstance: "scheduler-abc123",
   });
@@ -79,7 +99,8 @@ async function step(name: string, run: () => Promise<number>): Promise<void> {
   if (wanted && !wanted.has(name)) return;
   const [before, began] = [cpuMicros(pid), performance.now()];
   const operations = await run();
-  if (operations === 0) throw new Error(`nothing of ${name} went well; patch and delete need the objects that watch makes`);
+  if (operations === 0)
+    throw new Error(`nothing of ${name} went well; patch and delete need the objects that watch makes`);
   const micros = cpuMicros(pid) - before;
   const wallSeconds = (performance.now() - began) / 1000;
   process.stdout.write(
@@ -95,9 +116,24 @@ const read =
     (await send(sessions[lane % sessions.length]!, "GET", path)).status === 200;
 const readFor = { milliseconds: 4000 };
 
-await send(first, "POST", "/api/v1/namespaces", JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
-await step("create", () => repeat({ times: objects }, 64, async (_, lane) => (await send(sessions[lane % 4]!, "POST", base, event({ generateName: "bench-" }))).status === 201));
-const page = JSON.parse((await send(first, "GET", `${base}?limit=1`)).text()) as { metadata: { resourceVersion: string }; items: { metadata: { name: string } }[] };
+await send(
+  first,
+  "POST",
+  "/api/v1/namespaces",
+  JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }),
+);
+await step("create", () =>
+  repeat(
+    { times: objects },
+    64,
+    async (_, lane) =>
+      (await send(sessions[lane % 4]!, "POST", base, event({ generateName: "bench-" }))).status === 201,
+  ),
+);
+const page = JSON.parse((await send(first, "GET", `${base}?limit=1`)).text()) as {
+  metadata: { resourceVersion: string };
+  items: { metadata: { name: string } }[];
+};
 await step("get", () => repeat(readFor, 64, read(`${base}/${page.items[0]!.metadata.name}`)));
 await step("list_500", () => repeat(readFor, 4, read(`${base}?limit=500`)));
 await step("list_all", () => repeat(readFor, 2, read(`${base}?resourceVersion=0`)));
@@ -106,16 +142,29 @@ await step("watch", fanOut);
 await step("patch", () =>
   repeat({ times: Math.min(objects, 3000) }, 16, async (index) => {
     const patch = JSON.stringify({ metadata: { labels: { n: String(index) } } });
-    return (await send(first, "PATCH", `${base}/fan-${index % fanned}`, patch, "application/merge-patch+json")).status === 200;
+    return (
+      (await send(first, "PATCH", `${base}/fan-${index % fanned}`, patch, "application/merge-patch+json"))
+        .status === 200
+    );
   }),
 );
-await step("delete", () => repeat({ times: fanned }, 16, async (index) => (await send(first, "DELETE", `${base}/fan-${index}`)).status === 200));
-await step("deletecollection", async () => ((await send(first, "DELETE", base)).status === 200 ? objects : 0));
+await step("delete", () =>
+  repeat(
+    { times: fanned },
+    16,
+    async (index) => (await send(first, "DELETE", `${base}/fan-${index}`)).status === 200,
+  ),
+);
+await step("deletecollection", async () =>
+  (await send(first, "DELETE", base)).status === 200 ? objects : 0,
+);
 for (const one of sessions) one.destroy();
 
 /** Every event must reach every watcher. */
 async function fanOut(): Promise<number> {
-  const { resourceVersion } = (JSON.parse((await send(first, "GET", `${base}?limit=1`)).text()) as typeof page).metadata;
+  const { resourceVersion } = (
+    JSON.parse((await send(first, "GET", `${base}?limit=1`)).text()) as typeof page
+  ).metadata;
   const own = Array.from({ length: watchers / 50 }, session);
   let [open, got] = [0, 0];
   const { promise: all, resolve: done } = Promise.withResolvers<void>();
@@ -137,7 +186,10 @@ async function fanOut(): Promise<number> {
     );
   }
   while (open < watchers) await new Promise((resolve) => setTimeout(resolve, 10));
-  for (let at = 0; at < fanned; at += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => send(first, "POST", base, event({ name: `fan-${at + i}` }))));
+  for (let at = 0; at < fanned; at += 10)
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => send(first, "POST", base, event({ name: `fan-${at + i}` }))),
+    );
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 30_000))]);
   for (const one of own) one.destroy();
   return got;

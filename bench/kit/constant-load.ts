@@ -8,7 +8,11 @@ const [url = "", pid] = process.argv.slice(2);
 const sessions = Array.from({ length: 4 }, () => connect(url, { rejectUnauthorized: false }));
 const once = (lane: number): Promise<void> =>
   new Promise((resolve, reject) => {
-    const stream = sessions[lane % sessions.length]!.request({ ":path": "/", authorization: "Bearer bench-token", accept: "application/json" });
+    const stream = sessions[lane % sessions.length]!.request({
+      ":path": "/",
+      authorization: "Bearer bench-token",
+      accept: "application/json",
+    });
     stream
       .on("data", () => undefined)
       .on("end", resolve)

@@ -1,5 +1,5 @@
-// Times functions in turn, in one process and in rounds, by the processor time they take (the machine may be shared), and
-// keeps the best round of each: ratios are what counts.
+// Times functions in turn, in one process and in rounds, by the processor time they take (the machine may be
+// shared), and keeps the best round of each: ratios are what counts.
 
 export interface Contender {
   readonly name: string;

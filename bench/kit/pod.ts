@@ -15,9 +15,19 @@ export const pod: Pod = {
     resourceVersion: "184467",
     creationTimestamp: at(10),
     labels: { app: "web", "pod-template-hash": "6d4b75cb6d", tier: "frontend" },
-    annotations: { "example.com/checksum": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "example.com/revision": "17" },
+    annotations: {
+      "example.com/checksum": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      "example.com/revision": "17",
+    },
     ownerReferences: [
-      { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-6d4b75cb6d", uid: "d9607e19-f88f-11e6-a518-42010a800195", controller: true, blockOwnerDeletion: true },
+      {
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        name: "web-6d4b75cb6d",
+        uid: "d9607e19-f88f-11e6-a518-42010a800195",
+        controller: true,
+        blockOwnerDeletion: true,
+      },
     ],
   },
   spec: {
@@ -30,7 +40,13 @@ export const pod: Pod = {
           sources: [
             { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
             { configMap: { name: "root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-            { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+            {
+              downwardAPI: {
+                items: [
+                  { path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } },
+                ],
+              },
+            },
           ],
           defaultMode: 420,
         },
@@ -72,14 +88,24 @@ export const pod: Pod = {
     schedulerName: "default-scheduler",
     tolerations: [
       { key: "node.example.com/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-      { key: "node.example.com/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+      {
+        key: "node.example.com/unreachable",
+        operator: "Exists",
+        effect: "NoExecute",
+        tolerationSeconds: 300,
+      },
     ],
     priority: 0,
     enableServiceLinks: true,
   },
   status: {
     phase: "Running",
-    conditions: ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type, i) => ({ type, status: "True", lastProbeTime: null, lastTransitionTime: at(12 + i) })),
+    conditions: ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type, i) => ({
+      type,
+      status: "True",
+      lastProbeTime: null,
+      lastTransitionTime: at(12 + i),
+    })),
     hostIP: "10.0.0.5",
     podIP: "10.244.1.17",
     podIPs: [{ ip: "10.244.1.17" }],

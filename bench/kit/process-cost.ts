@@ -22,11 +22,14 @@ function tryRead(file: string): string {
   }
 }
 
-/** Processor time of all its threads so far, in microseconds. Threads that have ended count by the clock tick. */
+/**
+ * Processor time of all its threads so far, in microseconds. Threads that have ended count by the clock tick.
+ */
 export function cpuMicros(pid: number): number {
   let micros = 0;
   for (const one of descendants(pid)) {
-    for (const task of threads(one)) micros += Number(tryRead(`/proc/${one}/task/${task}/schedstat`).split(" ")[0] || 0) / 1000;
+    for (const task of threads(one))
+      micros += Number(tryRead(`/proc/${one}/task/${task}/schedstat`).split(" ")[0] || 0) / 1000;
   }
   return micros;
 }
@@ -41,6 +44,7 @@ function threads(pid: number): string[] {
 
 export function residentMegabytes(pid: number): number {
   let kilobytes = 0;
-  for (const one of descendants(pid)) kilobytes += Number(/VmRSS:\s+(\d+)/.exec(tryRead(`/proc/${one}/status`))?.[1] ?? 0);
+  for (const one of descendants(pid))
+    kilobytes += Number(/VmRSS:\s+(\d+)/.exec(tryRead(`/proc/${one}/status`))?.[1] ?? 0);
   return kilobytes / 1024;
 }

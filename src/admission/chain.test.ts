@@ -24,10 +24,18 @@ const noting = (name: string, handles: readonly Operation[] = ["CREATE"]): Admis
     return [];
   },
 });
-const refusing = (name: string, field: string): AdmissionPlugin => ({ name, handles: ["CREATE"], validate: async () => [{ type: "FieldValueForbidden", field, detail: "no" }] });
+const refusing = (name: string, field: string): AdmissionPlugin => ({
+  name,
+  handles: ["CREATE"],
+  validate: async () => [{ type: "FieldValueForbidden", field, detail: "no" }],
+});
 
 test("plugins run in their order, and only on what they handle", async () => {
-  const chain = admissionChain([noting("one"), noting("two", ["DELETE"]), noting("three", ["UPDATE", "CREATE"])]);
+  const chain = admissionChain([
+    noting("one"),
+    noting("two", ["DELETE"]),
+    noting("three", ["UPDATE", "CREATE"]),
+  ]);
   assert.deepEqual(chain.plugins, ["one", "two", "three"]);
   const seen = attempt();
   await chain.mutate(seen);
@@ -65,7 +73,10 @@ test("field errors of all plugins come in one refusal that names the object", as
   const seen = attempt();
   await assert.rejects(chain.validate(seen), (error) => {
     assert.ok(error instanceof ApiError);
-    assert.deepEqual([error.code, error.details?.name, error.details?.group, error.details?.kind], [422, "a", "apps", "Deployment"]);
+    assert.deepEqual(
+      [error.code, error.details?.name, error.details?.group, error.details?.kind],
+      [422, "a", "apps", "Deployment"],
+    );
     assert.deepEqual(
       error.details?.causes?.map(({ field }) => field),
       ["spec.a", "spec.b"],

@@ -34,18 +34,36 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
 
 /** A refusal always names what is refused, even what has no name yet. */
 function aboutSomething(error: unknown, { name }: Attempt): unknown {
-  if (name !== "" || !(error instanceof ApiError) || error.reason !== "Forbidden" || error.details?.name !== undefined) return error;
-  return new ApiError(error.code, error.reason, error.message.replace(" is forbidden", ' "Unknown" is forbidden'), { ...error.details, name: "Unknown" });
+  if (
+    name !== "" ||
+    !(error instanceof ApiError) ||
+    error.reason !== "Forbidden" ||
+    error.details?.name !== undefined
+  )
+    return error;
+  return new ApiError(
+    error.code,
+    error.reason,
+    error.message.replace(" is forbidden", ' "Unknown" is forbidden'),
+    { ...error.details, name: "Unknown" },
+  );
 }
 
-/** Most plugins look at few kinds: those that a request concerns are found once per operation and resource. */
+/**
+ * Most plugins look at few kinds: those that a request concerns are found once per operation and resource.
+ */
 function concerned(plugins: readonly AdmissionPlugin[]): (attempt: Attempt) => readonly AdmissionPlugin[] {
   const known = new Map<string, readonly AdmissionPlugin[]>();
   return ({ operation, resource: { resource } }) => {
     const id = `${operation} ${resource}`;
     let found = known.get(id);
     if (!found) {
-      found = plugins.filter(({ handles, resources, ignores }) => handles.includes(operation) && (!resources || resources.includes(resource)) && !ignores?.has(resource));
+      found = plugins.filter(
+        ({ handles, resources, ignores }) =>
+          handles.includes(operation) &&
+          (!resources || resources.includes(resource)) &&
+          !ignores?.has(resource),
+      );
       if (known.size < mostKnown) known.set(id, found);
     }
     return found;

@@ -1,10 +1,21 @@
 export { type Actor, type AdmissionPlugin, type Attempt, type Operation } from "./attempt.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";
-export { type OwnerOptions, alwaysAdmit, alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./plugins/denials.ts";
+export {
+  type OwnerOptions,
+  alwaysAdmit,
+  alwaysDeny,
+  denyServiceExternalIPs,
+  ownerReferencesPermission,
+} from "./plugins/denials.ts";
 export { type NodeRestrictionOptions, nodeRestriction } from "./plugins/node-restriction.ts";
 export { namespaceAutoProvision, namespaceExists } from "./plugins/namespace-existence.ts";
 export { podNodeSelector, podTolerationRestriction } from "./plugins/namespace-wishes.ts";
-export { alwaysPullImages, extendedResourceToleration, limitHardAntiAffinity, securityContextDeny } from "./plugins/pod-limits.ts";
+export {
+  alwaysPullImages,
+  extendedResourceToleration,
+  limitHardAntiAffinity,
+  securityContextDeny,
+} from "./plugins/pod-limits.ts";
 export { type NamespaceLookup, namespaceLifecycle } from "./plugins/namespace-lifecycle.ts";
 export { certificatePlugins } from "./plugins/certificates.ts";
 export { defaultIngressClass, defaultStorageClass } from "./plugins/default-class.ts";

@@ -23,11 +23,18 @@ const gather = (shape: Shape): void => {
 };
 const declared = [...Object.values(api), ...Object.values(api.flowcontrolV1beta2)]
   .map((value): unknown => value)
-  .filter((value): value is Message => typeof value === "object" && value !== null && "shape" in value && value.shape === "message")
+  .filter(
+    (value): value is Message =>
+      typeof value === "object" && value !== null && "shape" in value && value.shape === "message",
+  )
   .map((message) => api.inDialect(original, message));
 for (const message of declared) gather(message);
 const lists = declared
-  .filter((message) => message.kind !== undefined && (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta")
+  .filter(
+    (message) =>
+      message.kind !== undefined &&
+      (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta",
+  )
   .map((message) => api.listOf(message as api.Kind));
 const all = [...messages];
 const title = (message: Message): string => `${message.package}.${message.name}`;
@@ -51,7 +58,9 @@ test("everything is documented in whole, short sentences", () => {
   const wrong = all.flatMap((message) => [
     ...(message.doc.endsWith(".") ? [] : [title(message)]),
     ...Object.entries(message.fields)
-      .filter(([, field]) => field.presence !== "inline" && !(field.doc.endsWith(".") && field.doc.length <= 120))
+      .filter(
+        ([, field]) => field.presence !== "inline" && !(field.doc.endsWith(".") && field.doc.length <= 120),
+      )
       .map(([key]) => `${title(message)}.${key}`),
   ]);
   assert.deepEqual(wrong, []);
@@ -62,12 +71,22 @@ test("the type of a kind follows from its declaration", () => {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "web", creationTimestamp: null },
-    spec: { containers: [{ name: "web", image: "web:1", resources: { limits: { cpu: "1" } }, livenessProbe: { httpGet: { port: 80 } } }] },
+    spec: {
+      containers: [
+        {
+          name: "web",
+          image: "web:1",
+          resources: { limits: { cpu: "1" } },
+          livenessProbe: { httpGet: { port: 80 } },
+        },
+      ],
+    },
     status: {},
   } satisfies api.Pod;
   // @ts-expect-error a container needs a name
   const nameless: api.Pod = { ...pod, spec: { containers: [{ image: "web:1", resources: {} }] } };
-  const port: string | number | undefined = (pod as api.Pod).spec.containers?.[0]?.livenessProbe?.httpGet?.port;
+  const port: string | number | undefined = (pod as api.Pod).spec.containers?.[0]?.livenessProbe?.httpGet
+    ?.port;
   assert.deepEqual([nameless.kind, port], [api.Pod.kind.kind, 80]);
 });
 
@@ -90,7 +109,8 @@ test("a schema may hold schemas, and booleans or lists in their place", () => {
 });
 
 test("fields that carry a product's name speak the dialect", () => {
-  const info = (dialect: Dialect): string[] => Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
+  const info = (dialect: Dialect): string[] =>
+    Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
   assert.deepEqual(info(dialects.orch), ["nodeagentVersion", "orchProxyVersion"]);
   assert.deepEqual(info(original), [`${original.cli.agent}Version`, api.keyIn(original, "orchProxyVersion")]);
   assert.notDeepEqual(info(dialects.orch), info(original));
@@ -102,13 +122,18 @@ test("a list is made once and named after its kind", () => {
   const Pods = api.listOf(api.ConfigMap);
   assert.equal(Pods, api.listOf(api.ConfigMap));
   assert.deepEqual(Pods.kind, { group: "", branded: false, version: "v1", kind: "ConfigMapList" });
-  const empty = { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items: [] } satisfies TypeOf<typeof Pods>;
+  const empty = { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items: [] } satisfies TypeOf<
+    typeof Pods
+  >;
   assert.deepEqual(Object.keys(Pods.fields), Object.keys(empty).slice(2));
 });
 
 // ---- protobuf ----
 
-type ProtobufFacts = Record<string, { readonly messages: Record<string, Record<string, [number: number, type: string, label?: string]>> }>;
+type ProtobufFacts = Record<
+  string,
+  { readonly messages: Record<string, Record<string, [number: number, type: string, label?: string]>> }
+>;
 const binary: Record<string, string> = {
   time: "Time",
   microTime: "MicroTime",
@@ -119,22 +144,34 @@ const binary: Record<string, string> = {
   fieldsV1: "FieldsV1",
   json: "JSON",
 };
-const wrappers = { bool: "JSONSchemaPropsOrBool", array: "JSONSchemaPropsOrArray", strings: "JSONSchemaPropsOrStringArray" };
+const wrappers = {
+  bool: "JSONSchemaPropsOrBool",
+  array: "JSONSchemaPropsOrArray",
+  strings: "JSONSchemaPropsOrStringArray",
+};
 const binaryType = (shape: Shape): string => {
   if (shape.shape === "scalar") return binary[shape.scalar] ?? shape.scalar;
   if (shape.shape === "message") return shape.name;
   if (shape.shape === "recursive") return shape.or ? wrappers[shape.or] : "JSONSchemaProps";
-  if (shape.shape === "map") return `map<string,${shape.of.shape === "list" ? "wrapper" : binaryType(shape.of)}>`;
+  if (shape.shape === "map")
+    return `map<string,${shape.of.shape === "list" ? "wrapper" : binaryType(shape.of)}>`;
   return binaryType(shape.of);
 };
 const binaryField = (field: Field): unknown[] => {
   const repeated = field.shape.shape === "list" && !field.more.wrapped;
-  return [field.number, field.more.wrapped ? "wrapper" : binaryType(field.shape), ...(repeated ? ["repeated"] : [])];
+  return [
+    field.number,
+    field.more.wrapped ? "wrapper" : binaryType(field.shape),
+    ...(repeated ? ["repeated"] : []),
+  ];
 };
-const plain = (type: string): string => type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
+const plain = (type: string): string =>
+  type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
 
 /** Never sent in the binary form, so the reference has no numbers for them. */
-const agentFiles = all.filter((message) => message.package.startsWith(`${original.cli.agent}.`)).map((message) => message.name);
+const agentFiles = all
+  .filter((message) => message.package.startsWith(`${original.cli.agent}.`))
+  .map((message) => message.name);
 const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition", ...agentFiles];
 
 /** Came after the release that the facts are from; the same as v2beta1. */
@@ -142,14 +179,17 @@ const laterVersion = "api.apidiscovery.v2";
 
 test("field numbers and binary types are those of the reference", { skip }, () => {
   const facts = read<ProtobufFacts>("protobuf-api-facts.json");
-  const byPackage = new Map(Object.entries(facts).map(([name, { messages }]) => [name.replaceAll("_", "-"), messages]));
+  const byPackage = new Map(
+    Object.entries(facts).map(([name, { messages }]) => [name.replaceAll("_", "-"), messages]),
+  );
   const suffix = original.wire.groupSuffix;
   const missing: string[] = [];
   for (const message of [...all, ...lists]) {
     const known = byPackage.get(`${suffix}.${message.package}`)?.[message.name];
     if (known === undefined && message.package !== laterVersion) missing.push(message.name);
     if (known === undefined) continue;
-    const sort = (rows: unknown[][]): unknown[][] => rows.toSorted((a, b) => (a[0] as number) - (b[0] as number));
+    const sort = (rows: unknown[][]): unknown[][] =>
+      rows.toSorted((a, b) => (a[0] as number) - (b[0] as number));
     const facts = Object.values(known).map(([number, type, ...rest]) => [number, plain(type), ...rest]);
     assert.deepEqual(sort(Object.values(message.fields).map(binaryField)), sort(facts), title(message));
   }
@@ -176,7 +216,9 @@ interface Published {
 /** The fields of a message as its JSON has them. */
 const flat = (message: Message): [string, Field][] =>
   Object.entries(message.fields).flatMap(([key, field]) =>
-    field.presence === "inline" && field.shape.shape === "message" ? flat(field.shape) : [[key, field] as [string, Field]],
+    field.presence === "inline" && field.shape.shape === "message"
+      ? flat(field.shape)
+      : [[key, field] as [string, Field]],
   );
 
 const listType = (published: Published): unknown => {
@@ -187,9 +229,18 @@ const listType = (published: Published): unknown => {
 const patchOf = (published: Published): unknown => {
   const strategy = published[`${extension}patch-strategy` as "x-"];
   const key = published[`${extension}patch-merge-key` as "x-"];
-  return strategy === undefined && key === undefined ? undefined : { ...(strategy === undefined ? {} : { strategy }), ...(key === undefined ? {} : { key }) };
+  return strategy === undefined && key === undefined
+    ? undefined
+    : { ...(strategy === undefined ? {} : { strategy }), ...(key === undefined ? {} : { key }) };
 };
-const json: Record<string, string> = { bool: "boolean", int32: "integer", int64: "integer", double: "number", string: "string", bytes: "string" };
+const json: Record<string, string> = {
+  bool: "boolean",
+  int32: "integer",
+  int64: "integer",
+  double: "number",
+  string: "string",
+  bytes: "string",
+};
 const shown = (shape: Shape): string => {
   if (shape.shape === "list") return `[${shown(shape.of)}]`;
   if (shape.shape === "map") return `{${shown(shape.of)}}`;
@@ -207,39 +258,69 @@ const shownIn = (published: Published): string => {
 /** Published as a map list by name, by a slip: nobody applies a list. */
 const slips = ["CSIStorageCapacityList"];
 
-test("required fields, types, lists, merge keys and enumerations are those of the reference", { skip }, () => {
-  const { definitions } = read<{ definitions: Record<string, Published> }>("openapi-facts.json");
-  let compared = 0;
-  for (const message of [...all, ...lists]) {
-    const known = definitions[`${original.wire.schemaPrefix}.${title(message)}`];
-    if (known === undefined) continue;
-    compared += 1;
-    const fields = flat(message);
-    const typeFields = message.kind === undefined ? [] : ["kind", "apiVersion"];
-    assert.deepEqual(new Set([...typeFields, ...fields.map(([key]) => key)]), new Set(Object.keys(known.properties ?? {})), `${title(message)}: fields`);
-    const mustHave = fields.filter(([, { more, presence }]) => (more.published ?? (presence === "required" ? "required" : "optional")) === "required").map(([key]) => key);
-    assert.deepEqual(mustHave.toSorted(), [...(known.required ?? [])].toSorted(), `${title(message)}: required`);
-    assert.equal(message.more.atomic ?? false, known[`${extension}map-type` as "x-"] === "atomic", `${title(message)}: atomic`);
-    for (const [key, { shape, more }] of fields) {
-      const property: Published = known.properties?.[key] ?? {};
-      const where = `${title(message)}.${key}`;
-      assert.equal(shown(shape), shownIn(property), `${where}: type`);
-      if (!slips.includes(message.name)) assert.deepEqual(more.list, listType(property), `${where}: list type`);
-      assert.deepEqual(more.patch, patchOf(property), `${where}: patch`);
-      assert.deepEqual(more.enum, property.enum ?? property.items?.enum, `${where}: enum`);
-      const mapType = property[`${extension}map-type` as "x-"];
-      assert.equal(more.atomicMap, mapType === undefined ? undefined : mapType === "atomic", `${where}: map type`);
+test(
+  "required fields, types, lists, merge keys and enumerations are those of the reference",
+  { skip },
+  () => {
+    const { definitions } = read<{ definitions: Record<string, Published> }>("openapi-facts.json");
+    let compared = 0;
+    for (const message of [...all, ...lists]) {
+      const known = definitions[`${original.wire.schemaPrefix}.${title(message)}`];
+      if (known === undefined) continue;
+      compared += 1;
+      const fields = flat(message);
+      const typeFields = message.kind === undefined ? [] : ["kind", "apiVersion"];
+      assert.deepEqual(
+        new Set([...typeFields, ...fields.map(([key]) => key)]),
+        new Set(Object.keys(known.properties ?? {})),
+        `${title(message)}: fields`,
+      );
+      const mustHave = fields
+        .filter(
+          ([, { more, presence }]) =>
+            (more.published ?? (presence === "required" ? "required" : "optional")) === "required",
+        )
+        .map(([key]) => key);
+      assert.deepEqual(
+        mustHave.toSorted(),
+        [...(known.required ?? [])].toSorted(),
+        `${title(message)}: required`,
+      );
+      assert.equal(
+        message.more.atomic ?? false,
+        known[`${extension}map-type` as "x-"] === "atomic",
+        `${title(message)}: atomic`,
+      );
+      for (const [key, { shape, more }] of fields) {
+        const property: Published = known.properties?.[key] ?? {};
+        const where = `${title(message)}.${key}`;
+        assert.equal(shown(shape), shownIn(property), `${where}: type`);
+        if (!slips.includes(message.name))
+          assert.deepEqual(more.list, listType(property), `${where}: list type`);
+        assert.deepEqual(more.patch, patchOf(property), `${where}: patch`);
+        assert.deepEqual(more.enum, property.enum ?? property.items?.enum, `${where}: enum`);
+        const mapType = property[`${extension}map-type` as "x-"];
+        assert.equal(
+          more.atomicMap,
+          mapType === undefined ? undefined : mapType === "atomic",
+          `${where}: map type`,
+        );
+      }
     }
-  }
-  const names = new Set([...all, ...lists].map((message) => `${original.wire.schemaPrefix}.${title(message)}`));
-  const undeclared = Object.entries(definitions).filter(([name, { properties }]) => properties !== undefined && !names.has(name));
-  assert.deepEqual(
-    undeclared.map(([name]) => name.split(".").at(-1)),
-    [],
-    "the rest of what the reference publishes",
-  );
-  assert.ok(compared > 400, `only ${compared} compared`);
-});
+    const names = new Set(
+      [...all, ...lists].map((message) => `${original.wire.schemaPrefix}.${title(message)}`),
+    );
+    const undeclared = Object.entries(definitions).filter(
+      ([name, { properties }]) => properties !== undefined && !names.has(name),
+    );
+    assert.deepEqual(
+      undeclared.map(([name]) => name.split(".").at(-1)),
+      [],
+      "the rest of what the reference publishes",
+    );
+    assert.ok(compared > 400, `only ${compared} compared`);
+  },
+);
 
 test("fields stand in the order in which the reference writes them", { skip }, () => {
   let compared = 0;
@@ -249,13 +330,16 @@ test("fields stand in the order in which the reference writes them", { skip }, (
     if (shape.shape === "map") for (const item of Object.values(value)) follow(shape.of, item, where);
     if (shape.shape !== "message") return;
     const fields = flat(shape);
-    const keys = Object.keys(value).filter((key) => !(shape.kind && (key === "kind" || key === "apiVersion")));
+    const keys = Object.keys(value).filter(
+      (key) => !(shape.kind && (key === "kind" || key === "apiVersion")),
+    );
     assert.deepEqual(
       keys,
       fields.map(([key]) => key).filter((key) => key in value),
       `${where} (${title(shape)})`,
     );
-    for (const [key, field] of fields) follow(field.shape, (value as Record<string, unknown>)[key], `${where}.${key}`);
+    for (const [key, field] of fields)
+      follow(field.shape, (value as Record<string, unknown>)[key], `${where}.${key}`);
   };
   for (const message of declared) {
     if (message.kind === undefined) continue;

@@ -1,7 +1,9 @@
 // The words that the tables of kinds use in their last column, beside those of the grammar itself.
 import type { Field, FieldExtras, Fields } from "#schema";
 
-/** The values known so far. Published, but checked by the kind's strategy, which knows the exact complaint. */
+/**
+ * The values known so far. Published, but checked by the kind's strategy, which knows the exact complaint.
+ */
 export const known = (...values: readonly string[]): FieldExtras => ({ enum: values, openEnum: true });
 
 /** Filled in when unset; published schemas do not mention it. */
@@ -20,7 +22,12 @@ export const whole: FieldExtras = { list: { type: "atomic" } };
 export const emptyCounts: FieldExtras = { emptyCounts: true };
 
 /** Strategic merge patch merges the items, matching them by `key` (by value without one). */
-export const merged = (key?: string): FieldExtras => ({ patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key } });
+export const merged = (key?: string): FieldExtras => ({
+  patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key },
+});
 
-/** Fields whose keys carry a product's name, in our own spelling; `inDialect` puts the dialect's in. Never part of the TypeScript type. */
+/**
+ * Fields whose keys carry a product's name, in our own spelling; `inDialect` puts the dialect's in. Never
+ * part of the TypeScript type.
+ */
 export const worded = (fields: Fields): Readonly<Record<never, Field>> => fields;

@@ -1,4 +1,5 @@
-// A few fields and one package carry a product's name. They are declared in our own spelling; this puts a dialect's in.
+// A few fields and one package carry a product's name. They are declared in our own spelling; this puts a
+// dialect's in.
 //
 //   declared                           spoken, for example
 //   nodeInfo.nodeagentVersion          what the dialect calls its agent, then Version
@@ -23,7 +24,9 @@ const extension = "x-orch-";
 
 /** The key of a field as the dialect writes it. */
 export const keyIn = (dialect: Dialect, key: string): string =>
-  key.startsWith(extension) ? dialect.wire.extensionPrefix + key.slice(extension.length) : dialect.spelling.field(key);
+  key.startsWith(extension)
+    ? dialect.wire.extensionPrefix + key.slice(extension.length)
+    : dialect.spelling.field(key);
 
 function translate(dialect: Dialect, message: Message): Message {
   const home = dialect.spelling.field(message.package);

@@ -1,12 +1,41 @@
 export { Condition } from "./meta/condition.ts";
-export { APIGroup, APIGroupList, APIResource, APIResourceList, APIVersions, GroupVersionForDiscovery, ServerAddressByClientCIDR } from "./meta/discovery.ts";
-export { GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource } from "./meta/group-version.ts";
+export {
+  APIGroup,
+  APIGroupList,
+  APIResource,
+  APIResourceList,
+  APIVersions,
+  GroupVersionForDiscovery,
+  ServerAddressByClientCIDR,
+} from "./meta/discovery.ts";
+export {
+  GroupKind,
+  GroupResource,
+  GroupVersion,
+  GroupVersionKind,
+  GroupVersionResource,
+} from "./meta/group-version.ts";
 export { LabelSelector, LabelSelectorRequirement } from "./meta/label-selector.ts";
 export { type Kind, List, type ListKind, listOf } from "./meta/list.ts";
 export { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./meta/object-meta.ts";
-export { CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOptions, Preconditions, UpdateOptions } from "./meta/options.ts";
+export {
+  CreateOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  PatchOptions,
+  Preconditions,
+  UpdateOptions,
+} from "./meta/options.ts";
 export { Status, StatusCause, StatusDetails } from "./meta/status.ts";
-export { PartialObjectMetadata, Table, TableColumnDefinition, TableOptions, TableRow, TableRowCondition } from "./meta/table.ts";
+export {
+  PartialObjectMetadata,
+  Table,
+  TableColumnDefinition,
+  TableOptions,
+  TableRow,
+  TableRowCondition,
+} from "./meta/table.ts";
 export { Info as VersionInfo } from "./meta/version.ts";
 export { WatchEvent } from "./meta/watch.ts";
 export { Event, EventSeries } from "./events/event.ts";
@@ -81,7 +110,15 @@ export {
   PersistentVolumeStatus,
   VolumeNodeAffinity,
 } from "./core/persistent-volume.ts";
-export { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from "./core/pod-options.ts";
+export {
+  NodeProxyOptions,
+  PodAttachOptions,
+  PodExecOptions,
+  PodLogOptions,
+  PodPortForwardOptions,
+  PodProxyOptions,
+  ServiceProxyOptions,
+} from "./core/pod-options.ts";
 export {
   Binding,
   ClaimSource,
@@ -101,7 +138,17 @@ export {
   PodTemplate,
   PodTemplateSpec,
 } from "./core/pod.ts";
-export { ExecAction, GRPCAction, HTTPGetAction, HTTPHeader, Lifecycle, LifecycleHandler, Probe, ProbeHandler, TCPSocketAction } from "./core/probe.ts";
+export {
+  ExecAction,
+  GRPCAction,
+  HTTPGetAction,
+  HTTPHeader,
+  Lifecycle,
+  LifecycleHandler,
+  Probe,
+  ProbeHandler,
+  TCPSocketAction,
+} from "./core/probe.ts";
 export {
   LimitRange,
   LimitRangeItem,
@@ -112,10 +159,30 @@ export {
   ScopedResourceSelectorRequirement,
   ScopeSelector,
 } from "./core/quota.ts";
-export { LocalObjectReference, ObjectReference, SecretReference, SerializedReference, TypedLocalObjectReference, TypedObjectReference } from "./core/reference.ts";
-export { ReplicationController, ReplicationControllerCondition, ReplicationControllerSpec, ReplicationControllerStatus } from "./core/replication-controller.ts";
+export {
+  LocalObjectReference,
+  ObjectReference,
+  SecretReference,
+  SerializedReference,
+  TypedLocalObjectReference,
+  TypedObjectReference,
+} from "./core/reference.ts";
+export {
+  ReplicationController,
+  ReplicationControllerCondition,
+  ReplicationControllerSpec,
+  ReplicationControllerStatus,
+} from "./core/replication-controller.ts";
 export { ContainerResizePolicy, ResourceClaim, ResourceRequirements } from "./core/resources.ts";
-export { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, SELinuxOptions, Sysctl, WindowsSecurityContextOptions } from "./core/security.ts";
+export {
+  Capabilities,
+  PodSecurityContext,
+  SeccompProfile,
+  SecurityContext,
+  SELinuxOptions,
+  Sysctl,
+  WindowsSecurityContextOptions,
+} from "./core/security.ts";
 export {
   ClientIPConfig,
   EndpointAddress,
@@ -131,7 +198,12 @@ export {
   ServiceStatus,
   SessionAffinityConfig,
 } from "./core/service.ts";
-export { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from "./core/volume-claim.ts";
+export {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimCondition,
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimStatus,
+} from "./core/volume-claim.ts";
 export {
   AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
@@ -218,9 +290,22 @@ export {
   WebhookConversion,
 } from "./apiextensions/custom-resource.ts";
 export { ExternalDocumentation, JSONSchemaProps, ValidationRule } from "./apiextensions/json-schema.ts";
-export { APIService, APIServiceCondition, APIServiceSpec, APIServiceStatus, ServiceReference as AggregatedServiceReference } from "./apiregistration/api-service.ts";
+export {
+  APIService,
+  APIServiceCondition,
+  APIServiceSpec,
+  APIServiceStatus,
+  ServiceReference as AggregatedServiceReference,
+} from "./apiregistration/api-service.ts";
 export { ControllerRevision } from "./apps/controller-revision.ts";
-export { DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "./apps/daemon-set.ts";
+export {
+  DaemonSet,
+  DaemonSetCondition,
+  DaemonSetSpec,
+  DaemonSetStatus,
+  DaemonSetUpdateStrategy,
+  RollingUpdateDaemonSet,
+} from "./apps/daemon-set.ts";
 export {
   Deployment,
   DeploymentCondition,
@@ -243,8 +328,21 @@ export {
   StatefulSetStatus,
   StatefulSetUpdateStrategy,
 } from "./apps/stateful-set.ts";
-export { SelfSubjectReview, SelfSubjectReviewStatus, SelfSubjectReviewV1alpha1 } from "./authentication/self-review.ts";
-export { BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus, TokenReview, TokenReviewSpec, TokenReviewStatus, UserInfo } from "./authentication/token.ts";
+export {
+  SelfSubjectReview,
+  SelfSubjectReviewStatus,
+  SelfSubjectReviewV1alpha1,
+} from "./authentication/self-review.ts";
+export {
+  BoundObjectReference,
+  TokenRequest,
+  TokenRequestSpec,
+  TokenRequestStatus,
+  TokenReview,
+  TokenReviewSpec,
+  TokenReviewStatus,
+  UserInfo,
+} from "./authentication/token.ts";
 export {
   LocalSubjectAccessReview,
   NonResourceAttributes,
@@ -301,10 +399,27 @@ export {
   PodFailurePolicyRule,
   UncountedTerminatedPods,
 } from "./batch/job.ts";
-export { CertificateSigningRequest, CertificateSigningRequestCondition, CertificateSigningRequestSpec, CertificateSigningRequestStatus } from "./certificates/signing-request.ts";
+export {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+  CertificateSigningRequestStatus,
+} from "./certificates/signing-request.ts";
 export { Lease, LeaseSpec } from "./coordination/lease.ts";
-export { Endpoint, EndpointConditions, EndpointHints, EndpointPort as SliceEndpointPort, EndpointSlice, ForZone } from "./discovery/endpoint-slice.ts";
-export { FlowSchema, PriorityLevelConfiguration, v1beta2 as flowcontrolV1beta2, v1beta3 as flowcontrolV1beta3 } from "./flowcontrol/flow.ts";
+export {
+  Endpoint,
+  EndpointConditions,
+  EndpointHints,
+  EndpointPort as SliceEndpointPort,
+  EndpointSlice,
+  ForZone,
+} from "./discovery/endpoint-slice.ts";
+export {
+  FlowSchema,
+  PriorityLevelConfiguration,
+  v1beta2 as flowcontrolV1beta2,
+  v1beta3 as flowcontrolV1beta3,
+} from "./flowcontrol/flow.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
 export {
   HTTPIngressPath,
@@ -335,12 +450,46 @@ export {
   NetworkPolicySpec,
   NetworkPolicyStatus,
 } from "./networking/network-policy.ts";
-export { Overhead as RuntimeOverhead, RuntimeClass, Scheduling as RuntimeScheduling } from "./node/runtime-class.ts";
-export { Eviction, PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "./policy/disruption.ts";
-export { AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "./rbac/role.ts";
+export {
+  Overhead as RuntimeOverhead,
+  RuntimeClass,
+  Scheduling as RuntimeScheduling,
+} from "./node/runtime-class.ts";
+export {
+  Eviction,
+  PodDisruptionBudget,
+  PodDisruptionBudgetSpec,
+  PodDisruptionBudgetStatus,
+} from "./policy/disruption.ts";
+export {
+  AggregationRule,
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  RoleRef,
+  Subject,
+} from "./rbac/role.ts";
 export { PriorityClass } from "./scheduling/priority-class.ts";
-export { CSIDriver, CSIDriverSpec, CSINode, CSINodeDriver, CSINodeSpec, CSIStorageCapacity, TokenRequest as StorageTokenRequest, VolumeNodeResources } from "./storage/csi.ts";
-export { StorageClass, VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError } from "./storage/storage-class.ts";
+export {
+  CSIDriver,
+  CSIDriverSpec,
+  CSINode,
+  CSINodeDriver,
+  CSINodeSpec,
+  CSIStorageCapacity,
+  TokenRequest as StorageTokenRequest,
+  VolumeNodeResources,
+} from "./storage/csi.ts";
+export {
+  StorageClass,
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentSpec,
+  VolumeAttachmentStatus,
+  VolumeError,
+} from "./storage/storage-class.ts";
 export {
   CrossVersionObjectReference as CrossVersionObjectReferenceV1,
   HorizontalPodAutoscaler as HorizontalPodAutoscalerV1,

@@ -1,6 +1,16 @@
 // Who may do what: the authorizers in the order the operator gave.
 import type { PersistentVolume, Pod, VolumeAttachment } from "#api";
-import { type Authorizer, type RbacAuthorizer, abacAuthorizer, alwaysAllow, alwaysDeny, authorizerOf, nodeAuthorizer, nodeRules, rbacAuthorizer } from "#authz";
+import {
+  type Authorizer,
+  type RbacAuthorizer,
+  abacAuthorizer,
+  alwaysAllow,
+  alwaysDeny,
+  authorizerOf,
+  nodeAuthorizer,
+  nodeRules,
+  rbacAuthorizer,
+} from "#authz";
 import { selector } from "#base";
 import { objectsOf } from "./objects.ts";
 import { rbacSource } from "./rbac-source.ts";
@@ -32,7 +42,8 @@ function nodeMode(core: Core): Authorizer {
   return nodeAuthorizer({
     dialect,
     rules: nodeRules(dialect),
-    podsOn: (node) => objects.all<Pod>("/pods", "", selector([], [{ key: "spec.nodeName", operator: "in", values: [node] }])),
+    podsOn: (node) =>
+      objects.all<Pod>("/pods", "", selector([], [{ key: "spec.nodeName", operator: "in", values: [node] }])),
     volume: (name) => objects.find<PersistentVolume>("/persistentvolumes", name),
     volumes: () => objects.all<PersistentVolume>("/persistentvolumes"),
     attachment: (name) => objects.find<VolumeAttachment>("storage/volumeattachments", name),

@@ -16,7 +16,8 @@ export function bindingEndpoints(core: Core, context: SpecialContext): readonly 
     const name = call.target.name || (binding.metadata.name ?? "");
     if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
     const misfits = pathSegment(name);
-    if (misfits.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
+    if (misfits.length > 0)
+      throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
     const errors = bindingErrors(binding);
     if (errors.length > 0) throw invalid({ group: "", kind: "Binding" }, name, errors);
     await admit(call, context, Binding, binding, options);
@@ -50,13 +51,20 @@ export function bindingEndpoints(core: Core, context: SpecialContext): readonly 
 
 function bindingErrors({ target }: Binding): FieldError[] {
   const errors: FieldError[] = [];
-  if (target.kind && target.kind !== "Node") errors.push(notSupported("target.kind", target.kind, ["Node", "<empty>"]));
+  if (target.kind && target.kind !== "Node")
+    errors.push(notSupported("target.kind", target.kind, ["Node", "<empty>"]));
   if (!target.name) errors.push(required("target.name"));
   return errors;
 }
 
 /** Writes straight to the store: the pod's own rules do not let its node change. A lost race starts over. */
-async function assign(core: Core, namespace: string, name: string, { metadata, target }: Binding, dryRun: boolean): Promise<void> {
+async function assign(
+  core: Core,
+  namespace: string,
+  name: string,
+  { metadata, target }: Binding,
+  dryRun: boolean,
+): Promise<void> {
   const resource = core.resources.get("/pods")!;
   const key = resource.keyOf(namespace, name);
   for (;;) {
@@ -64,9 +72,17 @@ async function assign(core: Core, namespace: string, name: string, { metadata, t
     if (!held) throw notFound(pods, name);
     const pod = resource.objectOf(held) as unknown as Pod;
     if (metadata.uid && metadata.uid !== pod.metadata.uid)
-      throw conflict(pods, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${pod.metadata.uid}`);
+      throw conflict(
+        pods,
+        name,
+        `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${pod.metadata.uid}`,
+      );
     if (metadata.resourceVersion && metadata.resourceVersion !== String(held.revision))
-      throw conflict(pods, name, `Precondition failed: ResourceVersion in precondition: ${metadata.resourceVersion}, ResourceVersion in object meta: ${held.revision}`);
+      throw conflict(
+        pods,
+        name,
+        `Precondition failed: ResourceVersion in precondition: ${metadata.resourceVersion}, ResourceVersion in object meta: ${held.revision}`,
+      );
     const why = refusal(pod);
     if (why) throw conflict({ group: "", resource: "pods/binding" }, name, why);
     pod.spec.nodeName = target.name!;
@@ -79,7 +95,8 @@ async function assign(core: Core, namespace: string, name: string, { metadata, t
 }
 
 function refusal({ metadata, spec }: Pod): string | undefined {
-  if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`;
+  if (metadata.deletionTimestamp)
+    return `pod ${metadata.name} is being deleted, cannot be assigned to a host`;
   if (spec.nodeName) return `pod ${metadata.name} is already assigned to node "${spec.nodeName}"`;
   if (spec.schedulingGates?.length) return `pod ${metadata.name} has non-empty .spec.schedulingGates`;
   return undefined;

@@ -5,7 +5,11 @@ import { virtualClock } from "#base";
 import { startServer } from "./library.ts";
 
 const schemas = { schema: FlowSchema, plural: "flowschemas", namespaced: false } as const;
-const levels = { schema: PriorityLevelConfiguration, plural: "prioritylevelconfigurations", namespaced: false } as const;
+const levels = {
+  schema: PriorityLevelConfiguration,
+  plural: "prioritylevelconfigurations",
+  namespaced: false,
+} as const;
 const annotation = "apf.orch.io/autoupdate-spec";
 
 test("a new cluster has its levels, its schemas, and no schema without a level", async () => {
@@ -28,9 +32,15 @@ test("whether a schema has its level is told as soon as either changes", async (
     }
     assert.equal(status, expected);
   };
-  await ours.create({ metadata: { name: "mine" }, spec: { priorityLevelConfiguration: { name: "level" }, matchingPrecedence: 1000 } });
+  await ours.create({
+    metadata: { name: "mine" },
+    spec: { priorityLevelConfiguration: { name: "level" }, matchingPrecedence: 1000 },
+  });
   await told("True");
-  await others.create({ metadata: { name: "level" }, spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } } });
+  await others.create({
+    metadata: { name: "level" },
+    spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } },
+  });
   await told("False");
   await others.delete("level");
   await told("True");
@@ -41,13 +51,18 @@ test("what must be is put right; what is suggested only while it is ours", async
   await using server = await startServer({ store: "memory", clock });
   const client = server.client.of(schemas);
   const change = (name: string, precedence: number, ours?: string) =>
-    client.patch(name, "merge", { metadata: { annotations: { [annotation]: ours ?? null } }, spec: { matchingPrecedence: precedence } });
+    client.patch(name, "merge", {
+      metadata: { annotations: { [annotation]: ours ?? null } },
+      spec: { matchingPrecedence: precedence },
+    });
   await change("system-nodes", 501, "true");
   await change("probes", 3);
   await client.delete("catch-all");
   await client.delete("global-default");
-  const precedence = async (name: string): Promise<number> => (await client.get(name)).spec.matchingPrecedence;
-  const restored = async (): Promise<boolean> => (await client.list()).items.length === 13 && (await precedence("system-nodes")) === 500;
+  const precedence = async (name: string): Promise<number> =>
+    (await client.get(name)).spec.matchingPrecedence;
+  const restored = async (): Promise<boolean> =>
+    (await client.list()).items.length === 13 && (await precedence("system-nodes")) === 500;
   for (let minute = 0; minute < 50 && !(await restored()); minute++) await clock.advance(60_000);
   assert.equal(await precedence("system-nodes"), 500);
   assert.equal(await precedence("probes"), 3);

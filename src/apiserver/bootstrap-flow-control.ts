@@ -1,9 +1,18 @@
-// The flow schemas and priority levels every cluster begins with. Those that must be are put right again; those that are merely suggested only while nobody has made them their own.
+// The flow schemas and priority levels every cluster begins with. Those that must be are put right again;
+// those that are merely suggested only while nobody has made them their own.
 import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
 import { ApiError, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { type ApiObject, type Resource, applyObject, mandatoryFlowSchemas, mandatoryPriorityLevels, timestamp, update } from "#registry";
+import {
+  type ApiObject,
+  type Resource,
+  applyObject,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+  timestamp,
+  update,
+} from "#registry";
 import type { Held } from "#watchcache";
 import { ensure, ownRequest } from "./bootstrap.ts";
 import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
@@ -17,7 +26,11 @@ type ResourceRule = NonNullable<Rule["resourceRules"]>[number];
 
 const limited = (shares: number, lendablePercent: number, queues: number, handSize: number): Level => ({
   type: "Limited",
-  limited: { nominalConcurrencyShares: shares, lendablePercent, limitResponse: { type: "Queue", queuing: { queues, handSize, queueLengthLimit: 50 } } },
+  limited: {
+    nominalConcurrencyShares: shares,
+    lendablePercent,
+    limitResponse: { type: "Queue", queuing: { queues, handSize, queueLengthLimit: 50 } },
+  },
 });
 
 export const suggestedPriorityLevels: Readonly<Record<string, Level>> = {
@@ -31,7 +44,12 @@ export const suggestedPriorityLevels: Readonly<Record<string, Level>> = {
 
 const group = (name: string): Subject => ({ kind: "Group", group: { name } });
 const user = (name: string): Subject => ({ kind: "User", user: { name } });
-const inEveryNamespace = (verbs: string[], apiGroup: string, resources: string[], clusterScope = false): ResourceRule => ({
+const inEveryNamespace = (
+  verbs: string[],
+  apiGroup: string,
+  resources: string[],
+  clusterScope = false,
+): ResourceRule => ({
   verbs,
   apiGroups: [apiGroup],
   resources,
@@ -48,8 +66,17 @@ const election = ["get", "create", "update"];
 export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, Schema>> {
   const { names, data } = dialect;
   const leases = groupName(dialect, { group: "coordination", branded: true });
-  const systemAccounts = (...accounts: string[]): Subject[] => accounts.map((name) => ({ kind: "ServiceAccount", serviceAccount: { namespace: data.systemNamespace, name } }));
-  const schema = (level: string, matchingPrecedence: number, flowsBy: "ByUser" | "ByNamespace" | undefined, rule: Rule): Schema => ({
+  const systemAccounts = (...accounts: string[]): Subject[] =>
+    accounts.map((name) => ({
+      kind: "ServiceAccount",
+      serviceAccount: { namespace: data.systemNamespace, name },
+    }));
+  const schema = (
+    level: string,
+    matchingPrecedence: number,
+    flowsBy: "ByUser" | "ByNamespace" | undefined,
+    rule: Rule,
+  ): Schema => ({
     priorityLevelConfiguration: { name: level },
     matchingPrecedence,
     ...(flowsBy && { distinguisherMethod: { type: flowsBy } }),
@@ -60,9 +87,15 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
     "system-nodes": schema("system", 500, "ByUser", { subjects: [group("system:nodes")], ...everything }),
     "system-node-high": schema("node-high", 400, "ByUser", {
       subjects: [group("system:nodes")],
-      resourceRules: [inEveryNamespace(["*"], "", ["nodes", "nodes/status"], true), inEveryNamespace(["*"], leases, ["leases"])],
+      resourceRules: [
+        inEveryNamespace(["*"], "", ["nodes", "nodes/status"], true),
+        inEveryNamespace(["*"], leases, ["leases"]),
+      ],
     }),
-    probes: schema("exempt", 2, undefined, { subjects: everybody, nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }] }),
+    probes: schema("exempt", 2, undefined, {
+      subjects: everybody,
+      nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }],
+    }),
     "system-leader-election": schema("leader-election", 100, "ByUser", {
       subjects: [user(names.users.controllerManager), user(names.users.scheduler), ...systemAccounts("*")],
       resourceRules: [leaseRule],
@@ -72,13 +105,28 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
       resourceRules: [inEveryNamespace(election, "", ["endpoints", "configmaps"]), leaseRule],
     }),
     "endpoint-controller": schema("workload-high", 150, "ByUser", {
-      subjects: [user(names.users.controllerManager), ...systemAccounts("endpoint-controller", "endpointslicemirroring-controller")],
+      subjects: [
+        user(names.users.controllerManager),
+        ...systemAccounts("endpoint-controller", "endpointslicemirroring-controller"),
+      ],
       resourceRules: [inEveryNamespace(election, "", ["endpoints"])],
     }),
-    [`${data.componentPrefix}controller-manager`]: schema("workload-high", 800, "ByNamespace", { subjects: [user(names.users.controllerManager)], ...everything }),
-    [`${data.componentPrefix}scheduler`]: schema("workload-high", 800, "ByNamespace", { subjects: [user(names.users.scheduler)], ...everything }),
-    [`${data.systemNamespace}-service-accounts`]: schema("workload-high", 900, "ByNamespace", { subjects: systemAccounts("*"), ...everything }),
-    "service-accounts": schema("workload-low", 9000, "ByUser", { subjects: [group("system:serviceaccounts")], ...everything }),
+    [`${data.componentPrefix}controller-manager`]: schema("workload-high", 800, "ByNamespace", {
+      subjects: [user(names.users.controllerManager)],
+      ...everything,
+    }),
+    [`${data.componentPrefix}scheduler`]: schema("workload-high", 800, "ByNamespace", {
+      subjects: [user(names.users.scheduler)],
+      ...everything,
+    }),
+    [`${data.systemNamespace}-service-accounts`]: schema("workload-high", 900, "ByNamespace", {
+      subjects: systemAccounts("*"),
+      ...everything,
+    }),
+    "service-accounts": schema("workload-low", 9000, "ByUser", {
+      subjects: [group("system:serviceaccounts")],
+      ...everything,
+    }),
     "global-default": schema("global-default", 9900, "ByUser", { subjects: everybody, ...everything }),
   };
 }
@@ -89,7 +137,8 @@ export function flowControlProducer(core: Core): Upkeep {
     name: "poststarthook/priority-and-fairness-config-producer",
     everyMilliseconds: 60_000,
     look: () => mendAll(core),
-    failed: ({ message: error }) => core.options.onError("flow control objects could not be put right; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      core.options.onError("flow control objects could not be put right; it is tried again", { error }),
   });
 }
 
@@ -98,15 +147,24 @@ export function flowControlConsumer(core: Core): Upkeep {
   return upkeep({
     name: "poststarthook/priority-and-fairness-config-consumer",
     everyMilliseconds: 60_000,
-    follows: ["flowschemas", "prioritylevelconfigurations"].map((name) => ({ resource: core.resources.get(`flowcontrol.apiserver/${name}`)! })),
+    follows: ["flowschemas", "prioritylevelconfigurations"].map((name) => ({
+      resource: core.resources.get(`flowcontrol.apiserver/${name}`)!,
+    })),
     look: () => markDangling(core),
-    failed: ({ message: error }) => core.options.onError("whether flow schemas have their levels could not be told; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      core.options.onError("whether flow schemas have their levels could not be told; it is tried again", {
+        error,
+      }),
   });
 }
 
 async function mendAll(core: Core): Promise<void> {
   const { dialect } = core.options;
-  const kinds: [resource: string, mandatory: Readonly<Record<string, unknown>>, suggested: Readonly<Record<string, unknown>>][] = [
+  const kinds: [
+    resource: string,
+    mandatory: Readonly<Record<string, unknown>>,
+    suggested: Readonly<Record<string, unknown>>,
+  ][] = [
     ["prioritylevelconfigurations", mandatoryPriorityLevels, suggestedPriorityLevels],
     ["flowschemas", mandatoryFlowSchemas, suggestedFlowSchemas(dialect)],
   ];
@@ -122,8 +180,14 @@ async function mendAll(core: Core): Promise<void> {
 const consumer = "api-priority-and-fairness-config-consumer-v1";
 
 async function markDangling(core: Core): Promise<void> {
-  const [schemas, levels] = ["flowschemas", "prioritylevelconfigurations"].map((name) => core.resources.get(`flowcontrol.apiserver/${name}`)!) as [Resource, Resource];
-  const { items } = await schemas.source.list({ below: "", selector: selectEverything, freshness: { at: "latest" } });
+  const [schemas, levels] = ["flowschemas", "prioritylevelconfigurations"].map((name) =>
+    core.resources.get(`flowcontrol.apiserver/${name}`)!,
+  ) as [Resource, Resource];
+  const { items } = await schemas.source.list({
+    below: "",
+    selector: selectEverything,
+    freshness: { at: "latest" },
+  });
   const mark = async (held: Held): Promise<void> => {
     const { metadata, spec, status } = schemas.objectOf(held) as unknown as FlowSchema;
     const level = spec.priorityLevelConfiguration.name;
@@ -139,8 +203,14 @@ async function markDangling(core: Core): Promise<void> {
     if (before?.status === condition.status && before.message === condition.message) return;
     const endpoint = schemas.endpoints[0]!;
     const request = { ...ownRequest(core, endpoint), subresource: "status", manager: consumer };
-    const finding = { apiVersion: endpoint.apiVersion, kind: endpoint.kind, metadata: { name: metadata.name }, status: { conditions: [condition] } } as unknown as ApiObject;
-    const transform = (old: ApiObject | undefined): Promise<ApiObject> => applyObject(request, old, finding, true);
+    const finding = {
+      apiVersion: endpoint.apiVersion,
+      kind: endpoint.kind,
+      metadata: { name: metadata.name },
+      status: { conditions: [condition] },
+    } as unknown as ApiObject;
+    const transform = (old: ApiObject | undefined): Promise<ApiObject> =>
+      applyObject(request, old, finding, true);
     // Whoever deleted it meanwhile is right.
     await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
   };
@@ -155,8 +225,17 @@ const manager = "api-priority-and-fairness-config-producer-v1";
 
 type FlowObject = ApiObject & { spec: unknown };
 
-/** The annotation says whose a suggested object is: with "true", or without it and unchanged since it was made, ours. */
-async function mend(core: Core, resource: Resource, name: string, spec: unknown, mandatory: boolean): Promise<void> {
+/**
+ * The annotation says whose a suggested object is: with "true", or without it and unchanged since it was
+ * made, ours.
+ */
+async function mend(
+  core: Core,
+  resource: Resource,
+  name: string,
+  spec: unknown,
+  mandatory: boolean,
+): Promise<void> {
   const annotation = core.options.dialect.names.annotations.flowAutoUpdate;
   const endpoint = resource.endpoints[0]!;
   const held = await resource.source.get(name, { at: "any" });
@@ -167,7 +246,8 @@ async function mend(core: Core, resource: Resource, name: string, spec: unknown,
   }
   const { metadata, spec: present } = resource.objectOf(held) as FlowObject;
   const said = metadata.annotations?.[annotation];
-  const ours = mandatory || (said === "true" || said === "false" ? said === "true" : metadata.generation === 1);
+  const ours =
+    mandatory || (said === "true" || said === "false" ? said === "true" : metadata.generation === 1);
   const wanted = String(ours);
   if (said === wanted && (!ours || isDeepStrictEqual(present, spec))) return;
   const transform = (old: ApiObject | undefined): ApiObject => {

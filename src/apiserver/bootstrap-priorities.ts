@@ -13,13 +13,20 @@ export const systemPriorities = (core: Core): Upkeep =>
   upkeep({
     name: "poststarthook/scheduling/bootstrap-system-priority-classes",
     look: () => bootstrapPriorities(core),
-    failed: ({ message: error }) => core.options.onError("priorities that every cluster has could not be created; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      core.options.onError("priorities that every cluster has could not be created; it is tried again", {
+        error,
+      }),
   });
 
 async function bootstrapPriorities(core: Core): Promise<void> {
   const resource = core.resources.get("scheduling/priorityclasses")!;
   for (const [name, value] of Object.entries(systemClasses)) {
     if (await resource.source.get(name, { at: "any" })) continue;
-    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null }, value, description: descriptions[name] });
+    await ensure(core, resource.endpoints[0]!, {
+      metadata: { name, creationTimestamp: null },
+      value,
+      description: descriptions[name],
+    });
   }
 }

@@ -11,7 +11,10 @@ export const systemRoles = (core: Core): Upkeep =>
   upkeep({
     name: "poststarthook/rbac/bootstrap-roles",
     look: () => bootstrapRoles(core),
-    failed: ({ message: error }) => core.options.onError("roles that every cluster has could not be put right; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      core.options.onError("roles that every cluster has could not be put right; it is tried again", {
+        error,
+      }),
   });
 
 async function bootstrapRoles(core: Core): Promise<void> {
@@ -24,11 +27,17 @@ async function bootstrapRoles(core: Core): Promise<void> {
   ];
   for (const [name, objects] of groups) {
     const resource = core.resources.get(`rbac.authorization/${name}`)!;
-    await Promise.all(objects.map((object) => mend(core, resource, object as ApiObject & Record<string, unknown>)));
+    await Promise.all(
+      objects.map((object) => mend(core, resource, object as ApiObject & Record<string, unknown>)),
+    );
   }
 }
 
-async function mend(core: Core, resource: Resource, expected: ApiObject & Record<string, unknown>): Promise<void> {
+async function mend(
+  core: Core,
+  resource: Resource,
+  expected: ApiObject & Record<string, unknown>,
+): Promise<void> {
   const { name = "", namespace = "" } = expected.metadata;
   const held = await resource.source.get(resource.keyOf(namespace, name), { at: "any" });
   const endpoint = resource.endpoints[0]!;
@@ -37,7 +46,11 @@ async function mend(core: Core, resource: Resource, expected: ApiObject & Record
     return;
   }
   const request = ownRequest(core, endpoint, namespace);
-  const found = reconcile(resource.objectOf(held) as unknown as ClusterRole, expected as unknown as ClusterRole, core.options.dialect);
+  const found = reconcile(
+    resource.objectOf(held) as unknown as ClusterRole,
+    expected as unknown as ClusterRole,
+    core.options.dialect,
+  );
   if (found.action === "update") await update(request, name, { transform: () => found.object });
   if (found.action !== "recreate") return;
   await remove(request, name, {});

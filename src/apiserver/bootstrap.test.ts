@@ -12,7 +12,10 @@ test("a store is of one dialect: the first to come names it, later ones must agr
   const store = new MemoryStore();
   await claimDialect(store, "/registry", dialects.orch);
   await claimDialect(store, "/registry", dialects.orch);
-  await assert.rejects(claimDialect(store, "/registry", dialects.kubernetes), /made with --dialect=orch.*started with --dialect=kubernetes/);
+  await assert.rejects(
+    claimDialect(store, "/registry", dialects.kubernetes),
+    /made with --dialect=orch.*started with --dialect=kubernetes/,
+  );
   await claimDialect(store, "/other", dialects.kubernetes);
   await store.close();
 });
@@ -22,15 +25,26 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     const { must } = await serve({ dialect: name });
     const { at } = await must(200, "GET", "/api/v1/namespaces");
     const prefix = name === "orch" ? "orch" : "kube";
-    assert.deepEqual(each(at("items"), "metadata.name"), ["default", `${prefix}-node-lease`, `${prefix}-public`, `${prefix}-system`].toSorted());
+    assert.deepEqual(
+      each(at("items"), "metadata.name"),
+      ["default", `${prefix}-node-lease`, `${prefix}-public`, `${prefix}-system`].toSorted(),
+    );
     assert.deepEqual(new Set(each(at("items"), "status.phase")), new Set(["Active"]));
-    for (const namespace of ["default", `${prefix}-system`, `${prefix}-public`]) await must(403, "DELETE", `/api/v1/namespaces/${namespace}`);
+    for (const namespace of ["default", `${prefix}-system`, `${prefix}-public`])
+      await must(403, "DELETE", `/api/v1/namespaces/${namespace}`);
   });
 }
 
 test("a server that starts again makes nothing anew", async () => {
   const store = new MemoryStore();
-  const open = async () => await start({ dialect: dialects.orch, settings: settingsFor(dialects.orch, { store: "memory" }), store, listen: false, log: silentLog });
+  const open = async () =>
+    await start({
+      dialect: dialects.orch,
+      settings: settingsFor(dialects.orch, { store: "memory" }),
+      store,
+      listen: false,
+      log: silentLog,
+    });
   const uids = async (): Promise<unknown> => {
     const started = await open();
     const answer = await started.inject({ path: "/api/v1/namespaces" });

@@ -10,7 +10,10 @@ export interface BuiltFrom {
   readonly date: string;
 }
 
-/** Sources without a repository, or run as they are, belong to no commit that anybody could name. Clients read the date as a time, so it is one. */
+/**
+ * Sources without a repository, or run as they are, belong to no commit that anybody could name. Clients read
+ * the date as a time, so it is one.
+ */
 const unknown: BuiltFrom = { commit: "unknown", tree: "unknown", date: "1970-01-01T00:00:00Z" };
 
 let read: BuiltFrom | undefined;

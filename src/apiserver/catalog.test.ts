@@ -7,9 +7,15 @@ import { MemoryStore } from "#store";
 import { type SpecialGroup, catalog, verbsOf } from "./catalog.ts";
 
 const store = new MemoryStore();
-const resource = (given: Strategy, dialect = dialects.orch): Resource => new Resource(given, { dialect, store, storePrefix: "/registry", media: "json" });
+const resource = (given: Strategy, dialect = dialects.orch): Resource =>
+  new Resource(given, { dialect, store, storePrefix: "/registry", media: "json" });
 const inGroup = (group: string, version: string, name = "things"): Strategy =>
-  strategy({ resource: name, singular: "thing", scope: "Namespaced", hub: { ...ConfigMap, kind: { ...ConfigMap.kind, group, version, branded: false } } });
+  strategy({
+    resource: name,
+    singular: "thing",
+    scope: "Namespaced",
+    hub: { ...ConfigMap, kind: { ...ConfigMap.kind, group, version, branded: false } },
+  });
 
 const orders: [name: string, versions: string[], expected: string[]][] = [
   ["stable before beta before alpha", ["v1alpha1", "v1", "v1beta1"], ["v1", "v1beta1", "v1alpha1"]],
@@ -34,7 +40,9 @@ for (const [name, versions, expected] of orders) {
 
 for (const dialect of Object.values(dialects)) {
   test(`groups stand in the order that clients know, unknown ones last, the core group apart (${dialect.name})`, () => {
-    const resources = [inGroup("zoo.example", "v1"), ...builtInStrategies].map((given) => resource(given, dialect));
+    const resources = [inGroup("zoo.example", "v1"), ...builtInStrategies].map((given) =>
+      resource(given, dialect),
+    );
     const { groups, find } = catalog(resources, [], dialect);
     const names = groups().map(({ name }) => name);
     assert.deepEqual(names.slice(0, 2), ["apps", `events.${dialect.wire.groupSuffix}`]);
@@ -51,16 +59,30 @@ test("events are one resource, found in two groups", () => {
     [],
     dialects.orch,
   );
-  const [core, events] = [find("", "v1")!.endpoints.get("events")!, find("events.orch.io", "v1")!.endpoints.get("events")!];
+  const [core, events] = [
+    find("", "v1")!.endpoints.get("events")!,
+    find("events.orch.io", "v1")!.endpoints.get("events")!,
+  ];
   assert.equal(core.resource, events.resource);
-  assert.deepEqual([core.apiVersion, events.apiVersion, core.isHub, events.isHub], ["v1", "events.orch.io/v1", false, true]);
+  assert.deepEqual(
+    [core.apiVersion, events.apiVersion, core.isHub, events.isHub],
+    ["v1", "events.orch.io/v1", false, true],
+  );
 });
 
 const special: SpecialGroup = {
   group: "questions",
   branded: true,
   version: "v1",
-  endpoints: [{ path: "reviews", kind: "Review", namespaced: false, verbs: ["create"], handle: async () => ({ status: 201, headers: {} }) }],
+  endpoints: [
+    {
+      path: "reviews",
+      kind: "Review",
+      namespaced: false,
+      verbs: ["create"],
+      handle: async () => ({ status: 201, headers: {} }),
+    },
+  ],
 };
 
 test("what is neither read nor written in the plain way has its place, too", () => {

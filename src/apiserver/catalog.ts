@@ -7,7 +7,9 @@ import type { Reply } from "#http";
 import type { Serves } from "./serving/served-apis.ts";
 import type { Target } from "./target.ts";
 
-/** A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies. */
+/**
+ * A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies.
+ */
 export interface SpecialEndpoint {
   /** `pods/log`, `subjectaccessreviews`. */
   readonly path: string;
@@ -46,12 +48,18 @@ export interface Catalog {
 }
 
 /** Whether a path names what is served: a resource, or a part of one. */
-export function isServed(catalog: Catalog, { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">): boolean {
+export function isServed(
+  catalog: Catalog,
+  { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">,
+): boolean {
   const found = catalog.find(group, version);
   if (found?.specials.has(subresource === "" ? resource : `${resource}/${subresource}`)) return true;
   const strategy = found?.endpoints.get(resource)?.resource.strategy;
   if (!strategy || subresource === "") return strategy !== undefined;
-  return (subresource === "scale" && strategy.scale !== undefined) || Object.hasOwn(strategy.subresources ?? {}, subresource);
+  return (
+    (subresource === "scale" && strategy.scale !== undefined) ||
+    Object.hasOwn(strategy.subresources ?? {}, subresource)
+  );
 }
 
 /** The order in which clients see groups, and the order of a group's versions. */
@@ -77,25 +85,44 @@ const groupOrder = [
   "flowcontrol.apiserver",
 ];
 
-export function catalog(resources: readonly Resource[], specials: readonly SpecialGroup[], dialect: Dialect, serves: Serves = () => true): Catalog {
-  const versions = new Map<string, { group: string; neutral: string; version: string; endpoints: Map<string, Endpoint>; specials: Map<string, SpecialEndpoint> }>();
+export function catalog(
+  resources: readonly Resource[],
+  specials: readonly SpecialGroup[],
+  dialect: Dialect,
+  serves: Serves = () => true,
+): Catalog {
+  const versions = new Map<
+    string,
+    {
+      group: string;
+      neutral: string;
+      version: string;
+      endpoints: Map<string, Endpoint>;
+      specials: Map<string, SpecialEndpoint>;
+    }
+  >();
   const at = (neutral: string, branded: boolean, version: string) => {
     const group = groupName(dialect, { group: neutral, branded });
     const id = `${group}/${version}`;
     let known = versions.get(id);
-    if (!known) versions.set(id, (known = { group, neutral, version, endpoints: new Map(), specials: new Map() }));
+    if (!known)
+      versions.set(id, (known = { group, neutral, version, endpoints: new Map(), specials: new Map() }));
     return known;
   };
   for (const resource of resources) {
     for (const endpoint of resource.endpoints) {
       if (!serves(endpoint.group, endpoint.version, resource.strategy.resource)) continue;
-      at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(resource.strategy.resource, endpoint);
+      at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(
+        resource.strategy.resource,
+        endpoint,
+      );
     }
   }
   for (const special of specials) {
     const group = groupName(dialect, special);
     for (const endpoint of special.endpoints) {
-      if (serves(group, special.version, endpoint.path.split("/", 1)[0]!)) at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
+      if (serves(group, special.version, endpoint.path.split("/", 1)[0]!))
+        at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
     }
   }
   const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({
@@ -103,11 +130,16 @@ export function catalog(resources: readonly Resource[], specials: readonly Speci
     groupVersion: item.group ? `${item.group}/${item.version}` : item.version,
   }));
   const byId = new Map(list.map((item) => [`${item.group}/${item.version}`, item]));
-  const rank = (neutral: string): number => (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
-  const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map((name) => {
-    const own = list.filter(({ group }) => group === name).sort((a, b) => compareVersions(a.version, b.version));
-    return { name, neutral: own[0]!.neutral, versions: own };
-  });
+  const rank = (neutral: string): number =>
+    (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
+  const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map(
+    (name) => {
+      const own = list
+        .filter(({ group }) => group === name)
+        .sort((a, b) => compareVersions(a.version, b.version));
+      return { name, neutral: own[0]!.neutral, versions: own };
+    },
+  );
   groups.sort((a, b) => rank(a.neutral) - rank(b.neutral));
   return { versions: list, find: (group, version) => byId.get(`${group}/${version}`), groups: () => groups };
 }
@@ -117,7 +149,11 @@ function compareVersions(a: string, b: string): number {
   const parse = (text: string): [number, number, number] => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
     if (!match) return [0, 0, 0];
-    return [match[2] === undefined ? 3 : match[2] === "beta" ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
+    return [
+      match[2] === undefined ? 3 : match[2] === "beta" ? 2 : 1,
+      Number(match[1]),
+      Number(match[3] ?? 0),
+    ];
   };
   const [x, y] = [parse(a), parse(b)];
   return y[0] - x[0] || y[1] - x[1] || y[2] - x[2] || (a < b ? -1 : 1);

@@ -24,7 +24,8 @@ export const chargeQuota =
       });
       return true;
     } catch (error) {
-      if (error instanceof ApiError && (error.reason === "Conflict" || error.reason === "NotFound")) return false;
+      if (error instanceof ApiError && (error.reason === "Conflict" || error.reason === "NotFound"))
+        return false;
       throw error;
     }
   };

@@ -1,4 +1,5 @@
-// Nobody grants through roles and bindings what they do not hold. It runs among the admission plug-ins, and nothing turns it off.
+// Nobody grants through roles and bindings what they do not hold. It runs among the admission plug-ins, and
+// nothing turns it off.
 import type { ClusterRole, Role, RoleBinding } from "#api";
 import type { AdmissionPlugin } from "#admission";
 import { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "#authz";
@@ -16,8 +17,20 @@ export function escalationGuard(options: EscalationOptions, dialect: Dialect): A
       if (oldObject && onlyOwnershipChanged(object as never, oldObject as never)) return;
       const target = { ...resource, subresource, namespace, name };
       if (resource.resource === "roles" || resource.resource === "clusterroles")
-        await checkRole(options, user, target, object as unknown as Role | ClusterRole, oldObject as unknown as Role | ClusterRole);
-      else await checkBinding(options, user, target, object as unknown as { metadata: { name: string }; roleRef: RoleBinding["roleRef"] });
+        await checkRole(
+          options,
+          user,
+          target,
+          object as unknown as Role | ClusterRole,
+          oldObject as unknown as Role | ClusterRole,
+        );
+      else
+        await checkBinding(
+          options,
+          user,
+          target,
+          object as unknown as { metadata: { name: string }; roleRef: RoleBinding["roleRef"] },
+        );
     },
   };
 }

@@ -1,7 +1,24 @@
 // Eviction: takes a pod away if its disruption budget lets it go.
 import { type DeleteOptions, Eviction, type Pod, type PodDisruptionBudget, Status } from "#api";
-import { ApiError, badRequest, conflict, forbidden, fromLabelSelector, notFound, selectEverything, timeout, tooManyRequests } from "#base";
-import { type Resource, type WriteRequest, remove, timestamp, update, validateDeleteOptions } from "#registry";
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  forbidden,
+  fromLabelSelector,
+  notFound,
+  selectEverything,
+  timeout,
+  tooManyRequests,
+} from "#base";
+import {
+  type Resource,
+  type WriteRequest,
+  remove,
+  timestamp,
+  update,
+  validateDeleteOptions,
+} from "#registry";
 import type { Held } from "#watchcache";
 import { ownRequest } from "./bootstrap.ts";
 import type { SpecialEndpoint } from "./catalog.ts";
@@ -22,9 +39,14 @@ export function evictionEndpoint(core: Core, context: SpecialContext): SpecialEn
     verbs: ["create"],
     handle: async (call) => {
       onlyCreate(call, { namespaced: true, subresource: true });
-      const { object: eviction, options, choice } = await asked<Eviction>(call, context, Eviction, ["v1", "v1beta1"]);
+      const {
+        object: eviction,
+        options,
+        choice,
+      } = await asked<Eviction>(call, context, Eviction, ["v1", "v1beta1"]);
       const { name, namespace } = call.target;
-      if (eviction.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
+      if (eviction.metadata.name !== name)
+        throw badRequest("name in URL does not match name in Eviction object");
       const deletion = { ...eviction.deleteOptions };
       const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
       await admit(call, context, Eviction, eviction, options);
@@ -48,7 +70,10 @@ async function evict(core: Core, target: Target, options: Partial<DeleteOptions>
     const pod = resource.objectOf(held) as unknown as Pod;
     const asGiven = options.preconditions?.resourceVersion === undefined;
     // Whether the pod may go was judged by what it is now: if it changes meanwhile, it is judged again.
-    const judged: Partial<DeleteOptions> = { ...options, preconditions: { ...options.preconditions, resourceVersion: String(held.revision) } };
+    const judged: Partial<DeleteOptions> = {
+      ...options,
+      preconditions: { ...options.preconditions, resourceVersion: String(held.revision) },
+    };
     const ignoring = ignoresBudgets(pod);
     const budget = ignoring ? undefined : await budgetOf(core, pod);
     const unhealthy = budget !== undefined && goesUnhealthy(pod, budget);
@@ -64,28 +89,47 @@ async function evict(core: Core, target: Target, options: Partial<DeleteOptions>
   }
 }
 
-const isOver = ({ metadata, status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed" || Boolean(metadata.deletionTimestamp);
+const isOver = ({ metadata, status }: Pod): boolean =>
+  status.phase === "Succeeded" || status.phase === "Failed" || Boolean(metadata.deletionTimestamp);
 /** Pods that serve nobody (yet, or any more) disrupt nothing. */
 const ignoresBudgets = (pod: Pod): boolean => isOver(pod) || pod.status.phase === "Pending";
-const isReady = ({ status }: Pod): boolean => status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+const isReady = ({ status }: Pod): boolean =>
+  status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
 /** A pod that is not ready may go without counting, if the others are enough. */
 function goesUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (isReady(pod)) return false;
-  return spec.unhealthyPodEvictionPolicy === "AlwaysAllow" || (status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0);
+  return (
+    spec.unhealthyPodEvictionPolicy === "AlwaysAllow" ||
+    (status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0)
+  );
 }
 
 async function budgetOf(core: Core, { metadata }: Pod): Promise<PodDisruptionBudget | undefined> {
   const resource = core.resources.get("policy/poddisruptionbudgets");
   if (!resource) return undefined;
-  const { items } = await resource.source.list({ below: `${metadata.namespace}/`, selector: selectEverything, freshness: { at: "latest" } });
+  const { items } = await resource.source.list({
+    below: `${metadata.namespace}/`,
+    selector: selectEverything,
+    freshness: { at: "latest" },
+  });
   const read = (held: Held): PodDisruptionBudget => resource.objectOf(held) as unknown as PodDisruptionBudget;
-  const found = items.map(read).filter(({ spec }) => spec.selector && matches(spec.selector, metadata.labels ?? {}));
-  if (found.length > 1) throw conflict(pods, metadata.name ?? "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  const found = items
+    .map(read)
+    .filter(({ spec }) => spec.selector && matches(spec.selector, metadata.labels ?? {}));
+  if (found.length > 1)
+    throw conflict(
+      pods,
+      metadata.name ?? "",
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    );
   return found[0];
 }
 
-function matches(selector: NonNullable<PodDisruptionBudget["spec"]["selector"]>, labels: Readonly<Record<string, string>>): boolean {
+function matches(
+  selector: NonNullable<PodDisruptionBudget["spec"]["selector"]>,
+  labels: Readonly<Record<string, string>>,
+): boolean {
   try {
     return fromLabelSelector(selector).matches({ labels, fields: {} });
   } catch {
@@ -94,22 +138,40 @@ function matches(selector: NonNullable<PodDisruptionBudget["spec"]["selector"]>,
 }
 
 const refusedFor = (why: string, retryAfterSeconds: number): ApiError => {
-  const error = tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfterSeconds);
-  return new ApiError(error.code, error.reason, error.message, { ...(retryAfterSeconds && { retryAfterSeconds }), causes: [{ reason: "DisruptionBudget", message: why }] });
+  const error = tooManyRequests(
+    "Cannot evict pod as it would violate the pod's disruption budget.",
+    retryAfterSeconds,
+  );
+  return new ApiError(error.code, error.reason, error.message, {
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+    causes: [{ reason: "DisruptionBudget", message: why }],
+  });
 };
-const stillProcessed = (name: string): ApiError => refusedFor(`The disruption budget ${name} is still being processed by the server.`, 10);
+const stillProcessed = (name: string): ApiError =>
+  refusedFor(`The disruption budget ${name} is still being processed by the server.`, 10);
 
-/** Takes one disruption from the budget, if it has one. A budget that changed meanwhile is looked at again. */
-async function takeFrom(core: Core, budget: PodDisruptionBudget, { namespace, name: pod, dryRun }: Target): Promise<void> {
+/**
+ * Takes one disruption from the budget, if it has one. A budget that changed meanwhile is looked at again.
+ */
+async function takeFrom(
+  core: Core,
+  budget: PodDisruptionBudget,
+  { namespace, name: pod, dryRun }: Target,
+): Promise<void> {
   const resource = core.resources.get("policy/poddisruptionbudgets")!;
   const name = budget.metadata.name ?? "";
   const now = timestamp(new Date(core.clock.now()));
-  const request: WriteRequest = { ...ownRequest(core, resource.endpoints[0]!, namespace), subresource: "status", dryRun };
+  const request: WriteRequest = {
+    ...ownRequest(core, resource.endpoints[0]!, namespace),
+    subresource: "status",
+    dryRun,
+  };
   let tries = 0;
   await update(request, name, {
     transform: (old) => {
       if (!old) throw notFound(resource.nameIn(resource.endpoints[0]!), name);
-      if (++tries > mostAttempts) throw timeout(`couldn't update PodDisruptionBudget "${name}" due to conflicts`, 10);
+      if (++tries > mostAttempts)
+        throw timeout(`couldn't update PodDisruptionBudget "${name}" due to conflicts`, 10);
       const next = old as unknown as PodDisruptionBudget;
       checkBudget(next);
       const { status } = next;
@@ -127,8 +189,16 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw stillProcessed(name);
   if (status.disruptionsAllowed < 0) throw forbidden(budgets, name, "pdb disruptions allowed is negative");
   if (Object.keys(status.disruptedPods ?? {}).length > mostDisrupted)
-    throw forbidden(budgets, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller");
-  if (status.disruptionsAllowed === 0) throw refusedFor(`The disruption budget ${name} needs ${status.desiredHealthy} healthy pods and has ${status.currentHealthy} currently`, 0);
+    throw forbidden(
+      budgets,
+      name,
+      "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+    );
+  if (status.disruptionsAllowed === 0)
+    throw refusedFor(
+      `The disruption budget ${name} needs ${status.desiredHealthy} healthy pods and has ${status.currentHealthy} currently`,
+      0,
+    );
 }
 
 function exhausted({ status }: PodDisruptionBudget, now: string): void {
@@ -141,11 +211,18 @@ function exhausted({ status }: PodDisruptionBudget, now: string): void {
     reason: "InsufficientPods",
     message: "",
   };
-  status.conditions = old ? status.conditions!.map((each) => (each === old ? next : each)) : [...(status.conditions ?? []), next];
+  status.conditions = old
+    ? status.conditions!.map((each) => (each === old ? next : each))
+    : [...(status.conditions ?? []), next];
 }
 
 /** The pod says why it goes, then it goes. */
-async function markAndDelete(core: Core, resource: Resource, { namespace, name, dryRun }: Target, options: Partial<DeleteOptions>): Promise<void> {
+async function markAndDelete(
+  core: Core,
+  resource: Resource,
+  { namespace, name, dryRun }: Target,
+  options: Partial<DeleteOptions>,
+): Promise<void> {
   const request: WriteRequest = { ...ownRequest(core, resource.endpoints[0]!, namespace), dryRun };
   const { dryRun: _dryRun, ...deletion } = options;
   if (dryRun) {
@@ -156,12 +233,24 @@ async function markAndDelete(core: Core, resource: Resource, { namespace, name, 
   const revision = await mark(core, resource, namespace, name, options);
   const { preconditions } = deletion;
   validateDeleteOptions(request, options);
-  const moved = preconditions?.resourceVersion === undefined ? preconditions : { ...preconditions, resourceVersion: String(revision) };
+  const moved =
+    preconditions?.resourceVersion === undefined
+      ? preconditions
+      : { ...preconditions, resourceVersion: String(revision) };
   await remove(request, name, { ...deletion, ...(moved && { preconditions: moved }) });
 }
 
-/** Writes the condition, checking the preconditions of the deletion first; answers the pod's revision afterwards. */
-async function mark(core: Core, resource: Resource, namespace: string, name: string, { preconditions }: Partial<DeleteOptions>): Promise<number> {
+/**
+ * Writes the condition, checking the preconditions of the deletion first; answers the pod's revision
+ * afterwards.
+ */
+async function mark(
+  core: Core,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  { preconditions }: Partial<DeleteOptions>,
+): Promise<number> {
   const key = resource.keyOf(namespace, name);
   const kind = { group: "", resource: "Pod" };
   for (;;) {
@@ -181,7 +270,16 @@ async function mark(core: Core, resource: Resource, namespace: string, name: str
         name,
         `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`,
       );
-    setCondition(pod, { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" }, timestamp(new Date(core.clock.now())));
+    setCondition(
+      pod,
+      {
+        type: "DisruptionTarget",
+        status: "True",
+        reason: "EvictionByEvictionAPI",
+        message: "Eviction API: evicting",
+      },
+      timestamp(new Date(core.clock.now())),
+    );
     const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: held.revision });
     if (outcome.done) return outcome.revision;
   }

@@ -1,5 +1,5 @@
-// Each server has a lease in the system namespace: whoever wants to know which servers are alive looks there. The leases of servers that are
-// gone are collected by those that are not.
+// Each server has a lease in the system namespace: whoever wants to know which servers are alive looks there.
+// The leases of servers that are gone are collected by those that are not.
 import { createHash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Lease } from "#api";
@@ -27,11 +27,18 @@ export function identityLease(core: Core): Upkeep {
     const renewTime = microTimeOfMillis(core.clock.now());
     if (!(await resource.source.get(key, { at: "latest" }))) {
       const metadata = { name, namespace: data.systemNamespace, creationTimestamp: null, labels };
-      return await ensure(core, endpoint, { metadata, spec: { holderIdentity, leaseDurationSeconds: leaseSeconds, renewTime } });
+      return await ensure(core, endpoint, {
+        metadata,
+        spec: { holderIdentity, leaseDurationSeconds: leaseSeconds, renewTime },
+      });
     }
     const transform = (old: ApiObject | undefined): ApiObject => {
       const { metadata, spec, ...rest } = old as ApiObject & Lease;
-      return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } }, spec: { ...spec, renewTime } } as ApiObject;
+      return {
+        ...rest,
+        metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
+        spec: { ...spec, renewTime },
+      } as ApiObject;
     };
     await update(ownRequest(core, endpoint, data.systemNamespace), name, { transform });
   };
@@ -40,7 +47,8 @@ export function identityLease(core: Core): Upkeep {
     everyMilliseconds: renewMilliseconds,
     spare: true,
     look,
-    failed: ({ message: error }) => onError("the lease of this server could not be renewed; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      onError("the lease of this server could not be renewed; it is tried again", { error }),
   });
 }
 
@@ -56,7 +64,9 @@ export function serverName(host: string, program: string): string {
 
 function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => "abcdefghijklmnopqrstuvwxyz234567"[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => "abcdefghijklmnopqrstuvwxyz234567"[Number.parseInt(five.padEnd(5, "0"), 2)])
+    .join("");
 }
 
 /** Takes away leases of servers that nobody has renewed in time. */
@@ -66,26 +76,36 @@ export function identityLeaseCollector(core: Core): Upkeep {
   const resource = core.resources.get("coordination/leases")!;
   const mine = selector(parseLabelSelector(`${names.labels.apiServerIdentity}=${cli.apiServer}`), []);
   const look = async (): Promise<void> => {
-    const { items } = await resource.source.list({ below: `${data.systemNamespace}/`, selector: mine, freshness: { at: "latest" } });
+    const { items } = await resource.source.list({
+      below: `${data.systemNamespace}/`,
+      selector: mine,
+      freshness: { at: "latest" },
+    });
     for (const held of items) {
       const { metadata, spec } = resource.objectOf(held) as ApiObject & Lease;
       if (!isOver(spec, core.clock.now())) continue;
       // Renewed or collected meanwhile is as well.
       const preconditions = { resourceVersion: String(held.revision) };
-      await remove(ownRequest(core, resource.endpoints[0]!, data.systemNamespace), metadata.name!, { preconditions }).catch(unlessChanged);
+      await remove(ownRequest(core, resource.endpoints[0]!, data.systemNamespace), metadata.name!, {
+        preconditions,
+      }).catch(unlessChanged);
     }
   };
   return upkeep({
     name: `poststarthook/start-${cli.apiServer}-identity-lease-garbage-collector`,
     everyMilliseconds: leaseSeconds * 1000,
     look,
-    failed: ({ message: error }) => onError("leases of servers that are gone could not be collected; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      onError("leases of servers that are gone could not be collected; it is tried again", { error }),
   });
 }
 
 const isOver = (spec: Lease["spec"], now: number): boolean =>
-  !spec.renewTime || spec.leaseDurationSeconds === undefined || Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now;
+  !spec.renewTime ||
+  spec.leaseDurationSeconds === undefined ||
+  Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now;
 
 function unlessChanged(error: unknown): void {
-  if (!(error instanceof ApiError && (error.reason === "NotFound" || error.reason === "Conflict"))) throw error;
+  if (!(error instanceof ApiError && (error.reason === "NotFound" || error.reason === "Conflict")))
+    throw error;
 }

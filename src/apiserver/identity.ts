@@ -1,4 +1,5 @@
-// Who is asking: every method of authentication that the settings turn on, in the order in which they are asked.
+// Who is asking: every method of authentication that the settings turn on, in the order in which they are
+// asked.
 import type { Pod, Secret, ServiceAccount } from "#api";
 import {
   type Authenticator,
@@ -46,25 +47,53 @@ export interface Identities {
 }
 
 /** Authorities are read again when their files change, until the signal. */
-export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnCredentials | undefined, metrics: Metrics, signal: AbortSignal): Identities {
+export function identitiesFor(
+  core: Core,
+  settings: ApiserverSettings,
+  own: OwnCredentials | undefined,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Identities {
   const { dialect } = core.options;
   const { clock } = core;
   const ownKey =
-    own && !settings.serviceAccountSigningKeyFile && settings.serviceAccountKeyFile.length === 0 ? signingKeyOf(own.serviceAccountKey, "the server's own key") : undefined;
-  const issuers = settings.serviceAccountIssuer.length ? settings.serviceAccountIssuer : ownKey ? [dialect.names.defaultTokenIssuer] : [];
+    own && !settings.serviceAccountSigningKeyFile && settings.serviceAccountKeyFile.length === 0
+      ? signingKeyOf(own.serviceAccountKey, "the server's own key")
+      : undefined;
+  const issuers = settings.serviceAccountIssuer.length
+    ? settings.serviceAccountIssuer
+    : ownKey
+      ? [dialect.names.defaultTokenIssuer]
+      : [];
   const audiences = settings.apiAudiences.length ? settings.apiAudiences : issuers.slice(0, 1);
-  const signing = settings.serviceAccountSigningKeyFile ? signingKey(settings.serviceAccountSigningKeyFile) : ownKey;
-  const verifying = settings.serviceAccountKeyFile.length ? verificationKeys(settings.serviceAccountKeyFile) : ownKey ? [publicKeyOf(ownKey)] : [];
+  const signing = settings.serviceAccountSigningKeyFile
+    ? signingKey(settings.serviceAccountSigningKeyFile)
+    : ownKey;
+  const verifying = settings.serviceAccountKeyFile.length
+    ? verificationKeys(settings.serviceAccountKeyFile)
+    : ownKey
+      ? [publicKeyOf(ownKey)]
+      : [];
   const objects = tokenObjects(core);
   const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
   if (settings.tokenAuthFile) tokens.push(audienceAgnostic(tokenFile(settings.tokenAuthFile), audiences));
   if (verifying.length) {
     const common = { keys: verifying, audiences, objects, clock, dialect };
-    tokens.push(legacyServiceAccountTokens({ ...common, lookup: settings.serviceAccountLookup, onUse: (...use) => void noteUse(core, ...use) }));
+    tokens.push(
+      legacyServiceAccountTokens({
+        ...common,
+        lookup: settings.serviceAccountLookup,
+        onUse: (...use) => void noteUse(core, ...use),
+      }),
+    );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
   const authenticator = authenticatorOf(
-    [...certificateMethods(core, settings, metrics, signal), bearerTokens(tokens, audiences), webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix)],
+    [
+      ...certificateMethods(core, settings, metrics, signal),
+      bearerTokens(tokens, audiences),
+      webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix),
+    ],
     { anonymous: settings.anonymousAuth },
   );
   return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
@@ -72,11 +101,20 @@ export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnC
 
 const trustCheckMilliseconds = 5_000;
 
-function certificateMethods({ clock, options }: Core, settings: ApiserverSettings, metrics: Metrics, signal: AbortSignal): Authenticator[] {
+function certificateMethods(
+  { clock, options }: Core,
+  settings: ApiserverSettings,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Authenticator[] {
   const verifier = (file: string): CertificateVerifier => {
     const trust = trustBundleFile(file);
     const stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
-      if ("error" in change) options.onError("the client authorities cannot be read again; the old ones stay", { file, error: (change.error as Error).message });
+      if ("error" in change)
+        options.onError("the client authorities cannot be read again; the old ones stay", {
+          file,
+          error: (change.error as Error).message,
+        });
     });
     signal.addEventListener("abort", stop, { once: true });
     return clientCertificateVerifier({ trust, clock });
@@ -92,7 +130,8 @@ function certificateMethods({ clock, options }: Core, settings: ApiserverSetting
         extraHeaderPrefixes: settings.requestheaderExtraHeadersPrefix,
       }),
     );
-  if (settings.clientCaFile) methods.push(clientCertificates(verifier(settings.clientCaFile), certificateLives(metrics, clock)));
+  if (settings.clientCaFile)
+    methods.push(clientCertificates(verifier(settings.clientCaFile), certificateLives(metrics, clock)));
   return methods;
 }
 
@@ -110,9 +149,16 @@ async function noteUse(core: Core, namespace: string, secret: string, day: strin
   const label = core.options.dialect.names.labels.legacyTokenLastUsed;
   try {
     await update(ownRequest(core, core.resources.get("/secrets")!.endpoints[0]!, namespace), secret, {
-      transform: (old) => ({ ...old!, metadata: { ...old!.metadata, labels: { ...old!.metadata.labels, [label]: day } } }),
+      transform: (old) => ({
+        ...old!,
+        metadata: { ...old!.metadata, labels: { ...old!.metadata.labels, [label]: day } },
+      }),
     });
   } catch (error) {
-    core.options.onError("the use of a service account token could not be noted", { namespace, secret, error: (error as Error).message });
+    core.options.onError("the use of a service account token could not be noted", {
+      namespace,
+      secret,
+      error: (error as Error).message,
+    });
   }
 }

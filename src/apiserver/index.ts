@@ -2,7 +2,13 @@ export { type StartOptions, type StartedServer, start } from "./start.ts";
 export { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 export { apiserverOptions } from "./options/options.ts";
 export { versionText } from "./version.ts";
-export { type Caller, type LibraryStore, type RunningServer, type ServerOptions, startServer } from "./library.ts";
+export {
+  type Caller,
+  type LibraryStore,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from "./library.ts";
 export type { Kit, Snapshot } from "./library/kit.ts";
 export { ApiError, type VirtualClock, virtualClock } from "#base";
 export { type ApiClient, apiClient, informer, isWatch, kinds, writeClientConfig } from "#client";

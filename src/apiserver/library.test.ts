@@ -11,7 +11,8 @@ import { dialectNamed } from "#dialect";
 import { startServer } from "./library.ts";
 
 const run = promisify(execFile);
-const names = (items: Iterable<{ metadata: { name?: string | undefined } }>): string[] => [...items].map(({ metadata }) => metadata.name ?? "").sort();
+const names = (items: Iterable<{ metadata: { name?: string | undefined } }>): string[] =>
+  [...items].map(({ metadata }) => metadata.name ?? "").sort();
 const map = (name: string, value = "1") => ({ metadata: { name, namespace: "default" }, data: { value } });
 
 test("a server in process answers its client and inject", async () => {
@@ -31,7 +32,11 @@ test("several servers run side by side, in both dialects, and share nothing", as
   await one.client.of(kinds.configMaps).create(map("only-here"));
   assert.deepEqual(names((await other.client.of(kinds.configMaps).list({ namespace: "default" })).items), []);
   const roots = await Promise.all(
-    [one, other].map(async (server) => ((await server.client.request("GET", "/apis")) as { groups: { name: string }[] }).groups.map(({ name }) => name)),
+    [one, other].map(async (server) =>
+      ((await server.client.request("GET", "/apis")) as { groups: { name: string }[] }).groups.map(
+        ({ name }) => name,
+      ),
+    ),
   );
   assert.ok(roots[0]!.includes("events.orch.io"));
   assert.ok(roots[1]!.includes("events.k8s.io"));
@@ -44,10 +49,15 @@ test("a port serves HTTPS to whoever has the client config, and to nobody else",
   const transport = https(connectionOf(server.clientConfig));
   const client = apiClient(transport, dialect).of(kinds.configMaps);
   await client.create(map("over-the-wire"));
-  assert.deepEqual(names((await server.client.of(kinds.configMaps).list({ namespace: "default" })).items), ["over-the-wire"]);
+  assert.deepEqual(names((await server.client.of(kinds.configMaps).list({ namespace: "default" })).items), [
+    "over-the-wire",
+  ]);
   const { token: _token, ...anonymous } = connectionOf(server.clientConfig);
   const stranger = https(anonymous);
-  await assert.rejects(apiClient(stranger, dialect).of(kinds.configMaps).list({ namespace: "default" }), (error) => error instanceof ApiError && error.code === 403);
+  await assert.rejects(
+    apiClient(stranger, dialect).of(kinds.configMaps).list({ namespace: "default" }),
+    (error) => error instanceof ApiError && error.code === 403,
+  );
   transport.close();
   stranger.close();
 });
@@ -60,7 +70,9 @@ test("a store in a folder is there again after a stop", async () => {
     await first.stop();
     await first.stop();
     await using second = await startServer({ store: { dir } });
-    assert.deepEqual(names((await second.client.of(kinds.configMaps).list({ namespace: "default" })).items), ["kept"]);
+    assert.deepEqual(names((await second.client.of(kinds.configMaps).list({ namespace: "default" })).items), [
+      "kept",
+    ]);
     await assert.rejects(second.kit.snapshot(), /store: "memory"/);
   } finally {
     rmSync(dir, { recursive: true });
@@ -68,9 +80,13 @@ test("a store in a folder is there again after a stop", async () => {
 });
 
 test("flags that are wrong are refused with all their problems", async () => {
-  await assert.rejects(startServer({ store: "memory", flags: ["--no-such-flag", "--event-ttl=x"] }), /no-such-flag.*event-ttl|event-ttl.*no-such-flag/s);
+  await assert.rejects(
+    startServer({ store: "memory", flags: ["--no-such-flag", "--event-ttl=x"] }),
+    /no-such-flag.*event-ttl|event-ttl.*no-such-flag/s,
+  );
   await assert.rejects(startServer({ store: "memory", flags: ["--help"] }), /for the program/);
-  for (const store of ["disk", {}, undefined, { dir: 5 }]) await assert.rejects(startServer({ store: store as "memory" }), /^Error: store: .* is none of "memory"/);
+  for (const store of ["disk", {}, undefined, { dir: 5 }])
+    await assert.rejects(startServer({ store: store as "memory" }), /^Error: store: .* is none of "memory"/);
   await assert.rejects(startServer({ store: { etcd: [] } }), /at least one/);
 });
 
@@ -86,10 +102,14 @@ test("after stop() nothing keeps the process alive", async () => {
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((name) => !/^(PipeWrap|TTYWrap|FSReqCallback|Immediate|CloseReq|TickObject)$/.test(name))));
   `;
-  const { stdout } = await run(process.execPath, ["--conditions=orch-source", "--input-type=module", "-e", program], {
-    timeout: 30_000,
-    cwd: join(import.meta.dirname, "..", ".."),
-  });
+  const { stdout } = await run(
+    process.execPath,
+    ["--conditions=orch-source", "--input-type=module", "-e", program],
+    {
+      timeout: 30_000,
+      cwd: join(import.meta.dirname, "..", ".."),
+    },
+  );
   assert.equal(stdout, "[]");
 });
 
@@ -114,7 +134,8 @@ test("a snapshot brings everything back, and watchers see how", async () => {
   );
   const seen: string[] = [];
   for await (const event of maps.watch({ namespace: "default", resourceVersion })) {
-    if (event.type !== "BOOKMARK" && event.type !== "ERROR") seen.push(`${event.type} ${event.object.metadata.name}`);
+    if (event.type !== "BOOKMARK" && event.type !== "ERROR")
+      seen.push(`${event.type} ${event.object.metadata.name}`);
     if (seen.length === 6) break;
   }
   assert.deepEqual(seen.slice(0, 3), ["MODIFIED changed", "DELETED deleted", "ADDED new"]);
@@ -127,7 +148,10 @@ for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,nam
   test(`${flag} reads straight from the store, and roles still count`, async () => {
     await using server = await startServer({ store: "memory", flags: [flag] });
     const viewer = { name: "vera", groups: ["system:authenticated"] };
-    await server.client.of(kinds.clusterRoles).create({ metadata: { name: "reader" }, rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }] });
+    await server.client.of(kinds.clusterRoles).create({
+      metadata: { name: "reader" },
+      rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }],
+    });
     await server.client.of(kinds.clusterRoleBindings).create({
       metadata: { name: "vera" },
       roleRef: { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "reader" },
@@ -151,7 +175,10 @@ test("a fork has the past of its origin and a future of its own", async () => {
   const before = await maps.create(map("shared"));
   await using fork = await server.kit.fork();
   const forked = fork.client.of(kinds.configMaps);
-  assert.equal((await forked.get("shared", { namespace: "default" })).metadata.resourceVersion, before.metadata.resourceVersion);
+  assert.equal(
+    (await forked.get("shared", { namespace: "default" })).metadata.resourceVersion,
+    before.metadata.resourceVersion,
+  );
   await forked.create(map("theirs"));
   await maps.delete("shared", { namespace: "default" });
   assert.deepEqual(names((await maps.list({ namespace: "default" })).items), []);
@@ -169,7 +196,10 @@ test("events expire when the virtual clock says so, and not before", async () =>
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   await using server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });
   const events = server.client.of(kinds.coreEvents);
-  const made = await events.create({ metadata: { name: "a.1", namespace: "default" }, involvedObject: { namespace: "default" } });
+  const made = await events.create({
+    metadata: { name: "a.1", namespace: "default" },
+    involvedObject: { namespace: "default" },
+  });
   assert.equal(made.metadata.creationTimestamp, "2030-01-01T00:00:00Z");
   await clock.advance(3_599_000);
   assert.equal((await events.list({ namespace: "default" })).items.length, 1);
@@ -183,7 +213,10 @@ test("faults hit only the client they are planned for", async () => {
   faults.plan({ answer: 429, retryAfterSeconds: 3 });
   faults.plan({ cut: "after" }, { when: ({ method }) => method === "POST" });
   const [faulty, plain] = [client.of(kinds.configMaps), server.client.of(kinds.configMaps)];
-  await assert.rejects(faulty.list({ namespace: "default" }), (error) => error instanceof ApiError && error.code === 429 && error.details?.retryAfterSeconds === 3);
+  await assert.rejects(
+    faulty.list({ namespace: "default" }),
+    (error) => error instanceof ApiError && error.code === 429 && error.details?.retryAfterSeconds === 3,
+  );
   await plain.list({ namespace: "default" });
   await assert.rejects(faulty.create(map("done-anyway")), /cut after/);
   assert.deepEqual(names((await faulty.list({ namespace: "default" })).items), ["done-anyway"]);

@@ -1,6 +1,13 @@
 // The server as a library: start it in this process, talk to it without a socket, and leave nothing behind.
 import { type Clock, type Log, silentLog, systemClock } from "#base";
-import { type ApiClient, type ClientConfig, type Transport, apiClient, inProcess, singleContext } from "#client";
+import {
+  type ApiClient,
+  type ClientConfig,
+  type Transport,
+  apiClient,
+  inProcess,
+  singleContext,
+} from "#client";
 import { type DialectName, dialectNamed, dialects } from "#dialect";
 import type { Injected, Injection } from "#http";
 import { MemoryStore } from "#store";
@@ -47,17 +54,30 @@ export interface Caller {
 
 const administrator: Caller = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
-/** Whoever starts a server in a program has a store for it; a typing error should not take a minute to show. */
+/**
+ * Whoever starts a server in a program has a store for it; a typing error should not take a minute to show.
+ */
 const storePatienceMilliseconds = 5000;
 
 /** Starts a server. Several may run in one process. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  return await launch(options, options.store === "memory" ? new MemoryStore({ clock: options.clock ?? systemClock }) : undefined, ownCredentials());
+  return await launch(
+    options,
+    options.store === "memory" ? new MemoryStore({ clock: options.clock ?? systemClock }) : undefined,
+    ownCredentials(),
+  );
 }
 
-async function launch(options: ServerOptions, memory: MemoryStore | undefined, own: OwnCredentials): Promise<RunningServer> {
+async function launch(
+  options: ServerOptions,
+  memory: MemoryStore | undefined,
+  own: OwnCredentials,
+): Promise<RunningServer> {
   const dialect = dialectNamed(options.dialect ?? "orch");
-  if (!dialect) throw new Error(`"${options.dialect}" is not a dialect; known are ${Object.keys(dialects).join(" and ")}`);
+  if (!dialect)
+    throw new Error(
+      `"${options.dialect}" is not a dialect; known are ${Object.keys(dialects).join(" and ")}`,
+    );
   const clock = options.clock ?? systemClock;
   const started = await start({
     dialect,
@@ -84,7 +104,12 @@ async function launch(options: ServerOptions, memory: MemoryStore | undefined, o
       caughtUp: async () => void (await started.core.feed.current()),
       fork: (store) => launch(options.port === undefined ? options : { ...options, port: 0 }, store, own),
     }),
-    clientConfig: singleContext({ name: "local", server: started.url, ca: started.certificate, token: own.token }),
+    clientConfig: singleContext({
+      name: "local",
+      server: started.url,
+      ca: started.certificate,
+      token: own.token,
+    }),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -1,4 +1,5 @@
-// Stored objects for the server's own questions: read from the caches, parsed once per version, never changed by those who ask.
+// Stored objects for the server's own questions: read from the caches, parsed once per version, never changed
+// by those who ask.
 import { type Selector, selectEverything } from "#base";
 import type { Held } from "#watchcache";
 import type { Resource } from "#registry";
@@ -11,7 +12,10 @@ export interface Objects {
   all<T>(id: string, below?: string, selected?: Selector): Promise<readonly T[]>;
 }
 
-/** `id` names a resource as `/pods` or `scheduling/priorityclasses`, keys are those below it. A kind that is not served has no objects. */
+/**
+ * `id` names a resource as `/pods` or `scheduling/priorityclasses`, keys are those below it. A kind that is
+ * not served has no objects.
+ */
 export function objectsOf(core: Core): Objects {
   const parsed = new WeakMap<Held, object>();
   const read = <T>(resource: Resource, held: Held): T => {
@@ -29,7 +33,11 @@ export function objectsOf(core: Core): Objects {
     all: async <T>(id: string, below = "", selected = selectEverything) => {
       const resource = core.resources.get(id);
       if (!resource) return [];
-      const { items } = await resource.source.list({ below, selector: selected, freshness: { at: "latest" } });
+      const { items } = await resource.source.list({
+        below,
+        selector: selected,
+        freshness: { at: "latest" },
+      });
       return items.map((held) => read<T>(resource, held));
     },
   };

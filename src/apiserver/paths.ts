@@ -28,24 +28,47 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: rea
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw methodNotAllowed();
-      if (!takes(call, "application/json")) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
+      if (!takes(call, "application/json"))
+        throw new ApiError(
+          406,
+          "NotAcceptable",
+          "only the following media types are accepted: application/json",
+          {},
+        );
       return json(versionInfo());
     }
     return undefined;
   };
 }
 
-const json = (body: unknown): Reply => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body, undefined, 2)) });
+const json = (body: unknown): Reply => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: Buffer.from(JSON.stringify(body, undefined, 2)),
+});
 
 /** Whether the client takes an answer of the media type. */
 export function takes(call: ApiCall, media: string): boolean {
   const accept = header(call.call.headers, "accept");
-  return !accept || parseAccept(accept).some(({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"));
+  return (
+    !accept ||
+    parseAccept(accept).some(
+      ({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"),
+    )
+  );
 }
 
 function allPaths(catalog: Catalog, health: HealthPaths, more: readonly string[]): string[] {
-  const groups = catalog.groups().flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]);
-  const checks = Object.entries(health).flatMap(([endpoint, list]) => [`/${endpoint}`, ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`)]);
+  const groups = catalog
+    .groups()
+    .flatMap(({ name, versions }) => [
+      `/apis/${name}`,
+      ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
+    ]);
+  const checks = Object.entries(health).flatMap(([endpoint, list]) => [
+    `/${endpoint}`,
+    ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`),
+  ]);
   return [
     "/.well-known/openid-configuration",
     "/api",

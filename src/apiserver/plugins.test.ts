@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chosen } from "./plugins.ts";
 
-const plugins = ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"].map((name) => ({ name, handles: [] }));
+const plugins = [
+  "AlwaysAdmit",
+  "NamespaceLifecycle",
+  "LimitRanger",
+  "AlwaysPullImages",
+  "escalation guard",
+  "ResourceQuota",
+].map((name) => ({ name, handles: [] }));
 type Names = Parameters<typeof chosen>[1]["enableAdmissionPlugins"];
 const cases: [name: string, enable: Names, disable: Names, expected: string[]][] = [
   ["without a word the usual plug-ins run", [], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
@@ -13,5 +20,6 @@ const cases: [name: string, enable: Names, disable: Names, expected: string[]][]
   ["asking for what runs anyway changes nothing", ["LimitRanger"], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
 ]; // prettier-ignore
 for (const [name, enableAdmissionPlugins, disableAdmissionPlugins, expected] of cases) {
-  test(name, () => assert.deepEqual(chosen(plugins, { enableAdmissionPlugins, disableAdmissionPlugins }).map((plugin) => plugin.name), expected)); // prettier-ignore
+  // prettier-ignore
+  test(name, () => assert.deepEqual(chosen(plugins, { enableAdmissionPlugins, disableAdmissionPlugins }).map((plugin) => plugin.name), expected));
 }

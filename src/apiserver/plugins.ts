@@ -1,5 +1,16 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
-import type { IngressClass, LimitRange, Namespace, Node, Pod, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
+import type {
+  IngressClass,
+  LimitRange,
+  Namespace,
+  Node,
+  Pod,
+  PriorityClass,
+  ResourceQuota,
+  RuntimeClass,
+  ServiceAccount,
+  StorageClass,
+} from "#api";
 import {
   type AdmissionPlugin,
   type OwnerOptions,
@@ -42,14 +53,24 @@ import type { ApiserverSettings } from "./settings-of.ts";
 
 const shortestPause = 100;
 
-export function admissionPlugins(core: Core, settings: ApiserverSettings, access: EscalationOptions): readonly AdmissionPlugin[] {
+export function admissionPlugins(
+  core: Core,
+  settings: ApiserverSettings,
+  access: EscalationOptions,
+): readonly AdmissionPlugin[] {
   const { dialect } = core.options;
   const objects = objectsOf(core);
   const namespace = (name: string) => objects.find<Namespace>("/namespaces", name);
   const state = async (name: string) => ((await namespace(name)) ? "active" : "absent");
   const all = [
     alwaysAdmit,
-    namespaceAutoProvision(state, (name) => ensure(core, core.resources.get("/namespaces")!.endpoints[0]!, { metadata: { name, creationTimestamp: null }, spec: {}, status: {} })),
+    namespaceAutoProvision(state, (name) =>
+      ensure(core, core.resources.get("/namespaces")!.endpoints[0]!, {
+        metadata: { name, creationTimestamp: null },
+        spec: {},
+        status: {},
+      }),
+    ),
     lifecyclePlugin(core),
     namespaceExists(state),
     securityContextDeny,
@@ -75,33 +96,64 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
       find: (name) => objects.find<PriorityClass>("scheduling/priorityclasses", name),
       all: () => objects.all<PriorityClass>("scheduling/priorityclasses"),
     }),
-    defaultTolerationSeconds(dialect, { notReady: settings.defaultNotReadyTolerationSeconds, unreachable: settings.defaultUnreachableTolerationSeconds }),
+    defaultTolerationSeconds(dialect, {
+      notReady: settings.defaultNotReadyTolerationSeconds,
+      unreachable: settings.defaultUnreachableTolerationSeconds,
+    }),
     podTolerationRestriction(dialect, namespace),
     extendedResourceToleration(dialect),
     defaultStorageClass(dialect, () => objects.all<StorageClass>("storage/storageclasses")),
     storageProtection(dialect),
-    ownerReferencesPermission({ authorizer: access.authorizer, resourcesOf: (apiVersion, kind) => resourcesOf(core, apiVersion, kind) }),
+    ownerReferencesPermission({
+      authorizer: access.authorizer,
+      resourcesOf: (apiVersion, kind) => resourcesOf(core, apiVersion, kind),
+    }),
     claimResize(dialect, (name) => objects.find<StorageClass>("storage/storageclasses", name)),
     runtimeClassPlugin((name) => objects.find<RuntimeClass>("node/runtimeclasses", name)),
     ...certificatePlugins(dialect, access.authorizer),
     defaultIngressClass(dialect, () => objects.all<IngressClass>("networking/ingressclasses")),
     denyServiceExternalIPs,
     escalationGuard(access, dialect),
-    resourceQuota({ dialect, now: () => core.clock.now(), quotasIn: (namespace) => objects.all<ResourceQuota>("/resourcequotas", `${namespace}/`), write: chargeQuota(core) }),
+    resourceQuota({
+      dialect,
+      now: () => core.clock.now(),
+      quotasIn: (namespace) => objects.all<ResourceQuota>("/resourcequotas", `${namespace}/`),
+      write: chargeQuota(core),
+    }),
     alwaysDeny,
   ];
   return chosen(all, settings);
 }
 
-/** Those that run by default and were not turned off, and those that were asked for; the order of names is of no account. */
-export const chosen = (plugins: readonly AdmissionPlugin[], asked: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">): readonly AdmissionPlugin[] =>
-  plugins.filter(({ name }) => (knownPlugins[name] === "off" ? asked.enableAdmissionPlugins.includes(name) : !asked.disableAdmissionPlugins.includes(name)));
+/**
+ * Those that run by default and were not turned off, and those that were asked for; the order of names is of
+ * no account.
+ */
+export const chosen = (
+  plugins: readonly AdmissionPlugin[],
+  asked: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">,
+): readonly AdmissionPlugin[] =>
+  plugins.filter(({ name }) =>
+    knownPlugins[name] === "off"
+      ? asked.enableAdmissionPlugins.includes(name)
+      : !asked.disableAdmissionPlugins.includes(name),
+  );
 
 /** What a kind is called in paths, in every version that has it. */
 function resourcesOf(core: Core, apiVersion: string, kind: string): ReturnType<OwnerOptions["resourcesOf"]> {
   for (const resource of core.resources.values()) {
-    const found = resource.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion && endpoint.kind === kind);
-    if (found) return [{ group: found.group, version: found.version, resource: resource.strategy.resource, namespaced: resource.namespaced }];
+    const found = resource.endpoints.find(
+      (endpoint) => endpoint.apiVersion === apiVersion && endpoint.kind === kind,
+    );
+    if (found)
+      return [
+        {
+          group: found.group,
+          version: found.version,
+          resource: resource.strategy.resource,
+          namespaced: resource.namespaced,
+        },
+      ];
   }
   return undefined;
 }

@@ -16,8 +16,18 @@ const ready = condition("Ready", "True", before);
 const initialized = condition("Initialized", "True", before);
 
 const cases: [rule: string, there: Conditions | undefined, put: ConditionNow, expected: Conditions][] = [
-  ["the first condition makes the list", undefined, { type: "Ready", status: "True" }, [condition("Ready", "True", now)]],
-  ["a condition of a new type comes last", [ready], { type: "DisruptionTarget", status: "True" }, [ready, condition("DisruptionTarget", "True", now)]],
+  [
+    "the first condition makes the list",
+    undefined,
+    { type: "Ready", status: "True" },
+    [condition("Ready", "True", now)],
+  ],
+  [
+    "a condition of a new type comes last",
+    [ready],
+    { type: "DisruptionTarget", status: "True" },
+    [ready, condition("DisruptionTarget", "True", now)],
+  ],
   [
     "a condition that changes takes its old place and leaves the others alone",
     [ready, condition("PodScheduled", "False", before, "Unschedulable"), initialized],

@@ -1,5 +1,14 @@
-// Reviews: questions about identity and access, asked by creating an object that is answered and never stored.
-import { LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectReview, SelfSubjectReviewV1alpha1, SelfSubjectRulesReview, SubjectAccessReview, TokenReview } from "#api";
+// Reviews: questions about identity and access, asked by creating an object that is answered and never
+// stored.
+import {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectReviewV1alpha1,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  TokenReview,
+} from "#api";
 import { reviewSelf, reviewToken } from "#authn";
 import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
 import type { KindSchema } from "#registry";
@@ -13,9 +22,16 @@ export interface ReviewOptions {
   readonly identities: Identities;
 }
 
-export function reviewGroups(context: SpecialContext, { authorizer, identities }: ReviewOptions): readonly SpecialGroup[] {
+export function reviewGroups(
+  context: SpecialContext,
+  { authorizer, identities }: ReviewOptions,
+): readonly SpecialGroup[] {
   const { dialect } = context;
-  const review = <T extends object>(schema: KindSchema, respond: (review: T, call: ApiCall) => Promise<object> | object, namespaced = false): SpecialEndpoint => {
+  const review = <T extends object>(
+    schema: KindSchema,
+    respond: (review: T, call: ApiCall) => Promise<object> | object,
+    namespaced = false,
+  ): SpecialEndpoint => {
     const { kind } = schema.kind;
     return {
       path: `${kind.toLowerCase()}s`,
@@ -36,23 +52,41 @@ export function reviewGroups(context: SpecialContext, { authorizer, identities }
       group: "authentication",
       branded: true,
       version: "v1",
-      endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, identities.tokens, identities.audiences))],
+      endpoints: [
+        review<TokenReview>(TokenReview, (asking) =>
+          reviewToken(asking, identities.tokens, identities.audiences),
+        ),
+      ],
     },
     ...[SelfSubjectReview, SelfSubjectReviewV1alpha1].map((schema) => ({
       group: "authentication",
       branded: true,
       version: schema.kind.version,
-      endpoints: [review<SelfSubjectReview>(schema, (asking, { user }) => reviewSelf(asking, user!, context.clock.now()))],
+      endpoints: [
+        review<SelfSubjectReview>(schema, (asking, { user }) =>
+          reviewSelf(asking, user!, context.clock.now()),
+        ),
+      ],
     })),
     {
       group: "authorization",
       branded: true,
       version: "v1",
       endpoints: [
-        review<LocalSubjectAccessReview>(LocalSubjectAccessReview, (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect), true),
-        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) => reviewOwnAccess(asking, user!, authorizer, dialect)),
-        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) => reviewOwnRules(asking, user!, authorizer)),
-        review<SubjectAccessReview>(SubjectAccessReview, (asking) => reviewAccess(asking, authorizer, dialect)),
+        review<LocalSubjectAccessReview>(
+          LocalSubjectAccessReview,
+          (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect),
+          true,
+        ),
+        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) =>
+          reviewOwnAccess(asking, user!, authorizer, dialect),
+        ),
+        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) =>
+          reviewOwnRules(asking, user!, authorizer),
+        ),
+        review<SubjectAccessReview>(SubjectAccessReview, (asking) =>
+          reviewAccess(asking, authorizer, dialect),
+        ),
       ],
     },
   ];

@@ -15,19 +15,36 @@ import { create, replace } from "./endpoints/write.ts";
 /** Answers paths that are no resources; undefined passes on. */
 export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply | undefined;
 
-const collection: Readonly<Record<string, Endpointed>> = { list, watch, create, deletecollection: deleteCollection };
+const collection: Readonly<Record<string, Endpointed>> = {
+  list,
+  watch,
+  create,
+  deletecollection: deleteCollection,
+};
 const item: Readonly<Record<string, Endpointed>> = { get, update: replace, patch, delete: deleteOne, watch };
 
-const scaling: Readonly<Record<string, Endpointed>> = { get: readScale, update: replaceScale, patch: patchScale };
+const scaling: Readonly<Record<string, Endpointed>> = {
+  get: readScale,
+  update: replaceScale,
+  patch: patchScale,
+};
 
-export function router(catalog: Catalog, context: EndpointContext, paths: readonly PathHandler[]): (call: ApiCall) => Promise<Reply> {
+export function router(
+  catalog: Catalog,
+  context: EndpointContext,
+  paths: readonly PathHandler[],
+): (call: ApiCall) => Promise<Reply> {
   return async (call) => {
     if (call.target.isResource && known(call)) return await resource(call);
     for (const handle of paths) {
       const reply = await handle(call);
       if (reply) return reply;
     }
-    return { status: 404, headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" }, body: Buffer.from("404 page not found\n") };
+    return {
+      status: 404,
+      headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+      body: Buffer.from("404 page not found\n"),
+    };
   };
 
   /** A path in a group that nobody serves is a path like any other. */
@@ -39,7 +56,9 @@ export function router(catalog: Catalog, context: EndpointContext, paths: readon
     const { target } = call;
     const version = catalog.find(target.group, target.version);
     if (!version) throw notServed();
-    const special = version.specials.get(target.subresource ? `${target.resource}/${target.subresource}` : target.resource);
+    const special = version.specials.get(
+      target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
+    );
     if (special) return await special.handle(call);
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
@@ -51,7 +70,10 @@ export function router(catalog: Catalog, context: EndpointContext, paths: readon
   }
 }
 
-function deprecation({ apiVersion, group, kind }: Endpoint, { since, until, instead }: NonNullable<Endpoint["served"]["deprecated"]>): string {
+function deprecation(
+  { apiVersion, group, kind }: Endpoint,
+  { since, until, instead }: NonNullable<Endpoint["served"]["deprecated"]>,
+): string {
   return `${apiVersion} ${kind} is deprecated in ${since}+, unavailable in ${until}+; use ${group}/${instead} ${kind}`;
 }
 
@@ -65,7 +87,10 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
       return scaler;
     }
     const { subresources } = strategy;
-    const part = subresources && Object.hasOwn(subresources, target.subresource) ? subresources[target.subresource] : undefined;
+    const part =
+      subresources && Object.hasOwn(subresources, target.subresource)
+        ? subresources[target.subresource]
+        : undefined;
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
     if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw methodNotAllowed();
@@ -74,7 +99,8 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
   const handler = (target.named ? item : collection)[target.verb];
   // The old path of watches says the verb itself, whatever the method.
   const unread = target.verb === "watch" && method !== "GET";
-  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw methodNotAllowed();
+  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never))
+    throw methodNotAllowed();
   return handler;
 }
 
@@ -84,7 +110,9 @@ function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
   // Without a namespace only reading across all of them makes sense.
   if (namespaced && !target.namespace && target.named) throw notServed();
-  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw methodNotAllowed();
+  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch")
+    throw methodNotAllowed();
 }
 
-export const notServed = (): ApiError => new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+export const notServed = (): ApiError =>
+  new ApiError(404, "NotFound", "the server could not find the requested resource", {});

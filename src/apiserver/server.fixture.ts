@@ -22,13 +22,15 @@ export interface Answer {
 export type Json = Record<string, unknown>;
 
 /** A value by its path: `items.0.metadata.name`; undefined where there is none. */
-export const at = (value: unknown, path: string): unknown => path.split(".").reduce<unknown>((found, key) => (found as Json | undefined)?.[key], value);
+export const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((found, key) => (found as Json | undefined)?.[key], value);
 
 /** The same text value, for paths to come. */
 export const textAt = (value: unknown, path: string): string => String(at(value, path));
 
 /** One value of every item of a list, or of every frame of a watch. */
-export const each = (values: unknown, path: string): unknown[] => (values as unknown[]).map((value) => at(value, path));
+export const each = (values: unknown, path: string): unknown[] =>
+  (values as unknown[]).map((value) => at(value, path));
 
 export interface Asking {
   readonly body?: unknown;
@@ -71,12 +73,23 @@ export async function serve({ dialect = "orch", flags = [], clock }: ServeOption
   const server = await startServer({ store: "memory", dialect, flags, ...(clock && { clock }) });
   after(() => server.stop());
   let places = 0;
-  const inject = async (method: string, path: string, { body, type, accept, headers, trusted }: Asking, signal?: AbortSignal) =>
+  const inject = async (
+    method: string,
+    path: string,
+    { body, type, accept, headers, trusted }: Asking,
+    signal?: AbortSignal,
+  ) =>
     await server.inject({
       method,
       path,
-      headers: { ...(accept !== undefined && { accept }), ...(body !== undefined && { "content-type": type ?? "application/json" }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      headers: {
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { "content-type": type ?? "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
       ...(trusted !== undefined && { trusted }),
       ...(signal && { signal }),
     });

@@ -17,7 +17,16 @@ import { type HealthObserver, type HealthPaths, healthReply } from "./health/hea
 import { type PathHandler, router } from "./router.ts";
 import type { Serves } from "./serving/served-apis.ts";
 import type { ServingSteps } from "./serving/serving.ts";
-import { accessOf, allowed, authenticate, authorize, commonHeaders, impersonate, newAuditId, rescue } from "./steps.ts";
+import {
+  accessOf,
+  allowed,
+  authenticate,
+  authorize,
+  commonHeaders,
+  impersonate,
+  newAuditId,
+  rescue,
+} from "./steps.ts";
 
 export interface CoreOptions {
   readonly dialect: Dialect;
@@ -53,13 +62,22 @@ export function buildCore(options: CoreOptions): Core {
     prefix: `${options.storePrefix}/`,
     clock,
     signal: stopping.signal,
-    onRestart: (error) => options.onError("the watch of the store ended and starts over", { error: (error as Error).message }),
+    onRestart: (error) =>
+      options.onError("the watch of the store ended and starts over", { error: (error as Error).message }),
   });
   const resources = new Map<string, Resource>();
   for (const strategy of options.strategies) {
-    const resource = new Resource(strategy, { dialect: options.dialect, store: options.store, storePrefix: options.storePrefix, media: options.storageMedia });
-    const direct = !alwaysCached(strategy) && (options.uncached === "all" || options.uncached?.has(strategy.resource));
-    resource.source = direct ? new DirectSource(options.store, resource.prefix, resource.reader) : feed.cache(resource.prefix, resource.reader);
+    const resource = new Resource(strategy, {
+      dialect: options.dialect,
+      store: options.store,
+      storePrefix: options.storePrefix,
+      media: options.storageMedia,
+    });
+    const direct =
+      !alwaysCached(strategy) && (options.uncached === "all" || options.uncached?.has(strategy.resource));
+    resource.source = direct
+      ? new DirectSource(options.store, resource.prefix, resource.reader)
+      : feed.cache(resource.prefix, resource.reader);
     resources.set(resourceId(strategy), resource);
   }
   return {
@@ -75,8 +93,12 @@ export function buildCore(options: CoreOptions): Core {
   };
 }
 
-/** Roles and bindings are asked for at every request, services whenever one gets an address: they are in memory, whatever else is. */
-const alwaysCached = ({ hub: { kind } }: Strategy): boolean => kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
+/**
+ * Roles and bindings are asked for at every request, services whenever one gets an address: they are in
+ * memory, whatever else is.
+ */
+const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
+  kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
 
 /** `apps/deployments`, or `/pods` for the core group, in neutral group names. */
 export const resourceId = (strategy: Strategy): string => `${strategy.hub.kind.group}/${strategy.resource}`;
@@ -119,20 +141,32 @@ export function buildFront(core: Core, options: FrontOptions): Front {
   };
   const served = catalog([...core.resources.values()], options.specials, dialect, options.serves);
   const found = discovery(served, dialect, options.serverAddress);
-  const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(options.health, call, options.healthObserver), ...options.paths];
+  const paths: PathHandler[] = [
+    (call) => found.handle(call),
+    (call) => healthReply(options.health, call, options.healthObserver),
+    ...options.paths,
+  ];
   const steps = {
     dialect,
     authenticator: options.authenticator,
     authorizer: options.authorizer,
     surprised: (error: unknown, call: ApiCall) => {
       const id = call.auditId || randomUUID();
-      onError("a request failed unexpectedly", { id, method: call.method, path: call.target.path, error: (error as Error).stack ?? String(error) });
+      onError("a request failed unexpectedly", {
+        id,
+        method: call.method,
+        path: call.target.path,
+        error: (error as Error).stack ?? String(error),
+      });
       return id;
     },
   };
   const { outer, early, late, inner } = options.steps;
   const known = [authenticate(steps), impersonate(steps)];
-  const run = pipeline([commonHeaders, ...outer, rescue(steps), ...early, ...known, ...late, authorize(steps), ...inner], router(served, context, paths));
+  const run = pipeline(
+    [commonHeaders, ...outer, rescue(steps), ...early, ...known, ...late, authorize(steps), ...inner],
+    router(served, context, paths),
+  );
   return { handle: (call) => run(new ApiCall(call, newAuditId(call))), catalog: served, context };
 }
 

@@ -1,4 +1,5 @@
-// Tokens of service accounts: `serviceaccounts/token` issues them, and two documents tell others how to verify them.
+// Tokens of service accounts: `serviceaccounts/token` issues them, and two documents tell others how to
+// verify them.
 import { TokenRequest } from "#api";
 import { answerTokenRequest, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
 import { ApiError, methodNotAllowed } from "#base";
@@ -17,7 +18,10 @@ export interface TokenEndpointOptions {
 }
 
 /** Nothing where no key signs. */
-export function tokenEndpoints(context: SpecialContext, { identities, maximumSeconds, extend }: TokenEndpointOptions): readonly SpecialEndpoint[] {
+export function tokenEndpoints(
+  context: SpecialContext,
+  { identities, maximumSeconds, extend }: TokenEndpointOptions,
+): readonly SpecialEndpoint[] {
   const { issuer, signing, objects, audiences } = identities;
   const { dialect, clock } = context;
   if (!signing || !issuer) return [];
@@ -31,9 +35,18 @@ export function tokenEndpoints(context: SpecialContext, { identities, maximumSec
       verbs: ["create"],
       handle: async (call) => {
         onlyCreate(call, { namespaced: true, subresource: true });
-        const { object: request, options: write, choice } = await asked<TokenRequest>(call, context, TokenRequest);
+        const {
+          object: request,
+          options: write,
+          choice,
+        } = await asked<TokenRequest>(call, context, TokenRequest);
         const { namespace, name } = call.target;
-        const { body, warnings } = await answerTokenRequest(options, request, { namespace, name, now: clock.now() }, (draft) => admit(call, context, TokenRequest, draft, write));
+        const { body, warnings } = await answerTokenRequest(
+          options,
+          request,
+          { namespace, name, now: clock.now() },
+          (draft) => admit(call, context, TokenRequest, draft, write),
+        );
         for (const text of warnings) call.warn(text);
         return answer(201, body, TokenRequest, choice, context);
       },
@@ -54,15 +67,29 @@ export function openIdHandler(
   try {
     documents = openIdDocuments({ issuer, jwksUri, externalAddress, keys: verifying });
   } catch (error) {
-    if (issuer) onError("service account tokens are issued, but nobody else can learn how to verify them", { why: (error as Error).message });
+    if (issuer)
+      onError("service account tokens are issued, but nobody else can learn how to verify them", {
+        why: (error as Error).message,
+      });
     return () => undefined;
   }
   return (call) => {
     const { path } = call.target;
-    const part = path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
+    const part =
+      path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
     if (!part) return undefined;
     if (call.method !== "GET") throw methodNotAllowed();
-    if (!takes(call, openIdMediaTypes[part])) throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${openIdMediaTypes[part]}`, {});
-    return { status: 200, headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` }, body: Buffer.from(documents[part]) };
+    if (!takes(call, openIdMediaTypes[part]))
+      throw new ApiError(
+        406,
+        "NotAcceptable",
+        `only the following media types are accepted: ${openIdMediaTypes[part]}`,
+        {},
+      );
+    return {
+      status: 200,
+      headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` },
+      body: Buffer.from(documents[part]),
+    };
   };
 }

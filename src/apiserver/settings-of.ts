@@ -5,4 +5,5 @@ import { type ApiserverSettings, apiserverOptions } from "./options/options.ts";
 
 export type { ApiserverSettings };
 
-export const settleFlags = (dialect: Dialect, argv: readonly string[]): Settled<ApiserverSettings> => settle(apiserverOptions(dialect), argv);
+export const settleFlags = (dialect: Dialect, argv: readonly string[]): Settled<ApiserverSettings> =>
+  settle(apiserverOptions(dialect), argv);

@@ -1,4 +1,5 @@
-// For tests of several servers on one store. Each sees the store through a window of its own, which can be held shut.
+// For tests of several servers on one store. Each sees the store through a window of its own, which can be
+// held shut.
 import { type Clock, silentLog, systemClock } from "#base";
 import { type ApiClient, apiClient, inProcess } from "#client";
 import { dialects } from "#dialect";
@@ -22,8 +23,13 @@ export interface Several extends AsyncDisposable {
   readonly servers: readonly OneOfSeveral[];
 }
 
-/** Starts servers at the same time on one empty store in memory, which they take for one that is elsewhere. */
-export async function startSeveral(count: number, options: { readonly flags?: readonly string[]; readonly clock?: Clock } = {}): Promise<Several> {
+/**
+ * Starts servers at the same time on one empty store in memory, which they take for one that is elsewhere.
+ */
+export async function startSeveral(
+  count: number,
+  options: { readonly flags?: readonly string[]; readonly clock?: Clock } = {},
+): Promise<Several> {
   const clock = options.clock ?? systemClock;
   const store = new MemoryStore({ clock });
   const own = ownCredentials();
@@ -31,7 +37,13 @@ export async function startSeveral(count: number, options: { readonly flags?: re
     Array.from({ length: count }, async (): Promise<OneOfSeveral> => {
       const window = windowOn(store);
       const { client, started } = await startOn(window.store, { ...options, clock }, own);
-      return { client, started, holdWatch: window.holdWatch, holdWrites: window.holdWrites, letGo: window.letGo };
+      return {
+        client,
+        started,
+        holdWatch: window.holdWatch,
+        holdWrites: window.holdWrites,
+        letGo: window.letGo,
+      };
     }),
   );
   return {
@@ -54,12 +66,31 @@ export async function startOn(
   own = ownCredentials(),
 ): Promise<Pick<OneOfSeveral, "client" | "started">> {
   const dialect = dialects.orch;
-  const settings = settingsFor(dialect, { store: { etcd: ["http://127.0.0.1:1"] }, flags: options.flags ?? [] });
-  const started = await start({ dialect, settings, store, clock: options.clock ?? systemClock, log: silentLog, listen: false, own });
-  return { started, client: apiClient(inProcess(started.handle, { name: "admin", groups: ["system:masters", "system:authenticated"] }), dialect) };
+  const settings = settingsFor(dialect, {
+    store: { etcd: ["http://127.0.0.1:1"] },
+    flags: options.flags ?? [],
+  });
+  const started = await start({
+    dialect,
+    settings,
+    store,
+    clock: options.clock ?? systemClock,
+    log: silentLog,
+    listen: false,
+    own,
+  });
+  return {
+    started,
+    client: apiClient(
+      inProcess(started.handle, { name: "admin", groups: ["system:masters", "system:authenticated"] }),
+      dialect,
+    ),
+  };
 }
 
-function windowOn(store: Store): Pick<OneOfSeveral, "holdWatch" | "holdWrites" | "letGo"> & { readonly store: Store } {
+function windowOn(
+  store: Store,
+): Pick<OneOfSeveral, "holdWatch" | "holdWrites" | "letGo"> & { readonly store: Store } {
   let watches: PromiseWithResolvers<void> | undefined;
   let writes: (PromiseWithResolvers<void> & { readonly which: (write: Write) => boolean }) | undefined;
   async function* held(batches: AsyncIterable<Batch>): AsyncGenerator<Batch, void, void> {

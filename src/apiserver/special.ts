@@ -5,7 +5,15 @@ import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import type { Reply } from "#http";
 import { type ApiObject, type KindSchema, timestamp } from "#registry";
-import { type JsonObject, applyDefaults, encodeEnvelope, encodeJson, encodeYaml, protobufCodec, updateManagers } from "#schema";
+import {
+  type JsonObject,
+  applyDefaults,
+  encodeEnvelope,
+  encodeJson,
+  encodeYaml,
+  protobufCodec,
+  updateManagers,
+} from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { decodeObject, judgeStrictness, readBody } from "./endpoints/body.ts";
 import { type WriteOptions, writeOptions } from "./endpoints/options.ts";
@@ -19,8 +27,12 @@ export interface SpecialContext {
 }
 
 /** Refuses anything but a POST to the very path. */
-export function onlyCreate({ target, method }: ApiCall, place: { readonly namespaced: boolean; readonly subresource: boolean }): void {
-  if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced) throw notServed();
+export function onlyCreate(
+  { target, method }: ApiCall,
+  place: { readonly namespaced: boolean; readonly subresource: boolean },
+): void {
+  if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced)
+    throw notServed();
   if (method !== "POST") throw methodNotAllowed();
 }
 
@@ -30,14 +42,25 @@ export interface Asked<T> {
   readonly choice: Choice;
 }
 
-/** Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults and its owner. */
-export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext, schema: KindSchema, versions: readonly string[] = [schema.kind.version]): Promise<Asked<T>> {
+/**
+ * Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults
+ * and its owner.
+ */
+export async function asked<T>(
+  call: ApiCall,
+  { dialect, clock }: SpecialContext,
+  schema: KindSchema,
+  versions: readonly string[] = [schema.kind.version],
+): Promise<Asked<T>> {
   const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
   const media = bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, "CreateOptions");
   const shape = inDialect(dialect, schema);
-  const expected = versions.map((version) => ({ apiVersion: apiVersionOf(dialect, { ...schema.kind, version }), kind: schema.kind.kind }));
+  const expected = versions.map((version) => ({
+    apiVersion: apiVersionOf(dialect, { ...schema.kind, version }),
+    kind: schema.kind.kind,
+  }));
   let refusal: unknown;
   for (const kind of expected) {
     try {
@@ -47,9 +70,16 @@ export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext
       applyDefaults(shape, object as never);
       withoutSystemFields(call, object);
       sameNamespace(call, object);
-      const owned = { schema: shape, apiVersion: kind.apiVersion, manager: options.fieldManager, subresource: call.target.subresource, now: timestamp(new Date(clock.now())) };
+      const owned = {
+        schema: shape,
+        apiVersion: kind.apiVersion,
+        manager: options.fieldManager,
+        subresource: call.target.subresource,
+        now: timestamp(new Date(clock.now())),
+      };
       const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
-      if (owners.length) object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
+      if (owners.length)
+        object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
       return { object: object as T, options, choice };
     } catch (error) {
       refusal ??= error;
@@ -58,7 +88,9 @@ export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext
   throw refusal;
 }
 
-/** What only the server fills in, it does not take from a client; a binding, though, says which pod it means. */
+/**
+ * What only the server fills in, it does not take from a client; a binding, though, says which pod it means.
+ */
 function withoutSystemFields({ target }: ApiCall, { metadata }: ApiObject): void {
   if (target.subresource === "binding") return;
   delete metadata.uid;
@@ -73,12 +105,19 @@ function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
     delete metadata.namespace;
     return;
   }
-  if (metadata.namespace && metadata.namespace !== target.namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (metadata.namespace && metadata.namespace !== target.namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   metadata.namespace = target.namespace;
 }
 
 /** Lets admission look at the question, and change it. */
-export async function admit(call: ApiCall, { dialect, admission }: SpecialContext, schema: KindSchema, object: object, options: WriteOptions): Promise<void> {
+export async function admit(
+  call: ApiCall,
+  { dialect, admission }: SpecialContext,
+  schema: KindSchema,
+  object: object,
+  options: WriteOptions,
+): Promise<void> {
   const { target } = call;
   const attempt: Attempt = {
     operation: "CREATE",
@@ -99,16 +138,42 @@ export async function admit(call: ApiCall, { dialect, admission }: SpecialContex
 }
 
 /** The answer in the media type the client takes. */
-export function answer(status: number, object: object, schema: KindSchema, choice: Choice, { dialect }: SpecialContext): Reply {
-  return { status, headers: { "content-type": contentType(choice.media, dialect) }, body: encoded(object, inDialect(dialect, schema), choice, dialect) };
+export function answer(
+  status: number,
+  object: object,
+  schema: KindSchema,
+  choice: Choice,
+  { dialect }: SpecialContext,
+): Reply {
+  return {
+    status,
+    headers: { "content-type": contentType(choice.media, dialect) },
+    body: encoded(object, inDialect(dialect, schema), choice, dialect),
+  };
 }
 
-function encoded(object: object, schema: KindSchema, { media, pretty }: Choice, dialect: Dialect): Uint8Array {
-  if (media === "protobuf") return encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), dialect.wire.protobufMagic);
+function encoded(
+  object: object,
+  schema: KindSchema,
+  { media, pretty }: Choice,
+  dialect: Dialect,
+): Uint8Array {
+  if (media === "protobuf")
+    return encodeEnvelope(
+      object as ApiObject,
+      protobufCodec(schema).encode(object as never),
+      dialect.wire.protobufMagic,
+    );
   const text = encodeJson(schema, object as never);
   if (media === "yaml") return Buffer.from(encodeYaml(schema, object as never));
   return Buffer.from(pretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`);
 }
 
 /** It was done; there is nothing more to say. */
-export const created = (): object => ({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
+export const created = (): object => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  code: 201,
+});

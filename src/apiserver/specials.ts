@@ -22,8 +22,15 @@ export interface SpecialsOptions {
   readonly stopping: AbortSignal;
 }
 
-export function specialGroups(core: Core, { plugins, authorizer, identities, settings, stopping }: SpecialsOptions): readonly SpecialGroup[] {
-  const context: SpecialContext = { dialect: core.options.dialect, clock: core.clock, admission: admissionChain(plugins) };
+export function specialGroups(
+  core: Core,
+  { plugins, authorizer, identities, settings, stopping }: SpecialsOptions,
+): readonly SpecialGroup[] {
+  const context: SpecialContext = {
+    dialect: core.options.dialect,
+    clock: core.clock,
+    admission: admissionChain(plugins),
+  };
   const tokens = tokenEndpoints(context, {
     identities,
     maximumSeconds: settings.serviceAccountMaxTokenExpiration / 1000,
@@ -36,7 +43,10 @@ export function specialGroups(core: Core, { plugins, authorizer, identities, set
       version: "v1",
       endpoints: [
         ...bindingEndpoints(core, context),
-        componentStatuses({ dialect: context.dialect, store: () => core.options.store.read({ prefix: core.options.storePrefix, limit: 1 }) }),
+        componentStatuses({
+          dialect: context.dialect,
+          store: () => core.options.store.read({ prefix: core.options.storePrefix, limit: 1 }),
+        }),
         evictionEndpoint(core, context),
         ...tokens,
         ...connectEndpoints(core, settings, context.admission, stopping),

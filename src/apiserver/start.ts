@@ -1,4 +1,5 @@
-// Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
+// Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it
+// again.
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
@@ -74,7 +75,16 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const store = await openStoreFor(
-    { settings, dialect, strategies, storePrefix, clock, log, patienceMilliseconds: options.storePatienceMilliseconds, signal: closing.signal },
+    {
+      settings,
+      dialect,
+      strategies,
+      storePrefix,
+      clock,
+      log,
+      patienceMilliseconds: options.storePatienceMilliseconds,
+      signal: closing.signal,
+    },
     options.store,
   );
   await claimDialect(store, storePrefix, dialect);
@@ -86,7 +96,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     strategies,
     settings: { allowPrivileged: settings.allowPrivileged, eventTtlSeconds: settings.eventTtl / 1000 },
     clock,
-    uncached: settings.watchCache ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource)) : "all",
+    uncached: settings.watchCache
+      ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource))
+      : "all",
     minRequestTimeoutSeconds: settings.minRequestTimeout,
     deleteCollectionWorkers: settings.deleteCollectionWorkers,
     watchList: gates.enabled("WatchList"),
@@ -105,7 +117,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   for (const each of seenTo) await each.start();
   const access = accessFor(core, settings);
   const served = ({ target }: ApiCall): boolean => isServed(front.catalog, target);
-  const serving = servingFor({ dialect, settings, enabled: (gate) => gates.enabled(gate), clock, log, served });
+  const serving = servingFor({
+    dialect,
+    settings,
+    enabled: (gate) => gates.enabled(gate),
+    clock,
+    log,
+    served,
+  });
   const { lifecycle } = serving;
   const identities = identitiesFor(core, settings, options.own, serving.metrics, closing.signal);
   const plugins = [freshServices(core), ...admissionPlugins(core, settings, access)];
@@ -125,11 +144,22 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     authenticator: identities.authenticator,
     authorizer: access.authorizer,
     plugins,
-    specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings, stopping: closing.signal }),
+    specials: specialGroups(core, {
+      plugins,
+      authorizer: access.authorizer,
+      identities,
+      settings,
+      stopping: closing.signal,
+    }),
     paths: [
       rootPaths(() => front.catalog, health, serving.shownPaths),
       openApi(() => front.catalog, dialect),
-      openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError),
+      openIdHandler(
+        identities,
+        settings.serviceAccountJwksUri,
+        externalAddress(settings),
+        core.options.onError,
+      ),
       ...serving.paths,
     ],
     health,
@@ -145,7 +175,15 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     ...seenTo.map((each) => each.keep(clock, closing.signal)),
     ...(settings.endpointReconcilerType === "none"
       ? []
-      : [ownEndpoints({ core, clock, address: publicAddress(settings), port: settings.securePort, shared }).keep(closing.signal)]),
+      : [
+          ownEndpoints({
+            core,
+            clock,
+            address: publicAddress(settings),
+            port: settings.securePort,
+            shared,
+          }).keep(closing.signal),
+        ]),
   ]);
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;
@@ -161,8 +199,20 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     options.onPhase?.("opening the secure port");
     const { own } = options;
     try {
-      port = await openSecurePort({ settings, clock, log, handle: front.handle, signal: closing.signal, ...(own && { pair: () => own.servingPair(clock.now()) }) });
-      if (settings.debugSocketPath) debugSocket = await listenPlain({ path: settings.debugSocketPath, handle: plainHandler(serving.profiling), now: () => clock.now() });
+      port = await openSecurePort({
+        settings,
+        clock,
+        log,
+        handle: front.handle,
+        signal: closing.signal,
+        ...(own && { pair: () => own.servingPair(clock.now()) }),
+      });
+      if (settings.debugSocketPath)
+        debugSocket = await listenPlain({
+          path: settings.debugSocketPath,
+          handle: plainHandler(serving.profiling),
+          now: () => clock.now(),
+        });
     } catch (error) {
       // A server that cannot listen leaves nothing running behind.
       await close();
@@ -173,7 +223,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   return {
     url: port?.url ?? "",
     handle: front.handle,
-    inject: (request) => inject(front.handle, { trusted: { name: "system:admin", groups: ["system:masters"] }, ...request }),
+    inject: (request) =>
+      inject(front.handle, { trusted: { name: "system:admin", groups: ["system:masters"] }, ...request }),
     core,
     certificate: port?.certificate,
     shutDown: async () => {

@@ -16,12 +16,19 @@ const cases: [name: string, texts: string[], values: string[]][] = [
   ["several come in order", ["a", "b"], ['299 - "a"', '299 - "b"']],
   ["a long one alone is fine", ["x".repeat(4096)], [`299 - "${"x".repeat(4096)}"`]],
   ["a longer one is shortened", ["x".repeat(4097)], [`299 - "${"x".repeat(256)}"`]],
-  ["many long ones are shortened, and the last left out", Array.from({ length: 60 }, () => "x".repeat(300)), Array.from({ length: 16 }, () => `299 - "${"x".repeat(256)}"`)],
+  [
+    "many long ones are shortened, and the last left out",
+    Array.from({ length: 60 }, () => "x".repeat(300)),
+    Array.from({ length: 16 }, () => `299 - "${"x".repeat(256)}"`),
+  ],
 ];
-for (const [name, texts, values] of cases) test(`warnings: ${name}`, () => assert.deepEqual(warningValues(texts), values));
+for (const [name, texts, values] of cases)
+  test(`warnings: ${name}`, () => assert.deepEqual(warningValues(texts), values));
 
 test("a field nobody knows is a warning that cannot break out of its header", async () => {
-  const answer = await must(201, "POST", `${maps}?dryRun=All`, { body: { metadata: { name: "a" }, 'x"\r\nSet-Cookie: y': 1, [`z${"z".repeat(100_000)}`]: 1 } });
+  const answer = await must(201, "POST", `${maps}?dryRun=All`, {
+    body: { metadata: { name: "a" }, 'x"\r\nSet-Cookie: y': 1, [`z${"z".repeat(100_000)}`]: 1 },
+  });
   const warnings = [answer.headers["warning"] ?? []].flat();
   assert.equal(warnings.length, 2);
   for (const warning of warnings) {
@@ -31,8 +38,13 @@ test("a field nobody knows is a warning that cannot break out of its header", as
 });
 
 test("repeated fields are warned of too, and the last one counts", async () => {
-  const answer = await must(201, "POST", `${maps}?dryRun=All`, { body: '{"metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"}}' });
-  assert.deepEqual(answer.headers["warning"], ['299 - "duplicate field \\"metadata.name\\""', '299 - "duplicate field \\"data.x\\""']);
+  const answer = await must(201, "POST", `${maps}?dryRun=All`, {
+    body: '{"metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"}}',
+  });
+  assert.deepEqual(answer.headers["warning"], [
+    '299 - "duplicate field \\"metadata.name\\""',
+    '299 - "duplicate field \\"data.x\\""',
+  ]);
   assert.deepEqual([answer.at("metadata.name"), answer.at("data.x")], ["b", "2"]);
 });
 
@@ -43,15 +55,22 @@ const strictness: [mode: string, status: number, warned: boolean][] = [
 ];
 for (const [mode, status, warned] of strictness) {
   test(`field validation ${mode}: unknown fields answer ${status}`, async () => {
-    const answer = await must(status, "POST", `${maps}?dryRun=All&fieldValidation=${mode}`, { body: { metadata: { name: "a" }, unheard: 1 } });
+    const answer = await must(status, "POST", `${maps}?dryRun=All&fieldValidation=${mode}`, {
+      body: { metadata: { name: "a" }, unheard: 1 },
+    });
     assert.equal("warning" in answer.headers, warned);
-    if (status === 400) assert.match(String(answer.at("message")), /strict decoding error: unknown field "unheard"/);
+    if (status === 400)
+      assert.match(String(answer.at("message")), /strict decoding error: unknown field "unheard"/);
   });
 }
 
 test("every answer carries an audit id, the client's own where it is one", async () => {
-  for (const path of ["/version", maps, `${maps}/none`, "/nowhere"]) assert.match(String((await ask("GET", path)).headers["audit-id"]), /^[0-9a-f-]{36}$/);
-  assert.equal((await ask("GET", "/version", { headers: { "audit-id": "mine-1" } })).headers["audit-id"], "mine-1");
+  for (const path of ["/version", maps, `${maps}/none`, "/nowhere"])
+    assert.match(String((await ask("GET", path)).headers["audit-id"]), /^[0-9a-f-]{36}$/);
+  assert.equal(
+    (await ask("GET", "/version", { headers: { "audit-id": "mine-1" } })).headers["audit-id"],
+    "mine-1",
+  );
   for (const bad of ["a b", "x".repeat(65), "a\r\nb", ""]) {
     const headers = { "audit-id": bad };
     assert.match(newAuditId({ headers } as unknown as Parameters<typeof newAuditId>[0]), /^[0-9a-f-]{36}$/);
@@ -60,16 +79,30 @@ test("every answer carries an audit id, the client's own where it is one", async
 
 const troubles: [name: string, error: Error, code: number, message: RegExp, logged: number][] = [
   ["a mistake", new Error("oops"), 500, /^Internal error occurred: logged-1$/, 1],
-  ["a full store", new StoreFull("/somewhere", "disk is full"), 500, /the store has no space left; nothing was written$/, 1],
+  [
+    "a full store",
+    new StoreFull("/somewhere", "disk is full"),
+    500,
+    /the store has no space left; nothing was written$/,
+    1,
+  ],
   ["a busy store", new StoreBusy(3), 429, /try again later$/, 0],
 ];
 for (const [name, error, code, message, logged] of troubles) {
   test(`${name} below the endpoints is told as ${code}`, async () => {
     const seen: unknown[] = [];
-    const options = { dialect: dialects.orch, surprised: (surprise: unknown) => `logged-${seen.push(surprise)}` } as unknown as Parameters<typeof rescue>[0];
-    const reply = await rescue(options).run(apiCall({ method: "POST", path: maps }), () => Promise.reject(error));
+    const options = {
+      dialect: dialects.orch,
+      surprised: (surprise: unknown) => `logged-${seen.push(surprise)}`,
+    } as unknown as Parameters<typeof rescue>[0];
+    const reply = await rescue(options).run(apiCall({ method: "POST", path: maps }), () =>
+      Promise.reject(error),
+    );
     assert.equal(reply.status, code);
-    assert.match((JSON.parse(Buffer.from(reply.body as Uint8Array).toString()) as { message: string }).message, message);
+    assert.match(
+      (JSON.parse(Buffer.from(reply.body as Uint8Array).toString()) as { message: string }).message,
+      message,
+    );
     assert.deepEqual(seen, [error].slice(0, logged));
   });
 }
@@ -79,9 +112,17 @@ test("answers are not to be cached", async () => {
 });
 
 test("who is not known answers 401, who may not 403, and nothing is told about the object", async () => {
-  const anonymous = await must(403, "GET", `${maps}/secret`, { trusted: { name: "system:anonymous", groups: ["system:unauthenticated"] } });
-  assert.match(String(anonymous.at("message")), /User "system:anonymous" cannot get resource "configmaps" in API group "" in the namespace "default"/);
-  const bad = await ask("GET", maps, { trusted: null as never, headers: { authorization: "Bearer nonsense" } });
+  const anonymous = await must(403, "GET", `${maps}/secret`, {
+    trusted: { name: "system:anonymous", groups: ["system:unauthenticated"] },
+  });
+  assert.match(
+    String(anonymous.at("message")),
+    /User "system:anonymous" cannot get resource "configmaps" in API group "" in the namespace "default"/,
+  );
+  const bad = await ask("GET", maps, {
+    trusted: null as never,
+    headers: { authorization: "Bearer nonsense" },
+  });
   assert.deepEqual([bad.status, bad.at("reason")], [401, "Unauthorized"]);
 });
 
@@ -98,8 +139,13 @@ for (const [name, authorization, warned] of lateTokens) {
 }
 
 test("impersonation makes another user of the caller, where that is allowed", async () => {
-  const { json } = await must(403, "GET", maps, { headers: { "impersonate-user": "jane", "impersonate-group": "dev" } });
+  const { json } = await must(403, "GET", maps, {
+    headers: { "impersonate-user": "jane", "impersonate-group": "dev" },
+  });
   assert.match(String(at(json, "message")), /User "jane" cannot list/);
-  await must(403, "GET", maps, { headers: { "impersonate-user": "admin" }, trusted: { name: "jane", groups: [] } });
+  await must(403, "GET", maps, {
+    headers: { "impersonate-user": "admin" },
+    trusted: { name: "jane", groups: [] },
+  });
   await must(400, "GET", maps, { headers: { "impersonate-group": "dev" } });
 });

@@ -41,7 +41,12 @@ export function rescue({ dialect, surprised }: StepOptions): ApiStep {
         // What passes by itself needs nobody's attention.
         if (trouble && (error instanceof StoreBusy || error instanceof StoreClosed)) return trouble;
         const id = surprised(error, call);
-        return trouble ?? new ApiError(500, "InternalError", `Internal error occurred: ${id}`, { causes: [{ message: "see the server's log" }] });
+        return (
+          trouble ??
+          new ApiError(500, "InternalError", `Internal error occurred: ${id}`, {
+            causes: [{ message: "see the server's log" }],
+          })
+        );
       }
     },
   };
@@ -66,14 +71,26 @@ export const commonHeaders: ApiStep = {
   run: async (call, next) => {
     const reply = await next();
     const warnings = call.warnings.length > 0 ? { warning: warningValues(call.warnings) } : undefined;
-    return { ...reply, headers: { "audit-id": call.auditId, "cache-control": "no-cache, private", ...call.headers, ...reply.headers, ...warnings } };
+    return {
+      ...reply,
+      headers: {
+        "audit-id": call.auditId,
+        "cache-control": "no-cache, private",
+        ...call.headers,
+        ...reply.headers,
+        ...warnings,
+      },
+    };
   },
 };
 
 const mostWarningCharacters = 4096;
 const longestShortened = 256;
 
-/** Warnings as header values. When they are too much together, each is shortened, and the last ones are left out. */
+/**
+ * Warnings as header values. When they are too much together, each is shortened, and the last ones are left
+ * out.
+ */
 export function warningValues(texts: readonly string[]): string[] {
   const fits = texts.reduce((sum, text) => sum + text.length, 0) <= mostWarningCharacters;
   const values: string[] = [];
@@ -116,8 +133,13 @@ export function authenticate({ authenticator }: StepOptions): ApiStep {
       else {
         try {
           const credentials = new CallCredentials(call.call);
-          if (credentials.bearerToken === undefined && isBehindSpaces(header(call.call.headers, "authorization") ?? ""))
-            call.warn("the provided Authorization header contains extra space before the bearer token, and is ignored");
+          if (
+            credentials.bearerToken === undefined &&
+            isBehindSpaces(header(call.call.headers, "authorization") ?? "")
+          )
+            call.warn(
+              "the provided Authorization header contains extra space before the bearer token, and is ignored",
+            );
           const identity = await authenticator.authenticate(credentials);
           if (!identity) throw unauthorized();
           call.user = identity.user;
@@ -173,7 +195,14 @@ export function accessOf(call: ApiCall): Attributes {
   return {
     user,
     verb: target.verb,
-    resource: { group: target.group, version: target.version, resource: target.resource, subresource: target.subresource, namespace: target.namespace, name: target.name },
+    resource: {
+      group: target.group,
+      version: target.version,
+      resource: target.resource,
+      subresource: target.subresource,
+      namespace: target.namespace,
+      name: target.name,
+    },
   };
 }
 

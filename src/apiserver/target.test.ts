@@ -14,16 +14,85 @@ const apps = { group: "apps", version: "v1" };
 const resources: [method: string, url: string, expected: Expected][] = [
   ["GET", "/api/v1/namespaces", { ...core, verb: "list", resource: "namespaces" }],
   ["POST", "/api/v1/namespaces", { ...core, verb: "create", resource: "namespaces" }],
-  ["GET", "/api/v1/namespaces/n", { ...core, verb: "get", resource: "namespaces", name: "n", namespace: "n", named: true }],
-  ["DELETE", "/api/v1/namespaces/n", { ...core, verb: "delete", resource: "namespaces", name: "n", namespace: "n", named: true }],
-  ["PUT", "/api/v1/namespaces/n/status", { ...core, verb: "update", resource: "namespaces", name: "n", namespace: "n", named: true, subresource: "status" }],
-  ["PUT", "/api/v1/namespaces/n/finalize", { ...core, verb: "update", resource: "namespaces", name: "n", namespace: "n", named: true, subresource: "finalize" }],
+  [
+    "GET",
+    "/api/v1/namespaces/n",
+    { ...core, verb: "get", resource: "namespaces", name: "n", namespace: "n", named: true },
+  ],
+  [
+    "DELETE",
+    "/api/v1/namespaces/n",
+    { ...core, verb: "delete", resource: "namespaces", name: "n", namespace: "n", named: true },
+  ],
+  [
+    "PUT",
+    "/api/v1/namespaces/n/status",
+    {
+      ...core,
+      verb: "update",
+      resource: "namespaces",
+      name: "n",
+      namespace: "n",
+      named: true,
+      subresource: "status",
+    },
+  ],
+  [
+    "PUT",
+    "/api/v1/namespaces/n/finalize",
+    {
+      ...core,
+      verb: "update",
+      resource: "namespaces",
+      name: "n",
+      namespace: "n",
+      named: true,
+      subresource: "finalize",
+    },
+  ],
   ["GET", "/api/v1/namespaces/n/pods", { ...core, verb: "list", resource: "pods", namespace: "n" }],
-  ["GET", "/api/v1/namespaces/n/pods/p", { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true }],
-  ["HEAD", "/api/v1/namespaces/n/pods/p", { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true }],
-  ["PATCH", "/api/v1/namespaces/n/pods/p/status", { ...core, verb: "patch", resource: "pods", namespace: "n", name: "p", named: true, subresource: "status" }],
-  ["DELETE", "/api/v1/namespaces/n/pods", { ...core, verb: "deletecollection", resource: "pods", namespace: "n" }],
-  ["GET", "/api/v1/namespaces/n/pods/p/proxy/a/b/", { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true, subresource: "proxy", rest: "a/b" }],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/p",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true },
+  ],
+  [
+    "HEAD",
+    "/api/v1/namespaces/n/pods/p",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true },
+  ],
+  [
+    "PATCH",
+    "/api/v1/namespaces/n/pods/p/status",
+    {
+      ...core,
+      verb: "patch",
+      resource: "pods",
+      namespace: "n",
+      name: "p",
+      named: true,
+      subresource: "status",
+    },
+  ],
+  [
+    "DELETE",
+    "/api/v1/namespaces/n/pods",
+    { ...core, verb: "deletecollection", resource: "pods", namespace: "n" },
+  ],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/p/proxy/a/b/",
+    {
+      ...core,
+      verb: "get",
+      resource: "pods",
+      namespace: "n",
+      name: "p",
+      named: true,
+      subresource: "proxy",
+      rest: "a/b",
+    },
+  ],
   ["GET", "/api/v1/pods", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/pods/", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/pods?watch=true", { ...core, verb: "watch", resource: "pods" }],
@@ -32,32 +101,100 @@ const resources: [method: string, url: string, expected: Expected][] = [
   ["GET", "/api/v1/pods?watch=maybe", { ...core, verb: "watch", resource: "pods" }],
   ["GET", "/api/v1/pods?watch=false", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/pods?watch=0", { ...core, verb: "list", resource: "pods" }],
-  ["GET", "/api/v1/namespaces/n/pods/p?watch=true", { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true }],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/p?watch=true",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "p", named: true },
+  ],
   ["GET", "/api/v1/watch/pods", { ...core, verb: "watch", resource: "pods" }],
-  ["GET", "/api/v1/watch/namespaces/n/pods/p", { ...core, verb: "watch", resource: "pods", namespace: "n", name: "p", named: true }],
-  ["GET", "/api/v1/watch/namespaces/n", { ...core, verb: "watch", resource: "namespaces", namespace: "n", name: "n", named: true }],
+  [
+    "GET",
+    "/api/v1/watch/namespaces/n/pods/p",
+    { ...core, verb: "watch", resource: "pods", namespace: "n", name: "p", named: true },
+  ],
+  [
+    "GET",
+    "/api/v1/watch/namespaces/n",
+    { ...core, verb: "watch", resource: "namespaces", namespace: "n", name: "n", named: true },
+  ],
   ["GET", "/apis/apps/v1/deployments", { ...apps, verb: "list", resource: "deployments" }],
-  ["GET", "/apis/apps/v1/namespaces/n/deployments/d/scale", { ...apps, verb: "get", resource: "deployments", namespace: "n", name: "d", named: true, subresource: "scale" }],
+  [
+    "GET",
+    "/apis/apps/v1/namespaces/n/deployments/d/scale",
+    {
+      ...apps,
+      verb: "get",
+      resource: "deployments",
+      namespace: "n",
+      name: "d",
+      named: true,
+      subresource: "scale",
+    },
+  ],
   ["GET", "/apis/apps/v1/watch/deployments", { ...apps, verb: "watch", resource: "deployments" }],
-  ["GET", "/api/v1/pods?fieldSelector=metadata.name=p", { ...core, verb: "list", resource: "pods", name: "p" }],
-  ["GET", "/api/v1/pods?watch=1&fieldSelector=metadata.name%3D%3Dp,spec.nodeName%3Dx", { ...core, verb: "watch", resource: "pods", name: "p" }],
-  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da%5C,b", { ...core, verb: "list", resource: "pods", name: "a,b" }],
+  [
+    "GET",
+    "/api/v1/pods?fieldSelector=metadata.name=p",
+    { ...core, verb: "list", resource: "pods", name: "p" },
+  ],
+  [
+    "GET",
+    "/api/v1/pods?watch=1&fieldSelector=metadata.name%3D%3Dp,spec.nodeName%3Dx",
+    { ...core, verb: "watch", resource: "pods", name: "p" },
+  ],
+  [
+    "GET",
+    "/api/v1/pods?fieldSelector=metadata.name%3Da%5C,b",
+    { ...core, verb: "list", resource: "pods", name: "a,b" },
+  ],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name!=p", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/pods?fieldSelector=xmetadata.name=p", { ...core, verb: "list", resource: "pods" }],
-  ["GET", "/api/v1/namespaces/n/pods/q?fieldSelector=metadata.name=p", { ...core, verb: "get", resource: "pods", namespace: "n", name: "q", named: true }],
-  ["DELETE", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name=p", { ...core, verb: "deletecollection", resource: "pods", namespace: "n" }],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/q?fieldSelector=metadata.name=p",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "q", named: true },
+  ],
+  [
+    "DELETE",
+    "/api/v1/namespaces/n/pods?fieldSelector=metadata.name=p",
+    { ...core, verb: "deletecollection", resource: "pods", namespace: "n" },
+  ],
   ["GET", "/api/v1/watch/pods?fieldSelector=metadata.name=p", { ...core, verb: "watch", resource: "pods" }],
-  ["POST", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name=p", { ...core, verb: "create", resource: "pods", namespace: "n" }],
-  ["GET", "/api/v1/namespaces/n/pods/a%20b", { ...core, verb: "get", resource: "pods", namespace: "n", name: "a b", named: true }],
-  ["GET", "/api/v1/namespaces/n/pods/%C3%A4", { ...core, verb: "get", resource: "pods", namespace: "n", name: "ä", named: true }],
-  ["GET", "/api/v1/namespaces/n/pods/a%2Fb", { ...core, verb: "get", resource: "pods", namespace: "n", name: "a", named: true, subresource: "b" }],
+  [
+    "POST",
+    "/api/v1/namespaces/n/pods?fieldSelector=metadata.name=p",
+    { ...core, verb: "create", resource: "pods", namespace: "n" },
+  ],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/a%20b",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "a b", named: true },
+  ],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/%C3%A4",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "ä", named: true },
+  ],
+  [
+    "GET",
+    "/api/v1/namespaces/n/pods/a%2Fb",
+    { ...core, verb: "get", resource: "pods", namespace: "n", name: "a", named: true, subresource: "b" },
+  ],
   ["OPTIONS", "/api/v1/pods", { ...core, verb: "", resource: "pods" }],
   ["BREW", "/api/v1/pods", { ...core, verb: "", resource: "pods" }],
 ];
 for (const [method, url, expected] of resources) {
   test(`${method} ${url} is about a resource`, () => {
     const { path, ...found } = target(method, url);
-    assert.deepEqual(found, { isResource: true, namespace: "", name: "", named: false, subresource: "", rest: "", ...expected });
+    assert.deepEqual(found, {
+      isResource: true,
+      namespace: "",
+      name: "",
+      named: false,
+      subresource: "",
+      rest: "",
+      ...expected,
+    });
     assert.equal(path, decodeURIComponent(url.split("?")[0]!));
   });
 }
@@ -87,7 +224,14 @@ for (const [method, url, verb, path] of others) {
   });
 }
 
-const empties = ["/api//pods", "/api/v1//pods", "/api/v1/namespaces//pods", "/api/v1/namespaces/n//p", "/apis//v1/pods", "/apis/apps//pods"];
+const empties = [
+  "/api//pods",
+  "/api/v1//pods",
+  "/api/v1/namespaces//pods",
+  "/api/v1/namespaces/n//p",
+  "/apis//v1/pods",
+  "/apis/apps//pods",
+];
 for (const url of empties) {
   test(`a path with a hole, ${url}, is about a resource that nobody serves`, () => {
     const { isResource, resource } = target("GET", url);
@@ -95,11 +239,18 @@ for (const url of empties) {
   });
 }
 test("what follows a hole is a name", () => {
-  assert.deepEqual([target("GET", "/api/v1//pods").name, target("GET", "/api/v1/namespaces/n//p").name], ["pods", "p"]);
+  assert.deepEqual(
+    [target("GET", "/api/v1//pods").name, target("GET", "/api/v1/namespaces/n//p").name],
+    ["pods", "p"],
+  );
   assert.equal(target("GET", "/api/v1/namespaces/n//p").namespace, "n");
 });
 
-const broken = ["/api/v1/namespaces/n/pods/%", "/api/v1/namespaces/n/pods/%zz", "/api/v1/namespaces/n/pods/%ff"];
+const broken = [
+  "/api/v1/namespaces/n/pods/%",
+  "/api/v1/namespaces/n/pods/%zz",
+  "/api/v1/namespaces/n/pods/%ff",
+];
 for (const url of broken)
   test(`a path with a broken escape, ${url}, is about no resource and stays as it was written`, () =>
     assert.deepEqual([target("GET", url).isResource, target("GET", url).path], [false, url]));

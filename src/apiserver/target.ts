@@ -8,7 +8,10 @@ import { own } from "#base";
 import type { Query } from "#http";
 
 export interface Target {
-  /** In lower case: get, list, watch, create, update, patch, delete, deletecollection; for other paths the method. */
+  /**
+   * In lower case: get, list, watch, create, update, patch, delete, deletecollection; for other paths the
+   * method.
+   */
   readonly verb: string;
   /** The decoded path. */
   readonly path: string;
@@ -25,7 +28,14 @@ export interface Target {
   readonly rest: string;
 }
 
-const verbs: Readonly<Record<string, string>> = { POST: "create", GET: "get", HEAD: "get", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const verbs: Readonly<Record<string, string>> = {
+  POST: "create",
+  GET: "get",
+  HEAD: "get",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 const namespaceSubresources = new Set(["status", "finalize"]);
 
 const nonResource = (verb: string, path: string): Target => ({
@@ -51,7 +61,8 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   if (parts.at(-1) === "") parts.pop();
   const prefix = parts[0];
   const core = prefix === "api";
-  if (parts.length < (core ? 3 : 4) || (!core && prefix !== "apis")) return nonResource(method.toLowerCase(), path);
+  if (parts.length < (core ? 3 : 4) || (!core && prefix !== "apis"))
+    return nonResource(method.toLowerCase(), path);
   const group = core ? "" : parts[1]!;
   let at = core ? 2 : 3;
   const version = parts[at - 1]!;
@@ -69,7 +80,15 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   }
   // Nothing but the tail that a proxy passes on may have holes: no resource is called "".
   const hole = parts.indexOf("");
-  if (hole >= 0 && hole < at + 3) return { ...nonResource(verb, path), isResource: true, group, version, namespace, name: hole === at ? (parts[at + 1] ?? "") : "" };
+  if (hole >= 0 && hole < at + 3)
+    return {
+      ...nonResource(verb, path),
+      isResource: true,
+      group,
+      version,
+      namespace,
+      name: hole === at ? (parts[at + 1] ?? "") : "",
+    };
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
@@ -98,7 +117,9 @@ export function isTrue(value: string | undefined): boolean {
 
 // Rules that name one object also hold for a list that asks for just that one.
 function nameFromSelector(query: Query): string {
-  const match = /(?:^|,)metadata\.name={1,2}((?:[^,=\\]|\\[,=\\])+)(?:,|$)/.exec(query.get("fieldSelector") ?? "");
+  const match = /(?:^|,)metadata\.name={1,2}((?:[^,=\\]|\\[,=\\])+)(?:,|$)/.exec(
+    query.get("fieldSelector") ?? "",
+  );
   return match?.[1]!.replace(/\\(.)/g, "$1") ?? "";
 }
 

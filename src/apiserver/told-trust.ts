@@ -1,5 +1,6 @@
-// How this server recognizes clients, told to the servers beside it: a config map with the authorities of client certificates and the headers of
-// trusted proxies. Servers that share a store add to one another's words; what has expired is left out.
+// How this server recognizes clients, told to the servers beside it: a config map with the authorities of
+// client certificates and the headers of trusted proxies. Servers that share a store add to one another's
+// words; what has expired is left out.
 import type { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +14,12 @@ import type { ApiserverSettings } from "./settings-of.ts";
 
 type TrustSettings = Pick<
   ApiserverSettings,
-  "clientCaFile" | "requestheaderClientCaFile" | "requestheaderAllowedNames" | "requestheaderUsernameHeaders" | "requestheaderGroupHeaders" | "requestheaderExtraHeadersPrefix"
+  | "clientCaFile"
+  | "requestheaderClientCaFile"
+  | "requestheaderAllowedNames"
+  | "requestheaderUsernameHeaders"
+  | "requestheaderGroupHeaders"
+  | "requestheaderExtraHeadersPrefix"
 >;
 
 type Data = Readonly<Record<string, string>>;
@@ -26,7 +32,12 @@ export interface Trust {
   readonly proxyWords: Readonly<Record<(typeof wordKeys)[number], readonly string[]>>;
 }
 
-const wordKeys = ["requestheader-username-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix", "requestheader-allowed-names"] as const;
+const wordKeys = [
+  "requestheader-username-headers",
+  "requestheader-group-headers",
+  "requestheader-extra-headers-prefix",
+  "requestheader-allowed-names",
+] as const;
 const clientKey = "client-ca-file";
 const proxyKey = "requestheader-client-ca-file";
 const everyMilliseconds = 10_000;
@@ -41,9 +52,14 @@ export function toldTrust(core: Core, settings: TrustSettings): Upkeep {
     everyMilliseconds,
     follows: [{ resource, key: resource.keyOf(data.systemNamespace, names.objects.extensionAuthentication) }],
     look: async () => {
-      if (settings.clientCaFile || settings.requestheaderClientCaFile) await tell(core, await trustOf(settings), core.clock.now());
+      if (settings.clientCaFile || settings.requestheaderClientCaFile)
+        await tell(core, await trustOf(settings), core.clock.now());
     },
-    failed: ({ message: error }) => core.options.onError("how clients are recognized could not be written down for other servers; it is tried again", { error }),
+    failed: ({ message: error }) =>
+      core.options.onError(
+        "how clients are recognized could not be written down for other servers; it is tried again",
+        { error },
+      ),
   });
 }
 
@@ -53,7 +69,15 @@ export function combinedTrust(told: Data, trust: Trust, now: number): Data {
   const proxies = authorities([told[proxyKey] ?? "", trust.proxyAuthorities], now);
   return {
     ...(clients && { [clientKey]: clients }),
-    ...(proxies && { ...Object.fromEntries(wordKeys.map((key) => [key, JSON.stringify([...new Set([...wordsIn(told[key]), ...trust.proxyWords[key]])])])), [proxyKey]: proxies }),
+    ...(proxies && {
+      ...Object.fromEntries(
+        wordKeys.map((key) => [
+          key,
+          JSON.stringify([...new Set([...wordsIn(told[key]), ...trust.proxyWords[key]])]),
+        ]),
+      ),
+      [proxyKey]: proxies,
+    }),
   };
 }
 
@@ -77,17 +101,25 @@ async function tell(core: Core, trust: Trust, now: number): Promise<void> {
   const resource = core.resources.get("/configmaps")!;
   const endpoint = resource.endpoints[0]!;
   const held = await resource.source.get(resource.keyOf(namespace, name), { at: "latest" });
-  if (!held) return await ensure(core, endpoint, { metadata: { name, namespace, creationTimestamp: null }, data: combinedTrust({}, trust, now) });
+  if (!held)
+    return await ensure(core, endpoint, {
+      metadata: { name, namespace, creationTimestamp: null },
+      data: combinedTrust({}, trust, now),
+    });
   const dataOf = (object: ApiObject | undefined): Data => (object as unknown as ConfigMap).data ?? {};
   const present = dataOf(resource.objectOf(held));
   if (isDeepStrictEqual({ ...present }, combinedTrust(present, trust, now))) return;
-  await update(ownRequest(core, endpoint, namespace), name, { transform: (old) => ({ ...old!, data: combinedTrust(dataOf(old), trust, now) }) as ApiObject });
+  await update(ownRequest(core, endpoint, namespace), name, {
+    transform: (old) => ({ ...old!, data: combinedTrust(dataOf(old), trust, now) }) as ApiObject,
+  });
 }
 
 /** The certificates of all texts, each once, without those that are over. */
 function authorities(texts: readonly string[], now: number): string {
   const found = new Map<string, X509Certificate>();
-  for (const text of texts.filter(Boolean)) for (const certificate of certificatesOf(text, "authorities")) found.set(certificate.fingerprint256, certificate);
+  for (const text of texts.filter(Boolean))
+    for (const certificate of certificatesOf(text, "authorities"))
+      found.set(certificate.fingerprint256, certificate);
   return [...found.values()]
     .filter(({ validTo }) => Date.parse(validTo) > now - graceMilliseconds)
     .map((certificate) => `${certificate.toString().trimEnd()}\n`)

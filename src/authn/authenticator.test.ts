@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Authenticator, BadCredential, type Credentials, authenticatorOf, firstOf } from "./authenticator.ts";
-import { audienceAgnostic, bearerToken, bearerTokens, identifyToken, protocolsWithoutToken, webSocketToken } from "./bearer-token.ts";
+import {
+  type Authenticator,
+  BadCredential,
+  type Credentials,
+  authenticatorOf,
+  firstOf,
+} from "./authenticator.ts";
+import {
+  audienceAgnostic,
+  bearerToken,
+  bearerTokens,
+  identifyToken,
+  protocolsWithoutToken,
+  webSocketToken,
+} from "./bearer-token.ts";
 import { parseTokenFile } from "./token-file.ts";
 import { type Identity, authenticated, isAnonymous, splitServiceAccountName } from "./user.ts";
 
@@ -11,7 +24,9 @@ const credentials = (more: Partial<Credentials> & { sent?: Record<string, string
   ...more,
 });
 const says = (identity: Identity | undefined): Authenticator => ({ authenticate: async () => identity });
-const refuses = (message: string): Authenticator => ({ authenticate: async () => Promise.reject(new BadCredential(message)) });
+const refuses = (message: string): Authenticator => ({
+  authenticate: async () => Promise.reject(new BadCredential(message)),
+});
 const alice: Identity = { user: { name: "alice", groups: ["dev"] } };
 
 const headers: [name: string, header: string | undefined, token: string | undefined][] = [
@@ -25,19 +40,32 @@ const headers: [name: string, header: string | undefined, token: string | undefi
   ["a bare token is none", "tok", undefined],
   ["no header is none", undefined, undefined],
 ];
-for (const [name, header, token] of headers) test(`in Authorization, ${name}`, () => assert.equal(bearerToken(header), token));
+for (const [name, header, token] of headers)
+  test(`in Authorization, ${name}`, () => assert.equal(bearerToken(header), token));
 
 test("the first method with an answer wins, even after a bad credential", async () => {
-  const chain = authenticatorOf([refuses("bad certificate"), says(undefined), says(alice), refuses("never asked")], { anonymous: true });
-  assert.deepEqual((await chain.authenticate(credentials()))?.user, { name: "alice", groups: ["dev", "system:authenticated"] });
+  const chain = authenticatorOf(
+    [refuses("bad certificate"), says(undefined), says(alice), refuses("never asked")],
+    { anonymous: true },
+  );
+  assert.deepEqual((await chain.authenticate(credentials()))?.user, {
+    name: "alice",
+    groups: ["dev", "system:authenticated"],
+  });
 });
 test("a bad credential is not anonymous", async () => {
   const chain = authenticatorOf([refuses("one"), refuses("two")], { anonymous: true });
   await assert.rejects(chain.authenticate(credentials()), new BadCredential("[one, two]"));
 });
 test("no credential is anonymous only when allowed", async () => {
-  assert.equal((await authenticatorOf([], { anonymous: true }).authenticate(credentials()))?.user.name, "system:anonymous");
-  assert.equal(await authenticatorOf([says(undefined)], { anonymous: false }).authenticate(credentials()), undefined);
+  assert.equal(
+    (await authenticatorOf([], { anonymous: true }).authenticate(credentials()))?.user.name,
+    "system:anonymous",
+  );
+  assert.equal(
+    await authenticatorOf([says(undefined)], { anonymous: false }).authenticate(credentials()),
+    undefined,
+  );
 });
 test("a surprise in a method is not taken for a bad credential", async () => {
   const broken: Authenticator = { authenticate: async () => Promise.reject(new TypeError("broken")) };
@@ -52,7 +80,10 @@ test("the group of authenticated users is added once, to the same object", () =>
   assert.equal(isAnonymous({ name: "x", groups: ["system:unauthenticated"] }), true);
 });
 
-const file = parseTokenFile('t1,alice,u1,"dev"\nt2,bob,u2\r\n\nt3,"er""in",u3,"ops,dev"\nt1,alice2,u1\n,nobody,u\n', "tokens.csv");
+const file = parseTokenFile(
+  't1,alice,u1,"dev"\nt2,bob,u2\r\n\nt3,"er""in",u3,"ops,dev"\nt1,alice2,u1\n,nobody,u\n',
+  "tokens.csv",
+);
 const fileCases: [token: string, name: string, groups: string[]][] = [
   ["t1", "alice2", []],
   ["t2", "bob", []],
@@ -77,31 +108,65 @@ const broken: [name: string, text: string, where: RegExp][] = [
   ["a quote inside", 'a"b,c,d', /tokens.csv:1: a quote stands inside/],
   ["text after a quote", 'a,b,c\n"a"b,c,d', /tokens.csv:2: text follows/],
 ];
-for (const [name, text, where] of broken) test(`a token file with ${name} is refused with its line`, () => assert.throws(() => parseTokenFile(text, "tokens.csv"), where));
+for (const [name, text, where] of broken)
+  test(`a token file with ${name} is refused with its line`, () =>
+    assert.throws(() => parseTokenFile(text, "tokens.csv"), where));
 
 test("an unknown token is bad, a known one is authenticated", async () => {
   const chain = authenticatorOf([bearerTokens([file], [])], { anonymous: true });
-  await assert.rejects(chain.authenticate(credentials({ bearerToken: "zzz" })), new BadCredential("invalid bearer token"));
-  assert.deepEqual((await chain.authenticate(credentials({ bearerToken: "t3" })))?.user, { name: 'er"in', uid: "u3", groups: ["ops", "dev", "system:authenticated"] });
+  await assert.rejects(
+    chain.authenticate(credentials({ bearerToken: "zzz" })),
+    new BadCredential("invalid bearer token"),
+  );
+  assert.deepEqual((await chain.authenticate(credentials({ bearerToken: "t3" })))?.user, {
+    name: 'er"in',
+    uid: "u3",
+    groups: ["ops", "dev", "system:authenticated"],
+  });
 });
 test("a method without audiences answers for those of the server only", async () => {
   const method = audienceAgnostic(file, ["https://server", "b"]);
-  assert.deepEqual((await identifyToken([method], "t2", ["https://server", "c"])).audiences, ["https://server"]);
+  assert.deepEqual((await identifyToken([method], "t2", ["https://server", "c"])).audiences, [
+    "https://server",
+  ]);
   await assert.rejects(identifyToken([method], "t2", ["vault"]), /invalid bearer token/);
 });
 test("what a method finds wrong with a token is told beside that nobody knows it", async () => {
   const picky = { identify: () => Promise.reject(new BadCredential("too old")) };
-  await assert.rejects(identifyToken([file, picky], "zzz", []), new BadCredential("[invalid bearer token, too old]"));
+  await assert.rejects(
+    identifyToken([file, picky], "zzz", []),
+    new BadCredential("[invalid bearer token, too old]"),
+  );
 });
 
 const prefix = "base64url.bearer.example.";
 const encoded = Buffer.from("tok").toString("base64url");
 const protocols: [name: string, sent: Record<string, string[]>, result: string | undefined | RegExp][] = [
-  ["beside another one is taken", { upgrade: ["WebSocket"], "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] }, "tok"],
-  ["of a request that is no WebSocket is ignored", { "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] }, undefined],
-  ["alone is bad", { upgrade: ["websocket"], "sec-websocket-protocol": [`${prefix}${encoded}`] }, /another subprotocol/],
-  ["twice is bad", { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}${encoded}`, `${prefix}${encoded}`] }, /multiple/],
-  ["with a bad encoding is bad", { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}%%`] }, /base64url/],
+  [
+    "beside another one is taken",
+    { upgrade: ["WebSocket"], "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] },
+    "tok",
+  ],
+  [
+    "of a request that is no WebSocket is ignored",
+    { "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] },
+    undefined,
+  ],
+  [
+    "alone is bad",
+    { upgrade: ["websocket"], "sec-websocket-protocol": [`${prefix}${encoded}`] },
+    /another subprotocol/,
+  ],
+  [
+    "twice is bad",
+    { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}${encoded}`, `${prefix}${encoded}`] },
+    /multiple/,
+  ],
+  [
+    "with a bad encoding is bad",
+    { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}%%`] },
+    /base64url/,
+  ],
 ];
 for (const [name, sent, result] of protocols) {
   test(`a token subprotocol ${name}`, () => {
@@ -109,7 +174,8 @@ for (const [name, sent, result] of protocols) {
     else assert.equal(webSocketToken(credentials({ sent }), prefix), result);
   });
 }
-test("the handler does not see the token subprotocol", () => assert.deepEqual(protocolsWithoutToken([`v4, ${prefix}x`, "v5"], prefix), ["v4", "v5"]));
+test("the handler does not see the token subprotocol", () =>
+  assert.deepEqual(protocolsWithoutToken([`v4, ${prefix}x`, "v5"], prefix), ["v4", "v5"]));
 
 const names: [string, { namespace: string; name: string } | undefined][] = [
   ["system:serviceaccount:ns:robot", { namespace: "ns", name: "robot" }],
@@ -121,4 +187,5 @@ const names: [string, { namespace: string; name: string } | undefined][] = [
   ["system:node:robot", undefined],
 ];
 for (const [username, account] of names)
-  test(`${username} is ${account ? "" : "not "}the name of a service account`, () => assert.deepEqual(splitServiceAccountName(username), account));
+  test(`${username} is ${account ? "" : "not "}the name of a service account`, () =>
+    assert.deepEqual(splitServiceAccountName(username), account));

@@ -1,5 +1,6 @@
-// What an authenticator sees and says. It answers with an identity, with nothing ("not my kind of credential"), or throws
-// BadCredential, which becomes 401. Methods are asked in order: a later good credential heals an earlier bad one.
+// What an authenticator sees and says. It answers with an identity, with nothing ("not my kind of
+// credential"), or throws BadCredential, which becomes 401. Methods are asked in order: a later good
+// credential heals an earlier bad one.
 
 import type { X509Certificate } from "node:crypto";
 import { type Identity, anonymousIdentity, authenticated } from "./user.ts";
@@ -25,7 +26,9 @@ export class BadCredential extends Error {
   override readonly name = "BadCredential";
 }
 
-/** Asks in order; the first identity wins. When none is found and a credential was bad, that is the answer. */
+/**
+ * Asks in order; the first identity wins. When none is found and a credential was bad, that is the answer.
+ */
 export function firstOf(methods: readonly Authenticator[]): Authenticator {
   return {
     authenticate: async (credentials) => {
@@ -39,14 +42,23 @@ export function firstOf(methods: readonly Authenticator[]): Authenticator {
           bad.push(error);
         }
       }
-      if (bad.length) throw bad.length === 1 ? bad[0]! : new BadCredential(`[${bad.map((error) => error.message).join(", ")}]`);
+      if (bad.length)
+        throw bad.length === 1
+          ? bad[0]!
+          : new BadCredential(`[${bad.map((error) => error.message).join(", ")}]`);
       return undefined;
     },
   };
 }
 
-/** The whole chain: methods in order, the group of authenticated users, and anonymous only when no credential was given at all. */
-export function authenticatorOf(methods: readonly Authenticator[], options: { readonly anonymous: boolean }): Authenticator {
+/**
+ * The whole chain: methods in order, the group of authenticated users, and anonymous only when no credential
+ * was given at all.
+ */
+export function authenticatorOf(
+  methods: readonly Authenticator[],
+  options: { readonly anonymous: boolean },
+): Authenticator {
   const chain = firstOf(methods);
   return {
     authenticate: async (credentials) => {

@@ -3,15 +3,22 @@
 import { type Authenticator, BadCredential, type Credentials } from "./authenticator.ts";
 import { type Identity, authenticated } from "./user.ts";
 
-/** Knows one kind of token. Says nothing about tokens of other kinds; throws BadCredential for a bad one of its own. */
+/**
+ * Knows one kind of token. Says nothing about tokens of other kinds; throws BadCredential for a bad one of
+ * its own.
+ */
 export interface TokenMethod {
   identify(token: string, audiences: readonly string[]): Promise<Identity | undefined> | Identity | undefined;
 }
 
-/** The token of an Authorization header: the scheme in any case, one space, up to the next space. An empty token is none. */
+/**
+ * The token of an Authorization header: the scheme in any case, one space, up to the next space. An empty
+ * token is none.
+ */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (!authorization) return undefined;
-  if (authorization.startsWith("Bearer ") && !authorization.includes(" ", 7)) return authorization.length > 7 ? authorization.slice(7) : undefined;
+  if (authorization.startsWith("Bearer ") && !authorization.includes(" ", 7))
+    return authorization.length > 7 ? authorization.slice(7) : undefined;
   const [scheme = "", token = ""] = authorization.trim().split(" ", 2);
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }
@@ -20,7 +27,11 @@ export function bearerToken(authorization: string | undefined): string | undefin
 export const isBehindSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
 
 /** The first identity that a method finds for the token. A token that no method knows is bad. */
-export async function identifyToken(methods: readonly TokenMethod[], token: string, audiences: readonly string[]): Promise<Identity> {
+export async function identifyToken(
+  methods: readonly TokenMethod[],
+  token: string,
+  audiences: readonly string[],
+): Promise<Identity> {
   const bad: string[] = [];
   for (const method of methods) {
     try {
@@ -32,12 +43,18 @@ export async function identifyToken(methods: readonly TokenMethod[], token: stri
       bad.push(error.message);
     }
   }
-  throw new BadCredential(bad.length === 0 ? "invalid bearer token" : `[invalid bearer token, ${bad.join(", ")}]`);
+  throw new BadCredential(
+    bad.length === 0 ? "invalid bearer token" : `[invalid bearer token, ${bad.join(", ")}]`,
+  );
 }
 
 /** Authenticates the tokens of Authorization headers. */
-export const bearerTokens = (methods: readonly TokenMethod[], audiences: readonly string[]): Authenticator => ({
-  authenticate: async ({ bearerToken: token }) => (token ? identifyToken(methods, token, audiences) : undefined),
+export const bearerTokens = (
+  methods: readonly TokenMethod[],
+  audiences: readonly string[],
+): Authenticator => ({
+  authenticate: async ({ bearerToken: token }) =>
+    token ? identifyToken(methods, token, audiences) : undefined,
 });
 
 /** Restricts a method that knows no audiences to those of this server. */
@@ -59,7 +76,10 @@ export function audienceAgnostic(method: TokenMethod, own: readonly string[]): T
   };
 }
 
-/** Browsers cannot set Authorization on a WebSocket: they send the token as a subprotocol, `<prefix><base64url>`, beside a real one. */
+/**
+ * Browsers cannot set Authorization on a WebSocket: they send the token as a subprotocol,
+ * `<prefix><base64url>`, beside a real one.
+ */
 export function webSocketToken(credentials: Credentials, prefix: string): string | undefined {
   const upgrades = credentials.headers("upgrade").some((value) => value.toLowerCase() === "websocket");
   if (!upgrades) return undefined;
@@ -70,15 +90,21 @@ export function webSocketToken(credentials: Credentials, prefix: string): string
   if (!/^[\w-]*$/.test(encoded)) throw new BadCredential("the bearer token subprotocol is not base64url");
   const token = decodeUtf8(Buffer.from(encoded, "base64url"));
   if (token === "") return undefined;
-  if (!others.length) throw new BadCredential("a bearer token subprotocol needs another subprotocol beside it");
+  if (!others.length)
+    throw new BadCredential("a bearer token subprotocol needs another subprotocol beside it");
   return token;
 }
 
 /** The subprotocols without tokens, for the handler behind. */
-export const protocolsWithoutToken = (values: readonly string[], prefix: string): string[] => splitProtocols(values, prefix).others;
+export const protocolsWithoutToken = (values: readonly string[], prefix: string): string[] =>
+  splitProtocols(values, prefix).others;
 
 /** Authenticates tokens sent as WebSocket subprotocols. */
-export const webSocketTokens = (methods: readonly TokenMethod[], audiences: readonly string[], prefix: string): Authenticator => ({
+export const webSocketTokens = (
+  methods: readonly TokenMethod[],
+  audiences: readonly string[],
+  prefix: string,
+): Authenticator => ({
   authenticate: async (credentials) => {
     const token = webSocketToken(credentials, prefix);
     return token === undefined ? undefined : identifyToken(methods, token, audiences);
@@ -87,7 +113,10 @@ export const webSocketTokens = (methods: readonly TokenMethod[], audiences: read
 
 function splitProtocols(values: readonly string[], prefix: string): { tokens: string[]; others: string[] } {
   const all = values.flatMap((value) => value.split(",")).map((value) => value.trim());
-  return { tokens: all.filter((value) => value.startsWith(prefix)).map((value) => value.slice(prefix.length)), others: all.filter((value) => !value.startsWith(prefix)) };
+  return {
+    tokens: all.filter((value) => value.startsWith(prefix)).map((value) => value.slice(prefix.length)),
+    others: all.filter((value) => !value.startsWith(prefix)),
+  };
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

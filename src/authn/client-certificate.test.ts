@@ -10,7 +10,15 @@ import { BadCredential, type Credentials } from "./authenticator.ts";
 import { clientCertificateVerifier } from "./certificate-chain.ts";
 import { certificateLives, clientCertificates, peerCertificates } from "./client-certificate.ts";
 import { derItems, oidText } from "./der.ts";
-import { type CertificatePair, createAuthority, selfSigned, signClient, signServing, stillGood, writePair } from "./issue.ts";
+import {
+  type CertificatePair,
+  createAuthority,
+  selfSigned,
+  signClient,
+  signServing,
+  stillGood,
+  writePair,
+} from "./issue.ts";
 import { requestHeaders } from "./request-header.ts";
 import { certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
 
@@ -21,26 +29,49 @@ const year = { now, days: 365 };
 const root = createAuthority({ commonName: "root" }, year);
 const other = createAuthority({ commonName: "root" }, year);
 const carol = signClient(root, { commonName: "carol", organizations: ["dev", "ops"] }, year);
-const serving = signServing(root, { commonName: "server" }, ["localhost", "127.0.0.1", "::1", "2001:db8::a:0:b"], year);
+const serving = signServing(
+  root,
+  { commonName: "server" },
+  ["localhost", "127.0.0.1", "::1", "2001:db8::a:0:b"],
+  year,
+);
 const short = signClient(root, { commonName: "short" }, { now, days: 1 });
 const mallory = signClient(other, { commonName: "mallory", organizations: ["system:masters"] }, year);
 const notAnAuthority = signClient(carol, { commonName: "eve" }, year);
 const nameless = signClient(root, { commonName: "" }, year);
 
-const chain = (...pairs: CertificatePair[]): X509Certificate[] => pairs.map(({ certificate }) => new X509Certificate(certificate));
-const presents = (...pairs: CertificatePair[]): Credentials => ({ headers: () => [], headerNames: () => [], certificates: chain(...pairs) });
-const users = (at = now) => clientCertificates(clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock: virtualClock(at) }));
+const chain = (...pairs: CertificatePair[]): X509Certificate[] =>
+  pairs.map(({ certificate }) => new X509Certificate(certificate));
+const presents = (...pairs: CertificatePair[]): Credentials => ({
+  headers: () => [],
+  headerNames: () => [],
+  certificates: chain(...pairs),
+});
+const users = (at = now) =>
+  clientCertificates(
+    clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock: virtualClock(at) }),
+  );
 
 test("a certificate of a trusted authority names the user and its groups", async () => {
-  assert.deepEqual((await users().authenticate(presents(carol)))?.user, { name: "carol", groups: ["dev", "ops"] });
+  assert.deepEqual((await users().authenticate(presents(carol)))?.user, {
+    name: "carol",
+    groups: ["dev", "ops"],
+  });
 });
 test("how long certificates are still good is told for each request with a good one", async () => {
   const [metrics, clock] = [createMetrics(), virtualClock(now)];
-  const method = clientCertificates(clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }), certificateLives(metrics, clock));
+  const method = clientCertificates(
+    clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }),
+    certificateLives(metrics, clock),
+  );
   for (const pair of [carol, short, short]) await method.authenticate(presents(pair));
   await assert.rejects(method.authenticate(presents(mallory)));
-  const counts = [...metrics.expose().matchAll(/_bucket\{le="(.*?)"\} (\d+)/g)].map(([, limit, count]) => [limit, count]);
-  assert.deepEqual(counts.filter(([limit]) => ["43200", "86400", "15552000", "+Inf"].includes(limit!)), [["43200", "0"], ["86400", "2"], ["15552000", "2"], ["+Inf", "3"]]); // prettier-ignore
+  const counts = [...metrics.expose().matchAll(/_bucket\{le="(.*?)"\} (\d+)/g)].map(([, limit, count]) => [
+    limit,
+    count,
+  ]);
+  // prettier-ignore
+  assert.deepEqual(counts.filter(([limit]) => ["43200", "86400", "15552000", "+Inf"].includes(limit!)), [["43200", "0"], ["86400", "2"], ["15552000", "2"], ["+Inf", "3"]]);
 });
 
 const refused: [name: string, presented: CertificatePair[], at: number, why: RegExp][] = [
@@ -53,7 +84,10 @@ const refused: [name: string, presented: CertificatePair[], at: number, why: Reg
 ];
 for (const [name, presented, at, why] of refused) {
   test(`a certificate ${name} is a bad credential`, async () => {
-    await assert.rejects(users(at).authenticate(presents(...presented)), (error: Error) => error instanceof BadCredential && why.test(error.message));
+    await assert.rejects(
+      users(at).authenticate(presents(...presented)),
+      (error: Error) => error instanceof BadCredential && why.test(error.message),
+    );
   });
 }
 test("an intermediate authority must be sent along, and is then good", async () => {
@@ -69,7 +103,9 @@ test("no certificate and a certificate without a name are no opinion", async () 
 });
 test("a remembered certificate still expires", async () => {
   const clock = virtualClock(now);
-  const method = clientCertificates(clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }));
+  const method = clientCertificates(
+    clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }),
+  );
   const presented = presents(short);
   assert.equal(await method.authenticate(presented), await method.authenticate(presented));
   await clock.advance(2 * 86_400_000);
@@ -101,7 +137,10 @@ test("a replaced bundle ends the trust, a broken one is reported and changes not
   writeFileSync(file, other.certificate);
   await tick();
   stop();
-  assert.deepEqual(changes, [`${file}: no certificate found (expected PEM text with a CERTIFICATE block)`, "changed"]);
+  assert.deepEqual(changes, [
+    `${file}: no certificate found (expected PEM text with a CERTIFICATE block)`,
+    "changed",
+  ]);
   await assert.rejects(method.authenticate(presents(carol)), BadCredential);
   assert.ok(await method.authenticate(presents(mallory)));
 });
@@ -117,13 +156,22 @@ test("the peer's whole chain is read from a TLS connection", async () => {
   const top = createAuthority({ commonName: "top" }, today);
   const middle = createAuthority({ commonName: "middle" }, today, top);
   const dave = signClient(middle, { commonName: "dave" }, today);
-  const server = createServer({ cert: self.certificate, key: self.key, requestCert: true, rejectUnauthorized: false }, (socket: TLSSocket) => {
-    seen.resolve(peerCertificates(socket));
-    socket.end();
-  });
+  const server = createServer(
+    { cert: self.certificate, key: self.key, requestCert: true, rejectUnauthorized: false },
+    (socket: TLSSocket) => {
+      seen.resolve(peerCertificates(socket));
+      socket.end();
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
-  const client = connect({ port, host: "127.0.0.1", ca: self.certificate, cert: dave.certificate + middle.certificate, key: dave.key });
+  const client = connect({
+    port,
+    host: "127.0.0.1",
+    ca: self.certificate,
+    cert: dave.certificate + middle.certificate,
+    key: dave.key,
+  });
   client.on("error", seen.reject).resume();
   try {
     const certificates = await seen.promise;
@@ -131,7 +179,10 @@ test("the peer's whole chain is read from a TLS connection", async () => {
       certificates.map(({ subject }) => subject),
       ["CN=dave", "CN=middle"],
     );
-    const verifier = clientCertificateVerifier({ trust: trustBundle(top.certificate, "top"), clock: virtualClock(today.now) });
+    const verifier = clientCertificateVerifier({
+      trust: trustBundle(top.certificate, "top"),
+      clock: virtualClock(today.now),
+    });
     assert.equal(verifier.verify(certificates).commonName, "dave");
   } finally {
     client.destroy();
@@ -142,14 +193,17 @@ test("the peer's whole chain is read from a TLS connection", async () => {
 test("a serving certificate is good for all its names and no other", () => {
   const certificate = new X509Certificate(serving.certificate);
   assert.equal(certificate.checkHost("localhost"), "localhost");
-  for (const address of ["127.0.0.1", "::1", "2001:db8::a:0:b"]) assert.equal(certificate.checkIP(address), address);
+  for (const address of ["127.0.0.1", "::1", "2001:db8::a:0:b"])
+    assert.equal(certificate.checkIP(address), address);
   assert.equal(certificate.checkIP("127.0.0.2"), undefined);
   assert.equal(certificate.ca, false);
 });
 test("a self-signed pair is its own authority and is recognised as good until it expires", () => {
   const pair = selfSigned({ commonName: "me@1" }, ["localhost"], { now, days: 365 });
   const certificate = new X509Certificate(pair.certificate);
-  assert.ok(certificate.ca && certificate.verify(certificate.publicKey) && certificate.checkIssued(certificate));
+  assert.ok(
+    certificate.ca && certificate.verify(certificate.publicKey) && certificate.checkIssued(certificate),
+  );
   assert.equal(stillGood(pair, ["localhost"], now, 0), true);
   assert.equal(stillGood(pair, ["localhost", "10.0.0.1"], now, 0), false);
   assert.equal(stillGood(pair, ["localhost"], now + 366 * 86_400_000, 0), false);
@@ -160,7 +214,10 @@ test("a certificate past 2049 keeps its year", () => {
   assert.equal(new X509Certificate(pair.certificate).validToDate.getUTCFullYear(), 2126);
 });
 test("a key that is not the authority's is refused", () => {
-  assert.throws(() => signClient({ certificate: root.certificate, key: other.key }, { commonName: "x" }, year), /does not belong/);
+  assert.throws(
+    () => signClient({ certificate: root.certificate, key: other.key }, { commonName: "x" }, year),
+    /does not belong/,
+  );
 });
 test("written pairs are readable by their owner only", () => {
   const files = [join(directory, "new", "tls.crt"), join(directory, "new", "tls.key")] as const;
@@ -169,7 +226,8 @@ test("written pairs are readable by their owner only", () => {
 });
 test("truncated DER is refused, not misread", () => {
   const { raw } = new X509Certificate(root.certificate);
-  for (const cut of [1, 3, raw.length - 1]) assert.throws(() => derItems(raw.subarray(0, cut)), /not well-formed/);
+  for (const cut of [1, 3, raw.length - 1])
+    assert.throws(() => derItems(raw.subarray(0, cut)), /not well-formed/);
 });
 
 const proxied = (sent: Record<string, string[]>, pair: CertificatePair): Credentials => ({
@@ -178,21 +236,35 @@ const proxied = (sent: Record<string, string[]>, pair: CertificatePair): Credent
   certificates: chain(pair),
 });
 const proxy = requestHeaders({
-  verifier: clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock: virtualClock(now) }),
+  verifier: clientCertificateVerifier({
+    trust: trustBundle(root.certificate, "root"),
+    clock: virtualClock(now),
+  }),
   allowedNames: ["carol"],
   usernameHeaders: ["X-Remote-User"],
   groupHeaders: ["X-Remote-Group"],
   extraHeaderPrefixes: ["X-Remote-Extra-"],
 });
-const remote = { "x-remote-user": ["zoe"], "x-remote-group": ["a", "b"], "x-remote-extra-example.com%2fscope": ["s"], "x-remote-extra-100%": ["t"] };
+const remote = {
+  "x-remote-user": ["zoe"],
+  "x-remote-group": ["a", "b"],
+  "x-remote-extra-example.com%2fscope": ["s"],
+  "x-remote-extra-100%": ["t"],
+};
 test("a trusted proxy names the user by headers", async () => {
-  assert.deepEqual((await proxy.authenticate(proxied(remote, carol)))?.user, { name: "zoe", groups: ["a", "b"], extra: { "example.com/scope": ["s"], "100%": ["t"] } });
+  assert.deepEqual((await proxy.authenticate(proxied(remote, carol)))?.user, {
+    name: "zoe",
+    groups: ["a", "b"],
+    extra: { "example.com/scope": ["s"], "100%": ["t"] },
+  });
 });
 test("headers of a proxy without a certificate are no opinion", async () => {
   const { certificates: _none, ...without } = proxied(remote, carol);
-  for (const credentials of [without, { ...without, certificates: [] }]) assert.equal(await proxy.authenticate(credentials), undefined);
+  for (const credentials of [without, { ...without, certificates: [] }])
+    assert.equal(await proxy.authenticate(credentials), undefined);
 });
-test("a proxy that names nobody is no opinion", async () => assert.equal(await proxy.authenticate(proxied({}, carol)), undefined));
+test("a proxy that names nobody is no opinion", async () =>
+  assert.equal(await proxy.authenticate(proxied({}, carol)), undefined));
 test("a proxy of another name or authority is a bad credential", async () => {
   await assert.rejects(proxy.authenticate(proxied(remote, short)), /"short" is not allowed/);
   await assert.rejects(proxy.authenticate(proxied(remote, mallory)), BadCredential);
@@ -204,4 +276,6 @@ const oids: [bytes: readonly number[], text: string, where: string][] = [
   [[0x55, 0x1d, 0x0f], "2.5.29.15", "the third branch"],
   [[0x88, 0x37, 0x03], "2.999.3", "the third branch, whose second number has no limit"],
 ];
-for (const [bytes, text, where] of oids) test(`an object identifier of ${where} reads ${text}`, () => assert.equal(oidText(Uint8Array.from(bytes)), text));
+for (const [bytes, text, where] of oids)
+  test(`an object identifier of ${where} reads ${text}`, () =>
+    assert.equal(oidText(Uint8Array.from(bytes)), text));

@@ -8,7 +8,10 @@ import type { CertificateVerifier, VerifiedCertificate } from "./certificate-cha
 import type { Identity } from "./user.ts";
 
 /** `used` is told of every request that comes with a good one. */
-export function clientCertificates(verifier: CertificateVerifier, used: (verified: VerifiedCertificate) => void = () => undefined): Authenticator {
+export function clientCertificates(
+  verifier: CertificateVerifier,
+  used: (verified: VerifiedCertificate) => void = () => undefined,
+): Authenticator {
   const identities = new WeakMap<VerifiedCertificate, Identity>();
   return {
     authenticate: async ({ certificates }) => {
@@ -17,7 +20,11 @@ export function clientCertificates(verifier: CertificateVerifier, used: (verifie
       if (verified.commonName === "") return undefined;
       used(verified);
       let identity = identities.get(verified);
-      if (!identity) identities.set(verified, (identity = { user: { name: verified.commonName, groups: verified.organizations } }));
+      if (!identity)
+        identities.set(
+          verified,
+          (identity = { user: { name: verified.commonName, groups: verified.organizations } }),
+        );
       return identity;
     },
   };
@@ -25,22 +32,44 @@ export function clientCertificates(verifier: CertificateVerifier, used: (verifie
 
 const [hour, day] = [3600, 86_400];
 
-/** Tells how long the certificates that clients come with are good for: those who do not renew theirs are seen in time. */
+/**
+ * Tells how long the certificates that clients come with are good for: those who do not renew theirs are seen
+ * in time.
+ */
 export function certificateLives(metrics: Metrics, clock: Clock): (verified: VerifiedCertificate) => void {
   const left = metrics.histogram({
     name: "apiserver_client_certificate_expiration_seconds",
     help: "How long the certificate that came with a request is still good, in seconds.",
-    buckets: [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 4 * day, 7 * day, 30 * day, 90 * day, 180 * day, 360 * day],
+    buckets: [
+      0,
+      hour / 2,
+      hour,
+      2 * hour,
+      6 * hour,
+      12 * hour,
+      day,
+      2 * day,
+      4 * day,
+      7 * day,
+      30 * day,
+      90 * day,
+      180 * day,
+      360 * day,
+    ],
     stability: "ALPHA",
   });
   return ({ expires }) => left.with().observe((expires - clock.now()) / 1000);
 }
 
-/** What the peer of a TLS connection presented, its own certificate first. Ask once per connection: it costs tens of microseconds. */
+/**
+ * What the peer of a TLS connection presented, its own certificate first. Ask once per connection: it costs
+ * tens of microseconds.
+ */
 export function peerCertificates(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = [];
   const seen = new Set<string>();
-  let next: { raw?: Buffer; fingerprint256?: string; issuerCertificate?: object } | undefined = socket.getPeerCertificate(true);
+  let next: { raw?: Buffer; fingerprint256?: string; issuerCertificate?: object } | undefined =
+    socket.getPeerCertificate(true);
   while (next?.raw && next.fingerprint256 && !seen.has(next.fingerprint256) && chain.length < 10) {
     seen.add(next.fingerprint256);
     chain.push(new X509Certificate(next.raw));

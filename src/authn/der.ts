@@ -43,7 +43,11 @@ export function certificateExtensions(raw: Uint8Array): Extension[] {
   if (!list) return [];
   return derItems(derItems(list.content)[0]!.content).map(({ content }) => {
     const parts = derItems(content);
-    return { oid: oidText(parts[0]!.content), critical: parts.length === 3 && parts[1]!.content[0] !== 0, value: parts.at(-1)!.content };
+    return {
+      oid: oidText(parts[0]!.content),
+      critical: parts.length === 3 && parts[1]!.content[0] !== 0,
+      value: parts.at(-1)!.content,
+    };
   });
 }
 
@@ -62,7 +66,12 @@ export function oidText(bytes: Uint8Array): string {
 
 const item = (tag: number, content: Uint8Array): Uint8Array => {
   const { length } = content;
-  const header = length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  const header =
+    length < 0x80
+      ? [tag, length]
+      : length < 0x100
+        ? [tag, 0x81, length]
+        : [tag, 0x82, length >> 8, length & 0xff];
   if (length > 0xffff) throw new Error(`${length} bytes are too many for a certificate`);
   return Buffer.concat([Uint8Array.from(header), content]);
 };
@@ -70,11 +79,13 @@ const item = (tag: number, content: Uint8Array): Uint8Array => {
 export const sequence = (...parts: readonly Uint8Array[]): Uint8Array => item(0x30, Buffer.concat(parts));
 export const set = (...parts: readonly Uint8Array[]): Uint8Array => item(0x31, Buffer.concat(parts));
 export const octets = (content: Uint8Array): Uint8Array => item(0x04, content);
-export const bits = (content: Uint8Array, unused = 0): Uint8Array => item(0x03, Buffer.concat([Uint8Array.of(unused), content]));
+export const bits = (content: Uint8Array, unused = 0): Uint8Array =>
+  item(0x03, Buffer.concat([Uint8Array.of(unused), content]));
 export const utf8 = (text: string): Uint8Array => item(0x0c, Buffer.from(text));
 export const bool = (value: boolean): Uint8Array => item(0x01, Uint8Array.of(value ? 0xff : 0));
 /** A context tag; `constructed` when it holds further items. */
-export const tagged = (number: number, content: Uint8Array, constructed: boolean): Uint8Array => item((constructed ? 0xa0 : 0x80) + number, content);
+export const tagged = (number: number, content: Uint8Array, constructed: boolean): Uint8Array =>
+  item((constructed ? 0xa0 : 0x80) + number, content);
 
 /** A non-negative integer from its big-endian bytes. */
 export const integer = (bytes: Uint8Array): Uint8Array => {
@@ -88,7 +99,8 @@ export const oid = (text: string): Uint8Array => {
   const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
   const bytes = [first * 40 + second, ...rest].flatMap((arc) => {
     const digits = [arc & 0x7f];
-    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) digits.unshift((left & 0x7f) | 0x80);
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
+      digits.unshift((left & 0x7f) | 0x80);
     return digits;
   });
   return item(0x06, Uint8Array.from(bytes));
@@ -97,5 +109,7 @@ export const oid = (text: string): Uint8Array => {
 /** Two-digit years up to 2049, four digits after. */
 export const time = (date: Date): Uint8Array => {
   const digits = date.toISOString().replace(/[-:T]|\..*/g, "");
-  return date.getUTCFullYear() < 2050 ? item(0x17, Buffer.from(`${digits.slice(2)}Z`)) : item(0x18, Buffer.from(`${digits}Z`));
+  return date.getUTCFullYear() < 2050
+    ? item(0x17, Buffer.from(`${digits.slice(2)}Z`))
+    : item(0x18, Buffer.from(`${digits}Z`));
 };

@@ -15,7 +15,13 @@ export {
   splitServiceAccountName,
   unauthenticatedGroup,
 } from "./user.ts";
-export { type Authenticator, BadCredential, type Credentials, authenticatorOf, firstOf } from "./authenticator.ts";
+export {
+  type Authenticator,
+  BadCredential,
+  type Credentials,
+  authenticatorOf,
+  firstOf,
+} from "./authenticator.ts";
 export {
   type TokenMethod,
   audienceAgnostic,
@@ -28,13 +34,42 @@ export {
   webSocketTokens,
 } from "./bearer-token.ts";
 export { type TokenFile, parseTokenFile, tokenFile } from "./token-file.ts";
-export { type FileTrustBundle, type TrustBundle, certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
-export { type CertificateVerifier, type VerifiedCertificate, clientCertificateVerifier } from "./certificate-chain.ts";
+export {
+  type FileTrustBundle,
+  type TrustBundle,
+  certificatesOf,
+  trustBundle,
+  trustBundleFile,
+} from "./trust-bundle.ts";
+export {
+  type CertificateVerifier,
+  type VerifiedCertificate,
+  clientCertificateVerifier,
+} from "./certificate-chain.ts";
 export { requestedOrganizations } from "./certificate-request.ts";
 export { certificateLives, clientCertificates, peerCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
-export { type CertificatePair, type ServingNames, type Subject, type Validity, createAuthority, selfSigned, signClient, signServing, stillGood, writePair } from "./issue.ts";
-export { type TokenAlgorithm, type TokenKey, publicKeyOf, signingKey, signingKeyOf, verificationKeys, verificationKeysOf } from "./service-account-keys.ts";
+export {
+  type CertificatePair,
+  type ServingNames,
+  type Subject,
+  type Validity,
+  createAuthority,
+  selfSigned,
+  signClient,
+  signServing,
+  stillGood,
+  writePair,
+} from "./issue.ts";
+export {
+  type TokenAlgorithm,
+  type TokenKey,
+  publicKeyOf,
+  signingKey,
+  signingKeyOf,
+  verificationKeys,
+  verificationKeysOf,
+} from "./service-account-keys.ts";
 export {
   type ClusterClaim,
   type OpenIdDocuments,

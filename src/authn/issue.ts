@@ -1,10 +1,33 @@
-// A small certificate authority for the cluster's own needs: one round trip through node:crypto per certificate, no library to load.
-// Keys are P-256. Certificates begin five minutes early, so that a clock that lags a little does not refuse them.
+// A small certificate authority for the cluster's own needs: one round trip through node:crypto per
+// certificate, no library to load. Keys are P-256. Certificates begin five minutes early, so that a clock
+// that lags a little does not refuse them.
 
-import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import {
+  type KeyObject,
+  X509Certificate,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+} from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
 import { writePrivate } from "#base";
-import { bits, bool, certificateExtensions, derItems, integer, octets, oid, sequence, set, tagged, time, utf8 } from "./der.ts";
+import {
+  bits,
+  bool,
+  certificateExtensions,
+  derItems,
+  integer,
+  octets,
+  oid,
+  sequence,
+  set,
+  tagged,
+  time,
+  utf8,
+} from "./der.ts";
 
 /** A certificate and its private key, as PEM texts. */
 export interface CertificatePair {
@@ -48,23 +71,47 @@ const isAuthority = extension(oids.basicConstraints, true, sequence(bool(true)))
 const isNoAuthority = extension(oids.basicConstraints, true, sequence());
 
 /** A new authority, signed by itself or by a higher one. */
-export function createAuthority(subject: Subject, validity: Validity, higher?: CertificatePair): CertificatePair {
-  return issue(subject, validity, higher, [isAuthority, extension(oids.keyUsage, true, signatureAndAuthority)]);
+export function createAuthority(
+  subject: Subject,
+  validity: Validity,
+  higher?: CertificatePair,
+): CertificatePair {
+  return issue(subject, validity, higher, [
+    isAuthority,
+    extension(oids.keyUsage, true, signatureAndAuthority),
+  ]);
 }
 
 /** A certificate for a server that answers to these names. */
-export function signServing(authority: CertificatePair, subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
+export function signServing(
+  authority: CertificatePair,
+  subject: Subject,
+  names: ServingNames,
+  validity: Validity,
+): CertificatePair {
   return issue(subject, validity, authority, servingExtensions(names));
 }
 
 /** A certificate for a client: the common name is the user, the organizations are its groups. */
-export function signClient(authority: CertificatePair, subject: Subject, validity: Validity): CertificatePair {
-  return issue(subject, validity, authority, [isNoAuthority, extension(oids.keyUsage, true, digitalSignature), extension(oids.purposes, false, sequence(oids.clientAuth))]);
+export function signClient(
+  authority: CertificatePair,
+  subject: Subject,
+  validity: Validity,
+): CertificatePair {
+  return issue(subject, validity, authority, [
+    isNoAuthority,
+    extension(oids.keyUsage, true, digitalSignature),
+    extension(oids.purposes, false, sequence(oids.clientAuth)),
+  ]);
 }
 
 /** A serving certificate that vouches for itself, for a server that was given none. */
 export function selfSigned(subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
-  return issue(subject, validity, undefined, [isAuthority, extension(oids.keyUsage, true, signatureAndAuthority), ...servingExtensions(names).slice(2)]);
+  return issue(subject, validity, undefined, [
+    isAuthority,
+    extension(oids.keyUsage, true, signatureAndAuthority),
+    ...servingExtensions(names).slice(2),
+  ]);
 }
 
 /** Writes both files, readable by their owner only; each appears whole or not at all. */
@@ -73,14 +120,19 @@ export function writePair(pair: CertificatePair, certificateFile: string, keyFil
   writePrivate(certificateFile, pair.certificate);
 }
 
-/** Whether a pair can serve: the key belongs to the certificate, which is still good for `margin` milliseconds and for every name. */
+/**
+ * Whether a pair can serve: the key belongs to the certificate, which is still good for `margin` milliseconds
+ * and for every name.
+ */
 export function stillGood(pair: CertificatePair, names: ServingNames, now: number, margin: number): boolean {
   try {
     const certificate = new X509Certificate(pair.certificate);
     return (
       certificate.checkPrivateKey(createPrivateKey(pair.key)) &&
       certificate.validToDate.getTime() > now + margin &&
-      names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
+      names.every(
+        (name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined,
+      )
     );
   } catch {
     return false;
@@ -88,7 +140,9 @@ export function stillGood(pair: CertificatePair, names: ServingNames, now: numbe
 }
 
 function servingExtensions(names: ServingNames): Uint8Array[] {
-  const alternatives = names.map((name) => (isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, "latin1"), false)));
+  const alternatives = names.map((name) =>
+    isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, "latin1"), false),
+  );
   return [
     isNoAuthority,
     extension(oids.keyUsage, true, digitalSignature),
@@ -97,11 +151,21 @@ function servingExtensions(names: ServingNames): Uint8Array[] {
   ];
 }
 
-function issue(subject: Subject, { now, days }: Validity, authority: CertificatePair | undefined, extensions: readonly Uint8Array[]): CertificatePair {
+function issue(
+  subject: Subject,
+  { now, days }: Validity,
+  authority: CertificatePair | undefined,
+  extensions: readonly Uint8Array[],
+): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const publicBytes = publicKey.export({ type: "spki", format: "der" });
-  const issuer = authority ? issuerOf(authority) : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
-  const algorithm = issuer.key.asymmetricKeyType === "rsa" ? sequence(oids.rsaSha256, Uint8Array.of(5, 0)) : sequence(oids.ecdsaSha256);
+  const issuer = authority
+    ? issuerOf(authority)
+    : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
+  const algorithm =
+    issuer.key.asymmetricKeyType === "rsa"
+      ? sequence(oids.rsaSha256, Uint8Array.of(5, 0))
+      : sequence(oids.ecdsaSha256);
   const serial = randomBytes(16);
   serial[0]! &= 0x7f;
   const body = sequence(
@@ -114,18 +178,26 @@ function issue(subject: Subject, { now, days }: Validity, authority: Certificate
     publicBytes,
     tagged(
       3,
-      sequence(...extensions, extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))), extension(oids.authorityKey, false, sequence(tagged(0, issuer.keyId, false)))),
+      sequence(
+        ...extensions,
+        extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))),
+        extension(oids.authorityKey, false, sequence(tagged(0, issuer.keyId, false))),
+      ),
       true,
     ),
   );
   const raw = sequence(body, algorithm, bits(sign("sha256", body, issuer.key)));
-  return { certificate: new X509Certificate(raw).toString(), key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+  return {
+    certificate: new X509Certificate(raw).toString(),
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
 }
 
 function issuerOf(authority: CertificatePair): { key: KeyObject; name: Uint8Array; keyId: Uint8Array } {
   const certificate = new X509Certificate(authority.certificate);
   const key = createPrivateKey(authority.key);
-  if (!certificate.checkPrivateKey(key)) throw new Error(`the key does not belong to the certificate of ${JSON.stringify(certificate.subject)}`);
+  if (!certificate.checkPrivateKey(key))
+    throw new Error(`the key does not belong to the certificate of ${JSON.stringify(certificate.subject)}`);
   const body = derItems(derItems(derItems(certificate.raw)[0]!.content)[0]!.content);
   const own = certificateExtensions(certificate.raw).find((each) => each.oid === "2.5.29.14");
   const spki = createPublicKey(key).export({ type: "spki", format: "der" });
@@ -138,7 +210,10 @@ function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8A
 }
 
 const nameOf = ({ commonName, organizations = [] }: Subject): Uint8Array =>
-  sequence(...organizations.map((name) => set(sequence(oids.organization, utf8(name)))), set(sequence(oids.commonName, utf8(commonName))));
+  sequence(
+    ...organizations.map((name) => set(sequence(oids.organization, utf8(name)))),
+    set(sequence(oids.commonName, utf8(commonName))),
+  );
 
 /** The usual key id: the hash of the key's bits, without their header. */
 const keyIdOf = (spki: Uint8Array): Uint8Array =>
@@ -154,6 +229,8 @@ function addressBytes(address: string): Uint8Array {
   const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
   const before = groups(head);
   const after = groups(tail);
-  const all = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after].map((group) => Number.parseInt(group, 16));
+  const all = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after].map(
+    (group) => Number.parseInt(group, 16),
+  );
   return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]));
 }

@@ -24,16 +24,23 @@ export function requestHeaders(options: RequestHeaderOptions): Authenticator {
       const { commonName } = options.verifier.verify(credentials.certificates);
       if (options.allowedNames.length && !options.allowedNames.includes(commonName))
         throw new BadCredential(`the proxy's common name ${JSON.stringify(commonName)} is not allowed`);
-      const name = usernameHeaders.map((header) => credentials.headers(header)[0] ?? "").find((value) => value !== "");
+      const name = usernameHeaders
+        .map((header) => credentials.headers(header)[0] ?? "")
+        .find((value) => value !== "");
       if (name === undefined) return undefined;
-      const groups = groupHeaders.flatMap((header) => credentials.headers(header)).filter((group) => group !== "");
+      const groups = groupHeaders
+        .flatMap((header) => credentials.headers(header))
+        .filter((group) => group !== "");
       return { user: { name, groups, extra: extraOf(credentials, extraPrefixes) } };
     },
   };
 }
 
 /** Extra user data from headers `<prefix><key>`; the key may be percent-encoded. */
-export function extraOf(credentials: Pick<Credentials, "headers" | "headerNames">, prefixes: readonly string[]): Record<string, string[]> {
+export function extraOf(
+  credentials: Pick<Credentials, "headers" | "headerNames">,
+  prefixes: readonly string[],
+): Record<string, string[]> {
   const extra = new Map<string, string[]>();
   for (const prefix of prefixes) {
     for (const header of credentials.headerNames()) {

@@ -18,14 +18,25 @@ export function userInfo({ name, uid, groups, extra }: User): UserInfo {
 }
 
 /** Fills in the status of a TokenReview. A bad token is an answer, not an error. */
-export async function reviewToken(review: TokenReview, methods: readonly TokenMethod[], ownAudiences: readonly string[]): Promise<TokenReview> {
+export async function reviewToken(
+  review: TokenReview,
+  methods: readonly TokenMethod[],
+  ownAudiences: readonly string[],
+): Promise<TokenReview> {
   const { token, audiences } = review.spec;
   if (!token) throw badRequest("token is required for TokenReview in authentication");
   const asked = audiences?.length ? audiences : ownAudiences;
   try {
     // A header would carry it: what follows a space is no part of it.
     const identity = await identifyToken(methods, bearerToken(`Bearer ${token}`) ?? token, asked);
-    return { ...review, status: { authenticated: true, user: userInfo(identity.user), ...(identity.audiences?.length && { audiences: [...identity.audiences] }) } };
+    return {
+      ...review,
+      status: {
+        authenticated: true,
+        user: userInfo(identity.user),
+        ...(identity.audiences?.length && { audiences: [...identity.audiences] }),
+      },
+    };
   } catch (error) {
     if (!(error instanceof BadCredential)) throw error;
     return { ...review, status: { user: {}, error: error.message } };
@@ -40,7 +51,11 @@ export interface SelfSubjectReview {
 }
 
 /** Says who is asking; what the question carried is not repeated. */
-export const reviewSelf = ({ kind, apiVersion }: SelfSubjectReview, user: User, now: number): SelfSubjectReview => ({
+export const reviewSelf = (
+  { kind, apiVersion }: SelfSubjectReview,
+  user: User,
+  now: number,
+): SelfSubjectReview => ({
   ...(kind && { kind }),
   ...(apiVersion && { apiVersion }),
   metadata: { creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` },

@@ -1,4 +1,5 @@
-// The keys of service account tokens, from PEM files: RSA or elliptic, public or private, several in one file.
+// The keys of service account tokens, from PEM files: RSA or elliptic, public or private, several in one
+// file.
 
 import { type KeyObject, createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -13,12 +14,17 @@ export interface TokenKey {
 }
 
 const block = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
-const curves: Readonly<Record<string, TokenAlgorithm>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
+const curves: Readonly<Record<string, TokenAlgorithm>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
 
 /** The key that signs: the first private key of the file. */
 export function signingKey(file: string): TokenKey {
   const found = blocksOf(readFileSync(file, "utf8")).find(({ type }) => type.endsWith("PRIVATE KEY"));
-  if (!found) throw new Error(`${file}: no private key found (expected PEM text with an RSA or ECDSA private key)`);
+  if (!found)
+    throw new Error(`${file}: no private key found (expected PEM text with an RSA or ECDSA private key)`);
   return signingKeyOf(found.text, file);
 }
 
@@ -30,10 +36,13 @@ export function signingKeyOf(pem: string, source: string): TokenKey {
 }
 
 /** All keys of the files that verify tokens; a private key counts as its public half. */
-export const verificationKeys = (files: readonly string[]): TokenKey[] => files.flatMap((file) => verificationKeysOf(readFileSync(file, "utf8"), file));
+export const verificationKeys = (files: readonly string[]): TokenKey[] =>
+  files.flatMap((file) => verificationKeysOf(readFileSync(file, "utf8"), file));
 
 export function verificationKeysOf(pem: string, source: string): TokenKey[] {
-  const usable = blocksOf(pem).filter(({ type }) => type === "CERTIFICATE" || type.endsWith("PUBLIC KEY") || type.endsWith("PRIVATE KEY"));
+  const usable = blocksOf(pem).filter(
+    ({ type }) => type === "CERTIFICATE" || type.endsWith("PUBLIC KEY") || type.endsWith("PRIVATE KEY"),
+  );
   if (!usable.length) throw new Error(`${source}: no key found (expected PEM text with an RSA or ECDSA key)`);
   return usable.map(({ text }) =>
     tokenKey(
@@ -44,17 +53,25 @@ export function verificationKeysOf(pem: string, source: string): TokenKey[] {
 }
 
 /** The public half. */
-export const publicKeyOf = (key: TokenKey): TokenKey => (key.key.type === "public" ? key : { ...key, key: createPublicKey(key.key) });
+export const publicKeyOf = (key: TokenKey): TokenKey =>
+  key.key.type === "public" ? key : { ...key, key: createPublicKey(key.key) };
 
 function tokenKey(key: KeyObject, source: string): TokenKey {
   const curve = key.asymmetricKeyDetails?.namedCurve ?? "";
   const algorithm = key.asymmetricKeyType === "rsa" ? "RS256" : curves[curve];
-  if (!algorithm) throw new Error(`${source}: a key of type ${key.asymmetricKeyType}${curve && ` on curve ${curve}`} cannot sign tokens; use RSA, P-256, P-384 or P-521`);
-  const publicBytes = (key.type === "public" ? key : createPublicKey(key)).export({ type: "spki", format: "der" });
+  if (!algorithm)
+    throw new Error(
+      `${source}: a key of type ${key.asymmetricKeyType}${curve && ` on curve ${curve}`} cannot sign tokens; use RSA, P-256, P-384 or P-521`,
+    );
+  const publicBytes = (key.type === "public" ? key : createPublicKey(key)).export({
+    type: "spki",
+    format: "der",
+  });
   return { id: createHash("sha256").update(publicBytes).digest("base64url"), algorithm, key };
 }
 
-const blocksOf = (pem: string): { type: string; text: string }[] => [...pem.matchAll(block)].map(([text, type]) => ({ type: type!, text }));
+const blocksOf = (pem: string): { type: string; text: string }[] =>
+  [...pem.matchAll(block)].map(([text, type]) => ({ type: type!, text }));
 
 function read(make: () => KeyObject, source: string): KeyObject {
   try {

@@ -39,13 +39,18 @@ export interface TokenContents {
   readonly warnAfterSeconds?: number | undefined;
 }
 
-export async function issueServiceAccountToken({ issuer, key, dialect }: TokenIssuer, contents: TokenContents): Promise<string> {
+export async function issueServiceAccountToken(
+  { issuer, key, dialect }: TokenIssuer,
+  contents: TokenContents,
+): Promise<string> {
   const { SignJWT } = await import("jose/jwt/sign");
   const { namespace, account, pod, secret, warnAfterSeconds } = contents;
   const issued = Math.floor(contents.now / 1000);
   const claim: ClusterClaim = {
     namespace,
-    ...(pod ? { pod: { name: pod.name, uid: pod.uid } } : secret && { secret: { name: secret.name, uid: secret.uid } }),
+    ...(pod
+      ? { pod: { name: pod.name, uid: pod.uid } }
+      : secret && { secret: { name: secret.name, uid: secret.uid } }),
     serviceaccount: { name: account.name, uid: account.uid },
     ...(warnAfterSeconds && { warnafter: issued + warnAfterSeconds }),
   };
@@ -76,16 +81,26 @@ export interface OpenIdDocuments {
   readonly keys: string;
 }
 
-export const openIdPaths = { configuration: "/.well-known/openid-configuration", keys: "/openid/v1/jwks" } as const;
-export const openIdMediaTypes = { configuration: "application/json", keys: "application/jwk-set+json" } as const;
+export const openIdPaths = {
+  configuration: "/.well-known/openid-configuration",
+  keys: "/openid/v1/jwks",
+} as const;
+export const openIdMediaTypes = {
+  configuration: "application/json",
+  keys: "application/jwk-set+json",
+} as const;
 
-/** The discovery documents; throws saying why when the issuer cannot have any, which does not keep it from issuing. */
+/**
+ * The discovery documents; throws saying why when the issuer cannot have any, which does not keep it from
+ * issuing.
+ */
 export function openIdDocuments({ issuer, jwksUri, externalAddress, keys }: OpenIdOptions): OpenIdDocuments {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   if (url?.protocol !== "https:") throw new Error(`issuer URL must use https scheme, got: ${issuer}`);
   if (url.search) throw new Error(`issuer URL may not include a query, got: ${issuer}`);
   if (url.hash) throw new Error(`issuer URL may not include a fragment, got: ${issuer}`);
-  if (jwksUri && !(URL.canParse(jwksUri) && new URL(jwksUri).protocol === "https:")) throw new Error(`the key set's URL must use https scheme, got: ${jwksUri}`);
+  if (jwksUri && !(URL.canParse(jwksUri) && new URL(jwksUri).protocol === "https:"))
+    throw new Error(`the key set's URL must use https scheme, got: ${jwksUri}`);
   if (!keys.length) throw new Error("there is no key to publish");
   const published = keys.map((key) => {
     const { kty, crv, x, y, n, e } = publicKeyOf(key).key.export({ format: "jwk" });

@@ -19,8 +19,9 @@ import { answerTokenRequest } from "./token-request.ts";
 const dialect = dialects.orch;
 const now = Date.UTC(2027, 0, 1);
 const issuerName = "https://orch.default.svc";
-const pem = (pair: { privateKey: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer } }): string =>
-  pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pem = (pair: {
+  privateKey: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer };
+}): string => pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 const rsaPem = pem(generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const ecPem = pem(generateKeyPairSync("ec", { namedCurve: "P-256" }));
 const rsa = signingKeyOf(rsaPem, "rsa");
@@ -28,7 +29,10 @@ const ec = signingKeyOf(ecPem, "ec");
 const foreign = signingKeyOf(pem(generateKeyPairSync("ec", { namedCurve: "P-384" })), "foreign");
 const keys = [...verificationKeysOf(rsaPem, "rsa"), ...verificationKeysOf(ecPem, "ec")];
 
-const live = (uid: string, more: Partial<StoredObject> = {}): StoredObject => ({ metadata: { uid }, ...more });
+const live = (uid: string, more: Partial<StoredObject> = {}): StoredObject => ({
+  metadata: { uid },
+  ...more,
+});
 function world() {
   const stored = new Map<string, StoredObject>([
     ["serviceAccount/ns/robot", live("u1")],
@@ -36,16 +40,31 @@ function world() {
     ["pod/ns/other", live("p2", { spec: { serviceAccountName: "default" } })],
     ["secret/ns/sec", live("s1")],
   ]);
-  const get = (kind: string) => (namespace: string, name: string) => stored.get(`${kind}/${namespace}/${name}`);
+  const get = (kind: string) => (namespace: string, name: string) =>
+    stored.get(`${kind}/${namespace}/${name}`);
   const clock = virtualClock(now);
   const objects = { serviceAccount: get("serviceAccount"), pod: get("pod"), secret: get("secret") };
-  const method = serviceAccountTokens({ issuers: ["https://old", issuerName], keys, audiences: [issuerName], objects, clock, dialect });
+  const method = serviceAccountTokens({
+    issuers: ["https://old", issuerName],
+    keys,
+    audiences: [issuerName],
+    objects,
+    clock,
+    dialect,
+  });
   return { stored, clock, objects, method };
 }
-const contents: TokenContents = { namespace: "ns", account: { name: "robot", uid: "u1" }, audiences: [issuerName], now, seconds: 3600 };
+const contents: TokenContents = {
+  namespace: "ns",
+  account: { name: "robot", uid: "u1" },
+  audiences: [issuerName],
+  now,
+  seconds: 3600,
+};
 const issue = (more: Partial<TokenContents> = {}, key: TokenKey = ec, issuer = issuerName): Promise<string> =>
   issueServiceAccountToken({ issuer, key, dialect }, { ...contents, ...more });
-const claimsOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()) as Record<string, unknown>;
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()) as Record<string, unknown>;
 
 for (const [name, key] of [
   ["an RSA", rsa],
@@ -53,7 +72,11 @@ for (const [name, key] of [
 ] as const) {
   test(`a token signed with ${name} key names the account`, async () => {
     const identity = await identifyToken([world().method], await issue({}, key), []);
-    assert.deepEqual(identity.user, { name: "system:serviceaccount:ns:robot", uid: "u1", groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"] });
+    assert.deepEqual(identity.user, {
+      name: "system:serviceaccount:ns:robot",
+      uid: "u1",
+      groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"],
+    });
     assert.deepEqual(identity.audiences, [issuerName]);
   });
 }
@@ -64,7 +87,12 @@ test("a token carries the claims that clients know", async () => {
     iat: now / 1000,
     nbf: now / 1000,
     iss: issuerName,
-    "orch.io": { namespace: "ns", pod: { name: "web", uid: "p1" }, serviceaccount: { name: "robot", uid: "u1" }, warnafter: now / 1000 + 3607 },
+    "orch.io": {
+      namespace: "ns",
+      pod: { name: "web", uid: "p1" },
+      serviceaccount: { name: "robot", uid: "u1" },
+      warnafter: now / 1000 + 3607,
+    },
     sub: "system:serviceaccount:ns:robot",
   });
 });
@@ -72,7 +100,14 @@ test("every trusted issuer is known, others are not ours to judge", async () => 
   const { method } = world();
   assert.ok(await method.identify(await issue({}, ec, "https://old"), []));
   assert.equal(await method.identify(await issue({}, ec, "https://elsewhere"), []), undefined);
-  for (const token of ["a.b.c", "alice-token", "a.b.c.d", "..", `x.${Buffer.from("null").toString("base64url")}.y`]) assert.equal(await method.identify(token, []), undefined);
+  for (const token of [
+    "a.b.c",
+    "alice-token",
+    "a.b.c.d",
+    "..",
+    `x.${Buffer.from("null").toString("base64url")}.y`,
+  ])
+    assert.equal(await method.identify(token, []), undefined);
 });
 test("the same token yields the same identity", async () => {
   const { method } = world();
@@ -81,33 +116,70 @@ test("the same token yields the same identity", async () => {
 });
 test("a token bound to a pod says so in extra", async () => {
   const identity = await world().method.identify(await issue({ pod: { name: "web", uid: "p1" } }), []);
-  assert.deepEqual(identity?.user.extra, { "authentication.orch.io/pod-name": ["web"], "authentication.orch.io/pod-uid": ["p1"] });
+  assert.deepEqual(identity?.user.extra, {
+    "authentication.orch.io/pod-name": ["web"],
+    "authentication.orch.io/pod-uid": ["p1"],
+  });
 });
 test("a token used past its warning time is noted", async () => {
   const { method, clock } = world();
   const token = await issue({ seconds: 10_000, warnAfterSeconds: 100 });
   await clock.advance(150_000);
   assert.deepEqual((await method.identify(token, []))?.annotations, {
-    "authentication.orch.io/stale-token": "subject: system:serviceaccount:ns:robot, seconds after warning threshold: 50",
+    "authentication.orch.io/stale-token":
+      "subject: system:serviceaccount:ns:robot, seconds after warning threshold: 50",
   });
 });
 
-const bad: [name: string, token: () => Promise<string>, change: (w: ReturnType<typeof world>) => unknown, why: RegExp][] = [
+const bad: [
+  name: string,
+  token: () => Promise<string>,
+  change: (w: ReturnType<typeof world>) => unknown,
+  why: RegExp,
+][] = [
   ["signed with an unknown key", () => issue({}, foreign), () => undefined, /fits none/],
   ["with a changed end", async () => `${await issue()}x`, () => undefined, /fits none/],
-  ["for another audience", () => issue({ audiences: ["vault", "bank"] }), () => undefined, /token audiences \["vault" "bank"\] is invalid/],
+  [
+    "for another audience",
+    () => issue({ audiences: ["vault", "bank"] }),
+    () => undefined,
+    /token audiences \["vault" "bank"\] is invalid/,
+  ],
   ["that has expired", () => issue(), ({ clock }) => clock.advance(3_661_000), /expired/],
   ["that is not valid yet", () => issue({ now: now + 120_000 }), () => undefined, /not valid yet/],
-  ["whose account is gone", () => issue(), ({ stored }) => stored.delete("serviceAccount/ns/robot"), /not found/],
-  ["whose account was made anew", () => issue(), ({ stored }) => stored.set("serviceAccount/ns/robot", live("u2")), /not the one/],
+  [
+    "whose account is gone",
+    () => issue(),
+    ({ stored }) => stored.delete("serviceAccount/ns/robot"),
+    /not found/,
+  ],
+  [
+    "whose account was made anew",
+    () => issue(),
+    ({ stored }) => stored.set("serviceAccount/ns/robot", live("u2")),
+    /not the one/,
+  ],
   [
     "whose account is being deleted",
     () => issue(),
-    ({ stored }) => stored.set("serviceAccount/ns/robot", { metadata: { uid: "u1", deletionTimestamp: "2026-12-31T23:58:00Z" } }),
+    ({ stored }) =>
+      stored.set("serviceAccount/ns/robot", {
+        metadata: { uid: "u1", deletionTimestamp: "2026-12-31T23:58:00Z" },
+      }),
     /has been deleted/,
   ],
-  ["whose pod is gone", () => issue({ pod: { name: "web", uid: "p1" } }), ({ stored }) => stored.delete("pod/ns/web"), /invalidated/],
-  ["whose secret was made anew", () => issue({ secret: { name: "sec", uid: "s1" } }), ({ stored }) => stored.set("secret/ns/sec", live("s2")), /invalidated/],
+  [
+    "whose pod is gone",
+    () => issue({ pod: { name: "web", uid: "p1" } }),
+    ({ stored }) => stored.delete("pod/ns/web"),
+    /invalidated/,
+  ],
+  [
+    "whose secret was made anew",
+    () => issue({ secret: { name: "sec", uid: "s1" } }),
+    ({ stored }) => stored.set("secret/ns/sec", live("s2")),
+    /invalidated/,
+  ],
 ];
 for (const [name, token, change, why] of bad) {
   test(`a token ${name} is a bad credential, also when it was good before`, async () => {
@@ -130,19 +202,39 @@ test("an expired token is still taken within the clocks' leeway", async () => {
 test("a token kept in a secret is good while the secret holds it and its account is there", async () => {
   const { stored, objects, clock } = world();
   const names = dialect.names.legacyTokens;
-  const claims = { iss: names.issuer, sub: "system:serviceaccount:ns:robot", [names.namespace]: "ns", [names.secret]: "old", [names.account]: "robot", [names.accountUid]: "u1" };
-  const sign = (more: object = {}): Promise<string> => new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: ec.algorithm }).sign(ec.key);
+  const claims = {
+    iss: names.issuer,
+    sub: "system:serviceaccount:ns:robot",
+    [names.namespace]: "ns",
+    [names.secret]: "old",
+    [names.account]: "robot",
+    [names.accountUid]: "u1",
+  };
+  const sign = (more: object = {}): Promise<string> =>
+    new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: ec.algorithm }).sign(ec.key);
   const token = await sign();
   const used: string[] = [];
-  const onUse = (namespace: string, secret: string, day: string): number => used.push(`${namespace}/${secret} ${day}`);
-  const method = legacyServiceAccountTokens({ keys, audiences: [issuerName], objects, clock, dialect, lookup: true, onUse });
+  const onUse = (namespace: string, secret: string, day: string): number =>
+    used.push(`${namespace}/${secret} ${day}`);
+  const method = legacyServiceAccountTokens({
+    keys,
+    audiences: [issuerName],
+    objects,
+    clock,
+    dialect,
+    lookup: true,
+    onUse,
+  });
   const identify = (text: string) => async () => method.identify(text, []);
   await assert.rejects(identify(token), /invalidated/);
   stored.set("secret/ns/old", live("s9", { data: { token: Buffer.from(token).toString("base64") } }));
   stored.set("serviceAccount/ns/robot", live("u1", { secrets: [{ name: "old" }] }));
   const identity = await method.identify(token, []);
   assert.equal(identity?.user.name, "system:serviceaccount:ns:robot");
-  assert.deepEqual([identity.warnings?.length, identity.annotations], [1, { "authentication.orch.io/legacy-token": "system:serviceaccount:ns:robot" }]);
+  assert.deepEqual(
+    [identity.warnings?.length, identity.annotations],
+    [1, { "authentication.orch.io/legacy-token": "system:serviceaccount:ns:robot" }],
+  );
   assert.deepEqual(used, ["ns/old 2027-01-01"]);
   await assert.rejects(identify(await sign({ sub: "system:serviceaccount:ns:admin" })), /subject/);
   await assert.rejects(identify(await sign({ [names.secret]: "" })), /lacks the claim/);
@@ -160,33 +252,63 @@ test("a token kept in a secret is good while the secret holds it and its account
   }
 });
 
-const request = (spec: Partial<TokenRequest["spec"]> = {}, metadata: TokenRequest["metadata"] = {} as TokenRequest["metadata"]): TokenRequest =>
+const request = (
+  spec: Partial<TokenRequest["spec"]> = {},
+  metadata: TokenRequest["metadata"] = {} as TokenRequest["metadata"],
+): TokenRequest =>
   ({
     kind: "TokenRequest",
     apiVersion: "authentication.orch.io/v1",
     metadata,
     spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: null, ...spec },
   }) as unknown as TokenRequest;
-const answer = (asked: TokenRequest, name = "robot", more: { maximumSeconds?: number; extend?: boolean } = {}) =>
-  answerTokenRequest({ issuer: { issuer: issuerName, key: ec, dialect }, objects: world().objects, audiences: [issuerName], maximumSeconds: 0, extend: true, ...more }, asked, {
-    namespace: "ns",
-    name,
-    now,
-  });
+const answer = (
+  asked: TokenRequest,
+  name = "robot",
+  more: { maximumSeconds?: number; extend?: boolean } = {},
+) =>
+  answerTokenRequest(
+    {
+      issuer: { issuer: issuerName, key: ec, dialect },
+      objects: world().objects,
+      audiences: [issuerName],
+      maximumSeconds: 0,
+      extend: true,
+      ...more,
+    },
+    asked,
+    {
+      namespace: "ns",
+      name,
+      now,
+    },
+  );
 
 test("a request without wishes gets an hour for this server", async () => {
   const { body, warnings } = await answer(request());
-  assert.deepEqual(body.metadata, { name: "robot", namespace: "ns", creationTimestamp: "2027-01-01T00:00:00Z" });
+  assert.deepEqual(body.metadata, {
+    name: "robot",
+    namespace: "ns",
+    creationTimestamp: "2027-01-01T00:00:00Z",
+  });
   assert.deepEqual(body.spec, { audiences: [issuerName], expirationSeconds: 3600, boundObjectRef: null });
   assert.equal(body.status.expirationTimestamp, "2027-01-01T01:00:00Z");
   assert.deepEqual(warnings, []);
 });
 test("a request beyond the maximum is shortened with a warning", async () => {
-  const { body, warnings } = await answer(request({ expirationSeconds: 86_400 }), "robot", { maximumSeconds: 7200 });
-  assert.deepEqual([body.spec.expirationSeconds, warnings], [7200, ["requested expiration of 86400 seconds shortened to 7200 seconds"]]);
+  const { body, warnings } = await answer(request({ expirationSeconds: 86_400 }), "robot", {
+    maximumSeconds: 7200,
+  });
+  assert.deepEqual(
+    [body.spec.expirationSeconds, warnings],
+    [7200, ["requested expiration of 86400 seconds shortened to 7200 seconds"]],
+  );
   assert.equal(claimsOf(body.status.token)["exp"], now / 1000 + 7200);
 });
-const mounted = { expirationSeconds: 3607, boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "web", uid: "p1" } };
+const mounted = {
+  expirationSeconds: 3607,
+  boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "web", uid: "p1" },
+};
 const lives: [name: string, spec: Partial<TokenRequest["spec"]>, extend: boolean, seconds: number][] = [
   ["an agent's default token lives a year", mounted, true, 365 * 86_400],
   ["without extension it lives as asked", mounted, false, 3607],
@@ -201,12 +323,42 @@ for (const [name, spec, extend, seconds] of lives) {
     assert.equal(body.spec.expirationSeconds, spec.expirationSeconds);
   });
 }
-const refusals: [name: string, asked: TokenRequest, account: string, code: number, details: object | undefined][] = [
+const refusals: [
+  name: string,
+  asked: TokenRequest,
+  account: string,
+  code: number,
+  details: object | undefined,
+][] = [
   ["for a missing account", request(), "nobody", 404, { name: "nobody", kind: "serviceaccounts" }],
-  ["for a missing pod", request({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "none" } }), "robot", 404, { name: "none", kind: "pods" }],
-  ["for a pod of another account", request({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "other" } }), "robot", 400, undefined],
-  ["for another kind of object", request({ boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "c" } }), "robot", 400, undefined],
-  ["for another object of that name", request({ boundObjectRef: { kind: "Secret", apiVersion: "v1", name: "sec", uid: "x" } }), "robot", 409, { name: "sec", kind: "Secret" }],
+  [
+    "for a missing pod",
+    request({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "none" } }),
+    "robot",
+    404,
+    { name: "none", kind: "pods" },
+  ],
+  [
+    "for a pod of another account",
+    request({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "other" } }),
+    "robot",
+    400,
+    undefined,
+  ],
+  [
+    "for another kind of object",
+    request({ boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "c" } }),
+    "robot",
+    400,
+    undefined,
+  ],
+  [
+    "for another object of that name",
+    request({ boundObjectRef: { kind: "Secret", apiVersion: "v1", name: "sec", uid: "x" } }),
+    "robot",
+    409,
+    { name: "sec", kind: "Secret" },
+  ],
 ];
 for (const [name, asked, account, code, details] of refusals) {
   test(`a token request ${name} is refused with ${code}`, async () => {
@@ -225,35 +377,76 @@ const invalids: [name: string, asked: TokenRequest, field: string][] = [
 ];
 for (const [name, asked, field] of invalids) {
   test(`a token request with ${name} is invalid`, async () => {
-    await assert.rejects(answer(asked), (error: ApiError) => error.code === 422 && error.details?.causes?.[0]?.field === field && error.details.group === "authentication.orch.io");
+    await assert.rejects(
+      answer(asked),
+      (error: ApiError) =>
+        error.code === 422 &&
+        error.details?.causes?.[0]?.field === field &&
+        error.details.group === "authentication.orch.io",
+    );
   });
 }
 
-const review = (spec: TokenReview["spec"]): TokenReview => ({ kind: "TokenReview", apiVersion: "authentication.orch.io/v1", metadata: {}, spec }) as unknown as TokenReview;
+const review = (spec: TokenReview["spec"]): TokenReview =>
+  ({
+    kind: "TokenReview",
+    apiVersion: "authentication.orch.io/v1",
+    metadata: {},
+    spec,
+  }) as unknown as TokenReview;
 test("a review tells whose a token is, for the audiences in common", async () => {
   const { method } = world();
-  const user = { username: "system:serviceaccount:ns:robot", uid: "u1", groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"] };
+  const user = {
+    username: "system:serviceaccount:ns:robot",
+    uid: "u1",
+    groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"],
+  };
   const good = await reviewToken(review({ token: await issue() }), [method], [issuerName]);
   assert.deepEqual(good.status, { authenticated: true, user, audiences: [issuerName] });
-  const vault = await reviewToken(review({ token: await issue({ audiences: ["vault", "bank"] }), audiences: ["vault", "other"] }), [method], [issuerName]);
+  const vault = await reviewToken(
+    review({ token: await issue({ audiences: ["vault", "bank"] }), audiences: ["vault", "other"] }),
+    [method],
+    [issuerName],
+  );
   assert.deepEqual(vault.status, { authenticated: true, user, audiences: ["vault"] });
-  const both = await reviewToken(review({ token: `${await issue({ audiences: ["vault", "bank", "bank"] })} more`, audiences: ["bank", "vault"] }), [method], [issuerName]);
+  const both = await reviewToken(
+    review({
+      token: `${await issue({ audiences: ["vault", "bank", "bank"] })} more`,
+      audiences: ["bank", "vault"],
+    }),
+    [method],
+    [issuerName],
+  );
   assert.deepEqual(both.status, { authenticated: true, user, audiences: ["bank", "vault"] });
 });
 test("a review of a bad token says so in its status, one without a token is refused", async () => {
-  assert.deepEqual((await reviewToken(review({ token: "zzz" }), [world().method], [])).status, { user: {}, error: "invalid bearer token" });
+  assert.deepEqual((await reviewToken(review({ token: "zzz" }), [world().method], [])).status, {
+    user: {},
+    error: "invalid bearer token",
+  });
   await assert.rejects(reviewToken(review({}), [], []), (error: ApiError) => error.code === 400);
 });
 test("a review of oneself tells all that is known", () => {
-  assert.deepEqual(reviewSelf({ kind: "SelfSubjectReview" }, { name: "zed", uid: "u", groups: ["g"], extra: { scopes: ["a"] } }, now), {
-    kind: "SelfSubjectReview",
-    metadata: { creationTimestamp: "2027-01-01T00:00:00Z" },
-    status: { userInfo: { username: "zed", uid: "u", groups: ["g"], extra: { scopes: ["a"] } } },
-  });
+  assert.deepEqual(
+    reviewSelf(
+      { kind: "SelfSubjectReview" },
+      { name: "zed", uid: "u", groups: ["g"], extra: { scopes: ["a"] } },
+      now,
+    ),
+    {
+      kind: "SelfSubjectReview",
+      metadata: { creationTimestamp: "2027-01-01T00:00:00Z" },
+      status: { userInfo: { username: "zed", uid: "u", groups: ["g"], extra: { scopes: ["a"] } } },
+    },
+  );
 });
 
 test("the discovery documents name the issuer and the public keys", () => {
-  const { configuration, keys: set } = openIdDocuments({ issuer: issuerName, externalAddress: "10.0.0.1:6443", keys: [rsa, ec] });
+  const { configuration, keys: set } = openIdDocuments({
+    issuer: issuerName,
+    externalAddress: "10.0.0.1:6443",
+    keys: [rsa, ec],
+  });
   assert.deepEqual(JSON.parse(configuration), {
     issuer: issuerName,
     jwks_uri: "https://10.0.0.1:6443/openid/v1/jwks",
@@ -261,8 +454,17 @@ test("the discovery documents name the issuer and the public keys", () => {
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["ES256", "RS256"],
   });
-  const elsewhere = openIdDocuments({ issuer: issuerName, jwksUri: "https://keys.example/set", externalAddress: "10.0.0.1:6443", keys: [rsa] });
-  assert.equal((JSON.parse(elsewhere.configuration) as { jwks_uri: string }).jwks_uri, "https://keys.example/set", "a given address of the keys wins");
+  const elsewhere = openIdDocuments({
+    issuer: issuerName,
+    jwksUri: "https://keys.example/set",
+    externalAddress: "10.0.0.1:6443",
+    keys: [rsa],
+  });
+  assert.equal(
+    (JSON.parse(elsewhere.configuration) as { jwks_uri: string }).jwks_uri,
+    "https://keys.example/set",
+    "a given address of the keys wins",
+  );
   const published = (JSON.parse(set) as { keys: Record<string, string>[] }).keys;
   assert.deepEqual(
     published.map(({ use, kty, alg, kid }) => [use, kty, alg, kid]),
@@ -282,15 +484,22 @@ for (const [issuer, why] of [
   ["https://a?b", /query/],
   ["https://a#b", /fragment/],
 ] as const) {
-  test(`the issuer ${issuer} has no discovery documents`, () => assert.throws(() => openIdDocuments({ issuer, externalAddress: "a", keys: [ec] }), why));
+  test(`the issuer ${issuer} has no discovery documents`, () =>
+    assert.throws(() => openIdDocuments({ issuer, externalAddress: "a", keys: [ec] }), why));
 }
 
 test("key files are read whole, with clear errors", () => {
   assert.equal(verificationKeysOf(`${rsaPem}\n# a comment\n${ecPem}`, "keys.pem").length, 2);
   assert.equal(verificationKeysOf(rsaPem, "k")[0]!.key.type, "public");
   assert.throws(() => verificationKeysOf("nothing", "keys.pem"), /^Error: keys.pem: no key found/);
-  assert.throws(() => verificationKeysOf(pem(generateKeyPairSync("ed25519")), "keys.pem"), /keys.pem: a key of type ed25519/);
-  assert.throws(() => signingKeyOf("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "sa.key"), /sa.key: the key cannot be read/);
+  assert.throws(
+    () => verificationKeysOf(pem(generateKeyPairSync("ed25519")), "keys.pem"),
+    /keys.pem: a key of type ed25519/,
+  );
+  assert.throws(
+    () => signingKeyOf("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "sa.key"),
+    /sa.key: the key cannot be read/,
+  );
 });
 
 test("the first private key of a file signs, and a file without one is refused by name", () => {
@@ -299,9 +508,14 @@ test("the first private key of a file signs, and a file without one is refused b
     const file = join(folder, "sa.key");
     const publicPem = createPublicKey(rsaPem).export({ type: "spki", format: "pem" }).toString();
     writeFileSync(file, `${publicPem}\n${ecPem}\n${rsaPem}`);
-    assert.deepEqual([signingKey(file).id, signingKey(file).algorithm, signingKey(file).key.type], [ec.id, "ES256", "private"]);
+    assert.deepEqual(
+      [signingKey(file).id, signingKey(file).algorithm, signingKey(file).key.type],
+      [ec.id, "ES256", "private"],
+    );
     writeFileSync(file, publicPem);
-    assert.throws(() => signingKey(file), { message: `${file}: no private key found (expected PEM text with an RSA or ECDSA private key)` });
+    assert.throws(() => signingKey(file), {
+      message: `${file}: no private key found (expected PEM text with an RSA or ECDSA private key)`,
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }

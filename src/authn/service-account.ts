@@ -1,5 +1,5 @@
-// Verifies service account tokens. Signatures are checked once and remembered; that the account and the bound objects still
-// exist is asked at every request, so that a deleted account is out at once.
+// Verifies service account tokens. Signatures are checked once and remembered; that the account and the bound
+// objects still exist is asked at every request, so that a deleted account is out at once.
 
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -9,11 +9,21 @@ import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
 import type { TokenKey } from "./service-account-keys.ts";
 import type { ClusterClaim, TokenRef } from "./service-account-token.ts";
-import { type Identity, type User, serviceAccountGroups, serviceAccountName, splitServiceAccountName } from "./user.ts";
+import {
+  type Identity,
+  type User,
+  serviceAccountGroups,
+  serviceAccountName,
+  splitServiceAccountName,
+} from "./user.ts";
 
 /** What verification needs to know of a stored object. */
 export interface StoredObject {
-  readonly metadata: { readonly uid?: string | undefined; readonly deletionTimestamp?: string | null | undefined; readonly labels?: Readonly<Record<string, string>> | undefined };
+  readonly metadata: {
+    readonly uid?: string | undefined;
+    readonly deletionTimestamp?: string | null | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
   /** Of a secret; base64. */
   readonly data?: Readonly<Record<string, string>> | undefined;
   /** Of a service account. */
@@ -61,7 +71,9 @@ const leeway = 60;
 const differentAudiences = 32;
 
 /** Tokens that this server or another trusted issuer made by request. */
-export function serviceAccountTokens(options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] }): TokenMethod {
+export function serviceAccountTokens(
+  options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] },
+): TokenMethod {
   const { objects, clock, dialect } = options;
   return issuedBy(options.issuers, options, async (verified, audiences) => {
     const { claims } = verified;
@@ -72,15 +84,26 @@ export function serviceAccountTokens(options: ServiceAccountTokenOptions & { rea
     const name = serviceaccount?.name ?? "";
     const account = await objects.serviceAccount(namespace, name);
     if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
-    if (goneFor(account, seconds)) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
-    if (account.metadata.uid !== serviceaccount?.uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+    if (goneFor(account, seconds))
+      throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+    if (account.metadata.uid !== serviceaccount?.uid)
+      throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
     if (secret) checkBound(await objects.secret(namespace, secret.name ?? ""), secret, seconds);
     if (pod) checkBound(await objects.pod(namespace, pod.name ?? ""), pod, seconds);
-    const extra = pod?.name && pod.uid && { [dialect.names.userExtra.podName]: [pod.name], [dialect.names.userExtra.podUid]: [pod.uid] };
+    const extra = pod?.name &&
+      pod.uid && {
+        [dialect.names.userExtra.podName]: [pod.name],
+        [dialect.names.userExtra.podUid]: [pod.uid],
+      };
     const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
     if (stale) {
-      const annotations = { [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}` };
-      return { ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)), annotations };
+      const annotations = {
+        [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}`,
+      };
+      return {
+        ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)),
+        annotations,
+      };
     }
     return remembered(verified, audiences, () => userOf(namespace, name, account, extra));
   });
@@ -101,35 +124,58 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
     const { claims } = verified;
     const text = (claim: string): string => {
       const value = claims[claim];
-      if (typeof value !== "string" || value === "") throw new BadCredential(`the token lacks the claim ${claim}`);
+      if (typeof value !== "string" || value === "")
+        throw new BadCredential(`the token lacks the claim ${claim}`);
       return value;
     };
-    const [subject, namespace, secretName, name, uid] = [text("sub"), text(names.namespace), text(names.secret), text(names.account), text(names.accountUid)];
+    const [subject, namespace, secretName, name, uid] = [
+      text("sub"),
+      text(names.namespace),
+      text(names.secret),
+      text(names.account),
+      text(names.accountUid),
+    ];
     const parts = splitServiceAccountName(subject);
-    if (parts?.namespace !== namespace || parts.name !== name) throw new BadCredential("the token's subject is not its service account");
+    if (parts?.namespace !== namespace || parts.name !== name)
+      throw new BadCredential("the token's subject is not its service account");
     const account: StoredObject = { metadata: { uid } };
     const warnings: string[] = [];
     if (options.lookup) {
       const secret = await objects.secret(namespace, secretName);
-      if (!secret || secret.metadata.deletionTimestamp) throw new BadCredential("the token has been invalidated");
-      if (secret.data?.["token"] !== Buffer.from(token).toString("base64")) throw new BadCredential("the token does not match the server's copy");
+      if (!secret || secret.metadata.deletionTimestamp)
+        throw new BadCredential("the token has been invalidated");
+      if (secret.data?.["token"] !== Buffer.from(token).toString("base64"))
+        throw new BadCredential("the token does not match the server's copy");
       const live = await objects.serviceAccount(namespace, name);
       if (!live) throw new BadCredential(`service account ${namespace}/${name} not found`);
-      if (live.metadata.deletionTimestamp) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
-      if (live.metadata.uid !== uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+      if (live.metadata.deletionTimestamp)
+        throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+      if (live.metadata.uid !== uid)
+        throw new BadCredential(
+          `service account ${namespace}/${name} is not the one the token was issued for`,
+        );
       if (live.secrets?.some((each) => each.name === secretName)) {
-        warnings.push("Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.");
+        warnings.push(
+          "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.",
+        );
       }
-      const [today, tomorrow] = [0, 1].map((days) => new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10)) as [string, string];
+      const [today, tomorrow] = [0, 1].map((days) =>
+        new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10),
+      ) as [string, string];
       const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
       if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
     }
-    const identity = remembered(verified, audiences, () => userOf(namespace, name, account), { annotations: { [dialect.names.audit.legacyToken]: subject } });
+    const identity = remembered(verified, audiences, () => userOf(namespace, name, account), {
+      annotations: { [dialect.names.audit.legacyToken]: subject },
+    });
     return warnings.length ? { ...identity, warnings } : identity;
   });
 }
 
-/** Says nothing about tokens of other issuers; of its own, those are asked about that are signed and for an audience here. */
+/**
+ * Says nothing about tokens of other issuers; of its own, those are asked about that are signed and for an
+ * audience here.
+ */
 function issuedBy(
   issuers: readonly string[],
   options: ServiceAccountTokenOptions,
@@ -139,13 +185,19 @@ function issuedBy(
   return {
     identify: async (token, asked) => {
       const verified = await verify(token);
-      return verified && (await identify(verified, sharedAudiences(verified.claims, asked, options.audiences), token));
+      return (
+        verified &&
+        (await identify(verified, sharedAudiences(verified.claims, asked, options.audiences), token))
+      );
     },
   };
 }
 
 /** Checks signatures and remembers good ones. Says nothing about a token of a foreign issuer. */
-function signatures(issuers: ReadonlySet<string>, { keys, remember = 4096 }: ServiceAccountTokenOptions): (token: string) => Promise<Verified | undefined> {
+function signatures(
+  issuers: ReadonlySet<string>,
+  { keys, remember = 4096 }: ServiceAccountTokenOptions,
+): (token: string) => Promise<Verified | undefined> {
   const known = new LRUCache<string, Verified>({ max: remember });
   return async (token) => {
     const key = hash("sha256", token, "base64");
@@ -164,7 +216,8 @@ function signatures(issuers: ReadonlySet<string>, { keys, remember = 4096 }: Ser
 async function verifiedClaims(token: string, keys: readonly TokenKey[]): Promise<Claims> {
   const { compactVerify } = await import("jose/jws/compact/verify");
   const id = parseJson(token.split(".", 1)[0]!)?.["kid"];
-  // The key that the token names is tried first, the others after: a token may have been made before key ids were.
+  // The key that the token names is tried first, the others after: a token may have been made before key ids
+  // were.
   const ordered = [...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)];
   for (const { key, algorithm } of ordered) {
     try {
@@ -194,31 +247,48 @@ function sharedAudiences(claims: Claims, asked: readonly string[], own: readonly
   const target = asked.length ? asked : own;
   const known = new Set(ofToken);
   const shared = target.filter((audience) => known.has(audience));
-  if (!shared.length && own.length) throw new BadCredential(`token audiences ${quoted(ofToken)} is invalid for the target audiences ${quoted(target)}`);
+  if (!shared.length && own.length)
+    throw new BadCredential(
+      `token audiences ${quoted(ofToken)} is invalid for the target audiences ${quoted(target)}`,
+    );
   return shared;
 }
 
 function checkTimes({ exp, nbf, iat }: Claims, seconds: number): void {
-  if (nbf !== undefined && seconds + leeway < nbf) throw new BadCredential("service account token is not valid yet");
-  if (exp !== undefined && seconds - leeway > exp) throw new BadCredential("service account token has expired");
-  if (iat !== undefined && seconds + leeway < iat) throw new BadCredential("service account token is issued in the future");
+  if (nbf !== undefined && seconds + leeway < nbf)
+    throw new BadCredential("service account token is not valid yet");
+  if (exp !== undefined && seconds - leeway > exp)
+    throw new BadCredential("service account token has expired");
+  if (iat !== undefined && seconds + leeway < iat)
+    throw new BadCredential("service account token is issued in the future");
 }
 
 function checkBound(object: StoredObject | undefined, ref: Partial<TokenRef>, seconds: number): void {
-  if (!object || goneFor(object, seconds) || object.metadata.uid !== ref.uid) throw new BadCredential("service account token has been invalidated");
+  if (!object || goneFor(object, seconds) || object.metadata.uid !== ref.uid)
+    throw new BadCredential("service account token has been invalidated");
 }
 
 const goneFor = ({ metadata: { deletionTimestamp } }: StoredObject, seconds: number): boolean =>
   Boolean(deletionTimestamp) && Date.parse(deletionTimestamp!) / 1000 < seconds - leeway;
 
-const userOf = (namespace: string, name: string, account: StoredObject, extra?: Record<string, string[]> | ""): User => ({
+const userOf = (
+  namespace: string,
+  name: string,
+  account: StoredObject,
+  extra?: Record<string, string[]> | "",
+): User => ({
   name: serviceAccountName(namespace, name),
   ...(account.metadata.uid && { uid: account.metadata.uid }),
   groups: serviceAccountGroups(namespace),
   ...(extra && { extra }),
 });
 
-function remembered({ identities }: Verified, audiences: readonly string[], user: () => User, more: Partial<Identity> = {}): Identity {
+function remembered(
+  { identities }: Verified,
+  audiences: readonly string[],
+  user: () => User,
+  more: Partial<Identity> = {},
+): Identity {
   const key = audiences.join("\n");
   let identity = identities.get(key);
   if (!identity) {
@@ -228,4 +298,5 @@ function remembered({ identities }: Verified, audiences: readonly string[], user
   return identity;
 }
 
-const quoted = (words: readonly string[]): string => `[${words.map((word) => JSON.stringify(word)).join(" ")}]`;
+const quoted = (words: readonly string[]): string =>
+  `[${words.map((word) => JSON.stringify(word)).join(" ")}]`;

@@ -17,13 +17,19 @@ export function parseTokenFile(text: string, file: string): TokenFile {
   const notes: string[] = [];
   for (const { line, fields } of csvRecords(text, file)) {
     const [token = "", name = "", uid = "", groups] = fields;
-    if (fields.length < 3) throw new Error(`${file}:${line}: a token line needs at least 3 columns (token, user name, user uid), found ${fields.length}`);
+    if (fields.length < 3)
+      throw new Error(
+        `${file}:${line}: a token line needs at least 3 columns (token, user name, user uid), found ${fields.length}`,
+      );
     if (token === "") {
       notes.push(`${file}:${line}: the token is empty, the line is ignored`);
       continue;
     }
-    if (identities.has(token)) notes.push(`${file}:${line}: the token was given before, this line replaces that one`);
-    identities.set(token, { user: { name, ...(uid && { uid }), groups: groups === undefined ? [] : groups.split(",") } });
+    if (identities.has(token))
+      notes.push(`${file}:${line}: the token was given before, this line replaces that one`);
+    identities.set(token, {
+      user: { name, ...(uid && { uid }), groups: groups === undefined ? [] : groups.split(",") },
+    });
   }
   return { notes, identify: (token) => identities.get(token) };
 }
@@ -33,7 +39,9 @@ interface CsvRecord {
   readonly fields: string[];
 }
 
-/** CSV as commonly read: quoted fields may hold commas, line ends and doubled quotes; empty lines are skipped. */
+/**
+ * CSV as commonly read: quoted fields may hold commas, line ends and doubled quotes; empty lines are skipped.
+ */
 function* csvRecords(text: string, file: string): Generator<CsvRecord> {
   let at = 0;
   let line = 1;
@@ -42,11 +50,16 @@ function* csvRecords(text: string, file: string): Generator<CsvRecord> {
     const start = line;
     for (;;) {
       if (text[at] === '"') {
-        const field = quotedField(text, at, () => new Error(`${file}:${line}: a quote is opened here and never closed`));
+        const field = quotedField(
+          text,
+          at,
+          () => new Error(`${file}:${line}: a quote is opened here and never closed`),
+        );
         fields.push(field.value);
         line += field.value.split("\n").length - 1;
         at = field.end;
-        if (at < text.length && !/[,\n\r]/.test(text[at]!)) throw new Error(`${file}:${line}: text follows a closing quote`);
+        if (at < text.length && !/[,\n\r]/.test(text[at]!))
+          throw new Error(`${file}:${line}: text follows a closing quote`);
       } else {
         const end = nextOf(text, at);
         const value = text.slice(at, end).replace(/\r$/, "");

@@ -1,4 +1,5 @@
-// Answers `serviceaccounts/token`: checks the request, binds the token to its object and settles how long it is good.
+// Answers `serviceaccounts/token`: checks the request, binds the token to its object and settles how long it
+// is good.
 
 import type { BoundObjectReference, TokenRequest } from "#api";
 import { badRequest, conflict, type FieldError, invalid, invalidValue, notFound } from "#base";
@@ -13,7 +14,10 @@ export interface TokenRequestOptions {
   readonly audiences: readonly string[];
   /** The longest life of a token; 0 for no limit. */
   readonly maximumSeconds: number;
-  /** Whether the tokens that agents mount into pods by default get a year, with a note when used past their time. */
+  /**
+   * Whether the tokens that agents mount into pods by default get a year, with a note when used past their
+   * time.
+   */
   readonly extend: boolean;
 }
 
@@ -28,7 +32,10 @@ const extendedSeconds = 365 * 24 * 3600;
 const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
 
-/** `request` has been decoded and defaulted; `namespace` and `name` are those of the path. `admit` runs between validation and issue. */
+/**
+ * `request` has been decoded and defaulted; `namespace` and `name` are those of the path. `admit` runs
+ * between validation and issue.
+ */
 export async function answerTokenRequest(
   options: TokenRequestOptions,
   request: TokenRequest,
@@ -36,11 +43,16 @@ export async function answerTokenRequest(
   admit: (draft: TokenRequest) => Promise<void> = async () => undefined,
 ): Promise<TokenRequestAnswer> {
   const { namespace, name, now } = target;
-  const kind = { group: groupName(options.issuer.dialect, { group: "authentication", branded: true }), kind: "TokenRequest" };
-  const mismatch = (field: string, given: string, what: string): FieldError => invalidValue(`metadata.${field}`, given, `must match the service account ${what} if specified`);
+  const kind = {
+    group: groupName(options.issuer.dialect, { group: "authentication", branded: true }),
+    kind: "TokenRequest",
+  };
+  const mismatch = (field: string, given: string, what: string): FieldError =>
+    invalidValue(`metadata.${field}`, given, `must match the service account ${what} if specified`);
   const given = request.metadata;
   if (given.name && given.name !== name) throw invalid(kind, name, [mismatch("name", given.name, "name")]);
-  if (given.namespace && given.namespace !== namespace) throw invalid(kind, name, [mismatch("namespace", given.namespace, "namespace")]);
+  if (given.namespace && given.namespace !== namespace)
+    throw invalid(kind, name, [mismatch("namespace", given.namespace, "namespace")]);
 
   const account = await options.objects.serviceAccount(namespace, name);
   if (!account) throw notFound({ group: "", resource: "serviceaccounts" }, name);
@@ -51,17 +63,29 @@ export async function answerTokenRequest(
     metadata: { ...given, name, namespace, creationTimestamp: timestamp(now) },
     spec: { ...request.spec, audiences, expirationSeconds: seconds },
   };
-  if (seconds < shortestSeconds) throw invalid(kind, "", [invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]);
-  if (seconds > longestSeconds) throw invalid(kind, "", [invalidValue("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]);
+  if (seconds < shortestSeconds)
+    throw invalid(kind, "", [
+      invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"),
+    ]);
+  if (seconds > longestSeconds)
+    throw invalid(kind, "", [
+      invalidValue("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"),
+    ]);
   await admit(draft);
 
   const bound = await boundObject(options.objects, request.spec.boundObjectRef ?? undefined, target);
   const warnings: string[] = [];
   if (options.maximumSeconds > 0 && seconds > options.maximumSeconds) {
-    warnings.push(`requested expiration of ${seconds} seconds shortened to ${options.maximumSeconds} seconds`);
+    warnings.push(
+      `requested expiration of ${seconds} seconds shortened to ${options.maximumSeconds} seconds`,
+    );
     seconds = options.maximumSeconds;
   }
-  const extended = options.extend && bound.pod !== undefined && seconds === mountedTokenSeconds && audiences.every((audience) => options.audiences.includes(audience));
+  const extended =
+    options.extend &&
+    bound.pod !== undefined &&
+    seconds === mountedTokenSeconds &&
+    audiences.every((audience) => options.audiences.includes(audience));
   const token = await issueServiceAccountToken(options.issuer, {
     namespace,
     account: { name, uid: account.metadata.uid ?? "" },
@@ -71,7 +95,11 @@ export async function answerTokenRequest(
     ...bound,
     ...(extended && { warnAfterSeconds: seconds }),
   });
-  const body: TokenRequest = { ...draft, spec: { ...draft.spec, expirationSeconds: seconds }, status: { token, expirationTimestamp: timestamp(now + seconds * 1000) } };
+  const body: TokenRequest = {
+    ...draft,
+    spec: { ...draft.spec, expirationSeconds: seconds },
+    status: { token, expirationTimestamp: timestamp(now + seconds * 1000) },
+  };
   return { body, warnings };
 }
 
@@ -83,14 +111,21 @@ async function boundObject(
   if (!ref) return {};
   const { kind = "", apiVersion = "", name: boundName = "", uid } = ref;
   const type = apiVersion.includes("/") ? undefined : kind;
-  if (type !== "Pod" && type !== "Secret") throw badRequest(`cannot bind token to object of type ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`);
+  if (type !== "Pod" && type !== "Secret")
+    throw badRequest(
+      `cannot bind token to object of type ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`,
+    );
   if (boundName === "") throw badRequest("Name parameter required.");
   if (boundName.includes("/") || boundName.includes("%") || boundName === "." || boundName === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(boundName)}: it cannot stand in a path`);
-  const object: StoredObject | undefined = await (type === "Pod" ? objects.pod(namespace, boundName) : objects.secret(namespace, boundName));
+  const object: StoredObject | undefined = await (type === "Pod"
+    ? objects.pod(namespace, boundName)
+    : objects.secret(namespace, boundName));
   if (!object) throw notFound({ group: "", resource: type === "Pod" ? "pods" : "secrets" }, boundName);
   if (type === "Pod" && object.spec?.serviceAccountName !== name) {
-    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`);
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
+    );
   }
   if (uid && uid !== object.metadata.uid) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;

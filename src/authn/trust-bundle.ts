@@ -1,4 +1,5 @@
-// Trusted authorities from a PEM file that may be replaced while the server runs. A broken replacement is reported and the old trust kept.
+// Trusted authorities from a PEM file that may be replaced while the server runs. A broken replacement is
+// reported and the old trust kept.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,7 +17,11 @@ export interface FileTrustBundle extends TrustBundle {
   /** Reads the file again; resolves to whether the trust changed, rejects when the file cannot be used. */
   reload(): Promise<boolean>;
   /** Reloads every `milliseconds` until the returned function is called. */
-  follow(clock: Clock, milliseconds: number, report: (change: { readonly changed: true } | { readonly error: unknown }) => void): () => void;
+  follow(
+    clock: Clock,
+    milliseconds: number,
+    report: (change: { readonly changed: true } | { readonly error: unknown }) => void,
+  ): () => void;
 }
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -24,12 +29,15 @@ const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 /** The certificates of a PEM text; throws naming `source` when there is none or one is broken. */
 export function certificatesOf(pem: string, source: string): X509Certificate[] {
   const blocks = pem.match(block);
-  if (!blocks) throw new Error(`${source}: no certificate found (expected PEM text with a CERTIFICATE block)`);
+  if (!blocks)
+    throw new Error(`${source}: no certificate found (expected PEM text with a CERTIFICATE block)`);
   return blocks.map((text, index) => {
     try {
       return new X509Certificate(text);
     } catch (error) {
-      throw new Error(`${source}: certificate ${index + 1} cannot be read: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${source}: certificate ${index + 1} cannot be read: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   });
 }

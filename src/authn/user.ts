@@ -7,7 +7,10 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A user found by an authenticator, and what was learned on the way. Identities are shared between requests: treat them as constants. */
+/**
+ * A user found by an authenticator, and what was learned on the way. Identities are shared between requests:
+ * treat them as constants.
+ */
 export interface Identity {
   readonly user: User;
   /** The audiences the credential is good for; absent when the method knows none. */
@@ -33,26 +36,48 @@ const serviceAccountPrefix = "system:serviceaccount:";
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-export const serviceAccountName = (namespace: string, name: string): string => `${serviceAccountPrefix}${namespace}:${name}`;
-export const serviceAccountGroups = (namespace: string): string[] => [serviceAccountsGroup, `${serviceAccountsGroup}:${namespace}`];
+export const serviceAccountName = (namespace: string, name: string): string =>
+  `${serviceAccountPrefix}${namespace}:${name}`;
+export const serviceAccountGroups = (namespace: string): string[] => [
+  serviceAccountsGroup,
+  `${serviceAccountsGroup}:${namespace}`,
+];
 
 /** The account behind a user name, or nothing when it is not the name of a service account. */
-export function splitServiceAccountName(username: string): { readonly namespace: string; readonly name: string } | undefined {
+export function splitServiceAccountName(
+  username: string,
+): { readonly namespace: string; readonly name: string } | undefined {
   if (!username.startsWith(serviceAccountPrefix)) return undefined;
   const [namespace = "", name = "", more] = username.slice(serviceAccountPrefix.length).split(":");
-  if (more !== undefined || namespace.length > 63 || !label.test(namespace) || name.length > 253 || !subdomain.test(name)) return undefined;
+  if (
+    more !== undefined ||
+    namespace.length > 63 ||
+    !label.test(namespace) ||
+    name.length > 253 ||
+    !subdomain.test(name)
+  )
+    return undefined;
   return { namespace, name };
 }
 
 /** Whether a request of this user counts as unauthenticated. */
-export const isAnonymous = (user: User): boolean => user.name === anonymousName || user.groups.includes(unauthenticatedGroup);
+export const isAnonymous = (user: User): boolean =>
+  user.name === anonymousName || user.groups.includes(unauthenticatedGroup);
 
 const withGroup = new WeakMap<Identity, Identity>();
 
-/** Adds the group of all authenticated users, unless the identity already says which side it is on. The answer is the same object every time. */
+/**
+ * Adds the group of all authenticated users, unless the identity already says which side it is on. The answer
+ * is the same object every time.
+ */
 export function authenticated(identity: Identity): Identity {
   const { user } = identity;
-  if (user.name === anonymousName || user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return identity;
+  if (
+    user.name === anonymousName ||
+    user.groups.includes(authenticatedGroup) ||
+    user.groups.includes(unauthenticatedGroup)
+  )
+    return identity;
   let known = withGroup.get(identity);
   if (!known) {
     known = { ...identity, user: { ...user, groups: [...user.groups, authenticatedGroup] } };

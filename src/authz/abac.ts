@@ -1,4 +1,5 @@
-// Attribute-based policy from a file: one JSON object a line, empty lines and # comments between. Read once, at start.
+// Attribute-based policy from a file: one JSON object a line, empty lines and # comments between. Read once,
+// at start.
 
 import { readFileSync } from "node:fs";
 import { type User, authenticatedGroup } from "#authn";
@@ -25,7 +26,8 @@ const unmatched: Decision = { verdict: "no opinion", reason: "No policy matched.
 const readVerbs = ["get", "list", "watch"];
 
 /** Reads a policy file; throws with the file and the line when it is not well formed. */
-export const abacAuthorizer = (file: string, dialect: Dialect): AbacAuthorizer => parseAbac(readFileSync(file, "utf8"), file, dialect);
+export const abacAuthorizer = (file: string, dialect: Dialect): AbacAuthorizer =>
+  parseAbac(readFileSync(file, "utf8"), file, dialect);
 
 export function parseAbac(text: string, file: string, dialect: Dialect): AbacAuthorizer {
   const notes: string[] = [];
@@ -38,11 +40,21 @@ export function parseAbac(text: string, file: string, dialect: Dialect): AbacAut
     notes,
     decide: (attributes) => (policies.some((policy) => allows(policy, attributes)) ? allowed : unmatched),
     rulesFor: (user, namespace) => {
-      const own = policies.filter((policy) => concerns(policy, user) && (policy.namespace === "*" || policy.namespace === namespace));
+      const own = policies.filter(
+        (policy) => concerns(policy, user) && (policy.namespace === "*" || policy.namespace === namespace),
+      );
       const verbs = (policy: Policy): string[] => (policy.readonly ? readVerbs : ["*"]);
       return {
-        resourceRules: own.filter(({ resource }) => resource).map((policy) => ({ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
-        nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath).map((policy) => ({ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] })),
+        resourceRules: own
+          .filter(({ resource }) => resource)
+          .map((policy) => ({
+            verbs: verbs(policy),
+            apiGroups: [policy.apiGroup],
+            resources: [policy.resource],
+          })),
+        nonResourceRules: own
+          .filter(({ nonResourcePath }) => nonResourcePath)
+          .map((policy) => ({ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] })),
         incomplete: false,
       };
     },
@@ -54,19 +66,31 @@ function policyOf(line: string, place: string, dialect: Dialect, notes: string[]
   const { apiVersion, kind } = parsed;
   const expected = `${dialect.names.abacGroup}/v1beta1`;
   if (apiVersion === undefined && kind === undefined) {
-    notes.push(`${place}: the policy has no version; write {"apiVersion":"${expected}","kind":"Policy","spec":{…}}`);
+    notes.push(
+      `${place}: the policy has no version; write {"apiVersion":"${expected}","kind":"Policy","spec":{…}}`,
+    );
     return unversioned(fieldsOf(parsed, ["user", "group", "readonly", "resource", "namespace"], place));
   }
-  if (apiVersion !== expected || kind !== "Policy") throw new Error(`${place}: expected apiVersion ${expected} and kind Policy, found ${String(apiVersion)} and ${String(kind)}`);
+  if (apiVersion !== expected || kind !== "Policy")
+    throw new Error(
+      `${place}: expected apiVersion ${expected} and kind Policy, found ${String(apiVersion)} and ${String(kind)}`,
+    );
   const { spec = {} } = parsed;
   if (typeof spec !== "object" || spec === null) throw new Error(`${place}: spec must be an object`);
-  return authenticatedOnly(fieldsOf(spec as Record<string, unknown>, ["user", "group", "readonly", "apiGroup", "resource", "namespace", "nonResourcePath"], place));
+  return authenticatedOnly(
+    fieldsOf(
+      spec as Record<string, unknown>,
+      ["user", "group", "readonly", "apiGroup", "resource", "namespace", "nonResourcePath"],
+      place,
+    ),
+  );
 }
 
 function objectOf(line: string, place: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch (error) {
     throw new Error(`${place}: the policy is not JSON: ${(error as Error).message}`, { cause: error });
   }
@@ -75,10 +99,22 @@ function objectOf(line: string, place: string): Record<string, unknown> {
 
 function fieldsOf(given: Record<string, unknown>, known: readonly string[], place: string): Policy {
   const wrong = Object.keys(given).find((key) => !known.includes(key));
-  if (wrong !== undefined) throw new Error(`${place}: unknown field ${JSON.stringify(wrong)}; known are ${known.join(", ")}`);
-  const bad = Object.entries(given).find(([key, value]) => typeof value !== (key === "readonly" ? "boolean" : "string"));
+  if (wrong !== undefined)
+    throw new Error(`${place}: unknown field ${JSON.stringify(wrong)}; known are ${known.join(", ")}`);
+  const bad = Object.entries(given).find(
+    ([key, value]) => typeof value !== (key === "readonly" ? "boolean" : "string"),
+  );
   if (bad) throw new Error(`${place}: ${bad[0]} must be ${bad[0] === "readonly" ? "true or false" : "text"}`);
-  return { user: "", group: "", readonly: false, apiGroup: "", resource: "", namespace: "", nonResourcePath: "", ...given };
+  return {
+    user: "",
+    group: "",
+    readonly: false,
+    apiGroup: "",
+    resource: "",
+    namespace: "",
+    nonResourcePath: "",
+    ...given,
+  };
 }
 
 /** In the oldest form what is not given stands for all, of authenticated users only. */
@@ -94,7 +130,8 @@ function unversioned(policy: Policy): Policy {
 }
 
 /** `*` stands for every authenticated user, never for strangers. */
-const authenticatedOnly = (policy: Policy): Policy => (policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: authenticatedGroup } : policy);
+const authenticatedOnly = (policy: Policy): Policy =>
+  policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: authenticatedGroup } : policy;
 
 function concerns({ user, group }: Policy, { name, groups }: User): boolean {
   if (user === "" && group === "") return false;
@@ -104,7 +141,12 @@ function concerns({ user, group }: Policy, { name, groups }: User): boolean {
 function allows(policy: Policy, { user, verb, resource, path = "" }: Attributes): boolean {
   if (!concerns(policy, user) || (policy.readonly && !readVerbs.includes(verb))) return false;
   const fits = (pattern: string, value: string): boolean => pattern === "*" || pattern === value;
-  if (resource) return fits(policy.namespace, resource.namespace) && fits(policy.resource, resource.resource) && fits(policy.apiGroup, resource.group);
+  if (resource)
+    return (
+      fits(policy.namespace, resource.namespace) &&
+      fits(policy.resource, resource.resource) &&
+      fits(policy.apiGroup, resource.group)
+    );
   const { nonResourcePath: pattern } = policy;
   return pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
 }

@@ -3,21 +3,30 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, LabelSelector, PolicyRule } from "#api";
 
-/** The rules that an aggregated role should have, each once, roles in the order of their names; undefined when it gathers nothing. */
+/**
+ * The rules that an aggregated role should have, each once, roles in the order of their names; undefined when
+ * it gathers nothing.
+ */
 export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] | undefined {
   if (!role.aggregationRule) return undefined;
-  const byName = [...all].filter((each) => each.metadata.name !== role.metadata.name).toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+  const byName = [...all]
+    .filter((each) => each.metadata.name !== role.metadata.name)
+    .toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
   const rules: PolicyRule[] = [];
   for (const selector of role.aggregationRule.clusterRoleSelectors ?? []) {
     for (const gathered of byName) {
       if (!selects(selector, gathered.metadata.labels ?? {})) continue;
-      for (const rule of gathered.rules ?? []) if (!rules.some((each) => isDeepStrictEqual(each, rule))) rules.push(rule);
+      for (const rule of gathered.rules ?? [])
+        if (!rules.some((each) => isDeepStrictEqual(each, rule))) rules.push(rule);
     }
   }
   return rules;
 }
 
-function selects({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+function selects(
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector,
+  labels: Readonly<Record<string, string>>,
+): boolean {
   const has = (key: string): boolean => Object.hasOwn(labels, key);
   const equal = Object.entries(matchLabels).every(([key, value]) => has(key) && labels[key] === value);
   return (

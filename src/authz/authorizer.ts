@@ -1,4 +1,5 @@
-// May this user do that? Authorizers are asked in order; the first that allows or denies decides, and silence forbids.
+// May this user do that? Authorizers are asked in order; the first that allows or denies decides, and silence
+// forbids.
 
 import type { NonResourceRule, ResourceRule } from "#api";
 import { type ApiError, forbidden } from "#base";
@@ -67,7 +68,9 @@ export const privilegedGroups = (groups: readonly string[] = [mastersGroup]): Au
   rulesFor: () => noRules,
 });
 
-/** Paths open to everyone, as health checks use; a trailing * stands for anything. Throws for a * elsewhere. */
+/**
+ * Paths open to everyone, as health checks use; a trailing * stands for anything. Throws for a * elsewhere.
+ */
 export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
   const patterns = paths.map((path) => path.replace(/^\//, ""));
   const wrong = patterns.find((pattern) => pattern.slice(0, -1).includes("*"));
@@ -77,7 +80,9 @@ export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
   return {
     decide: ({ resource, path = "" }) => {
       const bare = path.replace(/^\//, "");
-      return !resource && (exact.has(bare) || prefixes.some((prefix) => bare.startsWith(prefix))) ? allowed : noOpinion;
+      return !resource && (exact.has(bare) || prefixes.some((prefix) => bare.startsWith(prefix)))
+        ? allowed
+        : noOpinion;
     },
     rulesFor: () => noRules,
   };
@@ -86,7 +91,12 @@ export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
 /** Asks in order; the privileged group comes before all. */
 export function authorizerOf(modes: readonly Authorizer[]): Authorizer {
   const all = [privilegedGroups(), ...modes];
-  const settle = async (attributes: Attributes, from: number, first: Promise<Decision>, before: readonly Decision[]): Promise<Decision> => {
+  const settle = async (
+    attributes: Attributes,
+    from: number,
+    first: Promise<Decision>,
+    before: readonly Decision[],
+  ): Promise<Decision> => {
     const seen = [...before];
     let decision: Decision | Promise<Decision> = first;
     for (let i = from; ;) {
@@ -136,8 +146,15 @@ function combined(decisions: readonly Decision[]): Decision {
 /** The 403 for an action that was not allowed. */
 export function forbiddenError(attributes: Attributes, reason: string): ApiError {
   const { resource } = attributes;
-  const message = describe(attributes).replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character]!);
-  return forbidden({ group: resource?.group ?? "", resource: resource?.resource ?? "" }, resource?.name ?? "", reason ? `${message}: ${reason}` : message);
+  const message = describe(attributes).replace(
+    /[&<>]/g,
+    (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character]!,
+  );
+  return forbidden(
+    { group: resource?.group ?? "", resource: resource?.resource ?? "" },
+    resource?.name ?? "",
+    reason ? `${message}: ${reason}` : message,
+  );
 }
 
 /** `User "bob" cannot list resource "pods" in API group "" at the cluster scope`. */
@@ -145,6 +162,8 @@ export function describe({ user, verb, resource, path = "" }: Attributes): strin
   const name = JSON.stringify(user.name);
   if (!resource) return `User ${name} cannot ${verb} path ${JSON.stringify(path)}`;
   const what = resource.subresource ? `${resource.resource}/${resource.subresource}` : resource.resource;
-  const where = resource.namespace ? `in the namespace ${JSON.stringify(resource.namespace)}` : "at the cluster scope";
+  const where = resource.namespace
+    ? `in the namespace ${JSON.stringify(resource.namespace)}`
+    : "at the cluster scope";
   return `User ${name} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(resource.group)} ${where}`;
 }

@@ -1,4 +1,5 @@
-// One role per built-in controller, each bound to the controller's own service account; in the short form of policy-text.
+// One role per built-in controller, each bound to the controller's own service account; in the short form of
+// policy-text.
 
 import type { Dialect } from "#dialect";
 import type { RoleLines } from "./bootstrap-roles.ts";
@@ -20,7 +21,9 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       "read storage csidrivers",
       "read storage csinodes",
     ],
-    "clusterrole-aggregation-controller": ["escalate,get,list,watch,update,patch rbac.authorization clusterroles"],
+    "clusterrole-aggregation-controller": [
+      "escalate,get,list,watch,update,patch rbac.authorization clusterroles",
+    ],
     "cronjob-controller": [
       "get,list,watch,update batch cronjobs",
       "get,list,watch,create,update,delete,patch batch jobs",
@@ -58,9 +61,25 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       recordEvents,
       "PodDisruptionConditions? patch,update core pods/status",
     ],
-    "endpoint-controller": ["read core services,pods", "get,list,create,update,delete core endpoints", "create core endpoints/restricted", recordEvents],
-    "endpointslice-controller": ["read core services,pods,nodes", "update core services/finalizers", keepsSlices, recordEvents],
-    "endpointslicemirroring-controller": ["read core services,endpoints", "update core services/finalizers", "update core endpoints/finalizers", keepsSlices, recordEvents],
+    "endpoint-controller": [
+      "read core services,pods",
+      "get,list,create,update,delete core endpoints",
+      "create core endpoints/restricted",
+      recordEvents,
+    ],
+    "endpointslice-controller": [
+      "read core services,pods,nodes",
+      "update core services/finalizers",
+      keepsSlices,
+      recordEvents,
+    ],
+    "endpointslicemirroring-controller": [
+      "read core services,endpoints",
+      "update core services/finalizers",
+      "update core endpoints/finalizers",
+      keepsSlices,
+      recordEvents,
+    ],
     "expand-controller": [
       "change core persistentvolumes",
       "update,patch core persistentvolumeclaims/status",
@@ -70,7 +89,12 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       "get core secrets",
       recordEvents,
     ],
-    "ephemeral-volume-controller": ["read core pods", "update core pods/finalizers", "get,list,watch,create core persistentvolumeclaims", recordEvents],
+    "ephemeral-volume-controller": [
+      "read core pods",
+      "update core pods/finalizers",
+      "get,list,watch,create core persistentvolumeclaims",
+      recordEvents,
+    ],
     "DynamicResourceAllocation? resource-claim-controller": [
       "read core pods",
       "update core pods/finalizers",
@@ -89,8 +113,18 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       "get,list external.metrics *",
       recordEvents,
     ],
-    "job-controller": ["change batch jobs", "update batch jobs/status", "update batch jobs/finalizers", keepsPods, recordEvents],
-    "namespace-controller": ["get,list,watch,delete core namespaces", "update core namespaces/finalize,namespaces/status", "get,list,delete,deletecollection * *"],
+    "job-controller": [
+      "change batch jobs",
+      "update batch jobs/status",
+      "update batch jobs/finalizers",
+      keepsPods,
+      recordEvents,
+    ],
+    "namespace-controller": [
+      "get,list,watch,delete core namespaces",
+      "update core namespaces/finalize,namespaces/status",
+      "get,list,delete,deletecollection * *",
+    ],
     "node-controller": [
       "get,list,update,delete,patch core nodes",
       "patch,update core nodes/status",
@@ -114,7 +148,11 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       "watch core events",
       recordEvents,
     ],
-    "pod-garbage-collector": ["list,watch,delete core pods", "get,list core nodes", "PodDisruptionConditions? patch core pods/status"],
+    "pod-garbage-collector": [
+      "list,watch,delete core pods",
+      "get,list core nodes",
+      "PodDisruptionConditions? patch core pods/status",
+    ],
     "replicaset-controller": [
       "get,list,watch,update apps,extensions replicasets",
       "update apps,extensions replicasets/status",
@@ -132,7 +170,12 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
     "resourcequota-controller": ["list,watch * *", "update core resourcequotas/status", recordEvents],
     "route-controller": ["list,watch core nodes", "patch core nodes/status", recordEvents],
     "service-account-controller": ["create core serviceaccounts", recordEvents],
-    "service-controller": ["read core services", "patch,update core services/status", "list,watch core nodes", recordEvents],
+    "service-controller": [
+      "read core services",
+      "patch,update core services/status",
+      "list,watch core nodes",
+      recordEvents,
+    ],
     "statefulset-controller": [
       "list,watch core pods",
       "read apps statefulsets",
@@ -153,7 +196,11 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
       "create authorization subjectaccessreviews",
       recordEvents,
     ],
-    "pvc-protection-controller": ["get,list,watch,update core persistentvolumeclaims", "read core pods", recordEvents],
+    "pvc-protection-controller": [
+      "get,list,watch,update core persistentvolumeclaims",
+      "read core pods",
+      recordEvents,
+    ],
     "pv-protection-controller": ["get,list,watch,update core persistentvolumes", recordEvents],
     "ttl-after-finished-controller": ["get,list,watch,delete batch jobs", recordEvents],
     "root-ca-cert-publisher": ["create,update core configmaps", recordEvents],

@@ -10,23 +10,40 @@ import { type Reconciled, reconcile } from "./reconcile.ts";
 
 const policy = bootstrapPolicy(dialects.kubernetes);
 const ours = bootstrapPolicy(dialects.orch);
-const named = <T extends { metadata: { name?: string | undefined } }>(list: readonly T[], name: string): T => list.find(({ metadata }) => metadata.name === name)!;
+const named = <T extends { metadata: { name?: string | undefined } }>(list: readonly T[], name: string): T =>
+  list.find(({ metadata }) => metadata.name === name)!;
 
 test("a cluster starts with 62 cluster roles, 43 bindings, and 7 of each in namespaces", () => {
   for (const { clusterRoles, clusterRoleBindings, roles, roleBindings } of [policy, ours]) {
-    assert.deepEqual([clusterRoles.length, clusterRoleBindings.length, roles.length, roleBindings.length], [62, 43, 7, 7]);
+    assert.deepEqual(
+      [clusterRoles.length, clusterRoleBindings.length, roles.length, roleBindings.length],
+      [62, 43, 7, 7],
+    );
   }
 });
 test("no rule has changed by accident", () => {
-  // When a rule is changed on purpose, compare the whole policy with the reference before taking the new digest over.
+  // When a rule is changed on purpose, compare the whole policy with the reference before taking the new
+  // digest over.
   const sorted = (_: string, value: unknown): unknown =>
-    typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
-  const lines = Object.values(policy).flatMap((list: readonly object[]) => list.map((object) => JSON.stringify(object, sorted)));
-  assert.equal(createHash("sha256").update(lines.toSorted().join("\n")).digest("hex"), "5e55e74ac644252ec0630ef6313c2d4cdc702fc9cf4f6c87c37aca5ba71daefc");
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  const lines = Object.values(policy).flatMap((list: readonly object[]) =>
+    list.map((object) => JSON.stringify(object, sorted)),
+  );
+  assert.equal(
+    createHash("sha256").update(lines.toSorted().join("\n")).digest("hex"),
+    "5e55e74ac644252ec0630ef6313c2d4cdc702fc9cf4f6c87c37aca5ba71daefc",
+  );
 });
 test("both dialects grant the same but for names", () => {
-  const sorted = (_: string, value: unknown): unknown => (Array.isArray(value) && typeof value[0] === "string" ? (value as string[]).toSorted() : value);
-  const translated = JSON.stringify(policy).replaceAll("k8s.io", "orch.io").replaceAll("kubernetes.io", "orch.io").replaceAll("kubelet", "nodeagent").replaceAll("kube-", "orch-");
+  const sorted = (_: string, value: unknown): unknown =>
+    Array.isArray(value) && typeof value[0] === "string" ? (value as string[]).toSorted() : value;
+  const translated = JSON.stringify(policy)
+    .replaceAll("k8s.io", "orch.io")
+    .replaceAll("kubernetes.io", "orch.io")
+    .replaceAll("kubelet", "nodeagent")
+    .replaceAll("kube-", "orch-");
   assert.deepEqual(JSON.parse(translated, sorted), JSON.parse(JSON.stringify(ours, sorted)));
 });
 test("roles carry the label and annotation by which they are kept up to date", () => {
@@ -35,11 +52,16 @@ test("roles carry the label and annotation by which they are kept up to date", (
     apiVersion: "rbac.authorization.orch.io/v1",
     metadata: {
       name: "view",
-      labels: { "orch.io/bootstrapping": "rbac-defaults", "rbac.authorization.orch.io/aggregate-to-edit": "true" },
+      labels: {
+        "orch.io/bootstrapping": "rbac-defaults",
+        "rbac.authorization.orch.io/aggregate-to-edit": "true",
+      },
       annotations: { "rbac.authorization.orch.io/autoupdate": "true" },
       creationTimestamp: null,
     },
-    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { "rbac.authorization.orch.io/aggregate-to-view": "true" } }] },
+    aggregationRule: {
+      clusterRoleSelectors: [{ matchLabels: { "rbac.authorization.orch.io/aggregate-to-view": "true" } }],
+    },
     rules: null,
   });
 });
@@ -70,46 +92,124 @@ test("anyone may learn whether the server lives, and no more", () => {
   ] as const) {
     assert.equal(rbac.decide({ user: anonymous, verb: "get", path }).verdict, verdict, path);
   }
-  assert.equal(rbac.decide({ user: { name: "bob", groups: ["system:authenticated"] }, verb: "get", path: "/openapi/v2" }).verdict, "allow");
+  assert.equal(
+    rbac.decide({ user: { name: "bob", groups: ["system:authenticated"] }, verb: "get", path: "/openapi/v2" })
+      .verdict,
+    "allow",
+  );
 });
 
 const rule = (...verbs: string[]): PolicyRule => ({ verbs, apiGroups: [""], resources: ["pods"] });
-const role = (rules: PolicyRule[] | null, more: Partial<ClusterRole> = {}, metadata: Partial<ClusterRole["metadata"]> = {}): ClusterRole =>
+const role = (
+  rules: PolicyRule[] | null,
+  more: Partial<ClusterRole> = {},
+  metadata: Partial<ClusterRole["metadata"]> = {},
+): ClusterRole =>
   ({ metadata: { name: "r", creationTimestamp: null, ...metadata }, rules, ...more }) as ClusterRole;
-const gathers = (...keys: string[]): Partial<ClusterRole> => ({ aggregationRule: { clusterRoleSelectors: keys.map((key) => ({ matchLabels: { [key]: "true" } })) } });
+const gathers = (...keys: string[]): Partial<ClusterRole> => ({
+  aggregationRule: { clusterRoleSelectors: keys.map((key) => ({ matchLabels: { [key]: "true" } })) },
+});
 const off = { annotations: { "rbac.authorization.orch.io/autoupdate": "false" } };
-const roleCases: [name: string, existing: ClusterRole | undefined, expected: ClusterRole, result: Reconciled<ClusterRole>][] = [
-  ["a missing role is created", undefined, role([rule("get")]), { action: "create", object: role([rule("get")]) }],
+const roleCases: [
+  name: string,
+  existing: ClusterRole | undefined,
+  expected: ClusterRole,
+  result: Reconciled<ClusterRole>,
+][] = [
+  [
+    "a missing role is created",
+    undefined,
+    role([rule("get")]),
+    { action: "create", object: role([rule("get")]) },
+  ],
   ["a role that has all is left", role([rule("*")]), role([rule("get")]), { action: "none" }],
-  ["missing rules are added, others stay", role([rule("get")]), role([rule("get", "list")]), { action: "update", object: role([rule("get"), rule("list")]) }],
+  [
+    "missing rules are added, others stay",
+    role([rule("get")]),
+    role([rule("get", "list")]),
+    { action: "update", object: role([rule("get"), rule("list")]) },
+  ],
   ["a role that opted out is skipped", role([], {}, off), role([rule("get")]), { action: "skip" }],
-  ["a role that opted out and has all is left", role([rule("get")], {}, off), role([rule("get")]), { action: "none" }],
+  [
+    "a role that opted out and has all is left",
+    role([rule("get")], {}, off),
+    role([rule("get")]),
+    { action: "none" },
+  ],
   [
     "labels are added, changed ones stay",
     role([], {}, { labels: { a: "mine" } }),
     role([], {}, { labels: { a: "1", b: "2" } }),
     { action: "update", object: role([], {}, { labels: { a: "mine", b: "2" } }) },
   ],
-  ["missing selectors are added", role([], gathers("x")), role([], gathers("x", "y")), { action: "update", object: role([], gathers("x", "y")) }],
-  ["unexpected aggregation ends", role([rule("get")], gathers("x")), role([rule("get")]), { action: "update", object: role([rule("get")]) }],
-  ["gathered rules are left", role([rule("get")], gathers("x")), role(null, gathers("x")), { action: "none" }],
+  [
+    "missing selectors are added",
+    role([], gathers("x")),
+    role([], gathers("x", "y")),
+    { action: "update", object: role([], gathers("x", "y")) },
+  ],
+  [
+    "unexpected aggregation ends",
+    role([rule("get")], gathers("x")),
+    role([rule("get")]),
+    { action: "update", object: role([rule("get")]) },
+  ],
+  [
+    "gathered rules are left",
+    role([rule("get")], gathers("x")),
+    role(null, gathers("x")),
+    { action: "none" },
+  ],
 ];
-for (const [name, existing, expected, result] of roleCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
+for (const [name, existing, expected, result] of roleCases)
+  test(`in reconciling, ${name}`, () =>
+    assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
 
-const binding = (roleName: string, users: string[], metadata: Partial<ClusterRoleBinding["metadata"]> = {}): ClusterRoleBinding =>
+const binding = (
+  roleName: string,
+  users: string[],
+  metadata: Partial<ClusterRoleBinding["metadata"]> = {},
+): ClusterRoleBinding =>
   ({
     metadata: { name: "b", creationTimestamp: null, ...metadata },
     roleRef: { apiGroup: "g", kind: "ClusterRole", name: roleName },
     ...(users.length && { subjects: users.map((name) => ({ kind: "User", name })) }),
   }) as ClusterRoleBinding;
-const bindingCases: [name: string, existing: ClusterRoleBinding | undefined, expected: ClusterRoleBinding, result: Reconciled<ClusterRoleBinding>][] = [
-  ["a missing binding is created", undefined, binding("r", ["a"]), { action: "create", object: binding("r", ["a"]) }],
-  ["missing subjects are added, others stay", binding("r", ["x"]), binding("r", ["a", "x"]), { action: "update", object: binding("r", ["x", "a"]) }],
+const bindingCases: [
+  name: string,
+  existing: ClusterRoleBinding | undefined,
+  expected: ClusterRoleBinding,
+  result: Reconciled<ClusterRoleBinding>,
+][] = [
+  [
+    "a missing binding is created",
+    undefined,
+    binding("r", ["a"]),
+    { action: "create", object: binding("r", ["a"]) },
+  ],
+  [
+    "missing subjects are added, others stay",
+    binding("r", ["x"]),
+    binding("r", ["a", "x"]),
+    { action: "update", object: binding("r", ["x", "a"]) },
+  ],
   ["an emptied expectation removes nobody", binding("r", ["x"]), binding("r", []), { action: "none" }],
-  ["a binding to another role is made anew", binding("other", ["x"]), binding("r", ["a"]), { action: "recreate", object: binding("r", ["a"]) }],
-  ["a binding that opted out is skipped", binding("other", ["x"], off), binding("r", ["a"]), { action: "skip" }],
+  [
+    "a binding to another role is made anew",
+    binding("other", ["x"]),
+    binding("r", ["a"]),
+    { action: "recreate", object: binding("r", ["a"]) },
+  ],
+  [
+    "a binding that opted out is skipped",
+    binding("other", ["x"], off),
+    binding("r", ["a"]),
+    { action: "skip" },
+  ],
 ];
-for (const [name, existing, expected, result] of bindingCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
+for (const [name, existing, expected, result] of bindingCases)
+  test(`in reconciling, ${name}`, () =>
+    assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
 
 test("an aggregated role gathers the rules of its selectors, each once, in the order of names", () => {
   const all = [
@@ -123,14 +223,27 @@ test("an aggregated role gathers the rules of its selectors, each once, in the o
     { key: "y", operator: "In", values: ["1", "2"] },
     { key: "z", operator: "DoesNotExist" },
   ];
-  const target = role(null, { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "true" } }, { matchExpressions: expressions }] } });
+  const target = role(null, {
+    aggregationRule: {
+      clusterRoleSelectors: [{ matchLabels: { x: "true" } }, { matchExpressions: expressions }],
+    },
+  });
   assert.deepEqual(aggregatedRules(target, all), [rule("get"), rule("list"), rule("watch")]);
   assert.equal(aggregatedRules(role([]), all), undefined);
 });
 test("the admin role ends up with all that edit and view grant", () => {
-  const once = ours.clusterRoles.map((each) => (each.aggregationRule ? { ...each, rules: aggregatedRules(each, ours.clusterRoles) ?? [] } : each));
-  const twice = once.map((each) => (each.aggregationRule ? { ...each, rules: aggregatedRules(each, once) ?? [] } : each));
+  const once = ours.clusterRoles.map((each) =>
+    each.aggregationRule ? { ...each, rules: aggregatedRules(each, ours.clusterRoles) ?? [] } : each,
+  );
+  const twice = once.map((each) =>
+    each.aggregationRule ? { ...each, rules: aggregatedRules(each, once) ?? [] } : each,
+  );
   const admin = aggregatedRules(named(twice, "admin"), twice)!;
   const count = (name: string): number => named(ours.clusterRoles, name).rules?.length ?? 0;
-  assert.equal(admin.length, count("system:aggregate-to-admin") + count("system:aggregate-to-edit") + count("system:aggregate-to-view"));
+  assert.equal(
+    admin.length,
+    count("system:aggregate-to-admin") +
+      count("system:aggregate-to-edit") +
+      count("system:aggregate-to-view"),
+  );
 });

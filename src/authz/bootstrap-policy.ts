@@ -1,7 +1,13 @@
 // The roles and bindings that every cluster starts with.
 
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
-import { authenticatedGroup, mastersGroup, monitoringGroup, serviceAccountsGroup, unauthenticatedGroup } from "#authn";
+import {
+  authenticatedGroup,
+  mastersGroup,
+  monitoringGroup,
+  serviceAccountsGroup,
+  unauthenticatedGroup,
+} from "#authn";
 import { type Dialect, apiVersionOf, componentName, groupName } from "#dialect";
 import { controllerRoleLines } from "./bootstrap-controllers.ts";
 import { type RoleLines, clusterRoleLines, nodeLines } from "./bootstrap-roles.ts";
@@ -18,7 +24,10 @@ const onByDefault = new Set(["APISelfSubjectReview", "PodDisruptionConditions", 
 const controllerPrefix = "system:controller:";
 
 /** All of it; `gates` tells which feature gates are on. */
-export function bootstrapPolicy(dialect: Dialect, gates: GateCheck = (gate) => onByDefault.has(gate)): BootstrapPolicy {
+export function bootstrapPolicy(
+  dialect: Dialect,
+  gates: GateCheck = (gate) => onByDefault.has(gate),
+): BootstrapPolicy {
   const { labels, annotations, roles, users } = dialect.names;
   const { systemNamespace, publicNamespace } = dialect.data;
   const rbac = { group: "rbac.authorization", branded: true, version: "v1" };
@@ -36,11 +45,17 @@ export function bootstrapPolicy(dialect: Dialect, gates: GateCheck = (gate) => o
   const account = (name: string): Subject => ({ kind: "ServiceAccount", name, namespace: systemNamespace });
   const ref = (kind: string, name: string): RoleRef => ({ apiGroup, kind, name });
 
-  const clusterRole = (name: string, rules: PolicyRule[] | null, more: { labels?: Record<string, string>; gathers?: string } = {}): ClusterRole => ({
+  const clusterRole = (
+    name: string,
+    rules: PolicyRule[] | null,
+    more: { labels?: Record<string, string>; gathers?: string } = {},
+  ): ClusterRole => ({
     kind: "ClusterRole",
     apiVersion,
     metadata: metadata(name, more),
-    ...(more.gathers && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [more.gathers]: "true" } }] } }),
+    ...(more.gathers && {
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [more.gathers]: "true" } }] },
+    }),
     rules,
   });
   const clusterRoles = (lines: RoleLines, prefix: string): ClusterRole[] =>
@@ -50,7 +65,11 @@ export function bootstrapPolicy(dialect: Dialect, gates: GateCheck = (gate) => o
         "system:aggregate-to-edit": labels.aggregateToEdit,
         "system:aggregate-to-view": labels.aggregateToView,
       }[name];
-      return clusterRole(prefix + name, policyRules(dialect, gates, rules), gathered ? { labels: { [gathered]: "true" } } : {});
+      return clusterRole(
+        prefix + name,
+        policyRules(dialect, gates, rules),
+        gathered ? { labels: { [gathered]: "true" } } : {},
+      );
     });
   const bindCluster = (name: string, ...subjects: Subject[]): ClusterRoleBinding => ({
     kind: "ClusterRoleBinding",
@@ -74,14 +93,23 @@ export function bootstrapPolicy(dialect: Dialect, gates: GateCheck = (gate) => o
   });
 
   const controllers = controllerRoleLines(dialect);
-  const [manager, scheduler] = [componentName(dialect, "controller-manager"), componentName(dialect, "scheduler")];
+  const [manager, scheduler] = [
+    componentName(dialect, "controller-manager"),
+    componentName(dialect, "scheduler"),
+  ];
   const reader = "extension-apiserver-authentication-reader";
   const locks = (component: string): string => `system::leader-locking-${component}`;
   return {
     clusterRoles: [
       clusterRole("admin", null, { gathers: labels.aggregateToAdmin }),
-      clusterRole("edit", null, { gathers: labels.aggregateToEdit, labels: { [labels.aggregateToAdmin]: "true" } }),
-      clusterRole("view", null, { gathers: labels.aggregateToView, labels: { [labels.aggregateToEdit]: "true" } }),
+      clusterRole("edit", null, {
+        gathers: labels.aggregateToEdit,
+        labels: { [labels.aggregateToAdmin]: "true" },
+      }),
+      clusterRole("view", null, {
+        gathers: labels.aggregateToView,
+        labels: { [labels.aggregateToEdit]: "true" },
+      }),
       ...clusterRoles(clusterRoleLines(dialect), ""),
       ...clusterRoles(controllers, controllerPrefix),
     ],
@@ -99,30 +127,63 @@ export function bootstrapPolicy(dialect: Dialect, gates: GateCheck = (gate) => o
       // Agents get their rights from the Node authorizer: the binding exists, and is empty.
       bindCluster("system:node"),
       bindCluster("system:service-account-issuer-discovery", group(serviceAccountsGroup)),
-      ...(gates("ClusterTrustBundle") ? [bindCluster("system:cluster-trust-bundle-discovery", group(serviceAccountsGroup))] : []),
+      ...(gates("ClusterTrustBundle")
+        ? [bindCluster("system:cluster-trust-bundle-discovery", group(serviceAccountsGroup))]
+        : []),
       ...enabled(controllers, gates).map(([name]) => bindCluster(controllerPrefix + name, account(name))),
     ],
     roles: [
       role(systemNamespace, reader, "read core configmaps =extension-apiserver-authentication"),
       role(systemNamespace, `${controllerPrefix}bootstrap-signer`, "read core secrets"),
       role(systemNamespace, `${controllerPrefix}cloud-provider`, "create,get,list,watch core configmaps"),
-      role(systemNamespace, `${controllerPrefix}token-cleaner`, "get,list,watch,delete core secrets", recordEvents),
-      role(systemNamespace, locks(manager), "watch core configmaps", `get,update core configmaps =${manager}`),
-      role(systemNamespace, locks(scheduler), "watch core configmaps", `get,update core configmaps =${scheduler}`),
-      role(publicNamespace, `${controllerPrefix}bootstrap-signer`, "read core configmaps", "update core configmaps =cluster-info", recordEvents),
+      role(
+        systemNamespace,
+        `${controllerPrefix}token-cleaner`,
+        "get,list,watch,delete core secrets",
+        recordEvents,
+      ),
+      role(
+        systemNamespace,
+        locks(manager),
+        "watch core configmaps",
+        `get,update core configmaps =${manager}`,
+      ),
+      role(
+        systemNamespace,
+        locks(scheduler),
+        "watch core configmaps",
+        `get,update core configmaps =${scheduler}`,
+      ),
+      role(
+        publicNamespace,
+        `${controllerPrefix}bootstrap-signer`,
+        "read core configmaps",
+        "update core configmaps =cluster-info",
+        recordEvents,
+      ),
     ],
     roleBindings: [
-      bind(systemNamespace, `system::${reader}`, [user(users.controllerManager), user(users.scheduler)], reader),
+      bind(
+        systemNamespace,
+        `system::${reader}`,
+        [user(users.controllerManager), user(users.scheduler)],
+        reader,
+      ),
       bind(systemNamespace, locks(manager), [user(users.controllerManager), account(manager)]),
       bind(systemNamespace, locks(scheduler), [user(users.scheduler), account(scheduler)]),
-      ...["bootstrap-signer", "cloud-provider", "token-cleaner"].map((name) => bind(systemNamespace, controllerPrefix + name, [account(name)])),
+      ...["bootstrap-signer", "cloud-provider", "token-cleaner"].map((name) =>
+        bind(systemNamespace, controllerPrefix + name, [account(name)]),
+      ),
       bind(publicNamespace, `${controllerPrefix}bootstrap-signer`, [account("bootstrap-signer")]),
     ],
   };
 }
 
 /** The rules of an agent, which the Node authorizer starts from. */
-export const nodeRules = (dialect: Dialect, gates: GateCheck = (gate) => onByDefault.has(gate)): PolicyRule[] => policyRules(dialect, gates, nodeLines);
+export const nodeRules = (
+  dialect: Dialect,
+  gates: GateCheck = (gate) => onByDefault.has(gate),
+): PolicyRule[] => policyRules(dialect, gates, nodeLines);
 
 /** The roles whose gate is on, `Gate? name` without its gate. */
 function enabled(lines: RoleLines, gates: GateCheck): [name: string, rules: readonly string[]][] {

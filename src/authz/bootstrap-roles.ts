@@ -54,10 +54,18 @@ export function clusterRoleLines(dialect: Dialect): RoleLines {
   return {
     "cluster-admin": ["* * *", "* url *"],
     "system:discovery": [`get url ${health},/openapi,/openapi/*,/api,/api/*,/apis,/apis/*`],
-    "system:monitoring": ["get url /metrics,/metrics/slis,/livez,/readyz,/healthz,/livez/*,/readyz/*,/healthz/*"],
-    "system:basic-user": ["create authorization selfsubjectaccessreviews,selfsubjectrulesreviews", "APISelfSubjectReview? create authentication selfsubjectreviews"],
+    "system:monitoring": [
+      "get url /metrics,/metrics/slis,/livez,/readyz,/healthz,/livez/*,/readyz/*,/healthz/*",
+    ],
+    "system:basic-user": [
+      "create authorization selfsubjectaccessreviews,selfsubjectrulesreviews",
+      "APISelfSubjectReview? create authentication selfsubjectreviews",
+    ],
     "system:public-info-viewer": [`get url ${health}`],
-    "system:aggregate-to-admin": ["create authorization localsubjectaccessreviews", "all rbac.authorization roles,rolebindings"],
+    "system:aggregate-to-admin": [
+      "create authorization localsubjectaccessreviews",
+      "all rbac.authorization roles,rolebindings",
+    ],
     "system:aggregate-to-edit": [
       "read core pods/attach,pods/proxy,pods/exec,pods/portforward,secrets,services/proxy",
       "impersonate core serviceaccounts",
@@ -88,7 +96,11 @@ export function clusterRoleLines(dialect: Dialect): RoleLines {
     "system:heapster": ["read core events,pods,nodes,namespaces", "read extensions deployments"],
     "system:node": nodeLines,
     "system:node-problem-detector": ["get core nodes", "patch core nodes/status", recordEvents],
-    [roles.agentApiAdmin]: ["read core nodes", "proxy core nodes", "* core nodes/proxy,nodes/metrics,nodes/stats,nodes/log"],
+    [roles.agentApiAdmin]: [
+      "read core nodes",
+      "proxy core nodes",
+      "* core nodes/proxy,nodes/metrics,nodes/stats,nodes/log",
+    ],
     "system:node-bootstrapper": [requestCertificates],
     "system:auth-delegator": [reviewTokens, reviewAccess],
     [roles.aggregator]: ["read core services,endpoints"],
@@ -114,13 +126,22 @@ export function clusterRoleLines(dialect: Dialect): RoleLines {
     ],
     [roles.nodeClientCsr]: ["create certificates certificatesigningrequests/nodeclient"],
     [roles.selfNodeClientCsr]: ["create certificates certificatesigningrequests/selfnodeclient"],
-    "system:volume-scheduler": ["change core persistentvolumes", "read storage storageclasses", "change core persistentvolumeclaims"],
+    "system:volume-scheduler": [
+      "change core persistentvolumes",
+      "read storage storageclasses",
+      "change core persistentvolumeclaims",
+    ],
     [roles.legacyUnknownApprover]: [`approve certificates signers =${signers.legacyUnknown}`],
     [roles.agentServingApprover]: [`approve certificates signers =${signers.agentServing}`],
     [roles.apiClientApprover]: [`approve certificates signers =${signers.apiClient}`],
     [roles.agentClientApprover]: [`approve certificates signers =${signers.agentClient}`],
     "system:service-account-issuer-discovery": ["get url /.well-known/openid-configuration,/openid/v1/jwks"],
-    "system:node-proxier": ["list,watch core services,endpoints", "read core nodes", recordEvents, "list,watch discovery endpointslices"],
+    "system:node-proxier": [
+      "list,watch core services,endpoints",
+      "read core nodes",
+      recordEvents,
+      "list,watch discovery endpointslices",
+    ],
     [roles.scheduler]: [
       recordEvents,
       ...leads("scheduler"),

@@ -1,4 +1,5 @@
-// Nobody may grant what they do not hold, unless told that they may: `escalate` on the role, `bind` on the role that is bound.
+// Nobody may grant what they do not hold, unless told that they may: `escalate` on the role, `bind` on the
+// role that is bound.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
@@ -20,10 +21,23 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-/** Checks the creation or change of a role; `target` is that of the request. Throws 403. Changes that touch only ownership need no check. */
-export async function checkRole(options: EscalationOptions, user: User, target: ResourceTarget, role: Role | ClusterRole, old?: Role | ClusterRole): Promise<void> {
+/**
+ * Checks the creation or change of a role; `target` is that of the request. Throws 403. Changes that touch
+ * only ownership need no check.
+ */
+export async function checkRole(
+  options: EscalationOptions,
+  user: User,
+  target: ResourceTarget,
+  role: Role | ClusterRole,
+  old?: Role | ClusterRole,
+): Promise<void> {
   if (user.groups.includes(mastersGroup)) return;
-  const escalation = await options.authorizer.decide({ user, verb: "escalate", resource: { ...target, version: "*", subresource: "" } });
+  const escalation = await options.authorizer.decide({
+    user,
+    verb: "escalate",
+    resource: { ...target, version: "*", subresource: "" },
+  });
   if (escalation.verdict === "allow") return;
   const held = options.rbac.policyRulesFor(user, target.namespace);
   const name = role.metadata.name ?? "";
@@ -33,7 +47,10 @@ export async function checkRole(options: EscalationOptions, user: User, target: 
   }
 }
 
-/** Checks the creation or change of a binding; `target` is that of the request. Throws 403, 404 when the role to be bound does not exist, 400 when there cannot be such a role. */
+/**
+ * Checks the creation or change of a binding; `target` is that of the request. Throws 403, 404 when the role
+ * to be bound does not exist, 400 when there cannot be such a role.
+ */
 export async function checkBinding(
   options: EscalationOptions,
   user: User,
@@ -44,21 +61,40 @@ export async function checkBinding(
   const { roleRef } = binding;
   const resource = { Role: "roles", ClusterRole: "clusterroles" }[roleRef.kind];
   if (!resource) return; // Validation refuses it with the better message.
-  const bound: ResourceTarget = { group: roleRef.apiGroup, version: "*", resource, subresource: "", namespace: target.namespace, name: roleRef.name };
+  const bound: ResourceTarget = {
+    group: roleRef.apiGroup,
+    version: "*",
+    resource,
+    subresource: "",
+    namespace: target.namespace,
+    name: roleRef.name,
+  };
   const exception = await options.authorizer.decide({ user, verb: "bind", resource: bound });
   if (exception.verdict === "allow") return;
   if (resource === "roles" && !target.namespace) throw badRequest("Namespace parameter required.");
   if (!roleRef.name) throw badRequest("Name parameter required.");
   const rules = options.rbac.rulesOf(roleRef, target.namespace);
   if (!rules) throw notFound({ group: target.group, resource }, roleRef.name);
-  await checkHeld(user, target, binding.metadata.name ?? "", rules, options.rbac.policyRulesFor(user, target.namespace));
+  await checkHeld(
+    user,
+    target,
+    binding.metadata.name ?? "",
+    rules,
+    options.rbac.policyRulesFor(user, target.namespace),
+  );
 }
 
 /** More parts than any role of people has; what a single rule of the user covers is not counted. */
 const mostParts = 50_000;
 
 /** Throws 403 when rules go beyond those held. */
-async function checkHeld(user: User, target: ResourceTarget, name: string, rules: readonly PolicyRule[], held: readonly PolicyRule[]): Promise<void> {
+async function checkHeld(
+  user: User,
+  target: ResourceTarget,
+  name: string,
+  rules: readonly PolicyRule[],
+  held: readonly PolicyRule[],
+): Promise<void> {
   const work = new LongWork();
   const doubtful: PolicyRule[] = [];
   for (const rule of notCoveredWhole(rules, held)) {
@@ -67,7 +103,11 @@ async function checkHeld(user: User, target: ResourceTarget, name: string, rules
   }
   const parts = partsOf(doubtful);
   if (parts > mostParts)
-    throw forbidden(target, name, `the rules combine to ${parts} permissions, and no more than ${mostParts} can be compared with those that ${JSON.stringify(user.name)} holds`);
+    throw forbidden(
+      target,
+      name,
+      `the rules combine to ${parts} permissions, and no more than ${mostParts} can be compared with those that ${JSON.stringify(user.name)} holds`,
+    );
   const missing: PolicyRule[] = [];
   for (const part of uncoveredParts(doubtful, held)) {
     if (part) missing.push(part);
@@ -77,7 +117,10 @@ async function checkHeld(user: User, target: ResourceTarget, name: string, rules
 }
 
 /** Whether an update touches only what garbage collection touches: such updates are not checked. */
-export function onlyOwnershipChanged(object: { readonly metadata: object }, old: { readonly metadata: object }): boolean {
+export function onlyOwnershipChanged(
+  object: { readonly metadata: object },
+  old: { readonly metadata: object },
+): boolean {
   const bare = ({ metadata, ...rest }: { readonly metadata: object }): object => ({
     ...rest,
     metadata: { ...metadata, ownerReferences: 0, finalizers: 0, managedFields: 0, selfLink: 0 },
@@ -85,10 +128,20 @@ export function onlyOwnershipChanged(object: { readonly metadata: object }, old:
   return isDeepStrictEqual(bare(object), bare(old));
 }
 
-function escalationError(user: User, target: ResourceTarget, name: string, missing: readonly PolicyRule[]): ApiError {
+function escalationError(
+  user: User,
+  target: ResourceTarget,
+  name: string,
+  missing: readonly PolicyRule[],
+): ApiError {
   const list = [...new Set(compact(missing).map(describeRule))].toSorted().join("\n");
   const groups = `[${user.groups.map((group) => JSON.stringify(group)).join(" ")}]`;
-  return forbidden(target, name, `user ${JSON.stringify(user.name)} (groups=${groups}) is attempting to grant RBAC permissions not currently held:\n${list}`);
+  return forbidden(
+    target,
+    name,
+    `user ${JSON.stringify(user.name)} (groups=${groups}) is attempting to grant RBAC permissions not currently held:\n${list}`,
+  );
 }
 
-const aggregates = (role: Role | ClusterRole): boolean => "aggregationRule" in role && Boolean(role.aggregationRule?.clusterRoleSelectors?.length);
+const aggregates = (role: Role | ClusterRole): boolean =>
+  "aggregationRule" in role && Boolean(role.aggregationRule?.clusterRoleSelectors?.length);

@@ -5,7 +5,16 @@
 //   Impersonate-Extra-Scopes: a       impersonate userextras/scopes "a", once per value
 //   Impersonate-Uid: 42               impersonate uids "42"
 
-import { type Credentials, type User, anonymousName, authenticatedGroup, decodeKey, serviceAccountGroups, splitServiceAccountName, unauthenticatedGroup } from "#authn";
+import {
+  type Credentials,
+  type User,
+  anonymousName,
+  authenticatedGroup,
+  decodeKey,
+  serviceAccountGroups,
+  splitServiceAccountName,
+  unauthenticatedGroup,
+} from "#authn";
 import { badRequest } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { ResourceTarget } from "./authorizer.ts";
@@ -25,10 +34,19 @@ const extraPrefix = "impersonate-extra-";
 
 /** Headers that must not travel further once they have been obeyed. */
 export const isImpersonationHeader = (name: string): boolean =>
-  name === "impersonate-user" || name === "impersonate-group" || name === "impersonate-uid" || name.startsWith(extraPrefix);
+  name === "impersonate-user" ||
+  name === "impersonate-group" ||
+  name === "impersonate-uid" ||
+  name.startsWith(extraPrefix);
 
-/** What the headers ask for; nothing when they do not speak of impersonation. Throws 400 when they name no user. */
-export function impersonation(request: Pick<Credentials, "headers" | "headerNames">, dialect: Dialect): Impersonation | undefined {
+/**
+ * What the headers ask for; nothing when they do not speak of impersonation. Throws 400 when they name no
+ * user.
+ */
+export function impersonation(
+  request: Pick<Credentials, "headers" | "headerNames">,
+  dialect: Dialect,
+): Impersonation | undefined {
   let asked = false;
   for (const name of request.headerNames()) {
     if (isImpersonationHeader(name)) {
@@ -44,28 +62,49 @@ export function impersonation(request: Pick<Credentials, "headers" | "headerName
     .filter((header) => header.startsWith(extraPrefix))
     .map((header) => ({ key: decodeKey(header.slice(extraPrefix.length)), values: request.headers(header) }));
   if (name === "") {
-    const wanted = [groups.length && "groups", extras.length && "extra attributes", uid && "a uid"].filter((each) => each);
+    const wanted = [groups.length && "groups", extras.length && "extra attributes", uid && "a uid"].filter(
+      (each) => each,
+    );
     if (!wanted.length) return undefined;
-    throw badRequest(`requested to impersonate ${wanted.join(", ")} without impersonating a user: set Impersonate-User too`);
+    throw badRequest(
+      `requested to impersonate ${wanted.join(", ")} without impersonating a user: set Impersonate-User too`,
+    );
   }
   const account = splitServiceAccountName(name);
   const authentication = groupName(dialect, { group: "authentication", branded: true });
   const checks = [
-    account ? target("serviceaccounts", account.name, { namespace: account.namespace }) : target("users", name),
+    account
+      ? target("serviceaccounts", account.name, { namespace: account.namespace })
+      : target("users", name),
     ...groups.map((group) => target("groups", group)),
-    ...extras.flatMap(({ key, values }) => values.map((value) => target("userextras", value, { group: authentication, version: "v1", subresource: key }))),
+    ...extras.flatMap(({ key, values }) =>
+      values.map((value) =>
+        target("userextras", value, { group: authentication, version: "v1", subresource: key }),
+      ),
+    ),
     ...(uid ? [target("uids", uid, { group: authentication, version: "v1" })] : []),
   ];
   const extra = new Map<string, string[]>();
   for (const { key, values } of extras) extra.set(key, [...(extra.get(key) ?? []), ...values]);
   const own = groups.length || !account ? groups : serviceAccountGroups(account.namespace);
-  return { checks, user: { name, ...(uid && { uid }), groups: withSide(name, own), ...(extra.size && { extra: Object.fromEntries(extra) }) } };
+  return {
+    checks,
+    user: {
+      name,
+      ...(uid && { uid }),
+      groups: withSide(name, own),
+      ...(extra.size && { extra: Object.fromEntries(extra) }),
+    },
+  };
 }
 
 /** Adds the group of authenticated or unauthenticated users, unless the groups already say it. */
 function withSide(name: string, groups: readonly string[]): string[] {
-  if (name === anonymousName) return groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, unauthenticatedGroup];
-  return groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, authenticatedGroup];
+  if (name === anonymousName)
+    return groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, unauthenticatedGroup];
+  return groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)
+    ? [...groups]
+    : [...groups, authenticatedGroup];
 }
 
 const target = (resource: string, name: string, more: Partial<ResourceTarget> = {}): ImpersonationCheck => ({

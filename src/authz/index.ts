@@ -21,6 +21,11 @@ export { type BootstrapPolicy, bootstrapPolicy, nodeRules } from "./bootstrap-po
 export { type GateCheck, policyRules } from "./policy-text.ts";
 export { type Reconciled, reconcile, reconcileBinding, reconcileRole } from "./reconcile.ts";
 export { aggregatedRules } from "./aggregation.ts";
-export { type Impersonation, type ImpersonationCheck, impersonation, isImpersonationHeader } from "./impersonation.ts";
+export {
+  type Impersonation,
+  type ImpersonationCheck,
+  impersonation,
+  isImpersonationHeader,
+} from "./impersonation.ts";
 export { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";

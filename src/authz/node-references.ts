@@ -10,12 +10,17 @@ export interface PodReferences {
   readonly account: string;
 }
 
-const present = (names: readonly (string | undefined)[]): Set<string> => new Set(names.filter((name): name is string => Boolean(name)));
+const present = (names: readonly (string | undefined)[]): Set<string> =>
+  new Set(names.filter((name): name is string => Boolean(name)));
 
 /** Pods that only show what a node runs by itself give it nothing. */
 export function podReferences({ metadata, spec }: Pod, { names }: Dialect): PodReferences | undefined {
   if (metadata.annotations?.[names.annotations.configMirror] !== undefined) return undefined;
-  const containers: Container[] = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const containers: Container[] = [
+    ...(spec.initContainers ?? []),
+    ...(spec.containers ?? []),
+    ...(spec.ephemeralContainers ?? []),
+  ];
   const env = containers.flatMap((each) => (each.env ?? []).flatMap(({ valueFrom }) => valueFrom ?? []));
   const whole = containers.flatMap((each) => each.envFrom ?? []);
   const volumes = spec.volumes ?? [];
@@ -34,26 +39,50 @@ export function podReferences({ metadata, spec }: Pod, { names }: Dialect): PodR
       ...projected.map((each) => each.configMap?.name),
       ...volumes.map((each) => each.configMap?.name),
     ]),
-    claims: present(volumes.map((each) => each.persistentVolumeClaim?.claimName ?? (each.ephemeral ? `${metadata.name}-${each.name}` : undefined))),
+    claims: present(
+      volumes.map(
+        (each) =>
+          each.persistentVolumeClaim?.claimName ??
+          (each.ephemeral ? `${metadata.name}-${each.name}` : undefined),
+      ),
+    ),
     account: spec.serviceAccountName ?? "",
   };
 }
 
-const volumeSecrets = ({ secret, azureFile, csi, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos }: Volume): (string | undefined)[] => [
+const volumeSecrets = ({
+  secret,
+  azureFile,
+  csi,
+  cephfs,
+  cinder,
+  flexVolume,
+  rbd,
+  scaleIO,
+  iscsi,
+  storageos,
+}: Volume): (string | undefined)[] => [
   secret?.secretName,
   azureFile?.secretName,
   csi?.nodePublishSecretRef?.name,
   ...[cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].map((source) => source?.secretRef?.name),
 ];
 
-/** Secrets that a node needs to mount a volume, as `namespace/name`; those of the volume's controller are none of its business. */
+/**
+ * Secrets that a node needs to mount a volume, as `namespace/name`; those of the volume's controller are none
+ * of its business.
+ */
 export function volumeSecretsOf({ spec }: PersistentVolume): ReadonlySet<string> {
   const claimed = spec.claimRef?.namespace ?? "";
   const { azureFile, csi, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos } = spec;
   const found = [
     ...(azureFile ? [{ namespace: azureFile.secretNamespace ?? undefined, name: azureFile.secretName }] : []),
-    ...[cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].flatMap((source) => source?.secretRef ?? []),
-    ...[csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef].flatMap((ref) => ref ?? []),
+    ...[cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].flatMap(
+      (source) => source?.secretRef ?? [],
+    ),
+    ...[csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef].flatMap(
+      (ref) => ref ?? [],
+    ),
   ];
   return new Set(found.flatMap(({ namespace, name }) => (name ? [`${namespace || claimed}/${name}`] : [])));
 }

@@ -7,7 +7,8 @@ import { nodeRules } from "./bootstrap-policy.ts";
 import { nodeAuthorizer } from "./node.ts";
 
 const dialect = dialects.orch;
-const pod = (metadata: object, spec: object): Pod => ({ metadata: { namespace: "n", ...metadata }, spec }) as unknown as Pod;
+const pod = (metadata: object, spec: object): Pod =>
+  ({ metadata: { namespace: "n", ...metadata }, spec }) as unknown as Pod;
 const env = (valueFrom: object): object => ({ name: "c", env: [{ name: "X", valueFrom }] });
 const pods: Pod[] = [
   pod(
@@ -15,7 +16,10 @@ const pods: Pod[] = [
     {
       serviceAccountName: "account",
       imagePullSecrets: [{ name: "pull" }],
-      containers: [env({ secretKeyRef: { name: "env" } }), { name: "d", envFrom: [{ configMapRef: { name: "whole" } }] }],
+      containers: [
+        env({ secretKeyRef: { name: "env" } }),
+        { name: "d", envFrom: [{ configMapRef: { name: "whole" } }] },
+      ],
       ephemeralContainers: [env({ secretKeyRef: { name: "looking" } })],
       volumes: [
         { name: "s", secret: { secretName: "volume" } },
@@ -25,13 +29,19 @@ const pods: Pod[] = [
       ],
     },
   ),
-  pod({ name: "m", annotations: { [dialect.names.annotations.configMirror]: "x" } }, { volumes: [{ name: "s", secret: { secretName: "mirrored" } }] }),
+  pod(
+    { name: "m", annotations: { [dialect.names.annotations.configMirror]: "x" } },
+    { volumes: [{ name: "s", secret: { secretName: "mirrored" } }] },
+  ),
 ];
 const volume = {
   metadata: { name: "v" },
   spec: {
     claimRef: { namespace: "n", name: "claim" },
-    csi: { nodePublishSecretRef: { namespace: "far", name: "mount" }, controllerPublishSecretRef: { namespace: "far", name: "control" } },
+    csi: {
+      nodePublishSecretRef: { namespace: "far", name: "mount" },
+      controllerPublishSecretRef: { namespace: "far", name: "control" },
+    },
   },
 } as unknown as PersistentVolume;
 const authorizer = nodeAuthorizer({
@@ -40,7 +50,10 @@ const authorizer = nodeAuthorizer({
   podsOn: async (node) => (node === "node1" ? pods : []),
   volume: async (name) => (name === "v" ? volume : undefined),
   volumes: async () => [volume],
-  attachment: async (name) => ({ a: { spec: { nodeName: "node1" } }, b: { spec: { nodeName: "node2" } } })[name] as VolumeAttachment | undefined,
+  attachment: async (name) =>
+    ({ a: { spec: { nodeName: "node1" } }, b: { spec: { nodeName: "node2" } } })[name] as
+      | VolumeAttachment
+      | undefined,
 });
 const node1 = { name: "system:node:node1", groups: ["system:nodes"] };
 const at = (text: string): ResourceTarget => {
@@ -90,7 +103,10 @@ const cases: [verb: string, target: string, allowed: boolean][] = [
 ];
 for (const [verb, target, allowed] of cases) {
   test(`a node may ${allowed ? "" : "not "}${verb} ${target}`, async () => {
-    assert.equal((await authorizer.decide({ user: node1, verb, resource: at(target) })).verdict, allowed ? "allow" : "no opinion");
+    assert.equal(
+      (await authorizer.decide({ user: node1, verb, resource: at(target) })).verdict,
+      allowed ? "allow" : "no opinion",
+    );
   });
 }
 
@@ -101,7 +117,11 @@ const others: [name: string, user: { name: string; groups: string[] }][] = [
   ["a node without pods", { name: "system:node:node2", groups: ["system:nodes"] }],
 ];
 for (const [name, user] of others) {
-  test(`${name} reads no secret`, async () => assert.equal((await authorizer.decide({ user, verb: "get", resource: at("/secrets n/env") })).verdict, "no opinion"));
+  test(`${name} reads no secret`, async () =>
+    assert.equal(
+      (await authorizer.decide({ user, verb: "get", resource: at("/secrets n/env") })).verdict,
+      "no opinion",
+    ));
 }
 
 test("what a node may do cannot be listed", () => {

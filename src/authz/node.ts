@@ -2,7 +2,13 @@
 import type { PersistentVolume, Pod, PolicyRule, VolumeAttachment } from "#api";
 import { type User, nodesGroup } from "#authn";
 import { type Dialect, groupName } from "#dialect";
-import { type Attributes, type Authorizer, type Decision, type ResourceTarget, noOpinion } from "./authorizer.ts";
+import {
+  type Attributes,
+  type Authorizer,
+  type Decision,
+  type ResourceTarget,
+  noOpinion,
+} from "./authorizer.ts";
 import { type PodReferences, podReferences, volumeSecretsOf } from "./node-references.ts";
 import { ruleAllows } from "./rules.ts";
 
@@ -22,7 +28,8 @@ const allowed: Decision = { verdict: "allow", reason: "" };
 const because = (reason: string): Decision => ({ verdict: "no opinion", reason });
 const ownVerbs = ["get", "create", "update", "patch", "delete"];
 
-const nodeOf = ({ name, groups }: User): string | undefined => (name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined);
+const nodeOf = ({ name, groups }: User): string | undefined =>
+  name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
 
 export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
   const { dialect, rules } = options;
@@ -33,7 +40,8 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
     "/configmaps": reading((needed, { name }) => needed.configMaps.has(name)),
     "/persistentvolumeclaims": async (node, verb, target) => {
       const toStatus = target.subresource === "status";
-      if (toStatus && verb !== "update" && verb !== "patch") return because("can only get/update/patch this type");
+      if (toStatus && verb !== "update" && verb !== "patch")
+        return because("can only get/update/patch this type");
       if (!toStatus && verb !== "get") return because("can only get individual resources of this type");
       if (!toStatus && target.subresource) return because("cannot get subresource");
       return await related(node, target, (needed, { name }) => needed.claims.has(name));
@@ -42,21 +50,32 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
       const claim = (await options.volume(name))?.spec.claimRef;
       return claim !== undefined && (await claimsOf(node)).has(`${claim.namespace}/${claim.name}`);
     }),
-    [`${storage}/volumeattachments`]: single(async (node, { name }) => (await options.attachment(name))?.spec.nodeName === node),
+    [`${storage}/volumeattachments`]: single(
+      async (node, { name }) => (await options.attachment(name))?.spec.nodeName === node,
+    ),
     "/serviceaccounts": async (node, verb, target) => {
-      if (verb !== "create" || !target.name) return because("can only create tokens for individual service accounts");
-      if (target.subresource !== "token") return because("can only create token subresource of serviceaccount");
+      if (verb !== "create" || !target.name)
+        return because("can only create tokens for individual service accounts");
+      if (target.subresource !== "token")
+        return because("can only create token subresource of serviceaccount");
       return await related(node, target, (needed, { name }) => needed.account === name);
     },
     [`${coordination}/leases`]: (node, verb, { namespace, name }) => {
-      if (!ownVerbs.includes(verb)) return because("can only get, create, update, patch, or delete a node lease");
-      if (namespace !== dialect.data.nodeLeaseNamespace) return because(`can only access leases in the "${dialect.data.nodeLeaseNamespace}" system namespace`);
-      return verb === "create" || name === node ? allowed : because("can only access node lease with the same name as the requesting node");
+      if (!ownVerbs.includes(verb))
+        return because("can only get, create, update, patch, or delete a node lease");
+      if (namespace !== dialect.data.nodeLeaseNamespace)
+        return because(`can only access leases in the "${dialect.data.nodeLeaseNamespace}" system namespace`);
+      return verb === "create" || name === node
+        ? allowed
+        : because("can only access node lease with the same name as the requesting node");
     },
     [`${storage}/csinodes`]: (node, verb, { subresource, name }) => {
-      if (!ownVerbs.includes(verb)) return because("can only get, create, update, patch, or delete a CSINode");
+      if (!ownVerbs.includes(verb))
+        return because("can only get, create, update, patch, or delete a CSINode");
       if (subresource) return because("cannot authorize CSINode subresources");
-      return verb === "create" || name === node ? allowed : because("can only access CSINode with the same name as the requesting node");
+      return verb === "create" || name === node
+        ? allowed
+        : because("can only access CSINode with the same name as the requesting node");
     },
   };
   return {
@@ -71,13 +90,22 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
     },
     rulesFor: (user) => {
       const isNode = nodeOf(user) !== undefined;
-      return { resourceRules: [], nonResourceRules: [], incomplete: isNode, ...(isNode && { error: "node authorizer does not support user rule resolution" }) };
+      return {
+        resourceRules: [],
+        nonResourceRules: [],
+        incomplete: isNode,
+        ...(isNode && { error: "node authorizer does not support user rule resolution" }),
+      };
     },
   };
 
-  function reading(needs: (needed: PodReferences, target: ResourceTarget) => boolean, otherwise?: (node: string, target: ResourceTarget) => Promise<boolean>): Check {
+  function reading(
+    needs: (needed: PodReferences, target: ResourceTarget) => boolean,
+    otherwise?: (node: string, target: ResourceTarget) => Promise<boolean>,
+  ): Check {
     return async (node, verb, target) => {
-      if (verb !== "get" && verb !== "list" && verb !== "watch") return because("can only read resources of this type");
+      if (verb !== "get" && verb !== "list" && verb !== "watch")
+        return because("can only read resources of this type");
       if (target.subresource) return because("cannot read subresource");
       if (!target.namespace) return because("can only read namespaced object of this type");
       return await related(node, target, needs, otherwise);
@@ -89,7 +117,9 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
       if (verb !== "get") return because("can only get individual resources of this type");
       if (target.subresource) return because("cannot get subresource");
       if (!target.name) return because("No Object name found");
-      return (await isRelated(node, target)) ? allowed : because(`no relationship found between node '${node}' and this object`);
+      return (await isRelated(node, target))
+        ? allowed
+        : because(`no relationship found between node '${node}' and this object`);
     };
   }
 
@@ -105,19 +135,27 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
       const needed = podReferences(pod, dialect);
       if (needed && needs(needed, target)) return allowed;
     }
-    return (await otherwise?.(node, target)) ? allowed : because(`no relationship found between node '${node}' and this object`);
+    return (await otherwise?.(node, target))
+      ? allowed
+      : because(`no relationship found between node '${node}' and this object`);
   }
 
   async function claimsOf(node: string): Promise<ReadonlySet<string>> {
     const pods = await options.podsOn(node);
-    return new Set(pods.flatMap((pod) => [...(podReferences(pod, dialect)?.claims ?? [])].map((claim) => `${pod.metadata.namespace}/${claim}`)));
+    return new Set(
+      pods.flatMap((pod) =>
+        [...(podReferences(pod, dialect)?.claims ?? [])].map((claim) => `${pod.metadata.namespace}/${claim}`),
+      ),
+    );
   }
 
   /** Volumes of the node's pods may need secrets of other namespaces. */
   async function secretOfVolume(node: string, { namespace, name }: ResourceTarget): Promise<boolean> {
     const claims = await claimsOf(node);
     if (claims.size === 0) return false;
-    const bound = (await options.volumes()).filter(({ spec: { claimRef } }) => claimRef && claims.has(`${claimRef.namespace}/${claimRef.name}`));
+    const bound = (await options.volumes()).filter(
+      ({ spec: { claimRef } }) => claimRef && claims.has(`${claimRef.namespace}/${claimRef.name}`),
+    );
     return bound.some((volume) => volumeSecretsOf(volume).has(`${namespace}/${name}`));
   }
 }

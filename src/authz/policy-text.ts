@@ -33,7 +33,14 @@ export function policyRules(dialect: Dialect, gates: GateCheck, lines: readonly 
       .split(",")
       .map((group) => (group === "core" ? "" : groupName(dialect, { group, branded: !unbranded.has(group) })))
       .toSorted();
-    return [{ apiGroups, ...(names && { resourceNames: sorted(names.slice(1)) }), resources: sorted(what), verbs: allVerbs }];
+    return [
+      {
+        apiGroups,
+        ...(names && { resourceNames: sorted(names.slice(1)) }),
+        resources: sorted(what),
+        verbs: allVerbs,
+      },
+    ];
   });
 }
 

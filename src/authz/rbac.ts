@@ -1,8 +1,10 @@
-// Role-based decisions. Bindings are indexed by subject, and each user's decisions are remembered until any role or binding changes.
+// Role-based decisions. Bindings are indexed by subject, and each user's decisions are remembered until any
+// role or binding changes.
 //
 //   user ── name and groups ──> its bindings, cluster-wide and per namespace ──> their roles' rules ──> decision by (verb, resource)
 //
-// The index of a namespace is built when it is first asked for, so that a change costs nothing where nobody looks.
+// The index of a namespace is built when it is first asked for, so that a change costs nothing where nobody
+// looks.
 
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
 import { type User, serviceAccountName } from "#authn";
@@ -25,7 +27,10 @@ export interface RbacAuthorizer extends Authorizer {
   decide(attributes: Attributes): Decision;
   /** All rules that apply to a user, those of missing roles left out. */
   policyRulesFor(user: User, namespace: string): PolicyRule[];
-  /** The rules a binding in `namespace` (or a cluster-wide one) would grant; undefined when there is no such role. */
+  /**
+   * The rules a binding in `namespace` (or a cluster-wide one) would grant; undefined when there is no such
+   * role.
+   */
   rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
@@ -93,8 +98,12 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     let found = seen.grants.get(namespace);
     if (!found) {
       const by = index(namespace);
-      const all = [by.get(`u:${user.name}`) ?? [], ...user.groups.map((group) => by.get(`g:${group}`) ?? [])].flat();
-      // A binding that names a user twice, say by name and by group, counts once, by the first of its subjects.
+      const all = [
+        by.get(`u:${user.name}`) ?? [],
+        ...user.groups.map((group) => by.get(`g:${group}`) ?? []),
+      ].flat();
+      // A binding that names a user twice, say by name and by group, counts once, by the first of its
+      // subjects.
       const first = new Map<number, Grant>();
       for (const grant of all) {
         const before = first.get(grant.order);
@@ -112,13 +121,20 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     return here.length ? [...everywhere, ...here] : everywhere;
   };
   const rulesOf = (ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined => {
-    const role = ref.kind === "ClusterRole" ? source.clusterRole(ref.name) : ref.kind === "Role" ? source.role(namespace, ref.name) : undefined;
+    const role =
+      ref.kind === "ClusterRole"
+        ? source.clusterRole(ref.name)
+        : ref.kind === "Role"
+          ? source.role(namespace, ref.name)
+          : undefined;
     return role && (role.rules ?? []);
   };
   const namesMatter = (user: User, seen: View, namespace: string): boolean => {
     let known = seen.byName.get(namespace);
     if (known === undefined) {
-      known = grantsFor(user, seen, namespace).some(({ binding }) => rulesOf(binding.roleRef, namespace)?.some((rule) => rule.resourceNames?.length));
+      known = grantsFor(user, seen, namespace).some(({ binding }) =>
+        rulesOf(binding.roleRef, namespace)?.some((rule) => rule.resourceNames?.length),
+      );
       if (namespace.length <= longestRemembered) seen.byName.set(namespace, known);
     }
     return known;
@@ -128,11 +144,18 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     for (const grant of grants) {
       const { roleRef } = grant.binding;
       const rules = rulesOf(roleRef, namespace);
-      if (!rules) missing.push(`${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`);
-      else if (rules.some((rule) => ruleAllows(rule, attributes))) return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+      if (!rules)
+        missing.push(
+          `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`,
+        );
+      else if (rules.some((rule) => ruleAllows(rule, attributes)))
+        return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     }
     if (!missing.length) return noOpinion;
-    return { verdict: "no opinion", reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`}` };
+    return {
+      verdict: "no opinion",
+      reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`}`,
+    };
   };
 
   return {
@@ -159,7 +182,9 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     },
     policyRulesFor: (user, namespace) => {
       refresh();
-      return grantsFor(user, view(user), namespace).flatMap(({ binding }) => rulesOf(binding.roleRef, namespace) ?? []);
+      return grantsFor(user, view(user), namespace).flatMap(
+        ({ binding }) => rulesOf(binding.roleRef, namespace) ?? [],
+      );
     },
     rulesOf,
     rulesFor(user, namespace): KnownRules {
@@ -173,16 +198,25 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
             ...(resources?.length && { resources }),
             ...(resourceNames?.length && { resourceNames }),
           })),
-        nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) => (nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [])),
+        nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) =>
+          nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [],
+        ),
         incomplete: false,
-        ...errorOf(grantsFor(user, view(user), namespace).filter(({ binding }) => !rulesOf(binding.roleRef, namespace))),
+        ...errorOf(
+          grantsFor(user, view(user), namespace).filter(
+            ({ binding }) => !rulesOf(binding.roleRef, namespace),
+          ),
+        ),
       };
     },
   };
 }
 
 function errorOf(dangling: readonly Grant[]): { error?: string } {
-  const names = dangling.map(({ binding: { roleRef } }) => `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`);
+  const names = dangling.map(
+    ({ binding: { roleRef } }) =>
+      `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`,
+  );
   return names.length ? { error: names.join(", ") } : {};
 }
 
@@ -222,7 +256,12 @@ const position = ({ binding, subject }: Grant): number => binding.subjects!.inde
 function describeGrant({ binding, subject }: Grant): string {
   const { name, namespace } = binding.metadata;
   const { roleRef } = binding;
-  const whose = subject.kind === "ServiceAccount" ? `${subject.name}/${subject.namespace || (namespace ?? "")}` : subject.name;
-  const what = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`;
+  const whose =
+    subject.kind === "ServiceAccount"
+      ? `${subject.name}/${subject.namespace || (namespace ?? "")}`
+      : subject.name;
+  const what = namespace
+    ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+    : `ClusterRoleBinding ${JSON.stringify(name)}`;
   return `${what} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(whose)}`;
 }

@@ -1,4 +1,5 @@
-// Brings stored roles and bindings up to what is expected: adds what is missing, removes nothing, and leaves alone what opted out.
+// Brings stored roles and bindings up to what is expected: adds what is missing, removes nothing, and leaves
+// alone what opted out.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, ClusterRoleBinding, LabelSelector, Role, RoleBinding, Subject } from "#api";
@@ -16,30 +17,54 @@ export type Reconciled<T> =
 type Stored = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
 /** Either of the two below. */
-export const reconcile = <T extends Stored>(existing: T | undefined, expected: T, dialect: Dialect): Reconciled<T> =>
+export const reconcile = <T extends Stored>(
+  existing: T | undefined,
+  expected: T,
+  dialect: Dialect,
+): Reconciled<T> =>
   ("roleRef" in expected
     ? reconcileBinding(existing as RoleBinding | undefined, expected as RoleBinding, dialect)
     : reconcileRole(existing as Role | undefined, expected as Role, dialect)) as Reconciled<T>;
 
-export function reconcileRole<T extends Role | ClusterRole>(existing: T | undefined, expected: T, dialect: Dialect): Reconciled<T> {
+export function reconcileRole<T extends Role | ClusterRole>(
+  existing: T | undefined,
+  expected: T,
+  dialect: Dialect,
+): Reconciled<T> {
   if (!existing) return { action: "create", object: expected };
   const missing = uncovered(expected.rules ?? [], existing.rules ?? []);
-  const object: T = { ...existing, metadata: mergedMetadata(existing, expected), ...(missing.length && { rules: [...(existing.rules ?? []), ...missing] }) };
+  const object: T = {
+    ...existing,
+    metadata: mergedMetadata(existing, expected),
+    ...(missing.length && { rules: [...(existing.rules ?? []), ...missing] }),
+  };
   const [before, wanted] = [aggregationOf(existing), aggregationOf(expected)];
   if (before && !wanted) delete (object as ClusterRole).aggregationRule;
   else if (wanted) {
     const added = wanted.filter((selector) => !before?.some((each) => isDeepStrictEqual(each, selector)));
-    if (added.length) (object as ClusterRole).aggregationRule = { clusterRoleSelectors: [...(before ?? []), ...added] };
+    if (added.length)
+      (object as ClusterRole).aggregationRule = { clusterRoleSelectors: [...(before ?? []), ...added] };
   }
   return settled(existing, object, dialect);
 }
 
-export function reconcileBinding<T extends RoleBinding | ClusterRoleBinding>(existing: T | undefined, expected: T, dialect: Dialect): Reconciled<T> {
+export function reconcileBinding<T extends RoleBinding | ClusterRoleBinding>(
+  existing: T | undefined,
+  expected: T,
+  dialect: Dialect,
+): Reconciled<T> {
   if (!existing) return { action: "create", object: expected };
-  if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef })) return optedOut(existing, dialect) ? { action: "skip" } : { action: "recreate", object: expected };
+  if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef }))
+    return optedOut(existing, dialect) ? { action: "skip" } : { action: "recreate", object: expected };
   const present = existing.subjects ?? [];
-  const missing = (expected.subjects ?? []).filter((subject) => !present.some((each) => sameSubject(each, subject)));
-  const object: T = { ...existing, metadata: mergedMetadata(existing, expected), ...(missing.length && { subjects: [...present, ...missing] }) };
+  const missing = (expected.subjects ?? []).filter(
+    (subject) => !present.some((each) => sameSubject(each, subject)),
+  );
+  const object: T = {
+    ...existing,
+    metadata: mergedMetadata(existing, expected),
+    ...(missing.length && { subjects: [...present, ...missing] }),
+  };
   return settled(existing, object, dialect);
 }
 
@@ -48,7 +73,8 @@ function settled<T extends Stored>(existing: T, object: T, dialect: Dialect): Re
   return optedOut(existing, dialect) ? { action: "skip" } : { action: "update", object };
 }
 
-const optedOut = ({ metadata }: Stored, dialect: Dialect): boolean => metadata.annotations?.[dialect.names.annotations.rbacAutoUpdate] === "false";
+const optedOut = ({ metadata }: Stored, dialect: Dialect): boolean =>
+  metadata.annotations?.[dialect.names.annotations.rbacAutoUpdate] === "false";
 
 /** Labels and annotations of both; where they differ, the stored value stays. */
 function mergedMetadata<T extends Stored>({ metadata }: T, expected: T): T["metadata"] {
@@ -61,7 +87,12 @@ function mergedMetadata<T extends Stored>({ metadata }: T, expected: T): T["meta
 }
 
 const aggregationOf = (role: Role | ClusterRole): readonly LabelSelector[] | undefined =>
-  "aggregationRule" in role && role.aggregationRule ? (role.aggregationRule.clusterRoleSelectors ?? []) : undefined;
+  "aggregationRule" in role && role.aggregationRule
+    ? (role.aggregationRule.clusterRoleSelectors ?? [])
+    : undefined;
 
 const sameSubject = (a: Subject, b: Subject): boolean =>
-  a.kind === b.kind && a.name === b.name && (a.apiGroup ?? "") === (b.apiGroup ?? "") && (a.namespace ?? "") === (b.namespace ?? "");
+  a.kind === b.kind &&
+  a.name === b.name &&
+  (a.apiGroup ?? "") === (b.apiGroup ?? "") &&
+  (a.namespace ?? "") === (b.namespace ?? "");

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview } from "#api";
+import type {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+} from "#api";
 import type { User } from "#authn";
 import type { ApiError } from "#base";
 import { dialects } from "#dialect";
@@ -17,7 +22,8 @@ function recording(decision: Decision): Authorizer & { asked: Attributes[] } {
 }
 const onPods = { verb: "get", resource: "pods", namespace: "ns" };
 const target = { group: "", version: "", resource: "pods", subresource: "", namespace: "ns", name: "" };
-const review = <T>(spec: object, metadata: object = {}): T => ({ kind: "Review", metadata: { creationTimestamp: null, ...metadata }, spec }) as T;
+const review = <T>(spec: object, metadata: object = {}): T =>
+  ({ kind: "Review", metadata: { creationTimestamp: null, ...metadata }, spec }) as T;
 
 const verdicts: [decision: Decision, status: object][] = [
   [
@@ -36,22 +42,37 @@ const verdicts: [decision: Decision, status: object][] = [
 for (const [decision, status] of verdicts) {
   test(`a review tells the verdict "${decision.verdict}"`, async () => {
     const authorizer = recording(decision);
-    const answer = await reviewAccess(review({ user: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] }, resourceAttributes: onPods }), authorizer, dialect);
+    const answer = await reviewAccess(
+      review({ user: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] }, resourceAttributes: onPods }),
+      authorizer,
+      dialect,
+    );
     assert.deepEqual(answer.status, status);
-    assert.deepEqual(authorizer.asked, [{ user: { name: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] } }, verb: "get", resource: target }]);
+    assert.deepEqual(authorizer.asked, [
+      { user: { name: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] } }, verb: "get", resource: target },
+    ]);
   });
 }
 test("a review of oneself asks for the asker, on resources and paths", async () => {
   const authorizer = recording({ verdict: "allow", reason: "" });
   await reviewOwnAccess(review({ resourceAttributes: onPods }), zed, authorizer, dialect);
-  await reviewOwnAccess(review({ nonResourceAttributes: { path: "/healthz", verb: "get" } }), zed, authorizer, dialect);
+  await reviewOwnAccess(
+    review({ nonResourceAttributes: { path: "/healthz", verb: "get" } }),
+    zed,
+    authorizer,
+    dialect,
+  );
   assert.deepEqual(authorizer.asked, [
     { user: zed, verb: "get", resource: target },
     { user: zed, verb: "get", path: "/healthz" },
   ]);
 });
 test("a review of one's rules needs a namespace", () => {
-  const answer = reviewOwnRules(review<SelfSubjectRulesReview>({ namespace: "ns" }), zed, authorizerOf([alwaysAllow]));
+  const answer = reviewOwnRules(
+    review<SelfSubjectRulesReview>({ namespace: "ns" }),
+    zed,
+    authorizerOf([alwaysAllow]),
+  );
   assert.deepEqual(answer.status, {
     resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
     nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
@@ -64,17 +85,28 @@ test("a review of one's rules needs a namespace", () => {
 });
 
 const both = { resourceAttributes: onPods, nonResourceAttributes: { path: "/x", verb: "get" } };
-const own = (spec: object, metadata?: object) => () => reviewOwnAccess(review<SelfSubjectAccessReview>(spec, metadata), zed, alwaysAllow, dialect);
-const anyones = (spec: object, metadata?: object) => () => reviewAccess(review<SubjectAccessReview>(spec, metadata), alwaysAllow, dialect);
-const local = (spec: object, metadata?: object) => () => reviewLocalAccess(review<LocalSubjectAccessReview>(spec, metadata), "ns", alwaysAllow, dialect);
+const own = (spec: object, metadata?: object) => () =>
+  reviewOwnAccess(review<SelfSubjectAccessReview>(spec, metadata), zed, alwaysAllow, dialect);
+const anyones = (spec: object, metadata?: object) => () =>
+  reviewAccess(review<SubjectAccessReview>(spec, metadata), alwaysAllow, dialect);
+const local = (spec: object, metadata?: object) => () =>
+  reviewLocalAccess(review<LocalSubjectAccessReview>(spec, metadata), "ns", alwaysAllow, dialect);
 const invalids: [name: string, run: () => Promise<unknown>, fields: string[]][] = [
   ["of two actions", own(both), ["spec.nonResourceAttributes"]],
   ["of no action", own({}), ["spec.resourceAttributes"]],
   ["of nobody", anyones({ resourceAttributes: onPods }), ["spec.user"]],
   ["of nobody and nothing", anyones({}), ["spec.resourceAttributes", "spec.user"]],
   ["with a name", own({ resourceAttributes: onPods }, { name: "x" }), ["metadata"]],
-  ["of another namespace", local({ user: "bob", resourceAttributes: { ...onPods, namespace: "default" } }, { namespace: "ns" }), ["spec.resourceAttributes.namespace"]],
-  ["of a path in a namespace", local({ user: "bob", nonResourceAttributes: { path: "/x", verb: "get" } }, { namespace: "ns" }), ["spec.nonResourceAttributes"]],
+  [
+    "of another namespace",
+    local({ user: "bob", resourceAttributes: { ...onPods, namespace: "default" } }, { namespace: "ns" }),
+    ["spec.resourceAttributes.namespace"],
+  ],
+  [
+    "of a path in a namespace",
+    local({ user: "bob", nonResourceAttributes: { path: "/x", verb: "get" } }, { namespace: "ns" }),
+    ["spec.nonResourceAttributes"],
+  ],
 ];
 for (const [name, run, fields] of invalids) {
   test(`a review ${name} is invalid`, async () => {
@@ -84,24 +116,43 @@ for (const [name, run, fields] of invalids) {
         error.details?.causes?.map(({ field }) => field),
         fields,
       );
-      assert.deepEqual([error.details?.group, error.details?.kind, error.details?.name], ["authorization.orch.io", undefined, undefined]);
+      assert.deepEqual(
+        [error.details?.group, error.details?.kind, error.details?.name],
+        ["authorization.orch.io", undefined, undefined],
+      );
       return true;
     });
   });
 }
 test("a local review takes its namespace from the request, and must not contradict it", async () => {
   const spec = { user: "bob", resourceAttributes: onPods };
-  assert.deepEqual((await reviewLocalAccess(review(spec), "ns", alwaysAllow, dialect)).status, { allowed: true });
-  const elsewhere = review<LocalSubjectAccessReview>({ user: "bob", resourceAttributes: { ...onPods, namespace: "other" } }, { namespace: "other" });
-  await assert.rejects(reviewLocalAccess(elsewhere, "ns", alwaysAllow, dialect), (error: ApiError) => error.code === 400);
+  assert.deepEqual((await reviewLocalAccess(review(spec), "ns", alwaysAllow, dialect)).status, {
+    allowed: true,
+  });
+  const elsewhere = review<LocalSubjectAccessReview>(
+    { user: "bob", resourceAttributes: { ...onPods, namespace: "other" } },
+    { namespace: "other" },
+  );
+  await assert.rejects(
+    reviewLocalAccess(elsewhere, "ns", alwaysAllow, dialect),
+    (error: ApiError) => error.code === 400,
+  );
 });
 test("metadata that only says who manages the fields is empty enough", async () => {
   await own({ resourceAttributes: onPods }, { managedFields: [{ manager: "kit" }], labels: {} })();
 });
 
-const headers = (sent: Record<string, string[]>) => ({ headers: (name: string) => sent[name] ?? [], headerNames: () => Object.keys(sent) });
+const headers = (sent: Record<string, string[]>) => ({
+  headers: (name: string) => sent[name] ?? [],
+  headerNames: () => Object.keys(sent),
+});
 const becomes: [name: string, sent: Record<string, string[]>, user: User, checks: string[]][] = [
-  ["a user", { "impersonate-user": ["zed"] }, { name: "zed", groups: ["system:authenticated"] }, ["users zed"]],
+  [
+    "a user",
+    { "impersonate-user": ["zed"] },
+    { name: "zed", groups: ["system:authenticated"] },
+    ["users zed"],
+  ],
   [
     "a user with groups",
     { "impersonate-user": ["zed"], "impersonate-group": ["a", "b"] },
@@ -114,11 +165,19 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
     { name: "zed", groups: ["system:unauthenticated"] },
     ["users zed", "groups system:unauthenticated"],
   ],
-  ["the anonymous user", { "impersonate-user": ["system:anonymous"] }, { name: "system:anonymous", groups: ["system:unauthenticated"] }, ["users system:anonymous"]],
+  [
+    "the anonymous user",
+    { "impersonate-user": ["system:anonymous"] },
+    { name: "system:anonymous", groups: ["system:unauthenticated"] },
+    ["users system:anonymous"],
+  ],
   [
     "a service account",
     { "impersonate-user": ["system:serviceaccount:ns:robot"] },
-    { name: "system:serviceaccount:ns:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"] },
+    {
+      name: "system:serviceaccount:ns:robot",
+      groups: ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"],
+    },
     ["serviceaccounts ns/robot"],
   ],
   [
@@ -129,9 +188,18 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
   ],
   [
     "a user with uid and extra",
-    { "impersonate-user": ["zed"], "impersonate-uid": ["u"], "impersonate-extra-example.com%2fscopes": ["a", "b"] },
+    {
+      "impersonate-user": ["zed"],
+      "impersonate-uid": ["u"],
+      "impersonate-extra-example.com%2fscopes": ["a", "b"],
+    },
     { name: "zed", uid: "u", groups: ["system:authenticated"], extra: { "example.com/scopes": ["a", "b"] } },
-    ["users zed", "authentication.orch.io userextras/example.com/scopes a", "authentication.orch.io userextras/example.com/scopes b", "authentication.orch.io uids u"],
+    [
+      "users zed",
+      "authentication.orch.io userextras/example.com/scopes a",
+      "authentication.orch.io userextras/example.com/scopes b",
+      "authentication.orch.io uids u",
+    ],
   ],
 ];
 for (const [name, sent, user, checks] of becomes) {
@@ -157,7 +225,8 @@ test("other headers, and an empty user, ask for nothing", () => {
   assert.equal(impersonation(headers({ "impersonate-user": [""] }), dialect), undefined);
 });
 
-const versioned = (spec: object): string => JSON.stringify({ apiVersion: "abac.authorization.orch.io/v1beta1", kind: "Policy", spec });
+const versioned = (spec: object): string =>
+  JSON.stringify({ apiVersion: "abac.authorization.orch.io/v1beta1", kind: "Policy", spec });
 const abac = parseAbac(
   [
     "# who may do what",
@@ -171,21 +240,52 @@ const abac = parseAbac(
   "policy.jsonl",
   dialect,
 );
-const who = (name: string, ...groups: string[]): User => ({ name, groups: [...groups, "system:authenticated"] });
+const who = (name: string, ...groups: string[]): User => ({
+  name,
+  groups: [...groups, "system:authenticated"],
+});
 const abacCases: [name: string, asked: Attributes, verdict: string][] = [
-  ["all of a user's", { user: who("alice"), verb: "delete", resource: { ...target, group: "apps" } }, "allow"],
+  [
+    "all of a user's",
+    { user: who("alice"), verb: "delete", resource: { ...target, group: "apps" } },
+    "allow",
+  ],
   ["a group's reading", { user: who("bob", "dev"), verb: "list", resource: target }, "allow"],
   ["a group's writing", { user: who("bob", "dev"), verb: "create", resource: target }, "no opinion"],
-  ["a group's reading elsewhere", { user: who("bob", "dev"), verb: "list", resource: { ...target, namespace: "x" } }, "no opinion"],
+  [
+    "a group's reading elsewhere",
+    { user: who("bob", "dev"), verb: "list", resource: { ...target, namespace: "x" } },
+    "no opinion",
+  ],
   ["anyone's path", { user: who("eve"), verb: "get", path: "/healthz/x" }, "allow"],
-  ["a stranger's path", { user: { name: "system:anonymous", groups: ["system:unauthenticated"] }, verb: "get", path: "/healthz/x" }, "no opinion"],
-  ["an old policy's reading of anything", { user: who("old"), verb: "get", resource: { ...target, group: "apps" } }, "allow"],
+  [
+    "a stranger's path",
+    {
+      user: { name: "system:anonymous", groups: ["system:unauthenticated"] },
+      verb: "get",
+      path: "/healthz/x",
+    },
+    "no opinion",
+  ],
+  [
+    "an old policy's reading of anything",
+    { user: who("old"), verb: "get", resource: { ...target, group: "apps" } },
+    "allow",
+  ],
   ["an old policy's paths", { user: who("old"), verb: "get", path: "/x" }, "allow"],
-  ["an old policy's paths when it names a resource", { user: who("older"), verb: "get", path: "/x" }, "no opinion"],
+  [
+    "an old policy's paths when it names a resource",
+    { user: who("older"), verb: "get", path: "/x" },
+    "no opinion",
+  ],
 ];
-for (const [name, asked, verdict] of abacCases) test(`a policy file says "${verdict}" to ${name}`, async () => assert.equal((await abac.decide(asked)).verdict, verdict));
+for (const [name, asked, verdict] of abacCases)
+  test(`a policy file says "${verdict}" to ${name}`, async () =>
+    assert.equal((await abac.decide(asked)).verdict, verdict));
 test("a policy file tells rules, and notes lines without a version", () => {
-  assert.deepEqual(abac.rulesFor(who("bob", "dev"), "ns").resourceRules, [{ verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] }]);
+  assert.deepEqual(abac.rulesFor(who("bob", "dev"), "ns").resourceRules, [
+    { verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] },
+  ]);
   assert.deepEqual(
     abac.notes.map((note) => note.split(": ")[0]),
     ["policy.jsonl:6", "policy.jsonl:7"],
@@ -198,4 +298,6 @@ const brokenPolicies: [name: string, text: string, why: RegExp][] = [
   ["has an unknown field", versioned({ usr: "x" }), /p:1: unknown field "usr"/],
   ["has a wrong type", versioned({ user: 1 }), /p:1: user must be text/],
 ];
-for (const [name, text, why] of brokenPolicies) test(`a policy that ${name} is refused with its line`, () => assert.throws(() => parseAbac(text, "p", dialect), why));
+for (const [name, text, why] of brokenPolicies)
+  test(`a policy that ${name} is refused with its line`, () =>
+    assert.throws(() => parseAbac(text, "p", dialect), why));

@@ -1,4 +1,5 @@
-// Answers "may they do that?" and "what may I do?". Reviews come decoded; the answer is the review with its status filled in.
+// Answers "may they do that?" and "what may I do?". Reviews come decoded; the answer is the review with its
+// status filled in.
 
 import type {
   LocalSubjectAccessReview,
@@ -16,32 +17,62 @@ import { type Dialect, groupName } from "#dialect";
 import type { Attributes, Authorizer } from "./authorizer.ts";
 
 /** Whether anyone may do something. */
-export async function reviewAccess(review: SubjectAccessReview, authorizer: Authorizer, dialect: Dialect): Promise<SubjectAccessReview> {
-  refuse([...actionErrors(review.spec), ...userErrors(review.spec), ...metadataErrors(review.metadata, [])], dialect);
+export async function reviewAccess(
+  review: SubjectAccessReview,
+  authorizer: Authorizer,
+  dialect: Dialect,
+): Promise<SubjectAccessReview> {
+  refuse(
+    [...actionErrors(review.spec), ...userErrors(review.spec), ...metadataErrors(review.metadata, [])],
+    dialect,
+  );
   return { ...review, status: await statusOf(authorizer, attributesOf(review.spec)) };
 }
 
 /** Whether anyone may do something in the namespace of the request. */
-export async function reviewLocalAccess(review: LocalSubjectAccessReview, namespace: string, authorizer: Authorizer, dialect: Dialect): Promise<LocalSubjectAccessReview> {
+export async function reviewLocalAccess(
+  review: LocalSubjectAccessReview,
+  namespace: string,
+  authorizer: Authorizer,
+  dialect: Dialect,
+): Promise<LocalSubjectAccessReview> {
   const { spec, metadata } = review;
   const home = metadata.namespace || namespace;
   const errors = [...actionErrors(spec), ...userErrors(spec), ...metadataErrors(metadata, ["namespace"])];
   const asked = spec.resourceAttributes?.namespace ?? "";
-  if (spec.resourceAttributes && asked !== home) errors.push(invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
-  if (spec.nonResourceAttributes) errors.push(invalidValue("spec.nonResourceAttributes", spec.nonResourceAttributes, "disallowed on this kind of request"));
+  if (spec.resourceAttributes && asked !== home)
+    errors.push(invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
+  if (spec.nonResourceAttributes)
+    errors.push(
+      invalidValue(
+        "spec.nonResourceAttributes",
+        spec.nonResourceAttributes,
+        "disallowed on this kind of request",
+      ),
+    );
   refuse(errors, dialect);
-  if (namespace !== home) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+  if (namespace !== home)
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
   return { ...review, status: await statusOf(authorizer, attributesOf(spec)) };
 }
 
 /** Whether the asker may do something. */
-export async function reviewOwnAccess(review: SelfSubjectAccessReview, user: User, authorizer: Authorizer, dialect: Dialect): Promise<SelfSubjectAccessReview> {
+export async function reviewOwnAccess(
+  review: SelfSubjectAccessReview,
+  user: User,
+  authorizer: Authorizer,
+  dialect: Dialect,
+): Promise<SelfSubjectAccessReview> {
   refuse([...actionErrors(review.spec), ...metadataErrors(review.metadata, [])], dialect);
   return { ...review, status: await statusOf(authorizer, actionOf(user, review.spec)) };
 }
 
 /** All that the asker may do in a namespace. */
-export function reviewOwnRules(review: SelfSubjectRulesReview, user: User, authorizer: Authorizer): SelfSubjectRulesReview {
+export function reviewOwnRules(
+  review: SelfSubjectRulesReview,
+  user: User,
+  authorizer: Authorizer,
+): SelfSubjectRulesReview {
   const { namespace } = review.spec;
   if (!namespace) throw badRequest("no namespace on request");
   const { resourceRules, nonResourceRules, incomplete, error } = authorizer.rulesFor(user, namespace);
@@ -50,7 +81,12 @@ export function reviewOwnRules(review: SelfSubjectRulesReview, user: User, autho
     // Clients read the status only; nothing of the question is repeated.
     metadata: { creationTimestamp: null },
     spec: {},
-    status: { resourceRules: [...resourceRules], nonResourceRules: [...nonResourceRules], incomplete, ...(error && { evaluationError: error }) },
+    status: {
+      resourceRules: [...resourceRules],
+      nonResourceRules: [...nonResourceRules],
+      incomplete,
+      ...(error && { evaluationError: error }),
+    },
   };
 }
 
@@ -61,40 +97,89 @@ interface Action {
 
 function actionOf(user: User, { resourceAttributes: on, nonResourceAttributes: path }: Action): Attributes {
   if (!on) return { user, verb: path?.verb ?? "", path: path?.path ?? "" };
-  const { verb = "", group = "", version = "", resource = "", subresource = "", namespace = "", name = "" } = on;
+  const {
+    verb = "",
+    group = "",
+    version = "",
+    resource = "",
+    subresource = "",
+    namespace = "",
+    name = "",
+  } = on;
   return { user, verb, resource: { group, version, resource, subresource, namespace, name } };
 }
 
 function attributesOf(spec: SubjectAccessReviewSpec): Attributes {
-  const user: User = { name: spec.user ?? "", groups: spec.groups ?? [], ...(spec.uid && { uid: spec.uid }), ...(spec.extra && { extra: presentValues(spec.extra) }) };
+  const user: User = {
+    name: spec.user ?? "",
+    groups: spec.groups ?? [],
+    ...(spec.uid && { uid: spec.uid }),
+    ...(spec.extra && { extra: presentValues(spec.extra) }),
+  };
   return actionOf(user, spec);
 }
 
-const presentValues = (extra: Readonly<Record<string, readonly string[] | null>>): Record<string, readonly string[]> =>
+const presentValues = (
+  extra: Readonly<Record<string, readonly string[] | null>>,
+): Record<string, readonly string[]> =>
   Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, values ?? []]));
 
 async function statusOf(authorizer: Authorizer, attributes: Attributes): Promise<SubjectAccessReviewStatus> {
   const { verdict, reason, error } = await authorizer.decide(attributes);
-  return { allowed: verdict === "allow", ...(verdict === "deny" && { denied: true }), ...(reason && { reason }), ...(error && { evaluationError: error }) };
+  return {
+    allowed: verdict === "allow",
+    ...(verdict === "deny" && { denied: true }),
+    ...(reason && { reason }),
+    ...(error && { evaluationError: error }),
+  };
 }
 
 function actionErrors({ resourceAttributes, nonResourceAttributes }: Action): FieldError[] {
   if (resourceAttributes && nonResourceAttributes)
-    return [invalidValue("spec.nonResourceAttributes", nonResourceAttributes, "cannot be specified in combination with resourceAttributes")];
+    return [
+      invalidValue(
+        "spec.nonResourceAttributes",
+        nonResourceAttributes,
+        "cannot be specified in combination with resourceAttributes",
+      ),
+    ];
   if (!resourceAttributes && !nonResourceAttributes)
-    return [invalidValue("spec.resourceAttributes", null, "exactly one of nonResourceAttributes or resourceAttributes must be specified")];
+    return [
+      invalidValue(
+        "spec.resourceAttributes",
+        null,
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+      ),
+    ];
   return [];
 }
 
 const userErrors = ({ user, groups }: SubjectAccessReviewSpec): FieldError[] =>
-  user || groups?.length ? [] : [invalidValue("spec.user", user ?? "", "at least one of user or group must be specified")];
+  user || groups?.length
+    ? []
+    : [invalidValue("spec.user", user ?? "", "at least one of user or group must be specified")];
 
 function metadataErrors(metadata: object, allowed: readonly string[]): FieldError[] {
-  const given = Object.entries(metadata).filter(([key, value]) => key !== "managedFields" && !allowed.includes(key) && !isEmpty(value));
-  return given.length ? [invalidValue("metadata", metadata, allowed.length ? `must be empty except for ${allowed.join(", ")}` : "must be empty")] : [];
+  const given = Object.entries(metadata).filter(
+    ([key, value]) => key !== "managedFields" && !allowed.includes(key) && !isEmpty(value),
+  );
+  return given.length
+    ? [
+        invalidValue(
+          "metadata",
+          metadata,
+          allowed.length ? `must be empty except for ${allowed.join(", ")}` : "must be empty",
+        ),
+      ]
+    : [];
 }
 
-const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === "" || value === 0 || (typeof value === "object" && Object.keys(value).length === 0);
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  value === 0 ||
+  (typeof value === "object" && Object.keys(value).length === 0);
 
 /** The refusal names the group, but neither kind nor name: reviews have none. */
 function refuse(errors: readonly FieldError[], dialect: Dialect): void {
@@ -104,6 +189,10 @@ function refuse(errors: readonly FieldError[], dialect: Dialect): void {
   const message = `.${group} "" is invalid: ${texts.length === 1 ? texts[0]! : `[${texts.join(", ")}]`}`;
   throw new ApiError(422, "Invalid", message, {
     group,
-    causes: errors.map((error) => ({ reason: error.type, message: fieldErrorText(error).slice(error.field.length + 2), field: error.field })),
+    causes: errors.map((error) => ({
+      reason: error.type,
+      message: fieldErrorText(error).slice(error.field.length + 2),
+      field: error.field,
+    })),
   });
 }

@@ -10,7 +10,11 @@ const some = (list: readonly string[] | null | undefined): readonly string[] => 
 export function ruleAllows(rule: PolicyRule, { verb, resource, path = "" }: Attributes): boolean {
   if (!hasOrAll(some(rule.verbs), verb)) return false;
   if (!resource) return some(rule.nonResourceURLs).some((pattern) => urlCovers(pattern, path));
-  return hasOrAll(some(rule.apiGroups), resource.group) && resourceMatches(some(rule.resources), resource.resource, resource.subresource) && nameMatches(rule, resource.name);
+  return (
+    hasOrAll(some(rule.apiGroups), resource.group) &&
+    resourceMatches(some(rule.resources), resource.resource, resource.subresource) &&
+    nameMatches(rule, resource.name)
+  );
 }
 
 function nameMatches(rule: PolicyRule, name: string): boolean {
@@ -20,36 +24,56 @@ function nameMatches(rule: PolicyRule, name: string): boolean {
 
 function resourceMatches(resources: readonly string[], resource: string, subresource: string): boolean {
   const whole = subresource ? `${resource}/${subresource}` : resource;
-  return resources.some((each) => each === "*" || each === whole || (subresource !== "" && each === `*/${subresource}`));
+  return resources.some(
+    (each) => each === "*" || each === whole || (subresource !== "" && each === `*/${subresource}`),
+  );
 }
 
-const hasOrAll = (list: readonly string[], wanted: string): boolean => list.includes("*") || list.includes(wanted);
-const urlCovers = (pattern: string, path: string): boolean => pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
+const hasOrAll = (list: readonly string[], wanted: string): boolean =>
+  list.includes("*") || list.includes(wanted);
+const urlCovers = (pattern: string, path: string): boolean =>
+  pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
 
-/** The parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one name. Empty when all is covered. */
+/**
+ * The parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one name.
+ * Empty when all is covered.
+ */
 export function uncovered(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] {
   const missing: PolicyRule[] = [];
   for (const part of uncoveredParts(rules, owned)) if (part) missing.push(part);
   return missing;
 }
 
-/** The same in steps, for those who let others have a turn between them: undefined for each part that is covered. */
-export function* uncoveredParts(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): Generator<PolicyRule | undefined> {
+/**
+ * The same in steps, for those who let others have a turn between them: undefined for each part that is
+ * covered.
+ */
+export function* uncoveredParts(
+  rules: readonly PolicyRule[],
+  owned: readonly PolicyRule[],
+): Generator<PolicyRule | undefined> {
   const held = heldRules(owned);
   for (const rule of rules) {
     // What one rule covers as a whole has no part that is missing.
     if (held(rule).some((each) => covers(each, rule))) yield undefined;
-    else for (const atom of atoms(rule)) yield held(atom).some((each) => covers(each, atom)) ? undefined : atom;
+    else
+      for (const atom of atoms(rule)) yield held(atom).some((each) => covers(each, atom)) ? undefined : atom;
   }
 }
 
 /** Those of `rules` that no single one of `owned` covers as a whole; undefined in the place of the others. */
-export function* notCoveredWhole(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): Generator<PolicyRule | undefined> {
+export function* notCoveredWhole(
+  rules: readonly PolicyRule[],
+  owned: readonly PolicyRule[],
+): Generator<PolicyRule | undefined> {
   const held = heldRules(owned);
   for (const rule of rules) yield held(rule).some((each) => covers(each, rule)) ? undefined : rule;
 }
 
-/** Of many rules those that can cover one at all: they have its first group, or all groups; or paths, where it has paths. */
+/**
+ * Of many rules those that can cover one at all: they have its first group, or all groups; or paths, where it
+ * has paths.
+ */
 function heldRules(owned: readonly PolicyRule[]): (rule: PolicyRule) => readonly PolicyRule[] {
   const byGroup = new Map<string, PolicyRule[]>();
   for (const rule of owned) {
@@ -66,7 +90,8 @@ function heldRules(owned: readonly PolicyRule[]): (rule: PolicyRule) => readonly
     const group = some(apiGroups)[0];
     if (group === undefined) return owned;
     let those = found.get(group);
-    if (!those) found.set(group, (those = group === "*" ? everyGroup : [...(byGroup.get(group) ?? []), ...everyGroup]));
+    if (!those)
+      found.set(group, (those = group === "*" ? everyGroup : [...(byGroup.get(group) ?? []), ...everyGroup]));
     return those;
   };
 }
@@ -77,7 +102,9 @@ const byEveryGroup = ["*"];
 export const partsOf = (rules: readonly PolicyRule[]): number =>
   rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const of = (list: readonly string[] | null | undefined): number => some(list).length;
-    return sum + of(verbs) * (of(apiGroups) * of(resources) * Math.max(1, of(resourceNames)) + of(nonResourceURLs));
+    return (
+      sum + of(verbs) * (of(apiGroups) * of(resources) * Math.max(1, of(resourceNames)) + of(nonResourceURLs))
+    );
   }, 0);
 
 /** A rule broken down until nothing is left to combine. */
@@ -92,18 +119,24 @@ function* atoms(rule: PolicyRule): Generator<PolicyRule> {
       }
     }
   }
-  for (const url of some(rule.nonResourceURLs)) for (const verb of some(rule.verbs)) yield { verbs: [verb], nonResourceURLs: [url] };
+  for (const url of some(rule.nonResourceURLs))
+    for (const verb of some(rule.verbs)) yield { verbs: [verb], nonResourceURLs: [url] };
 }
 
 function covers(owner: PolicyRule, atom: PolicyRule): boolean {
-  const all = (owned: readonly string[] | null | undefined, wanted: readonly string[] | null | undefined): boolean => some(wanted).every((each) => hasOrAll(some(owned), each));
+  const all = (
+    owned: readonly string[] | null | undefined,
+    wanted: readonly string[] | null | undefined,
+  ): boolean => some(wanted).every((each) => hasOrAll(some(owned), each));
   const names = some(owner.resourceNames);
   const wantedNames = some(atom.resourceNames);
   return (
     all(owner.verbs, atom.verbs) &&
     all(owner.apiGroups, atom.apiGroups) &&
     some(atom.resources).every((resource) => resourceCovers(some(owner.resources), resource)) &&
-    some(atom.nonResourceURLs).every((url) => some(owner.nonResourceURLs).some((pattern) => urlCovers(pattern, url))) &&
+    some(atom.nonResourceURLs).every((url) =>
+      some(owner.nonResourceURLs).some((pattern) => urlCovers(pattern, url)),
+    ) &&
     (names.length === 0 || (wantedNames.length > 0 && wantedNames.every((name) => names.includes(name))))
   );
 }
@@ -129,7 +162,8 @@ export function compact(rules: readonly PolicyRule[]): PolicyRule[] {
 
 /** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function describeRule(rule: PolicyRule): string {
-  const part = (name: string, list: readonly string[] | null | undefined): string[] => (list?.length ? [`${name}:[${list.map((each) => JSON.stringify(each)).join(" ")}]`] : []);
+  const part = (name: string, list: readonly string[] | null | undefined): string[] =>
+    list?.length ? [`${name}:[${list.map((each) => JSON.stringify(each)).join(" ")}]`] : [];
   const parts = [
     ...part("APIGroups", rule.apiGroups),
     ...part("Resources", rule.resources),

@@ -9,11 +9,18 @@ const cases: [name: string, value: unknown, shown: string][] = [
   ["nothing is null", null, '"null"'],
   ["a list of texts has a type", ["a", "b"], '[]string{"a", "b"}'],
   ["an integer beyond 2^53 stays whole", 9007199254740993n, "9007199254740993"],
-  ["one inside an object does not break the sentence", { generation: 9007199254740993n }, '{"generation":9007199254740992}'],
+  [
+    "one inside an object does not break the sentence",
+    { generation: 9007199254740993n },
+    '{"generation":9007199254740992}',
+  ],
 ];
-for (const [name, value, shown] of cases) test(`in an error ${name}`, () => assert.equal(fieldErrorText(invalidValue("f", value, "why")), `f: Invalid value: ${shown}: why`));
+for (const [name, value, shown] of cases)
+  test(`in an error ${name}`, () =>
+    assert.equal(fieldErrorText(invalidValue("f", value, "why")), `f: Invalid value: ${shown}: why`));
 
-test("a missing value is not shown", () => assert.equal(fieldErrorText(required("f", "why")), "f: Required value: why"));
+test("a missing value is not shown", () =>
+  assert.equal(fieldErrorText(required("f", "why")), "f: Required value: why"));
 
 test("what is found twice is said once, and counted twice", () => {
   const error = invalid({ group: "", kind: "Thing" }, "a", [required("x"), required("x")]);

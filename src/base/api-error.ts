@@ -41,54 +41,101 @@ const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetai
   kind: resource,
 });
 
-export const notFound = (resource: ResourceName, name: string): ApiError => new ApiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+export const notFound = (resource: ResourceName, name: string): ApiError =>
+  new ApiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
 
 export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
-  new ApiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, detailsOf(resource, name));
+  new ApiError(
+    409,
+    "AlreadyExists",
+    `${qualified(resource)} "${name}" already exists`,
+    detailsOf(resource, name),
+  );
 
 export const conflict = (resource: ResourceName, name: string, why: string): ApiError =>
-  new ApiError(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, detailsOf(resource, name));
+  new ApiError(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    detailsOf(resource, name),
+  );
 
 export const forbidden = (resource: ResourceName, name: string, why: string): ApiError =>
-  new ApiError(403, "Forbidden", resource.resource ? `${qualified(resource)}${name && ` "${name}"`} is forbidden: ${why}` : `forbidden: ${why}`, detailsOf(resource, name));
+  new ApiError(
+    403,
+    "Forbidden",
+    resource.resource
+      ? `${qualified(resource)}${name && ` "${name}"`} is forbidden: ${why}`
+      : `forbidden: ${why}`,
+    detailsOf(resource, name),
+  );
 
 export const badRequest = (message: string): ApiError => new ApiError(400, "BadRequest", message);
-export const unauthorized = (message = "Unauthorized"): ApiError => new ApiError(401, "Unauthorized", message);
+export const unauthorized = (message = "Unauthorized"): ApiError =>
+  new ApiError(401, "Unauthorized", message);
 export const expired = (message: string): ApiError => new ApiError(410, "Expired", message);
 export const gone = (message: string): ApiError => new ApiError(410, "Gone", message);
 export const tooLarge = (message: string): ApiError => new ApiError(413, "RequestEntityTooLarge", message);
-export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, "UnsupportedMediaType", message);
+export const unsupportedMediaType = (message: string): ApiError =>
+  new ApiError(415, "UnsupportedMediaType", message);
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
-export const internal = (message: string): ApiError => new ApiError(500, "InternalError", message, { causes: [{ message }] });
-export const serviceUnavailable = (message: string): ApiError => new ApiError(503, "ServiceUnavailable", message);
+export const internal = (message: string): ApiError =>
+  new ApiError(500, "InternalError", message, { causes: [{ message }] });
+export const serviceUnavailable = (message: string): ApiError =>
+  new ApiError(503, "ServiceUnavailable", message);
 
-export const methodNotAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+export const methodNotAllowed = (): ApiError =>
+  new ApiError(
+    405,
+    "MethodNotAllowed",
+    "the server does not allow this method on the requested resource",
+    {},
+  );
 
-export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
 
-export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
+  new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
 
 /** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
-export function invalid(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): ApiError {
+export function invalid(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): ApiError {
   const { texts, causes } = told(errors);
   const more = errors.length > causes.length ? `, and ${errors.length - causes.length} more` : "";
   const text = texts.length === 1 && !more ? texts[0]! : `[${texts.join(", ")}${more}]`;
-  return new ApiError(422, "Invalid", `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${text}`, {
-    ...(name && { name }),
-    ...(kind.group && { group: kind.group }),
-    kind: kind.kind,
-    causes,
-  });
+  return new ApiError(
+    422,
+    "Invalid",
+    `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${text}`,
+    {
+      ...(name && { name }),
+      ...(kind.group && { group: kind.group }),
+      kind: kind.kind,
+      causes,
+    },
+  );
 }
 
 /** Whoever finds more of the same may stop: nobody is told. */
 export const mostFindings = 20_000;
 
-/** More than this nobody reads; a list may be as long as a request, and be shown whole with each of its items. */
+/**
+ * More than this nobody reads; a list may be as long as a request, and be shown whole with each of its items.
+ */
 const mostTextLength = 1024 * 1024;
 
-/** The findings as texts and as causes, up to a bound. What is found twice is said once; the causes keep count. */
-function told(errors: readonly FieldError[]): { readonly texts: readonly string[]; readonly causes: readonly StatusCause[] } {
+/**
+ * The findings as texts and as causes, up to a bound. What is found twice is said once; the causes keep
+ * count.
+ */
+function told(errors: readonly FieldError[]): {
+  readonly texts: readonly string[];
+  readonly causes: readonly StatusCause[];
+} {
   const texts = new Set<string>();
   const causes: StatusCause[] = [];
   let length = 0;
@@ -134,10 +181,17 @@ const words: Record<FieldErrorType, string> = {
   FieldValueTypeInvalid: "Invalid value",
   InternalError: "Internal error",
 };
-const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "FieldValueTooMany", "InternalError"]);
+const valueless = new Set<FieldErrorType>([
+  "FieldValueRequired",
+  "FieldValueForbidden",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "InternalError",
+]);
 
 /** Integers beyond 2^53 are held as bigints, which JSON.stringify does not take. */
-const largeNumbers = (_: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+const largeNumbers = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? Number(value) : value;
 
 /** A value that clients know in a spelling of its own. */
 export class Spelled {
@@ -151,8 +205,11 @@ export class Spelled {
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
   if (value instanceof Spelled) return value.text;
-  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")) return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
-  return typeof value === "object" || typeof value === "string" ? JSON.stringify(value, largeNumbers) : String(value);
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
+    return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+  return typeof value === "object" || typeof value === "string"
+    ? JSON.stringify(value, largeNumbers)
+    : String(value);
 }
 
 function fieldErrorBody(error: FieldError): string {
@@ -164,11 +221,34 @@ function fieldErrorBody(error: FieldError): string {
 /** The sentence for one field error: `spec.x: Invalid value: "y": must be …`. */
 export const fieldErrorText = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`;
 
-export const required = (field: string, detail = ""): FieldError => ({ type: "FieldValueRequired", field, detail });
-export const invalidValue = (field: string, value: unknown, detail: string): FieldError => ({ type: "FieldValueInvalid", field, value, detail });
-export const duplicate = (field: string, value: unknown): FieldError => ({ type: "FieldValueDuplicate", field, value, detail: "" });
-export const forbiddenField = (field: string, detail: string): FieldError => ({ type: "FieldValueForbidden", field, detail });
-export const tooLong = (field: string, value: unknown, maximum: number): FieldError => ({ type: "FieldValueTooLong", field, value, detail: `must have at most ${maximum} bytes` });
+export const required = (field: string, detail = ""): FieldError => ({
+  type: "FieldValueRequired",
+  field,
+  detail,
+});
+export const invalidValue = (field: string, value: unknown, detail: string): FieldError => ({
+  type: "FieldValueInvalid",
+  field,
+  value,
+  detail,
+});
+export const duplicate = (field: string, value: unknown): FieldError => ({
+  type: "FieldValueDuplicate",
+  field,
+  value,
+  detail: "",
+});
+export const forbiddenField = (field: string, detail: string): FieldError => ({
+  type: "FieldValueForbidden",
+  field,
+  detail,
+});
+export const tooLong = (field: string, value: unknown, maximum: number): FieldError => ({
+  type: "FieldValueTooLong",
+  field,
+  value,
+  detail: `must have at most ${maximum} bytes`,
+});
 export const tooMany = (field: string, count: number, maximum: number): FieldError => ({
   type: "FieldValueTooMany",
   field,

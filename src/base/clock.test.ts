@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { type Clock, systemClock, virtualClock } from "./clock.ts";
 
-// In a process of its own: objects are counted by looking at the whole heap, and that of all tests together is large.
+// In a process of its own: objects are counted by looking at the whole heap, and that of all tests together
+// is large.
 const counted = `
   import { queryObjects } from "node:v8";
   import { systemClock } from ${JSON.stringify(new URL("./clock.ts", import.meta.url).href)};
@@ -21,7 +22,11 @@ const counted = `
 `;
 
 test("long timers that are called off leave nothing behind, whatever their length", () => {
-  const left = execFileSync(process.execPath, ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", counted], { encoding: "utf8" });
+  const left = execFileSync(
+    process.execPath,
+    ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", counted],
+    { encoding: "utf8" },
+  );
   assert.ok(Number(left) < 10, `${left.trim()} lists of timers are left`);
 });
 

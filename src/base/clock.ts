@@ -6,11 +6,16 @@ export interface Clock {
   now(): number;
   /** Resolves after `milliseconds`, or rejects with the signal's reason when aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `run` once after `milliseconds`; the returned function cancels it. Does not keep the process alive. */
+  /**
+   * Calls `run` once after `milliseconds`; the returned function cancels it. Does not keep the process alive.
+   */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** Lists of timers that are empty and not let go of are gone after their time: only those of long times matter. */
+/**
+ * Lists of timers that are empty and not let go of are gone after their time: only those of long times
+ * matter.
+ */
 const lingering = 60_000;
 
 /** The machine's own clock. */
@@ -37,7 +42,8 @@ export const systemClock: Clock = {
     timer.unref();
     if (milliseconds <= lingering) return () => clearTimeout(timer);
     return () => {
-      // The runtime keeps a list for each length of time, and lets go of one that is empty only if its last timer held the process.
+      // The runtime keeps a list for each length of time, and lets go of one that is empty only if its last
+      // timer held the process.
       if (timer.hasRef() === false) timer.ref();
       clearTimeout(timer);
     };
@@ -82,7 +88,9 @@ export function virtualClock(start = 0): VirtualClock {
     advance: async (milliseconds) => {
       const end = now + milliseconds;
       for (;;) {
-        const next = [...due].filter(([, timer]) => timer.at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+        const next = [...due]
+          .filter(([, timer]) => timer.at <= end)
+          .sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
         if (!next) break;
         due.delete(next[0]);
         now = Math.max(now, next[1].at);

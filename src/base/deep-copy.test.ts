@@ -25,5 +25,7 @@ test("a copy inherits from nobody new", () => {
 function sharing(a: unknown, b: unknown): unknown[] {
   if (typeof a !== "object" || a === null) return [];
   if (a === b) return [a];
-  return Object.entries(a).flatMap(([key, value]) => sharing(value, Object.getOwnPropertyDescriptor(b, key)?.value));
+  return Object.entries(a).flatMap(([key, value]) =>
+    sharing(value, Object.getOwnPropertyDescriptor(b, key)?.value),
+  );
 }

@@ -34,7 +34,8 @@ export function parseDuration(text: string): bigint {
     const name = /^[^.0-9]*/.exec(rest)![0];
     if (name === "") throw new DurationError(`time: missing unit in duration ${quoted(text)}`);
     const unit = Object.hasOwn(units, name) ? units[name] : undefined;
-    if (unit === undefined) throw new DurationError(`time: unknown unit ${quoted(name)} in duration ${quoted(text)}`);
+    if (unit === undefined)
+      throw new DurationError(`time: unknown unit ${quoted(name)} in duration ${quoted(text)}`);
     rest = rest.slice(name.length);
     total += BigInt(whole || "0") * unit + (BigInt(fraction || "0") * unit) / 10n ** BigInt(fraction.length);
   }
@@ -63,4 +64,5 @@ function decimal(value: bigint, places: number): string {
 
 export const canonicalDuration = (text: string): string => formatDuration(parseDuration(text));
 export const durationMillis = (text: string): number => Number(parseDuration(text)) / 1e6;
-export const durationOfMillis = (milliseconds: number): string => formatDuration(BigInt(Math.round(milliseconds * 1e6)));
+export const durationOfMillis = (milliseconds: number): string =>
+  formatDuration(BigInt(Math.round(milliseconds * 1e6)));

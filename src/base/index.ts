@@ -59,10 +59,26 @@ export { type Histogram } from "./histogram.ts";
 export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";
 export { type LogFields, type LogFormat, dropNotice } from "./log-format.ts";
 export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";
-export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics } from "./metrics.ts";
+export {
+  type Counter,
+  type Family,
+  type Gauge,
+  type HistogramOptions,
+  type MetricOptions,
+  type Metrics,
+  type MetricsOptions,
+  createMetrics,
+} from "./metrics.ts";
 export { writePrivate } from "./private-file.ts";
 export { Redacted, redacted } from "./redacted.ts";
-export { DurationError, canonicalDuration, durationMillis, durationOfMillis, formatDuration, parseDuration } from "./duration.ts";
+export {
+  DurationError,
+  canonicalDuration,
+  durationMillis,
+  durationOfMillis,
+  formatDuration,
+  parseDuration,
+} from "./duration.ts";
 export { type IntOrString, isPercent } from "./int-or-string.ts";
 export {
   type Quantity,

@@ -2,4 +2,5 @@
 
 export type IntOrString = number | string;
 
-export const isPercent = (value: IntOrString): value is string => typeof value === "string" && /^[0-9]+%$/.test(value);
+export const isPercent = (value: IntOrString): value is string =>
+  typeof value === "string" && /^[0-9]+%$/.test(value);

@@ -43,7 +43,14 @@ export const dropNotice =
   (format: LogFormat) =>
   (count: number): string => {
     const message = "lines of this log were dropped, for its reader is too slow";
-    const entry: LogEntry = { severity: "W", level: 0, milliseconds: Date.now(), caller: "log-sink.ts:0", message, fields: [{ count }] };
+    const entry: LogEntry = {
+      severity: "W",
+      level: 0,
+      milliseconds: Date.now(),
+      caller: "log-sink.ts:0",
+      message,
+      fields: [{ count }],
+    };
     return format === "json" ? jsonLine(entry) : textLine(entry, process.pid);
   };
 
@@ -64,7 +71,8 @@ function stamp(milliseconds: number): string {
 
 function textValue(value: unknown): string {
   if (typeof value === "string") return quoted(value);
-  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" || value === null) return String(value);
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" || value === null)
+    return String(value);
   const plain = jsonValue(value);
   return typeof plain === "string" ? quoted(plain) : clip(safeJson(plain));
 }
@@ -72,13 +80,17 @@ function textValue(value: unknown): string {
 /** What a value looks like in a log: errors by their message, API objects by namespace and name. */
 function jsonValue(value: unknown): unknown {
   if (value instanceof Redacted) return value.toString();
-  if (value instanceof Error) return clip(value.stack && value.name !== "ApiError" && value.message === "" ? value.stack : describeError(value));
+  if (value instanceof Error)
+    return clip(
+      value.stack && value.name !== "ApiError" && value.message === "" ? value.stack : describeError(value),
+    );
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "function" || typeof value === "symbol") return String(value);
   if (typeof value === "object" && value !== null && "metadata" in value) {
     const { name, namespace } = (value.metadata ?? {}) as { name?: unknown; namespace?: unknown };
-    if (typeof name === "string") return typeof namespace === "string" && namespace ? `${namespace}/${name}` : name;
+    if (typeof name === "string")
+      return typeof namespace === "string" && namespace ? `${namespace}/${name}` : name;
   }
   return value;
 }
@@ -88,12 +100,16 @@ function describeError(error: Error): string {
   return `${error.message}${cause}`;
 }
 
-const clip = (text: string): string => (text.length > valueLimit ? `${text.slice(0, valueLimit)}… (${text.length} characters)` : text);
+const clip = (text: string): string =>
+  text.length > valueLimit ? `${text.slice(0, valueLimit)}… (${text.length} characters)` : text;
 const quoted = (text: string): string => JSON.stringify(clip(text));
 
 function safeJson(value: unknown): string {
   try {
-    return JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item)) ?? "null";
+    return (
+      JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item)) ??
+      "null"
+    );
   } catch (error) {
     return JSON.stringify(`unprintable: ${error instanceof Error ? error.message : "?"}`);
   }

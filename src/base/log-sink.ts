@@ -22,7 +22,14 @@ export interface LogSinkOptions {
   readonly output?: (descriptor: number, bytes: Uint8Array) => number;
 }
 
-export function logSink({ descriptor, bufferBytes = 0, flushMilliseconds = 5000, limitBytes = 4 << 20, notice = dropNotice("text"), output = writeSync }: LogSinkOptions): LogSink {
+export function logSink({
+  descriptor,
+  bufferBytes = 0,
+  flushMilliseconds = 5000,
+  limitBytes = 4 << 20,
+  notice = dropNotice("text"),
+  output = writeSync,
+}: LogSinkOptions): LogSink {
   let waiting: string[] = [];
   let rest: Uint8Array | undefined;
   let size = 0;

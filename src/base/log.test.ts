@@ -8,7 +8,11 @@ import { redacted } from "./redacted.ts";
 const at = new Date(2026, 0, 2, 15, 4, 5, 6).getTime();
 function recorded(options: LogOptions = {}) {
   const lines: string[] = [];
-  const log = createLog({ now: () => at, sink: { write: (line) => void lines.push(line), flush: () => {} }, ...options });
+  const log = createLog({
+    now: () => at,
+    sink: { write: (line) => void lines.push(line), flush: () => {} },
+    ...options,
+  });
   return { log, lines };
 }
 const tail = (line: string | undefined): string => line?.slice(line.indexOf("] ") + 2).trimEnd() ?? "";
@@ -16,7 +20,10 @@ const tail = (line: string | undefined): string => line?.slice(line.indexOf("] "
 test("a text line has severity, time, process, place, sentence and fields", () => {
   const { log, lines } = recorded();
   log.info("pod stopped", { pod: "a/b", graceSeconds: 30 });
-  assert.match(lines[0]!, /^I0102 15:04:05\.006000 +\d+ log\.test\.ts:\d+\] "pod stopped" pod="a\/b" graceSeconds=30\n$/);
+  assert.match(
+    lines[0]!,
+    /^I0102 15:04:05\.006000 +\d+ log\.test\.ts:\d+\] "pod stopped" pod="a\/b" graceSeconds=30\n$/,
+  );
 });
 
 const values: [name: string, value: unknown, shown: string][] = [
@@ -25,8 +32,16 @@ const values: [name: string, value: unknown, shown: string][] = [
   ["a boolean is bare", true, "true"],
   ["null is bare", null, "null"],
   ["a 64-bit integer is bare", 2n ** 63n, "9223372036854775808"],
-  ["an error shows its message and cause", new Error("cannot read", { cause: new Error("no such file") }), '"cannot read: no such file"'],
-  ["an API object shows where it is", { metadata: { namespace: "default", name: "web" }, spec: {} }, '"default/web"'],
+  [
+    "an error shows its message and cause",
+    new Error("cannot read", { cause: new Error("no such file") }),
+    '"cannot read: no such file"',
+  ],
+  [
+    "an API object shows where it is",
+    { metadata: { namespace: "default", name: "web" }, spec: {} },
+    '"default/web"',
+  ],
   ["a cluster-wide object shows its name", { metadata: { name: "node1" } }, '"node1"'],
   ["plain data is JSON", { a: [1, "x"] }, '{"a":[1,"x"]}'],
   ["bytes show their number", new Uint8Array(5), '"5 bytes"'],
@@ -90,12 +105,22 @@ test("a JSON line is one object", () => {
   log.info("pod stopped", { pod: "a/b", error: new Error("no"), big: 2n ** 63n });
   const { caller, ...rest } = JSON.parse(lines[0]!) as Record<string, unknown>;
   assert.match(String(caller), /^log\.test\.ts:\d+$/);
-  assert.deepEqual(rest, { ts: at, msg: "pod stopped", v: 0, pod: "a/b", error: "no", big: "9223372036854775808" });
+  assert.deepEqual(rest, {
+    ts: at,
+    msg: "pod stopped",
+    v: 0,
+    pod: "a/b",
+    error: "no",
+    big: "9223372036854775808",
+  });
 });
 
 test("errors go to their own stream when split", () => {
   const info: string[] = [];
-  const { log, lines } = recorded({ format: "json", infoSink: { write: (line) => void info.push(line), flush: () => {} } });
+  const { log, lines } = recorded({
+    format: "json",
+    infoSink: { write: (line) => void info.push(line), flush: () => {} },
+  });
   log.info("a");
   log.error("b");
   assert.deepEqual([info.length, lines.length], [1, 1]);
@@ -155,7 +180,10 @@ test("a sink whose reader is gone neither throws nor grows", () => {
 
 const drops: [format: "text" | "json", notice: RegExp][] = [
   ["text", /^W[^\n]*\] "lines of this log were dropped, for its reader is too slow" count=1\n$/],
-  ["json", /^\{"ts":[\d.]+,"caller":"log-sink.ts:0","msg":"lines of this log were dropped, for its reader is too slow","level":"warning","count":1\}\n$/],
+  [
+    "json",
+    /^\{"ts":[\d.]+,"caller":"log-sink.ts:0","msg":"lines of this log were dropped, for its reader is too slow","level":"warning","count":1\}\n$/,
+  ],
 ];
 for (const [format, notice] of drops) {
   test(`a sink drops the oldest lines past its limit and says in ${format} how many`, () => {

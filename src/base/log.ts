@@ -1,6 +1,15 @@
-// Logging: a constant sentence plus fields. Errors are always written; information up to the verbosity asked for.
+// Logging: a constant sentence plus fields. Errors are always written; information up to the verbosity asked
+// for.
 
-import { type LogEntry, type LogFields, type LogFormat, type Severity, dropNotice, jsonLine, textLine } from "./log-format.ts";
+import {
+  type LogEntry,
+  type LogFields,
+  type LogFormat,
+  type Severity,
+  dropNotice,
+  jsonLine,
+  textLine,
+} from "./log-format.ts";
 import { type LogSink, logSink } from "./log-sink.ts";
 import { sourceAt } from "./packed-source.ts";
 
@@ -43,10 +52,19 @@ export function createLog(options: LogOptions = {}): RootLog {
   const infoSink = options.infoSink ?? sink;
   const now = options.now ?? (() => performance.timeOrigin + performance.now());
   const format = options.format === "json" ? jsonLine : (entry: LogEntry) => textLine(entry, process.pid);
-  const modules = (options.modules ?? []).map(({ pattern, level }) => ({ match: globPattern(pattern), level }));
+  const modules = (options.modules ?? []).map(({ pattern, level }) => ({
+    match: globPattern(pattern),
+    level,
+  }));
   let verbosity = options.verbosity ?? 0;
 
-  const emit = (severity: Severity, level: number, message: string, fields: readonly LogFields[], caller: string): void => {
+  const emit = (
+    severity: Severity,
+    level: number,
+    message: string,
+    fields: readonly LogFields[],
+    caller: string,
+  ): void => {
     const line = format({ severity, level, milliseconds: now(), caller, message, fields });
     if (severity === "E") {
       sink.write(line);
@@ -58,16 +76,19 @@ export function createLog(options: LogOptions = {}): RootLog {
     const file = caller.slice(0, caller.indexOf("."));
     return modules.find(({ match }) => match.test(file))?.level ?? verbosity;
   };
-  const passes = (level: number, entrance: () => void): boolean => level <= verbosity || (modules.length > 0 && level <= levelOf(callerOf(entrance)));
+  const passes = (level: number, entrance: () => void): boolean =>
+    level <= verbosity || (modules.length > 0 && level <= levelOf(callerOf(entrance)));
 
   const make = (always: readonly LogFields[]): Log => {
-    const all = (fields: LogFields | undefined): readonly LogFields[] => (fields ? [...always, fields] : always);
+    const all = (fields: LogFields | undefined): readonly LogFields[] =>
+      fields ? [...always, fields] : always;
     const log: Log = {
       info: (message, fields) => emit("I", 0, message, all(fields), callerOf(log.info)),
       warn: (message, fields) => emit("W", 0, message, all(fields), callerOf(log.warn)),
       error: (message, fields) => emit("E", 0, message, all(fields), callerOf(log.error)),
       verbose: (level, message, fields) => {
-        if (passes(level, log.verbose as () => void)) emit("I", level, message, all(fields), callerOf(log.verbose));
+        if (passes(level, log.verbose as () => void))
+          emit("I", level, message, all(fields), callerOf(log.verbose));
       },
       enabled: (level) => passes(level, log.enabled as unknown as () => void),
       with: (fields) => make([...always, fields]),

@@ -1,5 +1,5 @@
-// Work that takes long rests every few milliseconds, and all such work takes turns: however much of it is under way, one turn of the event
-// loop waits for one slice of one piece.
+// Work that takes long rests every few milliseconds, and all such work takes turns: however much of it is
+// under way, one turn of the event loop waits for one slice of one piece.
 
 const sliceMilliseconds = 5;
 /** Asking for the time costs more than most steps do. */

@@ -16,7 +16,11 @@ test("a folder is made with all that lead to it, for its owner only, and may be 
 });
 
 const impossible: [name: string, path: string, code: RegExp][] = [
-  ["a folder where there can be none is refused at once", "/proc/orch-none/store", /ENOENT|EPERM|EACCES|EROFS/],
+  [
+    "a folder where there can be none is refused at once",
+    "/proc/orch-none/store",
+    /ENOENT|EPERM|EACCES|EROFS/,
+  ],
   ["a folder below a file, too", join(import.meta.filename, "x"), /make-folder\.test\.ts is not a directory/],
   ["and one in the place of a file", import.meta.filename, /is not a directory/],
 ];

@@ -1,10 +1,13 @@
-// Folders with all that lead to them. The system's own recursive way asks for ever where a file system answers that a folder it was
-// asked to make is not there, as process and device file systems do.
+// Folders with all that lead to them. The system's own recursive way asks for ever where a file system
+// answers that a folder it was asked to make is not there, as process and device file systems do.
 import { mkdirSync, statSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
-/** Makes what is missing of a path, for its owner only. Throws what the system says of the first folder that cannot be made. */
+/**
+ * Makes what is missing of a path, for its owner only. Throws what the system says of the first folder that
+ * cannot be made.
+ */
 export function makeFolder(path: string): void {
   const missing: string[] = [];
   for (let at = resolve(path); !isFolder(at); at = dirname(at)) missing.push(at);
@@ -32,6 +35,7 @@ export async function makeFolderAsync(path: string, mode: number): Promise<void>
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-const isFolderAsync = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+const isFolderAsync = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 const notFolder = (path: string, cause: unknown): Error => new Error(`${path} is not a directory`, { cause });
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EEXIST";

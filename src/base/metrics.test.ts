@@ -4,7 +4,12 @@ import { createMetrics } from "./metrics.ts";
 
 test("counters and gauges are shown with help, type, stability and sorted labels", () => {
   const metrics = createMetrics();
-  const requests = metrics.counter({ name: "requests_total", help: "Requests.\nAll of them.", labels: ["verb", "code"], stability: "STABLE" });
+  const requests = metrics.counter({
+    name: "requests_total",
+    help: "Requests.\nAll of them.",
+    labels: ["verb", "code"],
+    stability: "STABLE",
+  });
   requests.with("GET", "200").add();
   requests.with("GET", "200").add(2);
   requests.with("DELETE", "404").add();

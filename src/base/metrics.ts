@@ -65,7 +65,12 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const disabled = new Set(options.disabled);
   const seriesLimit = options.seriesLimit ?? 20_000;
 
-  function family<S>(type: MetricType, metric: MetricOptions, make: (labels: string) => S, show: (series: S, labels: string) => string): Family<S> {
+  function family<S>(
+    type: MetricType,
+    metric: MetricOptions,
+    make: (labels: string) => S,
+    show: (series: S, labels: string) => string,
+  ): Family<S> {
     const { name, labels = [] } = metric;
     if (shown.has(name)) throw new Error(`metric ${name} is declared twice`);
     const allowed = labels.map((label) => options.allowedLabels?.[`${name},${label}`]);
@@ -81,8 +86,20 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   }
 
   return {
-    counter: (metric) => family<Counter>("counter", metric, counterSeries, (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`),
-    gauge: (metric) => family<Gauge>("gauge", metric, gaugeSeries, (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`),
+    counter: (metric) =>
+      family<Counter>(
+        "counter",
+        metric,
+        counterSeries,
+        (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`,
+      ),
+    gauge: (metric) =>
+      family<Gauge>(
+        "gauge",
+        metric,
+        gaugeSeries,
+        (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`,
+      ),
     histogram: (metric) => {
       const buckets = metric.buckets ?? defaultBuckets;
       return family<Histogram>(
@@ -135,7 +152,12 @@ class LabelTree<S> implements Family<S> {
   #only: S | undefined;
   #size = 0;
 
-  constructor(names: readonly string[], limit: number, allowed: readonly (readonly string[] | undefined)[], make: (labels: string) => S) {
+  constructor(
+    names: readonly string[],
+    limit: number,
+    allowed: readonly (readonly string[] | undefined)[],
+    make: (labels: string) => S,
+  ) {
     this.#names = names;
     this.#limit = limit;
     this.#allowed = allowed;
@@ -156,7 +178,9 @@ class LabelTree<S> implements Family<S> {
   }
 
   #add(given: readonly string[]): S {
-    const kept = this.#names.map((_, i) => (this.#allowed[i] && !this.#allowed[i].includes(given[i] ?? "") ? "unexpected" : String(given[i] ?? "")));
+    const kept = this.#names.map((_, i) =>
+      this.#allowed[i] && !this.#allowed[i].includes(given[i] ?? "") ? "unexpected" : String(given[i] ?? ""),
+    );
     const values = this.#size >= this.#limit ? this.#names.map(() => "overflow") : kept;
     let branch: Branch<S> = this.#root;
     for (const value of values.slice(0, -1)) {
@@ -206,4 +230,5 @@ class LabelTree<S> implements Family<S> {
 
 const braced = (labels: string): string => (labels ? `{${labels}}` : "");
 const escapeHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-const escapeValue = (text: string): string => (/["\\\n]/.test(text) ? text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n") : text);
+const escapeValue = (text: string): string =>
+  /["\\\n]/.test(text) ? text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n") : text;

@@ -10,4 +10,5 @@ const cases: [key: string, found: number | undefined][] = [
   ["constructor", undefined],
   ["toString", undefined],
 ];
-for (const [key, found] of cases) test(`a table's own entry under "${key}" is ${found}`, () => assert.equal(own(table, key), found));
+for (const [key, found] of cases)
+  test(`a table's own entry under "${key}" is ${found}`, () => assert.equal(own(table, key), found));

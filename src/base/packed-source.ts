@@ -1,4 +1,5 @@
-// Which source file a line of a packed program comes from. Packing joins many modules into one file and marks each with a comment:
+// Which source file a line of a packed program comes from. Packing joins many modules into one file and marks
+// each with a comment:
 //
 //   // dist/nodeagent/pods.js      ← line 2700
 //   …                              ← line 2750 is pods.js:50
@@ -32,7 +33,9 @@ function marksOf(file: string): Marks | undefined {
     const text = readFileSync(file.replace(/^file:\/\//, ""), "latin1");
     for (let number = 1, from = 0; from < text.length; number++) {
       const end = text.indexOf("\n", from);
-      const found = text.startsWith("// ", from) ? mark.exec(text.slice(from, end < 0 ? undefined : end)) : undefined;
+      const found = text.startsWith("// ", from)
+        ? mark.exec(text.slice(from, end < 0 ? undefined : end))
+        : undefined;
       if (found) {
         lines.push(number);
         names.push(found[1]!);

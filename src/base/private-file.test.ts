@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -14,7 +23,8 @@ test("a private file is made with its folders, for its owner only, and takes the
   chmodSync(file, 0o644);
   writePrivate(file, "two");
   assert.equal(readFileSync(file, "utf8"), "two");
-  assert.deepEqual([file, join(folder, "deep")].map((path) => statSync(path).mode & 0o777), [0o600, 0o700]); // prettier-ignore
+  // prettier-ignore
+  assert.deepEqual([file, join(folder, "deep")].map((path) => statSync(path).mode & 0o777), [0o600, 0o700]);
 });
 
 test("a write that fails leaves what was there, and no draft", () => {
@@ -22,5 +32,6 @@ test("a write that fails leaves what was there, and no draft", () => {
   mkdirSync(taken);
   writeFileSync(join(taken, "inside"), "");
   assert.throws(() => writePrivate(taken, "text"));
-  assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith("taken")), ["taken"]); // prettier-ignore
+  // prettier-ignore
+  assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith("taken")), ["taken"]);
 });

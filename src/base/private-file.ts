@@ -4,7 +4,9 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/** Writes such a file, in the place of one that is there; folders that are missing are made for the owner too. */
+/**
+ * Writes such a file, in the place of one that is there; folders that are missing are made for the owner too.
+ */
 export function writePrivate(file: string, text: string): void {
   makeFolder(dirname(resolve(file)));
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;

@@ -1,6 +1,16 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { addQuantity, canonicalQuantity, compareQuantity, formatQuantity, parseQuantity, quantityMilliValue, quantityOf, quantityValue, subtractQuantity } from "#base";
+import {
+  addQuantity,
+  canonicalQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOf,
+  quantityValue,
+  subtractQuantity,
+} from "#base";
 import fc from "fast-check";
 
 const canonical: [from: string, to: string][] = [
@@ -14,12 +24,27 @@ const canonical: [from: string, to: string][] = [
   ["9223372036854775807", "9223372036854775807"], ["100000000000000000000", "100E"],
   ["-1.5", "-1500m"], ["1.500", "1.500"], ["+5", "+5"], ["00100m", "00100m"], ["1.000", "1"], ["123456789Ki", "123456789Ki"],
 ]; // prettier-ignore
-for (const [from, to] of canonical) test(`the quantity ${from} prints as ${to}`, () => assert.equal(canonicalQuantity(from), to));
+for (const [from, to] of canonical)
+  test(`the quantity ${from} prints as ${to}`, () => assert.equal(canonicalQuantity(from), to));
 
-for (const text of ["", "1.2.3", "x", "1x", "1 Gi", "1mm", "1Kib", "1e", "1e5.5", "1Zi", "0x10", "1e99999999"])
+for (const text of [
+  "",
+  "1.2.3",
+  "x",
+  "1x",
+  "1 Gi",
+  "1mm",
+  "1Kib",
+  "1e",
+  "1e5.5",
+  "1Zi",
+  "0x10",
+  "1e99999999",
+])
   test(`"${text}" is no quantity`, () => assert.throws(() => parseQuantity(text), { name: "QuantityError" }));
 
-const value: [text: string, whole: number, milli: number][] = [["1.5", 2, 1500], ["-1.5", -2, -1500], ["1Ki", 1024, 1024000], ["1u", 1, 1], ["2e3", 2000, 2000000]]; // prettier-ignore
+// prettier-ignore
+const value: [text: string, whole: number, milli: number][] = [["1.5", 2, 1500], ["-1.5", -2, -1500], ["1Ki", 1024, 1024000], ["1u", 1, 1], ["2e3", 2000, 2000000]];
 for (const [text, whole, milli] of value)
   test(`${text} is ${whole} rounded up, and ${milli} thousandths`, () => {
     assert.equal(quantityValue(parseQuantity(text)), whole);
@@ -44,9 +69,15 @@ test("whatever is printed reads back as the same amount and prints the same agai
         const quantity = quantityOf(amount, scale, format);
         const text = formatQuantity(quantity);
         const largest = 2n ** 63n - 1n;
-        if (format === "BinarySI" && text.endsWith("i") && (amount > largest || amount < -largest || scale > 0)) return;
+        if (
+          format === "BinarySI" &&
+          text.endsWith("i") &&
+          (amount > largest || amount < -largest || scale > 0)
+        )
+          return;
         assert.equal(compareQuantity(parseQuantity(text), quantity), 0, text);
-        if (format !== "BinarySI") assert.equal(canonicalQuantity(text), text); // without a suffix, the family is forgotten
+        // without a suffix, the family is forgotten
+        if (format !== "BinarySI") assert.equal(canonicalQuantity(text), text);
       },
     ),
   );

@@ -1,4 +1,5 @@
-// Amounts such as "1500m", "1.5Gi" or "12e6", held exactly. A quantity prints in the family of suffixes it was written in.
+// Amounts such as "1500m", "1.5Gi" or "12e6", held exactly. A quantity prints in the family of suffixes it
+// was written in.
 
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
@@ -19,7 +20,8 @@ const grammar = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 const wrongFormat = `quantities must match the regular expression '${grammar}'`;
 const wrongSuffix = "unable to parse quantity's suffix";
 
-const decimalSuffixes = new Map([["n", -9], ["u", -6], ["m", -3], ["", 0], ["k", 3], ["M", 6], ["G", 9], ["T", 12], ["P", 15], ["E", 18]]); // prettier-ignore
+// prettier-ignore
+const decimalSuffixes = new Map([["n", -9], ["u", -6], ["m", -3], ["", 0], ["k", 3], ["M", 6], ["G", 9], ["T", 12], ["P", 15], ["E", 18]]);
 const decimalNames = new Map([...decimalSuffixes].map(([name, exponent]) => [exponent, name]));
 const binaryNames = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const binarySuffixes = new Map(binaryNames.slice(1).map((name, index) => [name, (index + 1) * 10]));
@@ -48,7 +50,8 @@ function suffixOf(text: string): Suffix {
   throw new QuantityError(wrongSuffix);
 }
 
-// Sign, leading zeros, digits, a fraction, a suffix: any part may be missing, so that "m" and "." read as zero.
+// Sign, leading zeros, digits, a fraction, a suffix: any part may be missing, so that "m" and "." read as
+// zero.
 const parts = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 export function parseQuantity(text: string): Quantity {
@@ -62,7 +65,8 @@ export function parseQuantity(text: string): Quantity {
   const negative = found[1] === "-";
   const signed = (value: bigint) => (negative ? -value : value);
 
-  // Amounts of ordinary size keep the text they came as when it looks canonical. (It may be "1.500" or "+5": so be it.)
+  // Amounts of ordinary size keep the text they came as when it looks canonical. (It may be "1.500" or "+5":
+  // so be it.)
   if (base === 2) {
     if (fraction === "" && 14 - whole.length - Math.trunc((exponent * 3) / 10) >= 0) {
       const kept = magnitude & 7n ? { text } : undefined;
@@ -71,19 +75,26 @@ export function parseQuantity(text: string): Quantity {
   } else {
     const scale = exponent - fraction.length;
     if (digits.length <= 18 && scale >= nano) {
-      const kept = text === "0" || (scale % 3 === 0 && !digits.endsWith("000") && digits[0] !== "0") ? { text } : undefined;
+      const kept =
+        text === "0" || (scale % 3 === 0 && !digits.endsWith("000") && digits[0] !== "0")
+          ? { text }
+          : undefined;
       return { value: signed(magnitude), scale, format, ...kept };
     }
   }
 
-  let { value, scale } = base === 2 ? { value: magnitude << BigInt(exponent), scale: -fraction.length } : { value: magnitude, scale: exponent - fraction.length };
+  let { value, scale } =
+    base === 2
+      ? { value: magnitude << BigInt(exponent), scale: -fraction.length }
+      : { value: magnitude, scale: exponent - fraction.length };
   if (scale < nano) {
     value = divideUp(value, nano - scale); // too small becomes the smallest, never nothing
     scale = nano;
   }
   if (format === "BinarySI") {
     if (value > most * 10n ** BigInt(-scale)) return { value: signed(most), scale: 0, format };
-    if (value > 0n && value < 10n ** BigInt(-scale)) return { value: signed(value), scale, format: "DecimalSI" };
+    if (value > 0n && value < 10n ** BigInt(-scale))
+      return { value: signed(value), scale, format: "DecimalSI" };
   }
   return { value: signed(value), scale, format };
 }
@@ -92,7 +103,8 @@ export function parseQuantity(text: string): Quantity {
 function divideUp(value: bigint, places: number): bigint {
   if (value === 0n) return 0n;
   const magnitude = value < 0n ? -value : value;
-  const quotient = places > longestText * 2 ? 1n : (magnitude + 10n ** BigInt(places) - 1n) / 10n ** BigInt(places);
+  const quotient =
+    places > longestText * 2 ? 1n : (magnitude + 10n ** BigInt(places) - 1n) / 10n ** BigInt(places);
   return value < 0n ? -quotient : quotient;
 }
 
@@ -128,15 +140,17 @@ function formatBinary(value: bigint): string {
   return `${value}${binaryNames[power]}`;
 }
 
-// Most quantities on the wire are already as they should be: a few digits and a usual suffix. The number is the factor
-// between a suffix and the next.
-const plainSuffixes = new Map([["", 1000], ["m", 1000], ["k", 1000], ["M", 1000], ["G", 1000], ["Ki", 1024], ["Mi", 1024], ["Gi", 1024]]); // prettier-ignore
+// Most quantities on the wire are already as they should be: a few digits and a usual suffix. The number is
+// the factor between a suffix and the next.
+// prettier-ignore
+const plainSuffixes = new Map([["", 1000], ["m", 1000], ["k", 1000], ["M", 1000], ["G", 1000], ["Ki", 1024], ["Mi", 1024], ["Gi", 1024]]);
 
 /** The canonical text of a quantity's text. */
 export function canonicalQuantity(text: string): string {
   let at = 0;
   let value = 0;
-  for (let code = text.charCodeAt(0); code >= 48 && code <= 57 && at < 10; code = text.charCodeAt(++at)) value = value * 10 + code - 48;
+  for (let code = text.charCodeAt(0); code >= 48 && code <= 57 && at < 10; code = text.charCodeAt(++at))
+    value = value * 10 + code - 48;
   if (at > 0 && at < 10 && text.charCodeAt(0) !== 48) {
     const factor = plainSuffixes.get(text.slice(at));
     if (factor !== undefined && value % factor !== 0) return text; // no larger suffix fits
@@ -144,7 +158,11 @@ export function canonicalQuantity(text: string): string {
   return formatQuantity(parseQuantity(text));
 }
 
-export const quantityOf = (value: number | bigint, scale = 0, format: QuantityFormat = "DecimalSI"): Quantity => ({ value: BigInt(value), scale, format });
+export const quantityOf = (
+  value: number | bigint,
+  scale = 0,
+  format: QuantityFormat = "DecimalSI",
+): Quantity => ({ value: BigInt(value), scale, format });
 
 /** The amount in units of 10^`scale`, rounded away from zero. */
 export function scaledValue({ value, scale: own }: Quantity, scale: number): bigint {

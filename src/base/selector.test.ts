@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SelectorError, fromLabelSelector, parseFieldSelector, parseLabelSelector, selector } from "./selector.ts";
+import {
+  SelectorError,
+  fromLabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  selector,
+} from "./selector.ts";
 
 const labels = { app: "web", tier: "front", size: "12", "example.com/x": "y" };
 const cases: [text: string, matches: boolean][] = [
@@ -23,10 +29,28 @@ const cases: [text: string, matches: boolean][] = [
   ["other in ()", false],
 ];
 for (const [text, matches] of cases) {
-  test(`labels ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector(parseLabelSelector(text), []).matches({ labels, fields: {} }), matches));
+  test(`labels ${matches ? "match" : "do not match"} "${text}"`, () =>
+    assert.equal(selector(parseLabelSelector(text), []).matches({ labels, fields: {} }), matches));
 }
-for (const text of ["!!", "a=b=c", "a in b", "a in (b", "=b", "a,", "a b", "a>x", "a>9223372036854775808", "a<-9223372036854775809", "a=b c", "-a=b", "a=-b", "a=b,,c", "(a)"]) {
-  test(`"${text}" is not a label selector`, () => assert.throws(() => parseLabelSelector(text), SelectorError));
+for (const text of [
+  "!!",
+  "a=b=c",
+  "a in b",
+  "a in (b",
+  "=b",
+  "a,",
+  "a b",
+  "a>x",
+  "a>9223372036854775808",
+  "a<-9223372036854775809",
+  "a=b c",
+  "-a=b",
+  "a=-b",
+  "a=b,,c",
+  "(a)",
+]) {
+  test(`"${text}" is not a label selector`, () =>
+    assert.throws(() => parseLabelSelector(text), SelectorError));
 }
 
 const item = { labels: {}, fields: { reason: "x,y" }, name: "a" };
@@ -43,10 +67,12 @@ const fieldCases: [text: string, matches: boolean][] = [
   ["missing=a", false],
 ];
 for (const [text, matches] of fieldCases) {
-  test(`fields ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector([], parseFieldSelector(text)).matches(item), matches));
+  test(`fields ${matches ? "match" : "do not match"} "${text}"`, () =>
+    assert.equal(selector([], parseFieldSelector(text)).matches(item), matches));
 }
 for (const text of ["bogus", "a=b=c", "a=\\x"]) {
-  test(`"${text}" is not a field selector`, () => assert.throws(() => parseFieldSelector(text), SelectorError));
+  test(`"${text}" is not a field selector`, () =>
+    assert.throws(() => parseFieldSelector(text), SelectorError));
 }
 
 const exactCases: [labels: string, fields: string, exact: string | undefined][] = [
@@ -67,7 +93,13 @@ for (const [ofLabels, ofFields, exact] of exactCases) {
 }
 
 test("a structured selector reads the same", () => {
-  const selects = fromLabelSelector({ matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }] });
+  const selects = fromLabelSelector({
+    matchLabels: { app: "web" },
+    matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }],
+  });
   assert.equal(selects.matches({ labels, fields: {} }), true);
-  assert.throws(() => fromLabelSelector({ matchExpressions: [{ key: "a", operator: "Near" }] }), SelectorError);
+  assert.throws(
+    () => fromLabelSelector({ matchExpressions: [{ key: "a", operator: "Near" }] }),
+    SelectorError,
+  );
 });

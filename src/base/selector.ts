@@ -1,4 +1,5 @@
-// Label and field selectors: parsed once, then asked per object. Equalities stand apart, so that an index can serve them.
+// Label and field selectors: parsed once, then asked per object. Equalities stand apart, so that an index can
+// serve them.
 
 /** What a selector looks at. */
 export interface Selectable {
@@ -10,7 +11,8 @@ export interface Selectable {
 }
 
 /** How selectors read a label; one that is absent is none. */
-export const labelOf = ({ labels }: Selectable, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+export const labelOf = ({ labels }: Selectable, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;
 
 /** How selectors read a field; one that is absent is empty. */
 export function fieldOf(item: Selectable, key: string): string {
@@ -52,19 +54,22 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
   const peek = (): string | undefined => tokens[at];
   const take = (): string => {
     const token = tokens[at++];
-    if (token === undefined) throw new SelectorError(`unable to parse requirement: found '', expected: more in "${text}"`);
+    if (token === undefined)
+      throw new SelectorError(`unable to parse requirement: found '', expected: more in "${text}"`);
     return token;
   };
   const isWord = (token: string | undefined): boolean => token !== undefined && !symbols.has(token);
   const word = (): string => {
     const token = take();
-    if (!isWord(token)) throw new SelectorError(`unable to parse requirement: found '${token}', expected: identifier`);
+    if (!isWord(token))
+      throw new SelectorError(`unable to parse requirement: found '${token}', expected: identifier`);
     return token;
   };
   while (at < tokens.length) {
     const negated = peek() === "!" && (take(), true);
     const key = word();
-    if (!isQualifiedName(key)) throw new SelectorError(`unable to parse requirement: "${key}" is not a valid label key`);
+    if (!isQualifiedName(key))
+      throw new SelectorError(`unable to parse requirement: "${key}" is not a valid label key`);
     const next = peek();
     if (negated) requirements.push({ key, operator: "!", values: [] });
     else if (next === undefined || next === ",") requirements.push({ key, operator: "exists", values: [] });
@@ -77,16 +82,22 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
         requirements.push({ key, operator: operator === "!=" ? "notin" : "in", values: [value] });
       } else if (operator === ">" || operator === "<") {
         const value = word();
-        if (!isInteger(value)) throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
+        if (!isInteger(value))
+          throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
         requirements.push({ key, operator: operator === ">" ? "gt" : "lt", values: [value] });
-      } else throw new SelectorError(`unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
+      } else
+        throw new SelectorError(
+          `unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`,
+        );
     }
     for (const value of requirements.at(-1)!.values) {
-      if (!isLabelValue(value)) throw new SelectorError(`unable to parse requirement: values[0][${key}]: Invalid value: "${value}"`);
+      if (!isLabelValue(value))
+        throw new SelectorError(`unable to parse requirement: values[0][${key}]: Invalid value: "${value}"`);
     }
     if (at < tokens.length) {
       const separator = take();
-      if (separator !== ",") throw new SelectorError(`found '${separator}', expected: ',' or 'end of string'`);
+      if (separator !== ",")
+        throw new SelectorError(`found '${separator}', expected: ',' or 'end of string'`);
       if (at >= tokens.length) throw new SelectorError("found '', expected: identifier after ','");
     }
   }
@@ -97,7 +108,8 @@ const symbols = new Set(["(", ")", ",", "!", "=", "==", "!=", ">", "<"]);
 
 function set(take: () => string, peek: () => string | undefined): string[] {
   const opening = take();
-  if (opening !== "(") throw new SelectorError(`unable to parse requirement: found '${opening}' expected: '('`);
+  if (opening !== "(")
+    throw new SelectorError(`unable to parse requirement: found '${opening}' expected: '('`);
   const values: string[] = [];
   if (peek() === ")") {
     take();
@@ -108,12 +120,16 @@ function set(take: () => string, peek: () => string | undefined): string[] {
     if (token === "," || token === ")") values.push("");
     else {
       const value = take();
-      if (symbols.has(value)) throw new SelectorError(`unable to parse requirement: found '${value}', expected: ',', ')' or identifier`);
+      if (symbols.has(value))
+        throw new SelectorError(
+          `unable to parse requirement: found '${value}', expected: ',', ')' or identifier`,
+        );
       values.push(value);
     }
     const end = take();
     if (end === ")") return [...new Set(values)].sort();
-    if (end !== ",") throw new SelectorError(`unable to parse requirement: found '${end}', expected: ',' or ')'`);
+    if (end !== ",")
+      throw new SelectorError(`unable to parse requirement: found '${end}', expected: ',' or ')'`);
   }
 }
 
@@ -125,7 +141,8 @@ function tokenize(text: string): string[] {
     tokens.push((match[1] ?? match[2])!);
     end = pattern.lastIndex;
   }
-  if (end < text.length && text.slice(end).trim() !== "") throw new SelectorError(`unable to parse requirement: "${text}"`);
+  if (end < text.length && text.slice(end).trim() !== "")
+    throw new SelectorError(`unable to parse requirement: "${text}"`);
   return tokens;
 }
 
@@ -136,7 +153,11 @@ export function parseFieldSelector(text: string): readonly Requirement[] {
     .map((term) => {
       const match = /^((?:[^=!\\]|\\.)*?)(!=|==|=)(.*)$/s.exec(term);
       if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
-      return { key: match[1]!, operator: match[2] === "!=" ? ("notin" as const) : ("in" as const), values: [unescape(match[3]!, text)] };
+      return {
+        key: match[1]!,
+        operator: match[2] === "!=" ? ("notin" as const) : ("in" as const),
+        values: [unescape(match[3]!, text)],
+      };
     });
 }
 
@@ -155,8 +176,10 @@ function splitUnescaped(text: string): string[] {
 }
 
 function unescape(value: string, whole: string): string {
-  if (/(^|[^\\])(\\\\)*[=,]/.test(value)) throw new SelectorError(`invalid selector: '${whole}'; can't understand '${value}'`);
-  if (/(^|[^\\])(\\\\)*\\($|[^\\,=])/.test(value)) throw new SelectorError(`invalid field selector: invalid escape sequence in '${value}'`);
+  if (/(^|[^\\])(\\\\)*[=,]/.test(value))
+    throw new SelectorError(`invalid selector: '${whole}'; can't understand '${value}'`);
+  if (/(^|[^\\])(\\\\)*\\($|[^\\,=])/.test(value))
+    throw new SelectorError(`invalid field selector: invalid escape sequence in '${value}'`);
   return value.replace(/\\(.)/g, "$1");
 }
 
@@ -192,7 +215,9 @@ export interface Selector {
   readonly fields: readonly Requirement[];
   matches(item: Selectable): boolean;
   /** A requirement for one exact value, which an index can serve; undefined when there is none. */
-  readonly exact: { readonly of: "label" | "field"; readonly key: string; readonly value: string } | undefined;
+  readonly exact:
+    | { readonly of: "label" | "field"; readonly key: string; readonly value: string }
+    | undefined;
 }
 
 export function selector(labels: readonly Requirement[], fields: readonly Requirement[]): Selector {
@@ -209,7 +234,11 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
     matches: (item) =>
       labels.every((requirement) => satisfied(labelOf(item, requirement.key), requirement)) &&
       fields.every((requirement) => satisfied(fieldOf(item, requirement.key), requirement)),
-    exact: field ? { of: "field", key: field.key, value: field.values[0]! } : label ? { of: "label", key: label.key, value: label.values[0]! } : undefined,
+    exact: field
+      ? { of: "field", key: field.key, value: field.values[0]! }
+      : label
+        ? { of: "label", key: label.key, value: label.values[0]! }
+        : undefined,
   };
 }
 
@@ -218,14 +247,29 @@ export const selectEverything: Selector = selector([], []);
 /** The structured form of a label selector, as objects carry it. */
 export interface LabelSelectorLike {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] | undefined }[] | undefined;
+  readonly matchExpressions?:
+    | readonly {
+        readonly key: string;
+        readonly operator: string;
+        readonly values?: readonly string[] | undefined;
+      }[]
+    | undefined;
 }
 
-const operators: Readonly<Record<string, Requirement["operator"]>> = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" };
+const operators: Readonly<Record<string, Requirement["operator"]>> = {
+  In: "in",
+  NotIn: "notin",
+  Exists: "exists",
+  DoesNotExist: "!",
+};
 
 /** An empty structured selector matches everything; an unknown operator is refused. */
 export function fromLabelSelector(given: LabelSelectorLike): Selector {
-  const labels: Requirement[] = Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "in", values: [value] }));
+  const labels: Requirement[] = Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({
+    key,
+    operator: "in",
+    values: [value],
+  }));
   for (const { key, operator, values } of given.matchExpressions ?? []) {
     const known = operators[operator];
     if (!known) throw new SelectorError(`"${operator}" is not a valid label selector operator`);
@@ -238,7 +282,10 @@ export function fromLabelSelector(given: LabelSelectorLike): Selector {
 export function labelSelectorText(given: LabelSelectorLike): string {
   const requirements = [
     ...Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` })),
-    ...(given.matchExpressions ?? []).map(({ key, operator, values }) => ({ key, text: expressionText(key, operator, values ?? []) })),
+    ...(given.matchExpressions ?? []).map(({ key, operator, values }) => ({
+      key,
+      text: expressionText(key, operator, values ?? []),
+    })),
   ];
   return requirements
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))

@@ -37,7 +37,10 @@ export class SortedMap<V> {
     chunk.values.splice(at, 0, value);
     this.#size++;
     if (chunk.keys.length > chunkSize * 2) {
-      this.#chunks.splice(index + 1, 0, { keys: chunk.keys.splice(chunkSize), values: chunk.values.splice(chunkSize) });
+      this.#chunks.splice(index + 1, 0, {
+        keys: chunk.keys.splice(chunkSize),
+        values: chunk.values.splice(chunkSize),
+      });
     }
   }
 

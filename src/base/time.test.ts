@@ -1,6 +1,15 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { canonicalMicroTime, canonicalTime, formatTime, microTimeOfMillis, millisOfTime, parseMicroTime, parseTime, timeOfMillis } from "#base";
+import {
+  canonicalMicroTime,
+  canonicalTime,
+  formatTime,
+  microTimeOfMillis,
+  millisOfTime,
+  parseMicroTime,
+  parseTime,
+  timeOfMillis,
+} from "#base";
 import fc from "fast-check";
 
 const times: [from: string, to: string | null][] = [
@@ -15,7 +24,8 @@ const times: [from: string, to: string | null][] = [
   ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"],
   ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"],
 ];
-for (const [from, to] of times) test(`the time ${from} becomes ${to}`, () => assert.equal(canonicalTime(from), to));
+for (const [from, to] of times)
+  test(`the time ${from} becomes ${to}`, () => assert.equal(canonicalTime(from), to));
 
 for (const text of [
   "",
@@ -40,12 +50,19 @@ test("a micro time has six digits, whatever its offset, and refuses any other nu
 
 test("times agree with Date over the centuries", () => {
   fc.assert(
-    fc.property(fc.date({ min: new Date("0001-01-02T00:00:00Z"), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true }), (date) => {
-      const text = timeOfMillis(date.getTime());
-      assert.equal(text, `${date.toISOString().slice(0, 19)}Z`);
-      assert.equal(formatTime(parseTime(text)), text);
-      assert.equal(Math.floor(millisOfTime(text) / 1000), Math.floor(date.getTime() / 1000));
-    }),
+    fc.property(
+      fc.date({
+        min: new Date("0001-01-02T00:00:00Z"),
+        max: new Date("9999-12-31T00:00:00Z"),
+        noInvalidDate: true,
+      }),
+      (date) => {
+        const text = timeOfMillis(date.getTime());
+        assert.equal(text, `${date.toISOString().slice(0, 19)}Z`);
+        assert.equal(formatTime(parseTime(text)), text);
+        assert.equal(Math.floor(millisOfTime(text) / 1000), Math.floor(date.getTime() / 1000));
+      },
+    ),
   );
 });
 

@@ -1,4 +1,5 @@
-// Points in time as RFC 3339 text. A JS Date holds milliseconds; micro times need six digits, so we count seconds and nanoseconds.
+// Points in time as RFC 3339 text. A JS Date holds milliseconds; micro times need six digits, so we count
+// seconds and nanoseconds.
 
 export interface Instant {
   /** Since 1970-01-01T00:00:00Z. */
@@ -31,11 +32,15 @@ function parseAs(text: string, layout: string): Instant {
   if (looksCanonical(text, layout === timeLayout ? 20 : 27)) return readCanonical(text);
   const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
   const found = text.length < longest ? grammar.exec(text) : null;
-  if (!found || (layout === microLayout && found[7]?.length !== 6)) throw refuse(misfit(text.slice(0, longest), layout));
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) => Number(found[group])) as [number, number, number, number, number, number];
+  if (!found || (layout === microLayout && found[7]?.length !== 6))
+    throw refuse(misfit(text.slice(0, longest), layout));
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) =>
+    Number(found[group]),
+  ) as [number, number, number, number, number, number];
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   if (month < 1 || month > 12) throw refuse(": month out of range");
-  if (day < 1 || day > monthDays[month - 1]! + (leap && month === 2 ? 1 : 0)) throw refuse(": day out of range");
+  if (day < 1 || day > monthDays[month - 1]! + (leap && month === 2 ? 1 : 0))
+    throw refuse(": day out of range");
   if (hour > 23) throw refuse(": hour out of range");
   if (minute > 59) throw refuse(": minute out of range");
   if (second > 59) throw refuse(": second out of range");
@@ -58,7 +63,8 @@ const parts: readonly (readonly [pattern: RegExp, part: string])[] = [
 
 /** Where a text leaves its layout. */
 function misfit(text: string, layout: string): string {
-  const fraction: (typeof parts)[number] = layout === microLayout ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""];
+  const fraction: (typeof parts)[number] =
+    layout === microLayout ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""];
   let rest = text;
   for (const [pattern, part] of [...parts, fraction, [/^(?:Z|[+-]\d\d:\d\d)/, "Z07:00"] as const]) {
     const found = pattern.exec(rest);
@@ -70,8 +76,15 @@ function misfit(text: string, layout: string): string {
 
 function readCanonical(text: string): Instant {
   const number = (at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
-  const seconds = daysTo(number(0) * 100 + number(2), number(5), number(8)) * 86_400 + number(11) * 3_600 + number(14) * 60 + number(17);
-  return { seconds, nanos: text.length === 20 ? 0 : (number(20) * 10_000 + number(22) * 100 + number(24)) * 1_000 };
+  const seconds =
+    daysTo(number(0) * 100 + number(2), number(5), number(8)) * 86_400 +
+    number(11) * 3_600 +
+    number(14) * 60 +
+    number(17);
+  return {
+    seconds,
+    nanos: text.length === 20 ? 0 : (number(20) * 10_000 + number(22) * 100 + number(24)) * 1_000,
+  };
 }
 
 /** Days from 1970-01-01 to a date; years begin in March, so that the leap day is the last. */
@@ -80,7 +93,14 @@ function daysTo(year: number, month: number, day: number): number {
   const era = Math.floor(y / 400);
   const yearOfEra = y - era * 400;
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
+  return (
+    era * 146_097 +
+    yearOfEra * 365 +
+    Math.floor(yearOfEra / 4) -
+    Math.floor(yearOfEra / 100) +
+    dayOfYear -
+    719_468
+  );
 }
 
 const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
@@ -94,7 +114,13 @@ function dateOf(days: number): string {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1_460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  );
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
@@ -114,7 +140,8 @@ function clockText(seconds: number): string {
 /** "2006-01-02T15:04:05Z". */
 export const formatTime = ({ seconds }: Pick<Instant, "seconds">): string => `${clockText(seconds)}Z`;
 /** "2006-01-02T15:04:05.000000Z". */
-export const formatMicroTime = ({ seconds, nanos }: Instant): string => `${clockText(seconds)}.${String(Math.trunc(nanos / 1_000)).padStart(6, "0")}Z`;
+export const formatMicroTime = ({ seconds, nanos }: Instant): string =>
+  `${clockText(seconds)}.${String(Math.trunc(nanos / 1_000)).padStart(6, "0")}Z`;
 
 export const isZeroTime = ({ seconds, nanos }: Instant): boolean => seconds === zeroSeconds && nanos === 0;
 
@@ -140,10 +167,20 @@ function looksCanonical(text: string, length: number): boolean {
     if (pattern.charCodeAt(i) === 100 ? code < 48 || code > 57 : code !== pattern.charCodeAt(i)) return false;
   }
   const number = (at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
-  return text.charCodeAt(0) >= 49 && number(5) >= 1 && number(5) <= 12 && number(8) >= 1 && number(8) <= 28 && number(11) < 24 && number(14) < 60 && number(17) < 60;
+  return (
+    text.charCodeAt(0) >= 49 &&
+    number(5) >= 1 &&
+    number(5) <= 12 &&
+    number(8) >= 1 &&
+    number(8) <= 28 &&
+    number(11) < 24 &&
+    number(14) < 60 &&
+    number(17) < 60
+  );
 }
 
-export const timeOfMillis = (milliseconds: number): string => formatTime({ seconds: Math.floor(milliseconds / 1_000) });
+export const timeOfMillis = (milliseconds: number): string =>
+  formatTime({ seconds: Math.floor(milliseconds / 1_000) });
 export const microTimeOfMillis = (milliseconds: number): string => {
   const seconds = Math.floor(milliseconds / 1_000);
   return formatMicroTime({ seconds, nanos: Math.round((milliseconds - seconds * 1_000) * 1e6) });

@@ -8,7 +8,11 @@ import { configCommand } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-config-"));
 after(() => rmSync(folder, { recursive: true }));
-const apiVersion = apiVersionOf(dialects.orch, { group: "nodeagent.config", branded: true, version: "v1beta1" });
+const apiVersion = apiVersionOf(dialects.orch, {
+  group: "nodeagent.config",
+  branded: true,
+  version: "v1beta1",
+});
 const good = join(folder, "good.yaml");
 const bad = join(folder, "bad.yaml");
 writeFileSync(good, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPods: 5\n`);
@@ -19,27 +23,78 @@ writeFileSync(bad, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmax
 async function run(...argv: string[]) {
   let out = "";
   let err = "";
-  const code = await configCommand(argv, { out: (text) => void (out += text), err: (text) => void (err += text) });
+  const code = await configCommand(argv, {
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+  });
   return { code, out, err };
 }
 
 const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegExp][] = [
-  ["a good file", ["check", good], 0, /all settings are good; see the notes above/, /^note: --container-runtime-endpoint/],
-  ["a bad file", ["check", bad], 1, /^$/, /bad\.yaml:3: maxPodz: unknown field; did you mean maxPods\?[^]*bad\.yaml:4: port: 0: must be from 1 to 65535/],
-  ["a file that asks for what is not there yet", ["check", early], 1, /^$/, /early\.yaml:3: rotateCertificates: true: cannot be used yet/],
+  [
+    "a good file",
+    ["check", good],
+    0,
+    /all settings are good; see the notes above/,
+    /^note: --container-runtime-endpoint/,
+  ],
+  [
+    "a bad file",
+    ["check", bad],
+    1,
+    /^$/,
+    /bad\.yaml:3: maxPodz: unknown field; did you mean maxPods\?[^]*bad\.yaml:4: port: 0: must be from 1 to 65535/,
+  ],
+  [
+    "a file that asks for what is not there yet",
+    ["check", early],
+    1,
+    /^$/,
+    /early\.yaml:3: rotateCertificates: true: cannot be used yet/,
+  ],
   ["a missing file", ["check", join(folder, "none.yaml")], 1, /^$/, /none\.yaml: cannot read/],
-  ["a command line that would not start", ["check", "--", "nodeagent", "--max-pods=-1"], 1, /^$/, /--max-pods=-1[^]*--container-runtime-endpoint[^]*nodeagent would not start/],
-  ["a command line that would start", ["check", "--", "nodeagent", "--container-runtime-endpoint=unix:///x"], 0, /all settings are good/, /^$/],
-  ["a flag", ["explain", "--read-only-port"], 0, /field +readOnlyPort\n[^]*default +10255 without a file, 0 with one/, /^$/],
+  [
+    "a command line that would not start",
+    ["check", "--", "nodeagent", "--max-pods=-1"],
+    1,
+    /^$/,
+    /--max-pods=-1[^]*--container-runtime-endpoint[^]*nodeagent would not start/,
+  ],
+  [
+    "a command line that would start",
+    ["check", "--", "nodeagent", "--container-runtime-endpoint=unix:///x"],
+    0,
+    /all settings are good/,
+    /^$/,
+  ],
+  [
+    "a flag",
+    ["explain", "--read-only-port"],
+    0,
+    /field +readOnlyPort\n[^]*default +10255 without a file, 0 with one/,
+    /^$/,
+  ],
   ["a flag of both programs", ["explain", "tls-min-version"], 0, /orch-apiserver[^]*nodeagent/, /^$/],
   ["a field", ["explain", "nodeStatusReportFrequency"], 0, /program +nodeagent/, /^$/],
   ["an unknown name", ["explain", "max-podz"], 1, /^$/, /did you mean max-pods\?/],
-  ["where values came from", ["explain", "--", "nodeagent", "--config", good, "--port=99"], 0, /--max-pods +5 +file .*good\.yaml:3\n[^]*/, /^[^]*$/],
+  [
+    "where values came from",
+    ["explain", "--", "nodeagent", "--config", good, "--port=99"],
+    0,
+    /--max-pods +5 +file .*good\.yaml:3\n[^]*/,
+    /^[^]*$/,
+  ],
   ["no verb", [], 1, /^$/, /Usage:/],
   ["a wrong verb", ["chek"], 1, /^$/, /did you mean check\?/],
   ["a wrong program", ["check", "--", "ls"], 1, /^$/, /"ls" is no program of ours/],
   ["a program without a file", ["migrate", "--", "orch-apiserver"], 1, /^$/, /has no configuration file/],
-  ["a dialect of two words", ["--dialect", "kubernetes", "explain", "orchconfig"], 0, /spelled --kubeconfig/, /^$/],
+  [
+    "a dialect of two words",
+    ["--dialect", "kubernetes", "explain", "orchconfig"],
+    0,
+    /spelled --kubeconfig/,
+    /^$/,
+  ],
   ["a wrong dialect", ["explain", "v", "--dialect=klingon"], 1, /^$/, /--dialect=klingon: must be/],
 ];
 for (const [name, argv, code, out, err] of cases) {
@@ -52,7 +107,13 @@ for (const [name, argv, code, out, err] of cases) {
 }
 
 test("a migrated file means what the flags meant", async () => {
-  const flags = ["--max-pods=7", "--orch-reserved=cpu=100m", "--cluster-dns=10.0.0.10", "--hostname-override=n1", "--container-runtime-endpoint=unix:///x"];
+  const flags = [
+    "--max-pods=7",
+    "--orch-reserved=cpu=100m",
+    "--cluster-dns=10.0.0.10",
+    "--hostname-override=n1",
+    "--container-runtime-endpoint=unix:///x",
+  ];
   const { code, out } = await run("migrate", "--", "nodeagent", ...flags);
   assert.equal(code, 0);
   assert.match(out, /#   readOnlyPort: without a file this was the default/);
@@ -62,7 +123,9 @@ test("a migrated file means what the flags meant", async () => {
   const table = async (...argv: string[]): Promise<string[]> =>
     (await run("explain", "--", "nodeagent", ...argv)).out
       .split("\n")
-      .map((line) => line.replace(/ {2,}(default|legacy default|derived|taken|file|flag).*$/, "").replace(/ +/g, " "));
+      .map((line) =>
+        line.replace(/ {2,}(default|legacy default|derived|taken|file|flag).*$/, "").replace(/ +/g, " "),
+      );
   const [before, after] = [await table(...flags), await table("--config", file, "--hostname-override=n1")];
   assert.deepEqual(
     after.filter((line) => !/^--config( |$)/.test(line)),

@@ -53,12 +53,18 @@ export async function configCommand(argv: readonly string[], output: Output): Pr
   switch (verb) {
     case "check":
       if (program !== undefined) return checkCommandLine(dialect, program, flags, output);
-      return names.length > 0 ? checkFiles(dialect, names, output) : fail(output, "say which file to check, or a command line after --");
+      return names.length > 0
+        ? checkFiles(dialect, names, output)
+        : fail(output, "say which file to check, or a command line after --");
     case "explain":
       if (program !== undefined) return explainCommandLine(dialect, program, flags, output);
-      return names.length > 0 ? explainNames(dialect, names, output) : fail(output, "say which setting to explain, or a command line after --");
+      return names.length > 0
+        ? explainNames(dialect, names, output)
+        : fail(output, "say which setting to explain, or a command line after --");
     case "migrate":
-      return program === undefined ? fail(output, "say which command line to migrate, after --") : migrate(dialect, program, flags, output);
+      return program === undefined
+        ? fail(output, "say which command line to migrate, after --")
+        : migrate(dialect, program, flags, output);
     default:
       return fail(output, `there is no orch config ${verb}${hint(verb, ["check", "explain", "migrate"])}`);
   }
@@ -74,7 +80,10 @@ async function programNamed(name: string, dialect: Dialect): Promise<Program | u
   const called = basename(name);
   if (called === "nodeagent" || called === dialect.cli.agent) {
     const { nodeagentOptions, settleNodeagent } = await import("#nodeagent");
-    return { set: nodeagentOptions(dialect), settle: (argv, purpose) => settleNodeagent(dialect, argv, { purpose }) };
+    return {
+      set: nodeagentOptions(dialect),
+      settle: (argv, purpose) => settleNodeagent(dialect, argv, { purpose }),
+    };
   }
   if (called === "orch-apiserver" || called === dialect.cli.apiServer) {
     const { apiserverOptions } = await import("#apiserver");
@@ -84,9 +93,16 @@ async function programNamed(name: string, dialect: Dialect): Promise<Program | u
   return undefined;
 }
 
-async function withProgram(dialect: Dialect, name: string, output: Output, run: (program: Program) => Promise<number>): Promise<number> {
+async function withProgram(
+  dialect: Dialect,
+  name: string,
+  output: Output,
+  run: (program: Program) => Promise<number>,
+): Promise<number> {
   const program = await programNamed(name, dialect);
-  return program ? run(program) : fail(output, `${JSON.stringify(name)} is no program of ours; known are orch-apiserver and nodeagent`);
+  return program
+    ? run(program)
+    : fail(output, `${JSON.stringify(name)} is no program of ours; known are orch-apiserver and nodeagent`);
 }
 
 function tell(program: Program, settled: Values, output: Output): boolean {
@@ -95,7 +111,12 @@ function tell(program: Program, settled: Values, output: Output): boolean {
   return settled.errors.length === 0;
 }
 
-const checkCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: Output): Promise<number> =>
+const checkCommandLine = (
+  dialect: Dialect,
+  name: string,
+  flags: readonly string[],
+  output: Output,
+): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     const good = tell(program, await program.settle(flags, "start"), output);
     if (good) output.out("all settings are good\n");
@@ -108,11 +129,19 @@ async function checkFiles(dialect: Dialect, paths: readonly string[], output: Ou
   const settled = settle(program.set, [], { files, purpose: "check" });
   for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
   for (const error of settled.errors) output.err(`error: ${error}\n`);
-  if (settled.errors.length === 0) output.out(`${paths.join(", ")}: all settings are good${settled.warnings.length > 0 ? "; see the notes above" : ""}\n`);
+  if (settled.errors.length === 0)
+    output.out(
+      `${paths.join(", ")}: all settings are good${settled.warnings.length > 0 ? "; see the notes above" : ""}\n`,
+    );
   return settled.errors.length === 0 ? 0 : 1;
 }
 
-const explainCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: Output): Promise<number> =>
+const explainCommandLine = (
+  dialect: Dialect,
+  name: string,
+  flags: readonly string[],
+  output: Output,
+): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     const settled = await program.settle(flags, "look");
     const good = tell(program, settled, output);
@@ -121,7 +150,10 @@ const explainCommandLine = (dialect: Dialect, name: string, flags: readonly stri
   });
 
 async function explainNames(dialect: Dialect, names: readonly string[], output: Output): Promise<number> {
-  const programs = [(await programNamed("orch-apiserver", dialect))!, (await programNamed("nodeagent", dialect))!];
+  const programs = [
+    (await programNamed("orch-apiserver", dialect))!,
+    (await programNamed("nodeagent", dialect))!,
+  ];
   let code = 0;
   for (const name of names) {
     const wanted = name.replace(/^--?/, "").replaceAll("_", "-").split("=", 1)[0]!;
@@ -152,7 +184,9 @@ const spellings = (set: OptionSet, option: AnyOption): string[] => [
 function explanation(set: OptionSet, option: AnyOption): string {
   const rows: [string, string][] = [
     ["program", set.program],
-    ...(option.flag ? [["flag", `--${option.flag}${option.short ? `, -${option.short}` : ""}`] as [string, string]] : []),
+    ...(option.flag
+      ? [["flag", `--${option.flag}${option.short ? `, -${option.short}` : ""}`] as [string, string]]
+      : []),
     ...(option.config ? [["field", set.dialect.spelling.field(option.config)] as [string, string]] : []),
     ["type", option.type.name || "bool"],
     [
@@ -175,7 +209,8 @@ const migrate = (dialect: Dialect, name: string, flags: readonly string[], outpu
       output.err(problemText(program.set, settled.errors, "would not start"));
       return 1;
     }
-    for (const warning of settled.warnings.filter((line) => !line.startsWith("Flag "))) output.err(`note: ${warning}\n`);
+    for (const warning of settled.warnings.filter((line) => !line.startsWith("Flag ")))
+      output.err(`note: ${warning}\n`);
     output.out(await migratedConfig(program.set, settled));
     return 0;
   });

@@ -5,7 +5,8 @@ import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeag
 import { answerOperator, logFrom, terminalWidth } from "#options";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
-// Short bursts of work between long rests: optimized code takes more memory than it saves time, and what was taken once is not given back.
+// Short bursts of work between long rests: optimized code takes more memory than it saves time, and what was
+// taken once is not given back.
 for (const flag of ["--no-opt", "--no-maglev", "--semi-space-growth-factor=1"]) setFlagsFromString(flag);
 const argv = process.argv.slice(2);
 process.exitCode = await main();
@@ -20,7 +21,12 @@ async function main(): Promise<number> {
   }
   const { dialect } = choice;
   const settled = await settleNodeagent(dialect, argv);
-  const answered = answerOperator(nodeagentOptions(dialect), settled, { version: `Orch ${versionName}`, width: terminalWidth(process.env, process.stdout.columns), out, err });
+  const answered = answerOperator(nodeagentOptions(dialect), settled, {
+    version: `Orch ${versionName}`,
+    width: terminalWidth(process.env, process.stdout.columns),
+    out,
+    err,
+  });
   if (answered !== undefined) return answered;
   if (settled.values.writeConfigTo) {
     await writeNodeagentConfig(dialect, settled.values, out);
@@ -29,7 +35,13 @@ async function main(): Promise<number> {
   const log = logFrom(settled.values);
   let agent;
   try {
-    agent = await startAgent({ dialect, settings: settled.values, log, version: versionName, setVerbosity: (level) => log.setVerbosity(level) });
+    agent = await startAgent({
+      dialect,
+      settings: settled.values,
+      log,
+      version: versionName,
+      setVerbosity: (level) => log.setVerbosity(level),
+    });
   } catch (error) {
     log.error("the agent could not start", { error: (error as Error).message });
     log.flush();

@@ -30,7 +30,13 @@ async function main(): Promise<number> {
   const log = logFrom(settled.values);
   let server;
   try {
-    server = await start({ dialect, settings: settled.values, gates: settled.gates, log, onPhase: (phase) => tellSupervisor({ phase }) });
+    server = await start({
+      dialect,
+      settings: settled.values,
+      gates: settled.gates,
+      log,
+      onPhase: (phase) => tellSupervisor({ phase }),
+    });
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n`);
     return 1;

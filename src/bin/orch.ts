@@ -16,7 +16,10 @@ const usage = `Usage:
 Each command has a --help of its own. The programs orch-apiserver and nodeagent can also be run by themselves.
 `;
 
-const output = { out: (text: string): void => void process.stdout.write(text), err: (text: string): void => void process.stderr.write(text) };
+const output = {
+  out: (text: string): void => void process.stdout.write(text),
+  err: (text: string): void => void process.stderr.write(text),
+};
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
@@ -42,7 +45,9 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       output.err(usage);
       return 1;
     default:
-      output.err(`error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "version", "help"])}\n\n${usage}`);
+      output.err(
+        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "version", "help"])}\n\n${usage}`,
+      );
       return 1;
   }
 }
@@ -51,11 +56,18 @@ async function version(): Promise<string> {
   return (await import("#apiserver")).versionText();
 }
 
-/** The other programs lie beside this one, whichever way it was started: a launcher, a compiled file, or the source. */
+/**
+ * The other programs lie beside this one, whichever way it was started: a launcher, a compiled file, or the
+ * source.
+ */
 function programs() {
   const own = realpathSync(process.argv[1]!);
   const pathOf = (program: string): string => join(dirname(own), `${program}${extname(own)}`);
   // A launcher knows what is best for its program; this one's own settings are for this one.
   const isLauncher = extname(own) === "";
-  return { pathOf, commandOf: (program: string) => (isLauncher ? [pathOf(program)] : [process.execPath, ...process.execArgv, pathOf(program)]) };
+  return {
+    pathOf,
+    commandOf: (program: string) =>
+      isLauncher ? [pathOf(program)] : [process.execPath, ...process.execArgv, pathOf(program)],
+  };
 }

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
-import { connectionOf, parseClientConfig, readClientConfig, singleContext, writeClientConfig } from "./client-config.ts";
+import {
+  connectionOf,
+  parseClientConfig,
+  readClientConfig,
+  singleContext,
+  writeClientConfig,
+} from "./client-config.ts";
 
 // Inside a group, so that the hooks are for these tests only: all files share one process.
 describe("client configuration files", () => {
@@ -18,7 +24,15 @@ describe("client configuration files", () => {
   };
 
   test("what is written reads back the same, for its owner only, and leaves no draft", () => {
-    const config = singleContext({ name: "local", server: "https://127.0.0.1:1", ca: "CA\n", certificate: "CERT\n", key: "KEY\n", token: "t", namespace: "n" });
+    const config = singleContext({
+      name: "local",
+      server: "https://127.0.0.1:1",
+      ca: "CA\n",
+      certificate: "CERT\n",
+      key: "KEY\n",
+      token: "t",
+      namespace: "n",
+    });
     const file = join(folder, "deep", "config");
     writeClientConfig(file, config);
     writeClientConfig(file, config);
@@ -32,11 +46,16 @@ describe("client configuration files", () => {
   });
 
   test("fields nobody here knows survive reading and writing", () => {
-    const file = put("config", "kind: Config\npreferences: {colors: true}\nclusters: [{name: a, cluster: {server: 's', extensions: [1]}, extra: x}]\n");
+    const file = put(
+      "config",
+      "kind: Config\npreferences: {colors: true}\nclusters: [{name: a, cluster: {server: 's', extensions: [1]}, extra: x}]\n",
+    );
     writeClientConfig(file, readClientConfig(file));
     const again = readClientConfig(file) as unknown as Record<string, unknown>;
     assert.deepEqual(again["preferences"], { colors: true });
-    assert.deepEqual(again["clusters"], [{ name: "a", cluster: { server: "s", extensions: [1] }, extra: "x" }]);
+    assert.deepEqual(again["clusters"], [
+      { name: "a", cluster: { server: "s", extensions: [1] }, extra: "x" },
+    ]);
   });
 
   const files = `
@@ -96,7 +115,12 @@ contexts:
     ["another kind", "kind: Pod", undefined, /kind "Pod"/],
     ["clusters that are no list", "clusters: {}", undefined, /clusters must be a list/],
     ["a cluster without a name", "clusters: [{cluster: {}}]", undefined, /clusters\[0\] must have a name/],
-    ["a server that is no text", "clusters: [{name: a, cluster: {server: 5}}]", undefined, /clusters\[0\].cluster.server must be a string/],
+    [
+      "a server that is no text",
+      "clusters: [{name: a, cluster: {server: 5}}]",
+      undefined,
+      /clusters\[0\].cluster.server must be a string/,
+    ],
     ["a current-context that is no name", "current-context: [a]", undefined, /current-context/],
     ["no current context", "kind: Config", undefined, /no current-context/],
     ["an unknown context", files, "missing", /no context "missing"/],
@@ -107,7 +131,10 @@ contexts:
   ];
   for (const [name, text, context, message] of refusals) {
     test(`${name} is refused by name`, () => {
-      assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), { name: "ClientConfigError", message });
+      assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), {
+        name: "ClientConfigError",
+        message,
+      });
     });
   }
 

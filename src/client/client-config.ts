@@ -1,4 +1,5 @@
-// Client-config files: which clusters there are, who one is there, and which of them is meant. The form every tool of this API reads.
+// Client-config files: which clusters there are, who one is there, and which of them is meant. The form every
+// tool of this API reads.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writePrivate } from "#base";
@@ -53,15 +54,25 @@ export class ClientConfigError extends Error {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** A config with one cluster, one user and one context, all of the same name. Texts are PEM; they are put into the file itself. */
+/**
+ * A config with one cluster, one user and one context, all of the same name. Texts are PEM; they are put into
+ * the file itself.
+ */
 export function singleContext(
-  of: { readonly name: string; readonly server: string; readonly token?: string | undefined; readonly namespace?: string | undefined } & ConnectionSecrets,
+  of: {
+    readonly name: string;
+    readonly server: string;
+    readonly token?: string | undefined;
+    readonly namespace?: string | undefined;
+  } & ConnectionSecrets,
 ): ClientConfig {
   const { name, server, ca, certificate, key, token, namespace } = of;
   return {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name, cluster: { server, ...(ca !== undefined && { "certificate-authority-data": base64(ca) }) } }],
+    clusters: [
+      { name, cluster: { server, ...(ca !== undefined && { "certificate-authority-data": base64(ca) }) } },
+    ],
     users: [
       {
         name,
@@ -72,7 +83,9 @@ export function singleContext(
         },
       },
     ],
-    contexts: [{ name, context: { cluster: name, user: name, ...(namespace !== undefined && { namespace }) } }],
+    contexts: [
+      { name, context: { cluster: name, user: name, ...(namespace !== undefined && { namespace }) } },
+    ],
     "current-context": name,
   };
 }
@@ -98,7 +111,9 @@ export function parseClientConfig(text: string, file: string): ClientConfig {
   const bad = (why: string): ClientConfigError => new ClientConfigError(`${file}: ${why}`);
   if (!isRecord(value)) throw bad("is not a client config: expected a map with clusters, users and contexts");
   if ((value["kind"] ?? "Config") !== "Config" || (value["apiVersion"] ?? "v1") !== "v1")
-    throw bad(`is not a client config: it says kind ${JSON.stringify(value["kind"])}, apiVersion ${JSON.stringify(value["apiVersion"])}`);
+    throw bad(
+      `is not a client config: it says kind ${JSON.stringify(value["kind"])}, apiVersion ${JSON.stringify(value["apiVersion"])}`,
+    );
   const current = value["current-context"] ?? "";
   if (typeof current !== "string") throw bad("current-context must be the name of a context");
   const folder = dirname(resolve(file));
@@ -106,24 +121,37 @@ export function parseClientConfig(text: string, file: string): ClientConfig {
     ...value,
     apiVersion: "v1",
     kind: "Config",
-    clusters: named(value, "clusters", "cluster", bad, (entry) => paths(folder, entry, ["certificate-authority"])) as ClientConfig["clusters"],
-    users: named(value, "users", "user", bad, (entry) => paths(folder, entry, ["client-certificate", "client-key", "tokenFile"])) as ClientConfig["users"],
+    clusters: named(value, "clusters", "cluster", bad, (entry) =>
+      paths(folder, entry, ["certificate-authority"]),
+    ) as ClientConfig["clusters"],
+    users: named(value, "users", "user", bad, (entry) =>
+      paths(folder, entry, ["client-certificate", "client-key", "tokenFile"]),
+    ) as ClientConfig["users"],
     contexts: named(value, "contexts", "context", bad, (entry) => entry) as ClientConfig["contexts"],
     "current-context": current,
   };
 }
 
 type Fields = Record<string, unknown>;
-const isRecord = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-function named(file: Fields, list: string, item: string, bad: (why: string) => Error, adapt: (entry: Fields) => Fields): unknown[] {
+function named(
+  file: Fields,
+  list: string,
+  item: string,
+  bad: (why: string) => Error,
+  adapt: (entry: Fields) => Fields,
+): unknown[] {
   const found = file[list] ?? [];
   if (!Array.isArray(found)) throw bad(`${list} must be a list`);
   return found.map((entry: unknown, at) => {
     if (!isRecord(entry) || typeof entry["name"] !== "string") throw bad(`${list}[${at}] must have a name`);
     const inner = entry[item] ?? {};
     if (!isRecord(inner)) throw bad(`${list}[${at}].${item} must be a map`);
-    for (const [key, value] of Object.entries(inner)) if (known.has(key) && typeof value !== known.get(key)) throw bad(`${list}[${at}].${item}.${key} must be a ${known.get(key)}`);
+    for (const [key, value] of Object.entries(inner))
+      if (known.has(key) && typeof value !== known.get(key))
+        throw bad(`${list}[${at}].${item}.${key} must be a ${known.get(key)}`);
     return { ...entry, [item]: adapt(inner) };
   });
 }
@@ -147,25 +175,49 @@ const texts = [
   "user",
   "namespace",
 ];
-const known = new Map<string, string>([...texts.map((name) => [name, "string"] as const), ["insecure-skip-tls-verify", "boolean"]]);
+const known = new Map<string, string>([
+  ...texts.map((name) => [name, "string"] as const),
+  ["insecure-skip-tls-verify", "boolean"],
+]);
 
 const paths = (folder: string, entry: Fields, keys: readonly string[]): Fields =>
-  Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, keys.includes(key) && value !== "" ? resolve(folder, value as string) : value]));
+  Object.fromEntries(
+    Object.entries(entry).map(([key, value]) => [
+      key,
+      keys.includes(key) && value !== "" ? resolve(folder, value as string) : value,
+    ]),
+  );
 
 /** Writes a file that only its owner can read, whole or not at all. */
-export const writeClientConfig = (file: string, config: ClientConfig): void => writePrivate(file, printYaml(config));
+export const writeClientConfig = (file: string, config: ClientConfig): void =>
+  writePrivate(file, printYaml(config));
 
-/** How to reach the server that a context means; the current one unless another is named. Files are read again for every new connection. */
-export function connectionOf(config: ClientConfig, contextName: string = config["current-context"]): HttpsOptions & { readonly namespace?: string } {
+/**
+ * How to reach the server that a context means; the current one unless another is named. Files are read again
+ * for every new connection.
+ */
+export function connectionOf(
+  config: ClientConfig,
+  contextName: string = config["current-context"],
+): HttpsOptions & { readonly namespace?: string } {
   if (contextName === "") throw new ClientConfigError("the client config has no current-context");
   const context = config.contexts.find(({ name }) => name === contextName)?.context;
   if (!context) throw new ClientConfigError(`the client config has no context "${contextName}"`);
   const cluster = config.clusters.find(({ name }) => name === context.cluster)?.cluster;
-  if (!cluster?.server) throw new ClientConfigError(`context "${contextName}" names cluster "${context.cluster}", of which the client config gives no server`);
+  if (!cluster?.server)
+    throw new ClientConfigError(
+      `context "${contextName}" names cluster "${context.cluster}", of which the client config gives no server`,
+    );
   const user = context.user ? config.users.find(({ name }) => name === context.user)?.user : {};
-  if (!user) throw new ClientConfigError(`context "${contextName}" names user "${context.user}", whom the client config does not have`);
+  if (!user)
+    throw new ClientConfigError(
+      `context "${contextName}" names user "${context.user}", whom the client config does not have`,
+    );
   for (const method of ["exec", "auth-provider"]) {
-    if (method in user) throw new ClientConfigError(`user "${context.user}" gets credentials by ${method}, which this client does not run; give it a token or a certificate`);
+    if (method in user)
+      throw new ClientConfigError(
+        `user "${context.user}" gets credentials by ${method}, which this client does not run; give it a token or a certificate`,
+      );
   }
   const secrets = (): ConnectionSecrets => ({
     ca: pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
@@ -196,7 +248,10 @@ function pem(data: string | undefined, file: string | undefined): string | undef
 
 const tokenFreshMilliseconds = 10_000;
 
-/** The token, read again when the file may have changed; one that was read goes on counting while the file cannot be read. */
+/**
+ * The token, read again when the file may have changed; one that was read goes on counting while the file
+ * cannot be read.
+ */
 function tokenOf(user: UserEntry): () => string | undefined {
   const { tokenFile } = user;
   if (!tokenFile) return () => user.token;

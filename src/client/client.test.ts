@@ -7,7 +7,9 @@ import { kinds } from "./kinds.ts";
 import type { ClientRequest, Transport } from "./transport.ts";
 
 /** Remembers requests and gives prepared answers. */
-function recorder(answers: { status?: number; body?: unknown; chunks?: string[] }[] = []): Transport & { readonly sent: ClientRequest[] } {
+function recorder(
+  answers: { status?: number; body?: unknown; chunks?: string[] }[] = [],
+): Transport & { readonly sent: ClientRequest[] } {
   const sent: ClientRequest[] = [];
   return {
     sent,
@@ -28,21 +30,66 @@ function recorder(answers: { status?: number; body?: unknown; chunks?: string[] 
 const dialect = dialectNamed("orch")!;
 const draft = { metadata: { name: "a", namespace: "n" }, data: { k: "v" } };
 
-const cases: [name: string, act: (client: ApiClient) => Promise<unknown>, method: string, path: string, body?: unknown, contentType?: string][] = [
-  ["get", (c) => c.of(kinds.configMaps).get("a", { namespace: "n" }), "GET", "/api/v1/namespaces/n/configmaps/a"],
+const cases: [
+  name: string,
+  act: (client: ApiClient) => Promise<unknown>,
+  method: string,
+  path: string,
+  body?: unknown,
+  contentType?: string,
+][] = [
+  [
+    "get",
+    (c) => c.of(kinds.configMaps).get("a", { namespace: "n" }),
+    "GET",
+    "/api/v1/namespaces/n/configmaps/a",
+  ],
   ["get of a cluster-wide kind", (c) => c.of(kinds.nodes).get("a"), "GET", "/api/v1/nodes/a"],
-  ["get in a group", (c) => c.of(kinds.events).get("a.1", { namespace: "n" }), "GET", "/apis/events.orch.io/v1/namespaces/n/events/a.1"],
-  ["a subresource", (c) => c.of(kinds.pods).get("a", { namespace: "n", subresource: "status" }), "GET", "/api/v1/namespaces/n/pods/a/status"],
-  ["a name is escaped", (c) => c.of(kinds.clusterRoles).get("system:a/b"), "GET", "/apis/rbac.authorization.orch.io/v1/clusterroles/system%3Aa%2Fb"],
-  ["create", (c) => c.of(kinds.configMaps).create(draft, { dryRun: true, fieldManager: "me" }), "POST", "/api/v1/namespaces/n/configmaps?dryRun=All&fieldManager=me", "ConfigMap"],
+  [
+    "get in a group",
+    (c) => c.of(kinds.events).get("a.1", { namespace: "n" }),
+    "GET",
+    "/apis/events.orch.io/v1/namespaces/n/events/a.1",
+  ],
+  [
+    "a subresource",
+    (c) => c.of(kinds.pods).get("a", { namespace: "n", subresource: "status" }),
+    "GET",
+    "/api/v1/namespaces/n/pods/a/status",
+  ],
+  [
+    "a name is escaped",
+    (c) => c.of(kinds.clusterRoles).get("system:a/b"),
+    "GET",
+    "/apis/rbac.authorization.orch.io/v1/clusterroles/system%3Aa%2Fb",
+  ],
+  [
+    "create",
+    (c) => c.of(kinds.configMaps).create(draft, { dryRun: true, fieldManager: "me" }),
+    "POST",
+    "/api/v1/namespaces/n/configmaps?dryRun=All&fieldManager=me",
+    "ConfigMap",
+  ],
   [
     "create of a subresource",
-    (c) => c.of(kinds.pods).create({ metadata: { name: "a", namespace: "n" }, spec: { containers: [] } }, { name: "a", subresource: "eviction" }),
+    (c) =>
+      c
+        .of(kinds.pods)
+        .create(
+          { metadata: { name: "a", namespace: "n" }, spec: { containers: [] } },
+          { name: "a", subresource: "eviction" },
+        ),
     "POST",
     "/api/v1/namespaces/n/pods/a/eviction",
     "Pod",
   ],
-  ["update", (c) => c.of(kinds.configMaps).update(draft, { fieldValidation: "Strict" }), "PUT", "/api/v1/namespaces/n/configmaps/a?fieldValidation=Strict", "ConfigMap"],
+  [
+    "update",
+    (c) => c.of(kinds.configMaps).update(draft, { fieldValidation: "Strict" }),
+    "PUT",
+    "/api/v1/namespaces/n/configmaps/a?fieldValidation=Strict",
+    "ConfigMap",
+  ],
   [
     "patch",
     (c) => c.of(kinds.configMaps).patch("a", "merge", { data: null }, { namespace: "n" }),
@@ -53,7 +100,8 @@ const cases: [name: string, act: (client: ApiClient) => Promise<unknown>, method
   ],
   [
     "apply",
-    (c) => c.of(kinds.configMaps).patch("a", "apply", {}, { namespace: "n", fieldManager: "me", force: true }),
+    (c) =>
+      c.of(kinds.configMaps).patch("a", "apply", {}, { namespace: "n", fieldManager: "me", force: true }),
     "PATCH",
     "/api/v1/namespaces/n/configmaps/a?fieldManager=me&force=true",
     {},
@@ -61,10 +109,20 @@ const cases: [name: string, act: (client: ApiClient) => Promise<unknown>, method
   ],
   [
     "delete",
-    (c) => c.of(kinds.configMaps).delete("a", { namespace: "n", uid: "u", graceSeconds: 0, propagation: "Orphan", dryRun: true }),
+    (c) =>
+      c
+        .of(kinds.configMaps)
+        .delete("a", { namespace: "n", uid: "u", graceSeconds: 0, propagation: "Orphan", dryRun: true }),
     "DELETE",
     "/api/v1/namespaces/n/configmaps/a",
-    { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0, preconditions: { uid: "u" }, propagationPolicy: "Orphan", dryRun: ["All"] },
+    {
+      kind: "DeleteOptions",
+      apiVersion: "v1",
+      gracePeriodSeconds: 0,
+      preconditions: { uid: "u" },
+      propagationPolicy: "Orphan",
+      dryRun: ["All"],
+    },
   ],
   [
     "delete many",
@@ -80,16 +138,22 @@ for (const [name, act, method, path, body, contentType] of cases) {
     await act(apiClient(transport, dialect));
     const [request] = transport.sent;
     assert.equal(`${request!.method} ${request!.path}`, `${method} ${path}`);
-    const sent = request!.body === undefined ? undefined : (JSON.parse(request!.body as string) as { kind?: string });
+    const sent =
+      request!.body === undefined ? undefined : (JSON.parse(request!.body as string) as { kind?: string });
     if (typeof body === "string") assert.equal(sent?.kind, body);
     else assert.deepEqual(sent, body);
-    if (body !== undefined) assert.equal(request!.headers?.["content-type"], contentType ?? "application/json");
+    if (body !== undefined)
+      assert.equal(request!.headers?.["content-type"], contentType ?? "application/json");
   });
 }
 
 const mistakes: [name: string, act: (client: ApiClient) => Promise<unknown>, message: RegExp][] = [
   ["an empty name never becomes a list", (c) => c.of(kinds.nodes).get(""), /the name is empty/i],
-  ["an empty name never becomes a deletion of everything", (c) => c.of(kinds.nodes).delete(""), /the name is empty/i],
+  [
+    "an empty name never becomes a deletion of everything",
+    (c) => c.of(kinds.nodes).delete(""),
+    /the name is empty/i,
+  ],
   ["a namespace is needed to read one object", (c) => c.of(kinds.pods).get("a"), /say in which one/],
   ["a namespace is needed to delete many", (c) => c.of(kinds.pods).deleteMany(), /say in which one/],
 ];
@@ -102,7 +166,13 @@ for (const [name, act, message] of mistakes) {
 }
 
 test("a refusal is an ApiError with the server's words, or with what came instead", async () => {
-  const status = { kind: "Status", reason: "Conflict", message: "changed", details: { retryAfterSeconds: 2 }, code: 409 };
+  const status = {
+    kind: "Status",
+    reason: "Conflict",
+    message: "changed",
+    details: { retryAfterSeconds: 2 },
+    code: 409,
+  };
   const client = apiClient(
     recorder([
       { status: 409, body: status },
@@ -112,19 +182,41 @@ test("a refusal is an ApiError with the server's words, or with what came instea
   );
   await assert.rejects(
     client.request("GET", "/x"),
-    (error) => error instanceof ApiError && error.code === 409 && error.reason === "Conflict" && error.message === "changed" && error.details?.retryAfterSeconds === 2,
+    (error) =>
+      error instanceof ApiError &&
+      error.code === 409 &&
+      error.reason === "Conflict" &&
+      error.message === "changed" &&
+      error.details?.retryAfterSeconds === 2,
   );
-  await assert.rejects(client.request("GET", "/x"), (error) => error instanceof ApiError && error.code === 502 && error.message === "<html>bad gateway");
+  await assert.rejects(
+    client.request("GET", "/x"),
+    (error) => error instanceof ApiError && error.code === 502 && error.message === "<html>bad gateway",
+  );
 });
 
 test("list items carry their kind, and pages follow one another", async () => {
   const transport = recorder([
-    { body: { metadata: { resourceVersion: "9", continue: "t", remainingItemCount: 1 }, items: [{ metadata: { name: "a" } }] } },
+    {
+      body: {
+        metadata: { resourceVersion: "9", continue: "t", remainingItemCount: 1 },
+        items: [{ metadata: { name: "a" } }],
+      },
+    },
     { body: { metadata: { resourceVersion: "9" }, items: null } },
   ]);
-  const pages = await Array.fromAsync(apiClient(transport, dialect).of(kinds.configMaps).pages({ namespace: "n", limit: 1, resourceVersion: "9" }));
+  const pages = await Array.fromAsync(
+    apiClient(transport, dialect)
+      .of(kinds.configMaps)
+      .pages({ namespace: "n", limit: 1, resourceVersion: "9" }),
+  );
   assert.deepEqual(pages, [
-    { resourceVersion: "9", continue: "t", remaining: 1, items: [{ metadata: { name: "a" }, apiVersion: "v1", kind: "ConfigMap" }] },
+    {
+      resourceVersion: "9",
+      continue: "t",
+      remaining: 1,
+      items: [{ metadata: { name: "a" }, apiVersion: "v1", kind: "ConfigMap" }],
+    },
     { resourceVersion: "9", items: [] },
   ]);
   assert.deepEqual(
@@ -134,10 +226,13 @@ test("list items carry their kind, and pages follow one another", async () => {
 });
 
 test("watch events are read however they are cut into chunks", async () => {
-  const text = '{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n';
+  const text =
+    '{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n';
   const bytes = Buffer.from(text);
   for (const size of [1, 3, 50, bytes.length]) {
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
     const transport: Transport = {
       send: async () => ({
         status: 200,
@@ -148,7 +243,9 @@ test("watch events are read however they are cut into chunks", async () => {
       }),
       close: () => undefined,
     };
-    const events = await Array.fromAsync(apiClient(transport, dialect).of(kinds.configMaps).watch({ namespace: "n" }));
+    const events = await Array.fromAsync(
+      apiClient(transport, dialect).of(kinds.configMaps).watch({ namespace: "n" }),
+    );
     assert.deepEqual(
       events.map(({ type }) => type),
       ["ADDED", "BOOKMARK"],

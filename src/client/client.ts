@@ -22,7 +22,9 @@ export interface ResourceKind<S extends KindSchema = KindSchema> {
 }
 
 /** An object to be sent: the client knows its kind, the server what may be left out. */
-export type Draft<T> = Partial<Omit<T, "apiVersion" | "kind" | "metadata">> & { readonly metadata: Partial<ObjectMeta> };
+export type Draft<T> = Partial<Omit<T, "apiVersion" | "kind" | "metadata">> & {
+  readonly metadata: Partial<ObjectMeta>;
+};
 
 export interface ListResult<T> {
   readonly resourceVersion: string;
@@ -44,8 +46,14 @@ export interface ListParameters {
 
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
-  | { readonly type: "BOOKMARK"; readonly object: { readonly metadata: { readonly resourceVersion: string } } }
-  | { readonly type: "ERROR"; readonly object: { readonly code?: number; readonly reason?: string; readonly message?: string } };
+  | {
+      readonly type: "BOOKMARK";
+      readonly object: { readonly metadata: { readonly resourceVersion: string } };
+    }
+  | {
+      readonly type: "ERROR";
+      readonly object: { readonly code?: number; readonly reason?: string; readonly message?: string };
+    };
 
 export interface WatchParameters extends Omit<ListParameters, "limit" | "continue" | "resourceVersionMatch"> {
   readonly timeoutSeconds?: number;
@@ -79,7 +87,8 @@ export interface DeleteParameters extends Address {
   readonly dryRun?: boolean;
 }
 
-export type DeleteManyParameters = Pick<ListParameters, "namespace" | "labelSelector" | "fieldSelector"> & Pick<DeleteParameters, "graceSeconds" | "propagation" | "dryRun">;
+export type DeleteManyParameters = Pick<ListParameters, "namespace" | "labelSelector" | "fieldSelector"> &
+  Pick<DeleteParameters, "graceSeconds" | "propagation" | "dryRun">;
 
 export interface ResourceClient<T> {
   get(name: string, at?: Address): Promise<T>;
@@ -101,10 +110,18 @@ export interface ApiClient {
   readonly transport: Transport;
   of<S extends KindSchema>(kind: ResourceKind<S>): ResourceClient<TypeOf<S> & AnyObject>;
   /** Any path: the parsed answer, or an ApiError for a refusal. */
-  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<unknown>;
 }
 
-/** The form of the objects that a client sends. Answers come in JSON, which is read in a third of the time; so do patches and options. */
+/**
+ * The form of the objects that a client sends. Answers come in JSON, which is read in a third of the time; so
+ * do patches and options.
+ */
 export type SentForm = "json" | "protobuf";
 
 /** How long an answer may be in coming. */
@@ -118,14 +135,24 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 };
 
 /** A typed client over any transport, for a server that speaks this dialect. */
-export function apiClient(transport: Transport, names: Dialect | DialectName, form: SentForm = "json"): ApiClient {
+export function apiClient(
+  transport: Transport,
+  names: Dialect | DialectName,
+  form: SentForm = "json",
+): ApiClient {
   const dialect = typeof names === "string" ? dialects[names] : names;
   const request: ApiClient["request"] = async (method, path, body, headers) => {
     const response = await transport.send({
       method,
       path,
-      headers: { accept: "application/json", ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      headers: {
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
       timeoutMilliseconds,
     });
     const text = await textOf(response);
@@ -151,7 +178,13 @@ function refusal(response: ClientResponse, text: string): ApiError {
   }
 }
 
-function resourceClient(kind: ResourceKind, dialect: Dialect, form: SentForm, transport: Transport, request: ApiClient["request"]): ResourceClient<AnyObject> {
+function resourceClient(
+  kind: ResourceKind,
+  dialect: Dialect,
+  form: SentForm,
+  transport: Transport,
+  request: ApiClient["request"],
+): ResourceClient<AnyObject> {
   const schema = inDialect(dialect, kind.schema);
   const apiVersion = apiVersionOf(dialect, schema.kind);
   const type = { apiVersion, kind: schema.kind.kind };
@@ -160,7 +193,9 @@ function resourceClient(kind: ResourceKind, dialect: Dialect, form: SentForm, tr
   const send = (method: string, path: string, draft: Draft<AnyObject>): Promise<unknown> => {
     const object = { ...draft, ...type };
     if (form === "json") return request(method, path, encodeJson(schema, object));
-    return request(method, path, encodeEnvelope(type, protobufCodec(schema).encode(object), protobufMagic), { "content-type": protobufMediaType });
+    return request(method, path, encodeEnvelope(type, protobufCodec(schema).encode(object), protobufMagic), {
+      "content-type": protobufMediaType,
+    });
   };
   const list: ResourceClient<AnyObject>["list"] = async ({ namespace, ...query } = {}) => {
     const { metadata, items } = (await request("GET", place(namespace) + queryOf(query))) as RawList;
@@ -177,32 +212,56 @@ function resourceClient(kind: ResourceKind, dialect: Dialect, form: SentForm, tr
     pages: async function* (parameters = {}) {
       for (let page: ListResult<AnyObject> | undefined; !page || page.continue;) {
         const { resourceVersion: _first, resourceVersionMatch: _match, ...rest } = parameters;
-        page = await list(page?.continue ? { ...rest, continue: page.continue } : { limit: usualPage, ...parameters });
+        page = await list(
+          page?.continue ? { ...rest, continue: page.continue } : { limit: usualPage, ...parameters },
+        );
         yield page;
       }
     },
     watch: ({ namespace, signal, bookmarks, ...query }) =>
-      watch(transport, place(namespace) + queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }), signal),
+      watch(
+        transport,
+        place(namespace) +
+          queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }),
+        signal,
+      ),
     create: async (object, { name, subresource, namespace = object.metadata.namespace, ...query } = {}) => {
-      const path = name === undefined ? place(needed(kind, namespace)) : one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
+      const path =
+        name === undefined
+          ? place(needed(kind, namespace))
+          : one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
       return (await send("POST", path + queryOf(query), object)) as AnyObject;
     },
     update: async (object, { subresource, namespace = object.metadata.namespace, ...query } = {}) => {
-      const path = one(object.metadata.name ?? "", { ...(namespace && { namespace }), ...(subresource && { subresource }) });
+      const path = one(object.metadata.name ?? "", {
+        ...(namespace && { namespace }),
+        ...(subresource && { subresource }),
+      });
       return (await send("PUT", path + queryOf(query), object)) as AnyObject;
     },
     patch: async (name, how, patch, { namespace, subresource, ...query } = {}) => {
       const path = one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
-      return (await request("PATCH", path + queryOf(query), JSON.stringify(patch), { "content-type": patchTypes[how] })) as AnyObject;
+      return (await request("PATCH", path + queryOf(query), JSON.stringify(patch), {
+        "content-type": patchTypes[how],
+      })) as AnyObject;
     },
-    delete: async (name, parameters = {}) => void (await request("DELETE", one(name, parameters), deleteOptions(parameters))),
+    delete: async (name, parameters = {}) =>
+      void (await request("DELETE", one(name, parameters), deleteOptions(parameters))),
     deleteMany: async ({ namespace, labelSelector, fieldSelector, ...how } = {}) =>
-      void (await request("DELETE", place(needed(kind, namespace)) + queryOf({ labelSelector, fieldSelector }), deleteOptions(how))),
+      void (await request(
+        "DELETE",
+        place(needed(kind, namespace)) + queryOf({ labelSelector, fieldSelector }),
+        deleteOptions(how),
+      )),
   };
 }
 
 interface RawList {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
   readonly items: AnyObject[] | null;
 }
 
@@ -214,10 +273,15 @@ function needed({ namespaced, plural }: ResourceKind, namespace: string | undefi
   return namespace;
 }
 
-const rootOf = (dialect: Dialect, kind: KindName): string => `${kind.group === "" ? "/api" : "/apis"}/${apiVersionOf(dialect, kind)}`;
+const rootOf = (dialect: Dialect, kind: KindName): string =>
+  `${kind.group === "" ? "/api" : "/apis"}/${apiVersionOf(dialect, kind)}`;
 
-function pathsOf(kind: ResourceKind, root: string): { place(namespace: string | undefined): string; one(name: string, at?: Address): string } {
-  const place = (namespace: string | undefined): string => `${root}${kind.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${kind.plural}`;
+function pathsOf(
+  kind: ResourceKind,
+  root: string,
+): { place(namespace: string | undefined): string; one(name: string, at?: Address): string } {
+  const place = (namespace: string | undefined): string =>
+    `${root}${kind.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${kind.plural}`;
   return {
     place,
     one: (name, at) => {
@@ -227,11 +291,19 @@ function pathsOf(kind: ResourceKind, root: string): { place(namespace: string | 
   };
 }
 
-const deleteOptions = ({ graceSeconds, uid, resourceVersion, propagation, dryRun }: DeleteParameters): Record<string, unknown> => ({
+const deleteOptions = ({
+  graceSeconds,
+  uid,
+  resourceVersion,
+  propagation,
+  dryRun,
+}: DeleteParameters): Record<string, unknown> => ({
   kind: "DeleteOptions",
   apiVersion: "v1",
   ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
-  ...((uid || resourceVersion) && { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } }),
+  ...((uid || resourceVersion) && {
+    preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+  }),
   ...(propagation && { propagationPolicy: propagation }),
   ...(dryRun && { dryRun: ["All"] }),
 });
@@ -244,8 +316,19 @@ function queryOf(parameters: object): string {
 }
 
 /** Follows any path that is watched; `accept` asks for another representation of JSON. */
-export async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined, accept = "application/json"): AsyncGenerator<WatchEvent<AnyObject>> {
-  const response = await transport.send({ method: "GET", path, headers: { accept }, ...(signal && { signal }), timeoutMilliseconds });
+export async function* watch(
+  transport: Transport,
+  path: string,
+  signal: AbortSignal | undefined,
+  accept = "application/json",
+): AsyncGenerator<WatchEvent<AnyObject>> {
+  const response = await transport.send({
+    method: "GET",
+    path,
+    headers: { accept },
+    ...(signal && { signal }),
+    timeoutMilliseconds,
+  });
   if (response.status >= 400) throw refusal(response, await textOf(response));
   try {
     for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;

@@ -9,10 +9,18 @@ const server = (lines: string[]): Transport & { readonly sent: string[] } => {
   const chunks = async function* () {
     for (const line of lines) yield Buffer.from(line);
   };
-  return { sent, send: async ({ method, path }) => (sent.push(`${method} ${path}`), { status: 200, headers: {}, chunks: chunks() }), close: () => undefined };
+  return {
+    sent,
+    send: async ({ method, path }) => (
+      sent.push(`${method} ${path}`),
+      { status: 200, headers: {}, chunks: chunks() }
+    ),
+    close: () => undefined,
+  };
 };
 const get = (path: string): ClientRequest => ({ method: "GET", path });
-const read = async ({ chunks }: ClientResponse): Promise<string> => Buffer.concat(await Array.fromAsync(chunks)).toString();
+const read = async ({ chunks }: ClientResponse): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(chunks)).toString();
 
 test("planned answers come in order, each once, and the server never hears of them", async () => {
   const inner = server(["ok"]);
@@ -44,7 +52,8 @@ test("a rule picks its requests and stays until it is used up", async () => {
   assert.equal(await read(await faults.send(get("/a"))), "1\n2\n3\n");
   const parts: string[] = [];
   await assert.rejects(async () => {
-    for await (const chunk of (await faults.send(get("/a?watch=true"))).chunks) parts.push(Buffer.from(chunk).toString());
+    for await (const chunk of (await faults.send(get("/a?watch=true"))).chunks)
+      parts.push(Buffer.from(chunk).toString());
   }, /cut/);
   assert.deepEqual(parts, ["1\n", "2\n"]);
   assert.equal(await read(await faults.send(get("/a?watch=1"))), "1\n2\n3\n");
@@ -55,7 +64,8 @@ test("an event that comes in pieces counts once", async () => {
   faults.plan({ dropAfterEvents: 1 });
   const parts: string[] = [];
   await assert.rejects(async () => {
-    for await (const chunk of (await faults.send(get("/a"))).chunks) parts.push(Buffer.from(chunk).toString());
+    for await (const chunk of (await faults.send(get("/a"))).chunks)
+      parts.push(Buffer.from(chunk).toString());
   }, /cut/);
   assert.deepEqual(parts, ["1", "\n"]);
 });

@@ -1,4 +1,5 @@
-// A transport that meets trouble on purpose: for tests of what a client does when the server or the network misbehaves.
+// A transport that meets trouble on purpose: for tests of what a client does when the server or the network
+// misbehaves.
 import { type Clock, systemClock } from "#base";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
@@ -6,7 +7,10 @@ import { type ClientRequest, type ClientResponse, type Transport, Unreachable } 
 export type Fault =
   /** The server is not asked; this is the answer. */
   | { readonly answer: number; readonly retryAfterSeconds?: number; readonly message?: string }
-  /** The connection breaks: before the server sees the request, or after it has done it but before its answer arrives. */
+  /**
+   * The connection breaks: before the server sees the request, or after it has done it but before its answer
+   * arrives.
+   */
   | { readonly cut: "before" | "after" }
   /** The answer begins, and breaks off behind so many watch events (or lines). */
   | { readonly dropAfterEvents: number }
@@ -35,8 +39,15 @@ const mostMet = 10_000;
 /** For rules: whether a request is a watch. */
 export const isWatch = ({ path }: ClientRequest): boolean => /[?&]watch=(true|1)(&|$)/.test(path);
 
-export function withFaults(transport: Transport, { clock = systemClock }: { readonly clock?: Clock } = {}): FaultyTransport {
-  const planned: { readonly fault: Fault; readonly when: (request: ClientRequest) => boolean; left: number }[] = [];
+export function withFaults(
+  transport: Transport,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): FaultyTransport {
+  const planned: {
+    readonly fault: Fault;
+    readonly when: (request: ClientRequest) => boolean;
+    left: number;
+  }[] = [];
   const met: { fault: Fault; method: string; path: string }[] = [];
   const next = (request: ClientRequest): Fault | undefined => {
     const at = planned.findIndex(({ when }) => when(request));
@@ -85,7 +96,11 @@ const reasons: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-function answerOf({ answer, retryAfterSeconds, message }: Extract<Fault, { answer: number }>): ClientResponse {
+function answerOf({
+  answer,
+  retryAfterSeconds,
+  message,
+}: Extract<Fault, { answer: number }>): ClientResponse {
   const failed = answer >= 400;
   const status = {
     kind: "Status",
@@ -98,7 +113,10 @@ function answerOf({ answer, retryAfterSeconds, message }: Extract<Fault, { answe
   };
   return {
     status: answer,
-    headers: { "content-type": "application/json", ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }) },
+    headers: {
+      "content-type": "application/json",
+      ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+    },
     chunks: (async function* () {
       yield Buffer.from(JSON.stringify(status));
     })(),

@@ -1,4 +1,5 @@
-// Requests over HTTPS: HTTP/2 connections shared by all requests, opened when they are needed and again when they break.
+// Requests over HTTPS: HTTP/2 connections shared by all requests, opened when they are needed and again when
+// they break.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
@@ -73,7 +74,10 @@ export function https(options: HttpsOptions): HttpsTransport {
   };
 }
 
-/** A watch occupies its stream for minutes: requests beyond the server's limit go over a further connection instead of waiting. */
+/**
+ * A watch occupies its stream for minutes: requests beyond the server's limit go over a further connection
+ * instead of waiting.
+ */
 function allowed(session: ClientHttp2Session): number {
   if (session.connecting) return usualStreams;
   return session.remoteSettings?.maxConcurrentStreams ?? usualStreams;
@@ -95,7 +99,10 @@ function connected(options: HttpsOptions): ClientHttp2Session {
   let silent: NodeJS.Timeout | undefined;
   const ping = setInterval(() => {
     if (session.destroyed || session.connecting || silent) return;
-    silent = setTimeout(() => session.destroy(new Unreachable(`${options.server} does not answer any more`)), pingEveryMilliseconds / 2).unref();
+    silent = setTimeout(
+      () => session.destroy(new Unreachable(`${options.server} does not answer any more`)),
+      pingEveryMilliseconds / 2,
+    ).unref();
     session.ping(() => {
       clearTimeout(silent);
       silent = undefined;
@@ -108,7 +115,11 @@ function connected(options: HttpsOptions): ClientHttp2Session {
   return session;
 }
 
-function exchange(connection: Connection, request: ClientRequest, options: HttpsOptions): Promise<ClientResponse> {
+function exchange(
+  connection: Connection,
+  request: ClientRequest,
+  options: HttpsOptions,
+): Promise<ClientResponse> {
   const { signal, timeoutMilliseconds, body } = request;
   if (signal?.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
@@ -127,7 +138,8 @@ function exchange(connection: Connection, request: ClientRequest, options: Https
       stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
     };
     const abort = (): void => cancel(signal!.reason as Error);
-    const late = (): void => cancel(new Unreachable(`${options.server} did not answer within ${timeoutMilliseconds} ms`));
+    const late = (): void =>
+      cancel(new Unreachable(`${options.server} did not answer within ${timeoutMilliseconds} ms`));
     const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(late, timeoutMilliseconds);
     signal?.addEventListener("abort", abort, { once: true });
     stream.on("response", (incoming) => {
@@ -162,22 +174,38 @@ function headersOf(request: ClientRequest, options: HttpsOptions): OutgoingHttpH
   };
 }
 
-/** All of an answer, by the stream's own events: an iterator over it costs as much as the rest of a small request. */
-function wholeOf(stream: ClientHttp2Stream, server: string, cancelled: () => Error | undefined): Promise<Uint8Array> {
+/**
+ * All of an answer, by the stream's own events: an iterator over it costs as much as the rest of a small
+ * request.
+ */
+function wholeOf(
+  stream: ClientHttp2Stream,
+  server: string,
+  cancelled: () => Error | undefined,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const broken = (why: string): void => reject(cancelled() ?? new Unreachable(`${server}: the answer broke off (${why})`));
+    const broken = (why: string): void =>
+      reject(cancelled() ?? new Unreachable(`${server}: the answer broke off (${why})`));
     if (stream.destroyed) return broken("closed");
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("error", (error) => broken(error.message));
     // Node also ends a stream quietly that was reset or whose connection is gone.
-    stream.on("end", () => (stream.aborted || stream.rstCode ? broken("reset") : resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+    stream.on("end", () =>
+      stream.aborted || stream.rstCode
+        ? broken("reset")
+        : resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
+    );
     stream.on("close", () => broken("closed"));
   });
 }
 
 /** An answer that breaks off is an error: half a list must not look like a whole one. */
-async function* chunksOf(stream: ClientHttp2Stream, server: string, cancelled: () => Error | undefined): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  stream: ClientHttp2Stream,
+  server: string,
+  cancelled: () => Error | undefined,
+): AsyncGenerator<Uint8Array> {
   let ended = false;
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;

@@ -1,5 +1,11 @@
 export { ApiError } from "#base";
-export { type ClientRequest, type ClientResponse, type Transport, Unreachable, inProcess } from "./transport.ts";
+export {
+  type ClientRequest,
+  type ClientResponse,
+  type Transport,
+  Unreachable,
+  inProcess,
+} from "./transport.ts";
 export { type ConnectionSecrets, type HttpsOptions, type HttpsTransport, https } from "./https.ts";
 export {
   type Address,

@@ -1,22 +1,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, virtualClock } from "#base";
-import type { AnyObject, ListParameters, ListResult, ResourceClient, WatchEvent, WatchParameters } from "./client.ts";
+import type {
+  AnyObject,
+  ListParameters,
+  ListResult,
+  ResourceClient,
+  WatchEvent,
+  WatchParameters,
+} from "./client.ts";
 import { type InformerEvent, informer } from "./informer.ts";
 import { Unreachable } from "./transport.ts";
 
 const object = (name: string, version: number, uid = `uid-${name}`): AnyObject => ({
   apiVersion: "v1",
   kind: "Thing",
-  metadata: { name, namespace: "n", uid, resourceVersion: String(version), creationTimestamp: "2030-01-01T00:00:00Z" },
+  metadata: {
+    name,
+    namespace: "n",
+    uid,
+    resourceVersion: String(version),
+    creationTimestamp: "2030-01-01T00:00:00Z",
+  },
 });
-const added = (name: string, version: number, uid?: string): WatchEvent<AnyObject> => ({ type: "ADDED", object: object(name, version, uid) });
-const modified = (name: string, version: number): WatchEvent<AnyObject> => ({ type: "MODIFIED", object: object(name, version) });
-const deleted = (name: string, version: number): WatchEvent<AnyObject> => ({ type: "DELETED", object: object(name, version) });
-const bookmark = (version: number): WatchEvent<AnyObject> => ({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(version) } } });
+const added = (name: string, version: number, uid?: string): WatchEvent<AnyObject> => ({
+  type: "ADDED",
+  object: object(name, version, uid),
+});
+const modified = (name: string, version: number): WatchEvent<AnyObject> => ({
+  type: "MODIFIED",
+  object: object(name, version),
+});
+const deleted = (name: string, version: number): WatchEvent<AnyObject> => ({
+  type: "DELETED",
+  object: object(name, version),
+});
+const bookmark = (version: number): WatchEvent<AnyObject> => ({
+  type: "BOOKMARK",
+  object: { metadata: { resourceVersion: String(version) } },
+});
 const expired = new ApiError(410, "Expired", "too old");
 
-type Page = { readonly version: number; readonly items: readonly AnyObject[]; readonly more?: string } | Error;
+type Page =
+  | { readonly version: number; readonly items: readonly AnyObject[]; readonly more?: string }
+  | Error;
 /** What one watch delivers; an Error ends it that way, "end" quietly, and with neither it stays open. */
 type Stream = readonly (WatchEvent<AnyObject> | Error | "end")[];
 
@@ -30,7 +57,11 @@ function scripted(lists: Page[], watches: Stream[]) {
       const page = lists.shift();
       if (page === undefined) throw new Error("the script has no further list");
       if (page instanceof Error) throw page;
-      return { resourceVersion: String(page.version), items: page.items, ...(page.more && { continue: page.more }) };
+      return {
+        resourceVersion: String(page.version),
+        items: page.items,
+        ...(page.more && { continue: page.more }),
+      };
     },
     watch: async function* ({ resourceVersion, signal }: WatchParameters) {
       asked.push(`watch ${resourceVersion}`);
@@ -40,13 +71,16 @@ function scripted(lists: Page[], watches: Stream[]) {
         yield step;
       }
       if (watches.length === 0) atEnd();
-      await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+      await new Promise<void>((resolve) =>
+        signal!.addEventListener("abort", () => resolve(), { once: true }),
+      );
     },
   } as unknown as ResourceClient<AnyObject>;
   return { client, asked, idle };
 }
 
-const said = (event: InformerEvent<AnyObject>): string => `${event.type} ${event.object.metadata.name}@${event.object.metadata.resourceVersion}`;
+const said = (event: InformerEvent<AnyObject>): string =>
+  `${event.type} ${event.object.metadata.name}@${event.object.metadata.resourceVersion}`;
 
 const cases: [name: string, lists: Page[], watches: Stream[], told: string[], asked: string[]][] = [
   [
@@ -70,7 +104,13 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
     ["added a@6", "updated a@7", "deleted a@8"],
     ["list limit=500", "watch 5", "watch 8"],
   ],
-  ["takes a bookmark as a place to go on from", [{ version: 5, items: [] }], [[bookmark(40), "end"], []], [], ["list limit=500", "watch 5", "watch 40"]],
+  [
+    "takes a bookmark as a place to go on from",
+    [{ version: 5, items: [] }],
+    [[bookmark(40), "end"], []],
+    [],
+    ["list limit=500", "watch 5", "watch 40"],
+  ],
   [
     "lists anew when its place is forgotten, and tells only differences",
     [
@@ -78,7 +118,14 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
       { version: 90, items: [object("same", 1), object("changed", 50), object("new", 60)] },
     ],
     [[expired], []],
-    ["added same@1", "added changed@2", "added gone@3", "updated changed@50", "added new@60", "deleted gone@3"],
+    [
+      "added same@1",
+      "added changed@2",
+      "added gone@3",
+      "updated changed@50",
+      "added new@60",
+      "deleted gone@3",
+    ],
     ["list limit=500", "watch 5", "list limit=500", "watch 90"],
   ],
   [
@@ -115,7 +162,12 @@ for (const [name, lists, watches, told, asked] of cases) {
     const stop = new AbortController();
     const script = scripted([...lists], [...watches]);
     const events: string[] = [];
-    const copy = informer({ client: script.client, clock, signal: stop.signal, onEvent: (event) => events.push(said(event)) });
+    const copy = informer({
+      client: script.client,
+      clock,
+      signal: stop.signal,
+      onEvent: (event) => events.push(said(event)),
+    });
     await pass(clock, script.idle);
     assert.deepEqual(events, told);
     assert.deepEqual(script.asked, asked);
@@ -139,9 +191,18 @@ test("trouble is told, waited out longer each time, and a server's Retry-After i
   const clock = virtualClock();
   const stop = new AbortController();
   const busy = new ApiError(429, "TooManyRequests", "later", { retryAfterSeconds: 60 });
-  const script = scripted([new Unreachable("no"), new Unreachable("no"), busy, { version: 1, items: [] }], [[]]);
+  const script = scripted(
+    [new Unreachable("no"), new Unreachable("no"), busy, { version: 1, items: [] }],
+    [[]],
+  );
   const troubles: [string, number][] = [];
-  informer({ client: script.client, clock, signal: stop.signal, onEvent: () => undefined, onTrouble: (error) => troubles.push([error.message, clock.now()]) });
+  informer({
+    client: script.client,
+    clock,
+    signal: stop.signal,
+    onEvent: () => undefined,
+    onTrouble: (error) => troubles.push([error.message, clock.now()]),
+  });
   await pass(clock, script.idle);
   stop.abort();
   assert.deepEqual(
@@ -159,7 +220,13 @@ test("a server that ends every watch at once is not asked in a hurry", async () 
     Array.from({ length: 8 }, () => ["end"] as const),
   );
   const troubles: string[] = [];
-  informer({ client: script.client, clock, signal: stop.signal, onEvent: () => undefined, onTrouble: (error) => troubles.push(error.message) });
+  informer({
+    client: script.client,
+    clock,
+    signal: stop.signal,
+    onEvent: () => undefined,
+    onTrouble: (error) => troubles.push(error.message),
+  });
   await pass(clock, script.idle);
   stop.abort();
   assert.equal(troubles.length, 7);
@@ -176,7 +243,13 @@ test("a listener that throws is told about it and loses nothing", async () => {
     seen.push(said(event));
     if (event.object.metadata.name === "a") throw new Error("mine");
   };
-  const copy = informer({ client: script.client, clock, signal: stop.signal, onEvent, onTrouble: (error) => troubles.push(error.message) });
+  const copy = informer({
+    client: script.client,
+    clock,
+    signal: stop.signal,
+    onEvent,
+    onTrouble: (error) => troubles.push(error.message),
+  });
   await copy.synced;
   assert.deepEqual(seen, ["added a@1", "added b@2"]);
   assert.deepEqual(troubles, ["mine"]);

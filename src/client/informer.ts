@@ -1,4 +1,5 @@
-// A local copy of a collection, kept current: list, then watch, and start over where the server has forgotten.
+// A local copy of a collection, kept current: list, then watch, and start over where the server has
+// forgotten.
 import { ApiError, type Clock, systemClock } from "#base";
 import type { AnyObject, ListParameters, ResourceClient } from "./client.ts";
 
@@ -33,7 +34,10 @@ const shortestWatchMilliseconds = 1_000;
 const keyOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
 
-/** Follows a collection until the signal is aborted. Every object is told once per version it was seen in, never an older one after a newer. */
+/**
+ * Follows a collection until the signal is aborted. Every object is told once per version it was seen in,
+ * never an older one after a newer.
+ */
 export function informer<T extends AnyObject>(options: InformerOptions<T>): Informer<T> {
   const clock = options.clock ?? systemClock;
   const held = new Map<string, T>();
@@ -41,7 +45,12 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
   /** Where to go on from; undefined when everything must be listed anew. */
   let version: string | undefined;
   const stopped = follow();
-  return { synced, stopped, get: (namespace, name) => held.get(`${namespace ?? ""}/${name}`), items: () => held.values() };
+  return {
+    synced,
+    stopped,
+    get: (namespace, name) => held.get(`${namespace ?? ""}/${name}`),
+    items: () => held.values(),
+  };
 
   async function follow(): Promise<void> {
     for (let failures = 0; !options.signal.aborted;) {
@@ -52,7 +61,8 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
         version ??= await relist();
         resolve();
         await watch();
-        if (version === from && clock.now() - began < shortestWatchMilliseconds) trouble = new Error("the server ended the watch at once");
+        if (version === from && clock.now() - began < shortestWatchMilliseconds)
+          trouble = new Error("the server ended the watch at once");
       } catch (error) {
         if (options.signal.aborted) return;
         if (isExpired(error)) version = undefined;
@@ -94,7 +104,11 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
     let token: string | undefined;
     let at = "";
     do {
-      const page = await options.client.list({ ...options.scope, ...(limit !== undefined && { limit }), ...(token && { continue: token }) });
+      const page = await options.client.list({
+        ...options.scope,
+        ...(limit !== undefined && { limit }),
+        ...(token && { continue: token }),
+      });
       pages.push(page.items);
       at = page.resourceVersion;
       token = page.continue;
@@ -106,8 +120,19 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
   /** Follows changes until the server ends the stream. */
   async function watch(): Promise<void> {
     const timeoutSeconds = Math.round(300 * (1 + Math.random()));
-    for await (const event of options.client.watch({ ...options.scope, resourceVersion: version!, bookmarks: true, timeoutSeconds, signal: options.signal })) {
-      if (event.type === "ERROR") throw new ApiError(event.object.code ?? 500, event.object.reason ?? "", event.object.message ?? "the watch failed");
+    for await (const event of options.client.watch({
+      ...options.scope,
+      resourceVersion: version!,
+      bookmarks: true,
+      timeoutSeconds,
+      signal: options.signal,
+    })) {
+      if (event.type === "ERROR")
+        throw new ApiError(
+          event.object.code ?? 500,
+          event.object.reason ?? "",
+          event.object.message ?? "the watch failed",
+        );
       if (event.type === "ADDED" || event.type === "MODIFIED") put(event.object);
       else if (event.type === "DELETED") drop(event.object);
       version = event.object.metadata.resourceVersion!;
@@ -117,7 +142,11 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
   function put(object: T): void {
     const key = keyOf(object);
     const old = held.get(key);
-    if (old?.metadata.resourceVersion === object.metadata.resourceVersion && old?.metadata.uid === object.metadata.uid) return;
+    if (
+      old?.metadata.resourceVersion === object.metadata.resourceVersion &&
+      old?.metadata.uid === object.metadata.uid
+    )
+      return;
     held.set(key, object);
     if (old && old.metadata.uid !== object.metadata.uid) {
       tell({ type: "deleted", object: old });
@@ -138,9 +167,13 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
   }
 }
 
-/** Longer after each failure, uneven so that many clients do not come back together, and no shorter than the server asks. */
+/**
+ * Longer after each failure, uneven so that many clients do not come back together, and no shorter than the
+ * server asks.
+ */
 function pause(failures: number, error: Error): number {
-  const wait = Math.min(200 * 2 ** Math.min(failures - 1, 10), longestWaitMilliseconds) * (0.5 + Math.random());
+  const wait =
+    Math.min(200 * 2 ** Math.min(failures - 1, 10), longestWaitMilliseconds) * (0.5 + Math.random());
   const asked = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
   return Math.max(wait, asked);
 }

@@ -26,8 +26,16 @@ import {
 } from "#api";
 import type { KindSchema, ResourceKind } from "./client.ts";
 
-const inNamespaces = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({ schema, plural, namespaced: true });
-const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({ schema, plural, namespaced: false });
+const inNamespaces = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({
+  schema,
+  plural,
+  namespaced: true,
+});
+const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({
+  schema,
+  plural,
+  namespaced: false,
+});
 
 export const kinds = {
   clusterRoles: inCluster("clusterroles", ClusterRole),

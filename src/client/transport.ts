@@ -24,7 +24,9 @@ export interface ClientResponse {
 
 /** The whole body of an answer, as text. */
 export async function textOf(response: ClientResponse): Promise<string> {
-  const bytes = response.whole ? await response.whole() : Buffer.concat(await Array.fromAsync(response.chunks));
+  const bytes = response.whole
+    ? await response.whole()
+    : Buffer.concat(await Array.fromAsync(response.chunks));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
@@ -41,7 +43,10 @@ export class Unreachable extends Error {
 }
 
 /** Requests that go straight into a handler, as the given identity. */
-export function inProcess(handle: (call: Call) => Promise<Reply>, identity: { readonly name: string; readonly groups: readonly string[] }): Transport {
+export function inProcess(
+  handle: (call: Call) => Promise<Reply>,
+  identity: { readonly name: string; readonly groups: readonly string[] },
+): Transport {
   const running = new Set<AbortController>();
   let closed = false;
   return {
@@ -50,9 +55,20 @@ export function inProcess(handle: (call: Call) => Promise<Reply>, identity: { re
       if (closed) throw new Unreachable("the client was closed");
       const stop = new AbortController();
       const answer = await during(signal, stop, () =>
-        inject(handle, { method, path, headers: headers ?? {}, ...(body !== undefined && { body }), signal: stop.signal, trusted: identity }),
+        inject(handle, {
+          method,
+          path,
+          headers: headers ?? {},
+          ...(body !== undefined && { body }),
+          signal: stop.signal,
+          trusted: identity,
+        }),
       );
-      return { status: answer.status, headers: answer.headers, chunks: followed(answer.chunks, signal, stop) };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        chunks: followed(answer.chunks, signal, stop),
+      };
     },
     close: () => {
       closed = true;
@@ -60,7 +76,11 @@ export function inProcess(handle: (call: Call) => Promise<Reply>, identity: { re
     },
   };
 
-  async function* followed(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined, stop: AbortController): AsyncGenerator<Uint8Array> {
+  async function* followed(
+    chunks: AsyncIterable<Uint8Array>,
+    signal: AbortSignal | undefined,
+    stop: AbortController,
+  ): AsyncGenerator<Uint8Array> {
     running.add(stop);
     const abort = (): void => stop.abort(signal!.reason);
     if (signal?.aborted) abort();
@@ -75,7 +95,11 @@ export function inProcess(handle: (call: Call) => Promise<Reply>, identity: { re
   }
 }
 
-async function during<T>(signal: AbortSignal | undefined, stop: AbortController, run: () => Promise<T>): Promise<T> {
+async function during<T>(
+  signal: AbortSignal | undefined,
+  stop: AbortController,
+  run: () => Promise<T>,
+): Promise<T> {
   const abort = (): void => stop.abort(signal!.reason);
   signal?.addEventListener("abort", abort, { once: true });
   try {

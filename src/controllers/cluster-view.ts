@@ -1,6 +1,14 @@
 // What the loops see of the cluster: one local copy per kind, shared by all who ask for it.
 import type { Clock, Log } from "#base";
-import { type AnyObject, type ApiClient, type Informer, type InformerEvent, type KindSchema, type ResourceKind, informer } from "#client";
+import {
+  type AnyObject,
+  type ApiClient,
+  type Informer,
+  type InformerEvent,
+  type KindSchema,
+  type ResourceKind,
+  informer,
+} from "#client";
 import type { TypeOf } from "#schema";
 import { unlessStopped } from "./unless-stopped.ts";
 
@@ -8,7 +16,10 @@ export type Seen<S extends KindSchema> = TypeOf<S> & AnyObject;
 
 export interface ClusterView {
   /** Follows a kind; those who come later are told of what is there already. */
-  follow<S extends KindSchema>(kind: ResourceKind<S>, onEvent: (event: InformerEvent<Seen<S>>) => void): Informer<Seen<S>>;
+  follow<S extends KindSchema>(
+    kind: ResourceKind<S>,
+    onEvent: (event: InformerEvent<Seen<S>>) => void,
+  ): Informer<Seen<S>>;
   /** Resolves when every kind that is followed has been listed; rejects when the signal comes first. */
   synced(): Promise<void>;
   /** Resolves when all have ended, after the signal. */
@@ -54,8 +65,13 @@ export function clusterView({ client, clock, signal, log }: ViewOptions): Cluste
       shared.listeners.push(onEvent as Shared["listeners"][number]);
       return shared.informer as Informer<never>;
     },
-    synced: async () => void (await unlessStopped(Promise.all([...followed.values()].map(({ informer: { synced } }) => synced)), signal)),
-    stopped: async () => void (await Promise.all([...followed.values()].map(({ informer: each }) => each.stopped))),
+    synced: async () =>
+      void (await unlessStopped(
+        Promise.all([...followed.values()].map(({ informer: { synced } }) => synced)),
+        signal,
+      )),
+    stopped: async () =>
+      void (await Promise.all([...followed.values()].map(({ informer: each }) => each.stopped))),
     lastTrouble: () => lastTrouble,
   };
 }

@@ -10,11 +10,24 @@ export interface TestCluster {
   readonly client: ApiClient;
 }
 
-export async function withController(start: (context: ControllerContext) => Controller, run: (cluster: TestCluster) => Promise<void>, clock: Clock = systemClock): Promise<void> {
-  await using server = await startServer({ store: "memory", flags: ["--disable-admission-plugins=ServiceAccount"] });
+export async function withController(
+  start: (context: ControllerContext) => Controller,
+  run: (cluster: TestCluster) => Promise<void>,
+  clock: Clock = systemClock,
+): Promise<void> {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--disable-admission-plugins=ServiceAccount"],
+  });
   const stopping = new AbortController();
   const { client } = server;
-  const options = { client: server.kit.client(), clock, signal: stopping.signal, log: silentLog, dialect: client.dialect };
+  const options = {
+    client: server.kit.client(),
+    clock,
+    signal: stopping.signal,
+    log: silentLog,
+    dialect: client.dialect,
+  };
   const view = clusterView(options);
   const controller = start({ ...options, view });
   try {

@@ -20,7 +20,12 @@ export interface Controller {
 }
 
 /** A queue that waits until the view is complete and writes its troubles to the log. */
-export function queueFor({ clock, signal, log, view }: ControllerContext, controller: string, work: WorkQueueOptions["work"], workers?: number): WorkQueue {
+export function queueFor(
+  { clock, signal, log, view }: ControllerContext,
+  controller: string,
+  work: WorkQueueOptions["work"],
+  workers?: number,
+): WorkQueue {
   return workQueue({
     clock,
     signal,
@@ -29,6 +34,11 @@ export function queueFor({ clock, signal, log, view }: ControllerContext, contro
       await view.synced();
       return await work(key);
     },
-    onTrouble: (key, error) => log.warn("a controller could not do its work; it tries again", { controller, key, error: error.message }),
+    onTrouble: (key, error) =>
+      log.warn("a controller could not do its work; it tries again", {
+        controller,
+        key,
+        error: error.message,
+      }),
   });
 }

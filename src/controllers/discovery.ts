@@ -1,6 +1,16 @@
-// What the server serves, and the metadata of any of it: for loops that look after every kind, also those that nobody has declared here.
+// What the server serves, and the metadata of any of it: for loops that look after every kind, also those
+// that nobody has declared here.
 import { ApiError } from "#base";
-import { type AnyObject, type ApiClient, type DeleteParameters, type ListParameters, type ListResult, type WatchEvent, type WatchParameters, watchPath } from "#client";
+import {
+  type AnyObject,
+  type ApiClient,
+  type DeleteParameters,
+  type ListParameters,
+  type ListResult,
+  type WatchEvent,
+  type WatchParameters,
+  watchPath,
+} from "#client";
 import { groupName } from "#dialect";
 
 export interface ServedResource {
@@ -19,7 +29,12 @@ export interface Discovered {
 }
 
 interface ResourceList {
-  readonly resources?: readonly { readonly name: string; readonly kind: string; readonly namespaced?: boolean; readonly verbs?: readonly string[] }[];
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced?: boolean;
+    readonly verbs?: readonly string[];
+  }[];
 }
 interface GroupList {
   readonly groups?: readonly { readonly preferredVersion?: { readonly groupVersion: string } }[];
@@ -28,7 +43,10 @@ interface GroupList {
 /** Every resource once, in the version its group prefers. */
 export async function discover(client: ApiClient): Promise<Discovered> {
   const { groups = [] } = (await client.request("GET", "/apis")) as GroupList;
-  const versions = ["v1", ...groups.flatMap(({ preferredVersion }) => (preferredVersion ? [preferredVersion.groupVersion] : []))];
+  const versions = [
+    "v1",
+    ...groups.flatMap(({ preferredVersion }) => (preferredVersion ? [preferredVersion.groupVersion] : [])),
+  ];
   const failed: string[] = [];
   const found = await Promise.all(
     versions.map(async (groupVersion) => {
@@ -36,7 +54,13 @@ export async function discover(client: ApiClient): Promise<Discovered> {
         const { resources = [] } = (await client.request("GET", rootOf(groupVersion))) as ResourceList;
         return resources
           .filter(({ name }) => !name.includes("/"))
-          .map(({ name, kind, namespaced, verbs }): ServedResource => ({ groupVersion, kind, plural: name, namespaced: namespaced ?? false, verbs: verbs ?? [] }));
+          .map(({ name, kind, namespaced, verbs }): ServedResource => ({
+            groupVersion,
+            kind,
+            plural: name,
+            namespaced: namespaced ?? false,
+            verbs: verbs ?? [],
+          }));
       } catch (error) {
         failed.push(`${groupVersion}: ${(error as Error).message}`);
         return [];
@@ -46,10 +70,12 @@ export async function discover(client: ApiClient): Promise<Discovered> {
   return { resources: found.flat(), failed };
 }
 
-const rootOf = (groupVersion: string): string => (groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`);
+const rootOf = (groupVersion: string): string =>
+  groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
 
 /** `pods`, `deployments.apps`: how people name a resource. */
-export const resourceText = ({ groupVersion, plural }: ServedResource): string => `${plural}.${groupVersion.includes("/") ? groupVersion.split("/")[0] : ""}`;
+export const resourceText = ({ groupVersion, plural }: ServedResource): string =>
+  `${plural}.${groupVersion.includes("/") ? groupVersion.split("/")[0] : ""}`;
 
 /** Objects of one resource, reduced to their metadata. */
 export interface MetadataClient {
@@ -59,29 +85,54 @@ export interface MetadataClient {
   get(namespace: string | undefined, name: string): Promise<AnyObject | undefined>;
   /** False when there was none. */
   patch(namespace: string | undefined, name: string, patch: unknown): Promise<boolean>;
-  delete(namespace: string | undefined, name: string, parameters: Pick<DeleteParameters, "uid" | "resourceVersion" | "propagation" | "graceSeconds">): Promise<boolean>;
+  delete(
+    namespace: string | undefined,
+    name: string,
+    parameters: Pick<DeleteParameters, "uid" | "resourceVersion" | "propagation" | "graceSeconds">,
+  ): Promise<boolean>;
   deleteAll(namespace: string): Promise<void>;
 }
 
-export function metadataClient(client: ApiClient, { groupVersion, plural, namespaced }: ServedResource): MetadataClient {
+export function metadataClient(
+  client: ApiClient,
+  { groupVersion, plural, namespaced }: ServedResource,
+): MetadataClient {
   const form = `g=${groupName(client.dialect, { group: "meta", branded: true })};v=v1`;
   const one = { accept: `application/json;as=PartialObjectMetadata;${form}` };
   const many = { accept: `application/json;as=PartialObjectMetadataList;${form}` };
-  const place = (namespace: string | undefined): string => `${rootOf(groupVersion)}${namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}`;
-  const path = (namespace: string | undefined, name: string): string => `${place(namespace)}/${encodeURIComponent(name)}`;
+  const place = (namespace: string | undefined): string =>
+    `${rootOf(groupVersion)}${namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}`;
+  const path = (namespace: string | undefined, name: string): string =>
+    `${place(namespace)}/${encodeURIComponent(name)}`;
   return {
     list: async ({ namespace, ...query } = {}) => {
       const answer = (await client.request("GET", place(namespace) + queryOf(query), undefined, many)) as {
         metadata: { resourceVersion: string; continue?: string };
         items?: AnyObject[] | null;
       };
-      return { resourceVersion: answer.metadata.resourceVersion, ...(answer.metadata.continue && { continue: answer.metadata.continue }), items: answer.items ?? [] };
+      return {
+        resourceVersion: answer.metadata.resourceVersion,
+        ...(answer.metadata.continue && { continue: answer.metadata.continue }),
+        items: answer.items ?? [],
+      };
     },
     watch: ({ namespace, signal, bookmarks, ...query }) =>
-      watchPath(client.transport, place(namespace) + queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }), signal, one.accept),
-    get: (namespace, name) => found(client.request("GET", path(namespace, name), undefined, one) as Promise<AnyObject>),
+      watchPath(
+        client.transport,
+        place(namespace) +
+          queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }),
+        signal,
+        one.accept,
+      ),
+    get: (namespace, name) =>
+      found(client.request("GET", path(namespace, name), undefined, one) as Promise<AnyObject>),
     patch: async (namespace, name, patch) =>
-      (await found(client.request("PATCH", path(namespace, name), patch, { ...one, "content-type": "application/merge-patch+json" }))) !== undefined,
+      (await found(
+        client.request("PATCH", path(namespace, name), patch, {
+          ...one,
+          "content-type": "application/merge-patch+json",
+        }),
+      )) !== undefined,
     delete: async (namespace, name, { uid, resourceVersion, propagation, graceSeconds }) => {
       const options = {
         kind: "DeleteOptions",
@@ -92,7 +143,12 @@ export function metadataClient(client: ApiClient, { groupVersion, plural, namesp
       };
       return (await found(client.request("DELETE", path(namespace, name), options, one))) !== undefined;
     },
-    deleteAll: async (namespace) => void (await client.request("DELETE", place(namespace), { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background" })),
+    deleteAll: async (namespace) =>
+      void (await client.request("DELETE", place(namespace), {
+        kind: "DeleteOptions",
+        apiVersion: "v1",
+        propagationPolicy: "Background",
+      })),
   };
 }
 
@@ -107,5 +163,7 @@ async function found<T>(asked: Promise<T>): Promise<T | undefined> {
 
 function queryOf(parameters: object): string {
   const parts = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
-  return parts.length === 0 ? "" : `?${parts.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join("&")}`;
+  return parts.length === 0
+    ? ""
+    : `?${parts.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join("&")}`;
 }

@@ -13,7 +13,11 @@ const owner = (uid: string, blockOwnerDeletion?: boolean) => ({
   uid,
   ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
 });
-const node = (uid: string, owners: readonly ReturnType<typeof owner>[] = [], more: Partial<GraphNode> = {}): GraphNode => ({
+const node = (
+  uid: string,
+  owners: readonly ReturnType<typeof owner>[] = [],
+  more: Partial<GraphNode> = {},
+): GraphNode => ({
   uid,
   resource,
   namespace: "default",
@@ -24,17 +28,56 @@ const node = (uid: string, owners: readonly ReturnType<typeof owner>[] = [], mor
   ...more,
 });
 
-const standings: Record<string, Standing> = { here: "there", gone: "gone", waiting: "waits for its dependents" };
+const standings: Record<string, Standing> = {
+  here: "there",
+  gone: "gone",
+  waiting: "waits for its dependents",
+};
 const cases: [name: string, node: GraphNode, hasDependents: boolean, expected: Verdict][] = [
   ["an object without owners stays", node("a"), false, { do: "nothing" }],
   ["an object whose owner is there stays", node("a", [owner("here")]), false, { do: "nothing" }],
-  ["an object whose owners are gone goes", node("a", [owner("gone")]), true, { do: "delete", propagation: "Background" }],
-  ["an object that goes already is left alone", node("a", [owner("gone")], { deleting: true }), false, { do: "nothing" }],
-  ["owners that are gone are struck off while another is there", node("a", [owner("here"), owner("gone"), owner("waiting")]), false, { do: "disown", uids: ["gone", "waiting"] }],
-  ["an owner that waits takes its dependents along", node("a", [owner("waiting")]), false, { do: "delete", propagation: "Background" }],
-  ["dependents of an owner that waits take theirs along", node("a", [owner("waiting")]), true, { do: "delete", propagation: "Foreground" }],
-  ["what was to be orphaned stays so", node("a", [owner("gone")], { finalizers: ["orphan"] }), true, { do: "delete", propagation: "Orphan" }],
-  ["what was to wait waits", node("a", [owner("gone")], { finalizers: ["foregroundDeletion"] }), true, { do: "delete", propagation: "Foreground" }],
+  [
+    "an object whose owners are gone goes",
+    node("a", [owner("gone")]),
+    true,
+    { do: "delete", propagation: "Background" },
+  ],
+  [
+    "an object that goes already is left alone",
+    node("a", [owner("gone")], { deleting: true }),
+    false,
+    { do: "nothing" },
+  ],
+  [
+    "owners that are gone are struck off while another is there",
+    node("a", [owner("here"), owner("gone"), owner("waiting")]),
+    false,
+    { do: "disown", uids: ["gone", "waiting"] },
+  ],
+  [
+    "an owner that waits takes its dependents along",
+    node("a", [owner("waiting")]),
+    false,
+    { do: "delete", propagation: "Background" },
+  ],
+  [
+    "dependents of an owner that waits take theirs along",
+    node("a", [owner("waiting")]),
+    true,
+    { do: "delete", propagation: "Foreground" },
+  ],
+  [
+    "what was to be orphaned stays so",
+    node("a", [owner("gone")], { finalizers: ["orphan"] }),
+    true,
+    { do: "delete", propagation: "Orphan" },
+  ],
+  [
+    "what was to wait waits",
+    node("a", [owner("gone")], { finalizers: ["foregroundDeletion"] }),
+    true,
+    { do: "delete", propagation: "Foreground" },
+  ],
 ];
 for (const [name, given, hasDependents, expected] of cases)
   test(name, () =>
@@ -58,9 +101,21 @@ test("the graph forgets who is gone and who was disowned", () => {
 
 const maps = (client: ApiClient) => client.of(kinds.configMaps);
 const inDefault = { namespace: "default" };
-const make = async (client: ApiClient, name: string, ownerReferences: object[] = [], kind: ResourceKind = kinds.configMaps): Promise<string> =>
-  (await client.of(kind).create({ metadata: { name, ...inDefault, ownerReferences } } as never)).metadata.uid!;
-const refers = (name: string, uid: string, more: object = {}) => ({ apiVersion: "v1", kind: "ConfigMap", name, uid, ...more });
+const make = async (
+  client: ApiClient,
+  name: string,
+  ownerReferences: object[] = [],
+  kind: ResourceKind = kinds.configMaps,
+): Promise<string> =>
+  (await client.of(kind).create({ metadata: { name, ...inDefault, ownerReferences } } as never)).metadata
+    .uid!;
+const refers = (name: string, uid: string, more: object = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  name,
+  uid,
+  ...more,
+});
 
 test("in the background dependents go after their owner, through all generations", { timeout: 30_000 }, () =>
   withController(garbageCollector, async ({ client }) => {
@@ -106,13 +161,17 @@ test("an owner that never was, or is another one by now, does not count", { time
     await make(client, "both", [refers("a", a), refers("ghost", "11111111-1111-4111-8111-111111111111")]);
     await make(client, "lost", [refers("a", "22222222-2222-4222-8222-222222222222")]);
     await until(() => gone(maps(client).get("lost", inDefault)));
-    await until(async () => (await maps(client).get("both", inDefault)).metadata.ownerReferences?.length === 1);
+    await until(
+      async () => (await maps(client).get("both", inDefault)).metadata.ownerReferences?.length === 1,
+    );
   }),
 );
 
 test("owners of a kind that nobody serves are taken for present", { timeout: 30_000 }, () =>
   withController(garbageCollector, async ({ client }) => {
-    await make(client, "kept", [{ apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: "33333333-3333-4333-8333-333333333333" }]);
+    await make(client, "kept", [
+      { apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: "33333333-3333-4333-8333-333333333333" },
+    ]);
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a)]);
     await maps(client).delete("a", inDefault);

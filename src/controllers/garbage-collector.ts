@@ -1,9 +1,19 @@
-// Deletes what belonged to objects that are gone, in the background, in the foreground, or not at all when it is to be orphaned.
+// Deletes what belonged to objects that are gone, in the background, in the foreground, or not at all when it
+// is to be orphaned.
 import type { OwnerReference } from "#api";
 import { type AnyObject, type Informer, informer } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
 import { type MetadataClient, type ServedResource, discover, metadataClient } from "./discovery.ts";
-import { type GraphNode, type Standing, blocking, decide, foregroundFinalizer, nodeOf, orphanFinalizer, ownerGraph } from "./owner-graph.ts";
+import {
+  type GraphNode,
+  type Standing,
+  blocking,
+  decide,
+  foregroundFinalizer,
+  nodeOf,
+  orphanFinalizer,
+  ownerGraph,
+} from "./owner-graph.ts";
 import { unlessStopped } from "./unless-stopped.ts";
 
 /** New kinds may come; they are looked for this often. */
@@ -27,11 +37,18 @@ export function garbageCollector(context: ControllerContext): Controller {
   const absent = new Set<string>();
   const queue = queueFor(context, "garbage collector", (uid) => (uid === discovery ? look() : collect(uid)));
   queue.add(discovery);
-  return { stopped: queue.stopped.then(async () => void (await Promise.all([...followed.values()].map(({ copy }) => copy.stopped)))) };
+  return {
+    stopped: queue.stopped.then(
+      async () => void (await Promise.all([...followed.values()].map(({ copy }) => copy.stopped))),
+    ),
+  };
 
   async function look(): Promise<{ againInMilliseconds: number }> {
     const { resources, failed } = await discover(client);
-    const wanted = resources.filter(({ plural, verbs }) => !ignored.has(plural) && ["list", "watch", "delete"].every((verb) => verbs.includes(verb)));
+    const wanted = resources.filter(
+      ({ plural, verbs }) =>
+        !ignored.has(plural) && ["list", "watch", "delete"].every((verb) => verbs.includes(verb)),
+    );
     for (const resource of wanted) if (!followed.has(idOf(resource))) follow(resource);
     const ids = new Set(wanted.map(idOf));
     // A group that could not be asked has not gone for that.
@@ -46,8 +63,13 @@ export function garbageCollector(context: ControllerContext): Controller {
       client: objects,
       clock,
       signal: AbortSignal.any([signal, ending.signal]),
-      onEvent: ({ type, object }) => (type === "deleted" ? wentAway(object.metadata.uid!) : changed(nodeOf(resource, object))),
-      onTrouble: (error) => log.verbose(2, "a watch was interrupted and goes on", { kind: resource.plural, error: error.message }),
+      onEvent: ({ type, object }) =>
+        type === "deleted" ? wentAway(object.metadata.uid!) : changed(nodeOf(resource, object)),
+      onTrouble: (error) =>
+        log.verbose(2, "a watch was interrupted and goes on", {
+          kind: resource.plural,
+          error: error.message,
+        }),
     });
     followed.set(idOf(resource), { resource, objects, copy, ending });
   }
@@ -62,8 +84,13 @@ export function garbageCollector(context: ControllerContext): Controller {
   function changed(node: GraphNode): void {
     const before = graph.get(node.uid);
     graph.put(node);
-    const due = node.deleting && node.finalizers.some((each) => each === foregroundFinalizer || each === orphanFinalizer);
-    const moved = before === undefined || JSON.stringify(before.owners) !== JSON.stringify(node.owners) || before.deleting !== node.deleting;
+    const due =
+      node.deleting &&
+      node.finalizers.some((each) => each === foregroundFinalizer || each === orphanFinalizer);
+    const moved =
+      before === undefined ||
+      JSON.stringify(before.owners) !== JSON.stringify(node.owners) ||
+      before.deleting !== node.deleting;
     if (due || (moved && node.owners.length > 0)) queue.add(node.uid);
     // A dependent that was disowned, or no longer blocks, may be the last one that its owner waited for.
     if (before && moved) for (const { uid } of before.owners) if (graph.get(uid)?.deleting) queue.add(uid);
@@ -85,29 +112,47 @@ export function garbageCollector(context: ControllerContext): Controller {
     const present = await objects?.get(known.namespace, known.name);
     if (!objects || present?.metadata.uid !== uid) return;
     const node = nodeOf(known.resource, present);
-    if (node.deleting && node.finalizers.includes(orphanFinalizer)) return await orphan(node, present, objects);
-    if (node.deleting && node.finalizers.includes(foregroundFinalizer)) return await deleteDependents(node, present, objects);
+    if (node.deleting && node.finalizers.includes(orphanFinalizer))
+      return await orphan(node, present, objects);
+    if (node.deleting && node.finalizers.includes(foregroundFinalizer))
+      return await deleteDependents(node, present, objects);
     const standings = new Map<string, Standing>();
     for (const owner of node.owners) standings.set(owner.uid, await standingOf(owner, node));
     const dependents = graph.dependents(uid);
     const verdict = decide(node, (owner) => standings.get(owner.uid)!, dependents.length > 0);
     if (verdict.do === "disown") await disown(node, present, objects, new Set(verdict.uids));
     if (verdict.do !== "delete") return;
-    const deleted = await objects.delete(node.namespace, node.name, { uid, resourceVersion: present.metadata.resourceVersion!, propagation: verdict.propagation });
-    if (deleted) log.verbose(2, "an object without owners was deleted", { kind: node.resource.kind, namespace: node.namespace, name: node.name });
+    const deleted = await objects.delete(node.namespace, node.name, {
+      uid,
+      resourceVersion: present.metadata.resourceVersion!,
+      propagation: verdict.propagation,
+    });
+    if (deleted)
+      log.verbose(2, "an object without owners was deleted", {
+        kind: node.resource.kind,
+        namespace: node.namespace,
+        name: node.name,
+      });
   }
 
   async function standingOf(owner: OwnerReference, dependent: GraphNode): Promise<Standing> {
     const known = graph.get(owner.uid);
     if (known) return isWaiting(known) ? "waits for its dependents" : "there";
     if (absent.has(owner.uid)) return "gone";
-    const found = [...followed.values()].find(({ resource: { groupVersion, kind } }) => kind === owner.kind && groupOf(groupVersion) === groupOf(owner.apiVersion));
+    const found = [...followed.values()].find(
+      ({ resource: { groupVersion, kind } }) =>
+        kind === owner.kind && groupOf(groupVersion) === groupOf(owner.apiVersion),
+    );
     // Who owns it cannot be found out: better keep it.
     if (!found) return "there";
     // An object of a namespace cannot own one of another, or of none.
     if (found.resource.namespaced && !dependent.namespace) return "there";
-    const present = await found.objects.get(found.resource.namespaced ? dependent.namespace : undefined, owner.name);
-    if (present?.metadata.uid === owner.uid) return isWaiting(nodeOf(found.resource, present)) ? "waits for its dependents" : "there";
+    const present = await found.objects.get(
+      found.resource.namespaced ? dependent.namespace : undefined,
+      owner.name,
+    );
+    if (present?.metadata.uid === owner.uid)
+      return isWaiting(nodeOf(found.resource, present)) ? "waits for its dependents" : "there";
     absent.add(owner.uid);
     if (absent.size > mostAbsent) absent.delete(absent.values().next().value!);
     return "gone";
@@ -117,30 +162,52 @@ export function garbageCollector(context: ControllerContext): Controller {
     for (const dependent of graph.dependents(owner.uid)) {
       const theirs = followed.get(idOf(dependent.resource))?.objects;
       const found = await theirs?.get(dependent.namespace, dependent.name);
-      if (theirs && found?.metadata.uid === dependent.uid) await disown(dependent, found, theirs, new Set([owner.uid]));
+      if (theirs && found?.metadata.uid === dependent.uid)
+        await disown(dependent, found, theirs, new Set([owner.uid]));
     }
     await withoutFinalizer(owner, present, objects, orphanFinalizer);
   }
 
-  async function deleteDependents(owner: GraphNode, present: AnyObject, objects: MetadataClient): Promise<void> {
+  async function deleteDependents(
+    owner: GraphNode,
+    present: AnyObject,
+    objects: MetadataClient,
+  ): Promise<void> {
     const dependents = graph.dependents(owner.uid);
-    if (blocking(owner.uid, dependents).length === 0) await withoutFinalizer(owner, present, objects, foregroundFinalizer);
+    if (blocking(owner.uid, dependents).length === 0)
+      await withoutFinalizer(owner, present, objects, foregroundFinalizer);
     for (const { uid } of dependents) queue.add(uid);
   }
 
-  async function disown({ namespace, name, uid }: GraphNode, { metadata }: AnyObject, objects: MetadataClient, gone: ReadonlySet<string>): Promise<void> {
+  async function disown(
+    { namespace, name, uid }: GraphNode,
+    { metadata }: AnyObject,
+    objects: MetadataClient,
+    gone: ReadonlySet<string>,
+  ): Promise<void> {
     const ownerReferences = (metadata.ownerReferences ?? []).filter((each) => !gone.has(each.uid));
     if (ownerReferences.length === (metadata.ownerReferences ?? []).length) return;
-    await objects.patch(namespace, name, { metadata: { uid, resourceVersion: metadata.resourceVersion, ownerReferences } });
+    await objects.patch(namespace, name, {
+      metadata: { uid, resourceVersion: metadata.resourceVersion, ownerReferences },
+    });
   }
 
-  async function withoutFinalizer({ namespace, name, uid }: GraphNode, { metadata }: AnyObject, objects: MetadataClient, finalizer: string): Promise<void> {
+  async function withoutFinalizer(
+    { namespace, name, uid }: GraphNode,
+    { metadata }: AnyObject,
+    objects: MetadataClient,
+    finalizer: string,
+  ): Promise<void> {
     const finalizers = (metadata.finalizers ?? []).filter((each) => each !== finalizer);
-    await objects.patch(namespace, name, { metadata: { uid, resourceVersion: metadata.resourceVersion, finalizers } });
+    await objects.patch(namespace, name, {
+      metadata: { uid, resourceVersion: metadata.resourceVersion, finalizers },
+    });
   }
 }
 
 const discovery = "discovery";
 const idOf = ({ groupVersion, plural }: ServedResource): string => `${groupOf(groupVersion)}/${plural}`;
-const groupOf = (groupVersion: string): string => (groupVersion.includes("/") ? groupVersion.split("/")[0]! : "");
-const isWaiting = ({ deleting, finalizers }: GraphNode): boolean => deleting && finalizers.includes(foregroundFinalizer);
+const groupOf = (groupVersion: string): string =>
+  groupVersion.includes("/") ? groupVersion.split("/")[0]! : "";
+const isWaiting = ({ deleting, finalizers }: GraphNode): boolean =>
+  deleting && finalizers.includes(foregroundFinalizer);

@@ -19,37 +19,53 @@ test("every namespace has a default account, also after it was deleted", { timeo
   }),
 );
 
-const contents: [name: string, present: Parameters<typeof decide>[0], expected: ReturnType<typeof decide>][] = [
-  ["what is missing is made", undefined, "create"],
-  ["what is right stays", { metadata: {} as never, data: { "ca.crt": "CA" } }, "nothing"],
-  ["what is wrong is put right", { metadata: {} as never, data: { "ca.crt": "old" } }, "update"],
-  ["what does not belong there goes", { metadata: {} as never, data: { "ca.crt": "CA", more: "x" } }, "update"],
-];
-for (const [name, present, expected] of contents) test(name, () => assert.equal(decide(present, "CA"), expected));
+const contents: [name: string, present: Parameters<typeof decide>[0], expected: ReturnType<typeof decide>][] =
+  [
+    ["what is missing is made", undefined, "create"],
+    ["what is right stays", { metadata: {} as never, data: { "ca.crt": "CA" } }, "nothing"],
+    ["what is wrong is put right", { metadata: {} as never, data: { "ca.crt": "old" } }, "update"],
+    [
+      "what does not belong there goes",
+      { metadata: {} as never, data: { "ca.crt": "CA", more: "x" } },
+      "update",
+    ],
+  ];
+for (const [name, present, expected] of contents)
+  test(name, () => assert.equal(decide(present, "CA"), expected));
 
-test("every namespace has the server's authorities, whatever somebody makes of them", { timeout: 20_000 }, () =>
-  withController(
-    (context) => rootCaController(context, "CA"),
-    async ({ client }) => {
-      const maps = client.of(kinds.configMaps);
-      const name = "orch-root-ca.crt";
-      const data = async (namespace: string) => (await orNone(maps.get(name, { namespace })))?.data;
-      const right = (namespace: string) => until(async () => ((await data(namespace))?.["ca.crt"] === "CA" ? await data(namespace) : undefined));
-      await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
-      for (const namespace of ["default", "orch-system", "x"]) assert.deepEqual(await right(namespace), { "ca.crt": "CA" });
-      await maps.patch(name, "merge", { data: { "ca.crt": "forged" } }, { namespace: "x" });
-      await right("x");
-      await maps.delete(name, { namespace: "x" });
-      await right("x");
-    },
-  ),
+test(
+  "every namespace has the server's authorities, whatever somebody makes of them",
+  { timeout: 20_000 },
+  () =>
+    withController(
+      (context) => rootCaController(context, "CA"),
+      async ({ client }) => {
+        const maps = client.of(kinds.configMaps);
+        const name = "orch-root-ca.crt";
+        const data = async (namespace: string) => (await orNone(maps.get(name, { namespace })))?.data;
+        const right = (namespace: string) =>
+          until(async () =>
+            (await data(namespace))?.["ca.crt"] === "CA" ? await data(namespace) : undefined,
+          );
+        await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
+        for (const namespace of ["default", "orch-system", "x"])
+          assert.deepEqual(await right(namespace), { "ca.crt": "CA" });
+        await maps.patch(name, "merge", { data: { "ca.crt": "forged" } }, { namespace: "x" });
+        await right("x");
+        await maps.delete(name, { namespace: "x" });
+        await right("x");
+      },
+    ),
 );
 
 test("a gathering role follows the roles it gathers", { timeout: 20_000 }, () =>
   withController(roleAggregationController, async ({ client }) => {
     const roles = client.of(kinds.clusterRoles);
     const rule = { apiGroups: ["example.com"], resources: ["things"], verbs: ["get"] };
-    await roles.create({ metadata: { name: "all" }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { gather: "yes" } }] } });
+    await roles.create({
+      metadata: { name: "all" },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { gather: "yes" } }] },
+    });
     await roles.create({ metadata: { name: "part", labels: { gather: "yes" } }, rules: [rule] });
     await until(async () => (await roles.get("all")).rules?.length === 1);
     assert.deepEqual((await roles.get("all")).rules, [rule]);

@@ -37,8 +37,15 @@ export function conditionsFor(found: Emptying, before: readonly Condition[], now
   ]; // prettier-ignore
   const made = facts.map(([type, wrong, reason, message, okReason, okMessage]): Condition => {
     const old = before.find((each) => each.type === type);
-    const next = { type, status: wrong ? "True" : "False", reason: wrong ? reason : okReason, message: wrong ? message : okMessage };
-    return old?.status === next.status && old.reason === next.reason && old.message === next.message ? old : { ...next, lastTransitionTime: now };
+    const next = {
+      type,
+      status: wrong ? "True" : "False",
+      reason: wrong ? reason : okReason,
+      message: wrong ? message : okMessage,
+    };
+    return old?.status === next.status && old.reason === next.reason && old.message === next.message
+      ? old
+      : { ...next, lastTransitionTime: now };
   });
   return [...before.filter(({ type }) => !facts.some(([known]) => known === type)), ...made];
 }
@@ -64,7 +71,12 @@ export function namespaceController(context: ControllerContext): Controller {
     const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
     // A namespace that goes at once needs no report.
     if (!isEmpty && !isDeepStrictEqual(conditions, before))
-      await ignoring(["NotFound"], client.of(kinds.namespaces).patch(name, "merge", { status: { conditions } }, { subresource: "status" }));
+      await ignoring(
+        ["NotFound"],
+        client
+          .of(kinds.namespaces)
+          .patch(name, "merge", { status: { conditions } }, { subresource: "status" }),
+      );
     if (!isEmpty) return { againInMilliseconds: againMilliseconds };
     await ignoring(["NotFound"], finalize(name, namespace.metadata.uid));
   }
@@ -81,13 +93,17 @@ export function namespaceController(context: ControllerContext): Controller {
     const failures: string[] = [];
     const left = new Map<string, number>();
     const held = new Map<string, number>();
-    const mine = resources.filter(({ namespaced, verbs }) => namespaced && verbs.includes("list") && verbs.includes("delete"));
+    const mine = resources.filter(
+      ({ namespaced, verbs }) => namespaced && verbs.includes("list") && verbs.includes("delete"),
+    );
     await Promise.all(
       mine.map(async (resource) => {
         try {
           const rest = await emptied(resource, namespace);
           if (rest.length > 0) left.set(resourceText(resource), rest.length);
-          for (const { metadata } of rest) for (const finalizer of metadata.finalizers ?? []) held.set(finalizer, (held.get(finalizer) ?? 0) + 1);
+          for (const { metadata } of rest)
+            for (const finalizer of metadata.finalizers ?? [])
+              held.set(finalizer, (held.get(finalizer) ?? 0) + 1);
         } catch (error) {
           failures.push(`${resourceText(resource)}: ${(error as Error).message}`);
         }
@@ -103,7 +119,10 @@ export function namespaceController(context: ControllerContext): Controller {
     const alive = items.filter(({ metadata }) => !metadata.deletionTimestamp);
     if (alive.length === 0) return items;
     if (resource.verbs.includes("deletecollection")) await objects.deleteAll(namespace);
-    else await Promise.all(alive.map(({ metadata }) => objects.delete(namespace, metadata.name!, { uid: metadata.uid! })));
+    else
+      await Promise.all(
+        alive.map(({ metadata }) => objects.delete(namespace, metadata.name!, { uid: metadata.uid! })),
+      );
     return (await objects.list({ namespace })).items;
   }
 }

@@ -7,27 +7,56 @@ import { dialects } from "#dialect";
 import { until, withController } from "./cluster.fixture.ts";
 import { nodeLifecycleController, silentConditions, taintsFor } from "./node-lifecycle.ts";
 
-const conditions = (is: Record<string, string>) => Object.entries(is).map(([type, status]) => ({ type, status }));
+const conditions = (is: Record<string, string>) =>
+  Object.entries(is).map(([type, status]) => ({ type, status }));
 const node = (is: Record<string, string>, spec: object = {}): Node =>
-  ({ metadata: { name: "n", creationTimestamp: "born" }, spec, status: { conditions: conditions(is) } }) as unknown as Node;
+  ({
+    metadata: { name: "n", creationTimestamp: "born" },
+    spec,
+    status: { conditions: conditions(is) },
+  }) as unknown as Node;
 const mine = { key: "example.com/mine", effect: "NoSchedule" };
 
 const taints: [name: string, node: Node, expected: string[]][] = [
   ["a ready node has no taints", node({ Ready: "True" }), []],
-  ["a node that is not ready keeps pods off and expels them", node({ Ready: "False" }), ["not-ready:NoSchedule", "not-ready:NoExecute"]],
-  ["a node that is silent is unreachable", node({ Ready: "Unknown" }), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
+  [
+    "a node that is not ready keeps pods off and expels them",
+    node({ Ready: "False" }),
+    ["not-ready:NoSchedule", "not-ready:NoExecute"],
+  ],
+  [
+    "a node that is silent is unreachable",
+    node({ Ready: "Unknown" }),
+    ["unreachable:NoSchedule", "unreachable:NoExecute"],
+  ],
   ["a node that never spoke is unreachable", node({}), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
-  ["pressure keeps new pods off", node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }), ["memory-pressure:NoSchedule"]],
-  ["a closed node keeps new pods off", node({ Ready: "True" }, { unschedulable: true }), ["unschedulable:NoSchedule"]],
-  ["taints of others stay, our own go", node({ Ready: "True" }, { taints: [mine, { key: "node.orch.io/not-ready", effect: "NoExecute" }] }), ["mine:NoSchedule"]],
+  [
+    "pressure keeps new pods off",
+    node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }),
+    ["memory-pressure:NoSchedule"],
+  ],
+  [
+    "a closed node keeps new pods off",
+    node({ Ready: "True" }, { unschedulable: true }),
+    ["unschedulable:NoSchedule"],
+  ],
+  [
+    "taints of others stay, our own go",
+    node({ Ready: "True" }, { taints: [mine, { key: "node.orch.io/not-ready", effect: "NoExecute" }] }),
+    ["mine:NoSchedule"],
+  ],
 ];
 for (const [name, given, expected] of taints) {
-  test(name, () => assert.deepEqual(taintsFor(given, dialects.orch, "now").map(({ key, effect }) => `${key.split("/")[1]}:${effect}`), expected)); // prettier-ignore
+  // prettier-ignore
+  test(name, () => assert.deepEqual(taintsFor(given, dialects.orch, "now").map(({ key, effect }) => `${key.split("/")[1]}:${effect}`), expected));
 }
 
 test("a taint keeps the time since when it is there", () => {
   const taint = { key: "node.orch.io/not-ready", effect: "NoExecute", timeAdded: "then" };
-  assert.deepEqual(taintsFor(node({ Ready: "False" }, { taints: [taint] }), dialects.orch, "now"), [taint, { key: taint.key, effect: "NoSchedule", timeAdded: "now" }]);
+  assert.deepEqual(taintsFor(node({ Ready: "False" }, { taints: [taint] }), dialects.orch, "now"), [
+    taint,
+    { key: taint.key, effect: "NoSchedule", timeAdded: "now" },
+  ]);
 });
 
 test("a silent node's conditions become unknown, those of others stay, and what is unknown stays as it is", () => {
@@ -42,43 +71,65 @@ test("a silent node's conditions become unknown, those of others stay, and what 
   ]); // prettier-ignore
 });
 
-test("a node whose lease stands still becomes unknown and is tainted; one that renews it stays ready", { timeout: 30_000 }, async () => {
-  const clock = virtualClock(Date.now());
-  await withController(
-    nodeLifecycleController,
-    async ({ client }) => {
-      const nodes = client.of(kinds.nodes);
-      const renew = async (name: string): Promise<void> => {
-        const renewTime = timeOfMillis(clock.now()).replace("Z", ".000000Z");
-        await client
-          .of(kinds.leases)
-          .patch(
+test(
+  "a node whose lease stands still becomes unknown and is tainted; one that renews it stays ready",
+  { timeout: 30_000 },
+  async () => {
+    const clock = virtualClock(Date.now());
+    await withController(
+      nodeLifecycleController,
+      async ({ client }) => {
+        const nodes = client.of(kinds.nodes);
+        const renew = async (name: string): Promise<void> => {
+          const renewTime = timeOfMillis(clock.now()).replace("Z", ".000000Z");
+          await client.of(kinds.leases).patch(
             name,
             "apply",
-            { apiVersion: "coordination.orch.io/v1", kind: "Lease", metadata: { name }, spec: { renewTime } },
+            {
+              apiVersion: "coordination.orch.io/v1",
+              kind: "Lease",
+              metadata: { name },
+              spec: { renewTime },
+            },
             { namespace: "orch-node-lease", fieldManager: "t", force: true },
           );
-      };
-      for (const name of ["silent", "alive"]) {
-        await nodes.create({ metadata: { name }, spec: {} });
-        await renew(name);
-        await nodes.patch(name, "merge", { status: { conditions: conditions({ Ready: "True" }) } }, { subresource: "status" });
-        await until(async () => !(await nodes.get(name)).spec.taints);
-      }
-      const tainted = await until(async () => {
-        await renew("alive");
-        await clock.advance(5000);
-        const { spec, status } = await nodes.get("silent");
-        return status.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown" && spec.taints?.length === 2 && spec.taints;
-      });
-      assert.deepEqual(tainted.map(({ key }) => key), ["node.orch.io/unreachable", "node.orch.io/unreachable"]); // prettier-ignore
-      const alive = await nodes.get("alive");
-      assert.equal(alive.spec.taints, undefined);
-      assert.equal(alive.status.conditions?.[0]?.status, "True");
-      await renew("silent");
-      await nodes.patch("silent", "merge", { status: { conditions: conditions({ Ready: "True" }) } }, { subresource: "status" });
-      await until(async () => !(await nodes.get("silent")).spec.taints);
-    },
-    clock,
-  );
-});
+        };
+        for (const name of ["silent", "alive"]) {
+          await nodes.create({ metadata: { name }, spec: {} });
+          await renew(name);
+          await nodes.patch(
+            name,
+            "merge",
+            { status: { conditions: conditions({ Ready: "True" }) } },
+            { subresource: "status" },
+          );
+          await until(async () => !(await nodes.get(name)).spec.taints);
+        }
+        const tainted = await until(async () => {
+          await renew("alive");
+          await clock.advance(5000);
+          const { spec, status } = await nodes.get("silent");
+          return (
+            status.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown" &&
+            spec.taints?.length === 2 &&
+            spec.taints
+          );
+        });
+        // prettier-ignore
+        assert.deepEqual(tainted.map(({ key }) => key), ["node.orch.io/unreachable", "node.orch.io/unreachable"]);
+        const alive = await nodes.get("alive");
+        assert.equal(alive.spec.taints, undefined);
+        assert.equal(alive.status.conditions?.[0]?.status, "True");
+        await renew("silent");
+        await nodes.patch(
+          "silent",
+          "merge",
+          { status: { conditions: conditions({ Ready: "True" }) } },
+          { subresource: "status" },
+        );
+        await until(async () => !(await nodes.get("silent")).spec.taints);
+      },
+      clock,
+    );
+  },
+);

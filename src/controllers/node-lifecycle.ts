@@ -1,4 +1,5 @@
-// Watches over nodes: one that is not heard of becomes Unknown, and taints tell the scheduler and the pods what its conditions say.
+// Watches over nodes: one that is not heard of becomes Unknown, and taints tell the scheduler and the pods
+// what its conditions say.
 import { isDeepStrictEqual } from "node:util";
 import type { Node, Taint } from "#api";
 import { timeOfMillis } from "#base";
@@ -15,7 +16,11 @@ const graceMilliseconds = 40_000;
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** The conditions of a node that has gone silent. */
-export function silentConditions({ metadata, status }: Pick<Node, "metadata" | "status">, dialect: Dialect, now: string): Condition[] {
+export function silentConditions(
+  { metadata, status }: Pick<Node, "metadata" | "status">,
+  dialect: Dialect,
+  now: string,
+): Condition[] {
   const before = status.conditions ?? [];
   const { agent } = dialect.cli;
   const next = reported.map((type): Condition => {
@@ -31,7 +36,13 @@ export function silentConditions({ metadata, status }: Pick<Node, "metadata" | "
       };
     }
     if (old.status === "Unknown") return old;
-    return { ...old, status: "Unknown", reason: "NodeStatusUnknown", message: `${title(agent)} stopped posting node status.`, lastTransitionTime: now };
+    return {
+      ...old,
+      status: "Unknown",
+      reason: "NodeStatusUnknown",
+      message: `${title(agent)} stopped posting node status.`,
+      lastTransitionTime: now,
+    };
   });
   return [...before.filter(({ type }) => !reported.includes(type)), ...next];
 }
@@ -39,23 +50,50 @@ export function silentConditions({ metadata, status }: Pick<Node, "metadata" | "
 const title = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** The taints that the conditions ask for; those of others stay. */
-export function taintsFor({ spec, status }: Pick<Node, "spec" | "status">, { names }: Dialect, now: string): Taint[] {
-  const { notReady, unreachable, unschedulable, memoryPressure, diskPressure, pidPressure, networkUnavailable } = names.taints;
-  const is = (type: string): string | undefined => status.conditions?.find((each) => each.type === type)?.status;
+export function taintsFor(
+  { spec, status }: Pick<Node, "spec" | "status">,
+  { names }: Dialect,
+  now: string,
+): Taint[] {
+  const {
+    notReady,
+    unreachable,
+    unschedulable,
+    memoryPressure,
+    diskPressure,
+    pidPressure,
+    networkUnavailable,
+  } = names.taints;
+  const is = (type: string): string | undefined =>
+    status.conditions?.find((each) => each.type === type)?.status;
   const ready = is("Ready");
   const wanted: Taint[] = [];
   const add = (key: string, effect: string): void => void wanted.push({ key, effect });
   if (ready === "False") add(notReady, "NoSchedule");
   if (ready === undefined || ready === "Unknown") add(unreachable, "NoSchedule");
-  for (const [type, key] of [["MemoryPressure", memoryPressure], ["DiskPressure", diskPressure], ["PIDPressure", pidPressure], ["NetworkUnavailable", networkUnavailable]] as const) if (is(type) === "True") add(key, "NoSchedule"); // prettier-ignore
+  // prettier-ignore
+  for (const [type, key] of [["MemoryPressure", memoryPressure], ["DiskPressure", diskPressure], ["PIDPressure", pidPressure], ["NetworkUnavailable", networkUnavailable]] as const) if (is(type) === "True") add(key, "NoSchedule");
   if (spec.unschedulable) add(unschedulable, "NoSchedule");
   if (ready === "False") add(notReady, "NoExecute");
   if (ready === undefined || ready === "Unknown") add(unreachable, "NoExecute");
-  const ours = new Set<string>([notReady, unreachable, unschedulable, memoryPressure, diskPressure, pidPressure, networkUnavailable]);
+  const ours = new Set<string>([
+    notReady,
+    unreachable,
+    unschedulable,
+    memoryPressure,
+    diskPressure,
+    pidPressure,
+    networkUnavailable,
+  ]);
   const before = spec.taints ?? [];
   const same = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
   const kept = before.filter((taint) => !ours.has(taint.key) || wanted.some((each) => same(each, taint)));
-  return [...kept, ...wanted.filter((taint) => !kept.some((each) => same(each, taint))).map((taint) => ({ ...taint, timeAdded: now }))];
+  return [
+    ...kept,
+    ...wanted
+      .filter((taint) => !kept.some((each) => same(each, taint)))
+      .map((taint) => ({ ...taint, timeAdded: now })),
+  ];
 }
 
 /** What was last heard of a node, and when by our own clock: theirs may be wrong. */
@@ -68,7 +106,9 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
   const { client, clock, view, dialect, log } = context;
   const heard = new Map<string, Heard>();
   let lastLook = clock.now();
-  const queue = queueFor(context, "node lifecycle", (key) => (key === everything ? lookAtAll() : mendTaints(key)));
+  const queue = queueFor(context, "node lifecycle", (key) =>
+    key === everything ? lookAtAll() : mendTaints(key),
+  );
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
     if (type === "deleted") heard.delete(object.metadata.name!);
     else queue.add(object.metadata.name!);
@@ -97,11 +137,21 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
   async function silence(node: Node): Promise<void> {
     const conditions = silentConditions(node, dialect, timeOfMillis(clock.now()));
     if (isDeepStrictEqual(conditions, node.status.conditions)) return;
-    log.warn("a node has not been heard of", { node: node.metadata.name, graceSeconds: graceMilliseconds / 1000 });
+    log.warn("a node has not been heard of", {
+      node: node.metadata.name,
+      graceSeconds: graceMilliseconds / 1000,
+    });
     const { resourceVersion, uid } = node.metadata;
     await ignoring(
       ["NotFound", "Conflict"],
-      client.of(kinds.nodes).patch(node.metadata.name!, "merge", { metadata: { resourceVersion, uid }, status: { conditions } }, { subresource: "status" }),
+      client
+        .of(kinds.nodes)
+        .patch(
+          node.metadata.name!,
+          "merge",
+          { metadata: { resourceVersion, uid }, status: { conditions } },
+          { subresource: "status" },
+        ),
     );
   }
 
@@ -111,7 +161,13 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
     const taints = taintsFor(node, dialect, timeOfMillis(clock.now()));
     if (isDeepStrictEqual(taints, node.spec.taints ?? [])) return;
     const { resourceVersion, uid } = node.metadata;
-    await ignoring(["NotFound"], client.of(kinds.nodes).patch(name, "merge", { metadata: { resourceVersion, uid }, spec: { taints: taints.length > 0 ? taints : null } }));
+    await ignoring(
+      ["NotFound"],
+      client.of(kinds.nodes).patch(name, "merge", {
+        metadata: { resourceVersion, uid },
+        spec: { taints: taints.length > 0 ? taints : null },
+      }),
+    );
   }
 }
 

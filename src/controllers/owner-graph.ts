@@ -69,16 +69,27 @@ export type Verdict =
   | { readonly do: "delete"; readonly propagation: "Foreground" | "Background" | "Orphan" };
 
 /** What becomes of an object whose owners stand like this. */
-export function decide(node: GraphNode, standing: (owner: OwnerReference) => Standing, hasDependents: boolean): Verdict {
+export function decide(
+  node: GraphNode,
+  standing: (owner: OwnerReference) => Standing,
+  hasDependents: boolean,
+): Verdict {
   if (node.deleting || node.owners.length === 0) return { do: "nothing" };
   const stands = node.owners.map((owner) => ({ owner, is: standing(owner) }));
   const rest = stands.filter(({ is }) => is !== "there").map(({ owner }) => owner.uid);
-  if (rest.length < stands.length) return rest.length === 0 ? { do: "nothing" } : { do: "disown", uids: rest };
-  if (stands.some(({ is }) => is === "waits for its dependents") && hasDependents) return { do: "delete", propagation: "Foreground" };
+  if (rest.length < stands.length)
+    return rest.length === 0 ? { do: "nothing" } : { do: "disown", uids: rest };
+  if (stands.some(({ is }) => is === "waits for its dependents") && hasDependents)
+    return { do: "delete", propagation: "Foreground" };
   if (node.finalizers.includes(orphanFinalizer)) return { do: "delete", propagation: "Orphan" };
-  return { do: "delete", propagation: node.finalizers.includes(foregroundFinalizer) ? "Foreground" : "Background" };
+  return {
+    do: "delete",
+    propagation: node.finalizers.includes(foregroundFinalizer) ? "Foreground" : "Background",
+  };
 }
 
 /** Dependents without which an owner that is deleted in the foreground cannot go. */
 export const blocking = (owner: string, dependents: readonly GraphNode[]): readonly GraphNode[] =>
-  dependents.filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true));
+  dependents.filter(({ owners }) =>
+    owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true),
+  );

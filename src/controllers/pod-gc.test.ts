@@ -7,14 +7,23 @@ import { gone, until, withController } from "./cluster.fixture.ts";
 import { decide, podGcController } from "./pod-gc.ts";
 
 type Parts = { node?: string; phase?: string; deleted?: boolean; created?: string };
-const pod = (name: string, { node, phase = "Running", deleted, created = "2024-01-01T00:00:00Z" }: Parts = {}): Pod =>
+const pod = (
+  name: string,
+  { node, phase = "Running", deleted, created = "2024-01-01T00:00:00Z" }: Parts = {},
+): Pod =>
   ({
     metadata: { name, creationTimestamp: created, ...(deleted && { deletionTimestamp: created }) },
     spec: { ...(node && { nodeName: node }) },
     status: { phase },
   }) as unknown as Pod;
 
-const cases: [name: string, pods: Pod[], missing: Record<string, number>, mostOver: number, expected: string[]][] = [
+const cases: [
+  name: string,
+  pods: Pod[],
+  missing: Record<string, number>,
+  mostOver: number,
+  expected: string[],
+][] = [
   ["pods of present nodes stay", [pod("a", { node: "here" })], {}, 9, []],
   ["pods of nodes that have just gone stay", [pod("a", { node: "lost" })], { lost: 60_001 }, 9, []],
   ["pods of nodes that stay away go", [pod("a", { node: "lost" })], { lost: 60_000 }, 9, ["a orphaned"]],
@@ -23,7 +32,11 @@ const cases: [name: string, pods: Pod[], missing: Record<string, number>, mostOv
   ["pods that are over stay", [pod("a", { node: "here", phase: "Failed" })], {}, 9, []],
   [
     "of too many pods that are over the oldest go",
-    [pod("new", { node: "here", phase: "Succeeded", created: "2024-01-03T00:00:00Z" }), pod("old", { node: "here", phase: "Failed" }), pod("runs", { node: "here" })],
+    [
+      pod("new", { node: "here", phase: "Succeeded", created: "2024-01-03T00:00:00Z" }),
+      pod("old", { node: "here", phase: "Failed" }),
+      pod("runs", { node: "here" }),
+    ],
     {},
     1,
     ["old over"],
@@ -31,8 +44,14 @@ const cases: [name: string, pods: Pod[], missing: Record<string, number>, mostOv
 ];
 for (const [name, pods, missing, mostOver, expected] of cases) {
   test(name, () => {
-    const found = decide(pods, { nodes: new Set(["here"]), missingSince: new Map(Object.entries(missing)), now: 100_000, mostOver });
-    assert.deepEqual(found.map(({ pod: { metadata }, why }) => `${metadata.name} ${why}`), expected); // prettier-ignore
+    const found = decide(pods, {
+      nodes: new Set(["here"]),
+      missingSince: new Map(Object.entries(missing)),
+      now: 100_000,
+      mostOver,
+    });
+    // prettier-ignore
+    assert.deepEqual(found.map(({ pod: { metadata }, why }) => `${metadata.name} ${why}`), expected);
   });
 }
 
@@ -43,7 +62,8 @@ test("pods of a deleted node are failed and removed, after a while", { timeout: 
     async ({ client }) => {
       const pods = client.of(kinds.pods);
       await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: {} });
-      for (const [name, nodeName] of [["a", "n1"], ["b", "n2"]]) await pods.create({ metadata: { name, namespace: "default" }, spec: { nodeName, containers: [{ name: "c", image: "i" }] } } as never); // prettier-ignore
+      // prettier-ignore
+      for (const [name, nodeName] of [["a", "n1"], ["b", "n2"]]) await pods.create({ metadata: { name, namespace: "default" }, spec: { nodeName, containers: [{ name: "c", image: "i" }] } } as never);
       await until(async () => {
         await clock.advance(20_000);
         return await gone(pods.get("b", { namespace: "default" }));

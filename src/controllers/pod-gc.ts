@@ -1,4 +1,5 @@
-// Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they got a node, and the oldest of too many that are over.
+// Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they
+// got a node, and the oldest of too many that are over.
 import type { Pod } from "#api";
 import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -27,9 +28,16 @@ export function decide<P extends Pod>(
   pods: readonly P[],
   { nodes, missingSince, now, mostOver }: PodGcFacts,
 ): { readonly pod: P; readonly why: "orphaned" | "never placed" | "over" }[] {
-  const orphaned = pods.filter(({ spec }) => spec.nodeName && !nodes.has(spec.nodeName) && now - (missingSince.get(spec.nodeName) ?? now) >= patienceMilliseconds);
+  const orphaned = pods.filter(
+    ({ spec }) =>
+      spec.nodeName &&
+      !nodes.has(spec.nodeName) &&
+      now - (missingSince.get(spec.nodeName) ?? now) >= patienceMilliseconds,
+  );
   const unplaced = pods.filter(({ spec, metadata }) => !spec.nodeName && metadata.deletionTimestamp);
-  const over = pods.filter((pod) => isOver(pod) && !orphaned.includes(pod) && !unplaced.includes(pod)).toSorted((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1));
+  const over = pods
+    .filter((pod) => isOver(pod) && !orphaned.includes(pod) && !unplaced.includes(pod))
+    .toSorted((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1));
   return [
     ...orphaned.map((pod) => ({ pod, why: "orphaned" as const })),
     ...unplaced.map((pod) => ({ pod, why: "never placed" as const })),
@@ -52,14 +60,28 @@ export function podGcController(context: ControllerContext): Controller {
   async function work(): Promise<{ againInMilliseconds: number }> {
     const present = new Set([...nodes.items()].map(({ metadata }) => metadata.name!));
     const used = new Set([...seenPods.items()].flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])));
-    for (const name of missingSince.keys()) if (present.has(name) || !used.has(name)) missingSince.delete(name);
-    for (const name of used) if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.now());
-    for (const { pod, why } of decide([...seenPods.items()], { nodes: present, missingSince, now: clock.now(), mostOver: usualMostOver })) {
+    for (const name of missingSince.keys())
+      if (present.has(name) || !used.has(name)) missingSince.delete(name);
+    for (const name of used)
+      if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.now());
+    for (const { pod, why } of decide([...seenPods.items()], {
+      nodes: present,
+      missingSince,
+      now: clock.now(),
+      mostOver: usualMostOver,
+    })) {
       const node = pod.spec.nodeName;
       // The local copy may be behind: only the server knows that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
       if (why === "orphaned" && !isOver(pod)) await fail(pod, node!);
-      await ignoring(["NotFound", "Conflict"], pods.delete(pod.metadata.name!, { namespace: pod.metadata.namespace!, uid: pod.metadata.uid!, graceSeconds: 0 }));
+      await ignoring(
+        ["NotFound", "Conflict"],
+        pods.delete(pod.metadata.name!, {
+          namespace: pod.metadata.namespace!,
+          uid: pod.metadata.uid!,
+          graceSeconds: 0,
+        }),
+      );
       log.info("a pod was removed", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
     return { againInMilliseconds: everyMilliseconds };
@@ -86,6 +108,12 @@ export function podGcController(context: ControllerContext): Controller {
       lastTransitionTime: timeOfMillis(clock.now()),
     };
     const patch = { metadata: { uid: metadata.uid }, status: { phase: "Failed", conditions: [condition] } };
-    await ignoring(["NotFound", "Conflict"], pods.patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace!, subresource: "status" }));
+    await ignoring(
+      ["NotFound", "Conflict"],
+      pods.patch(metadata.name!, "strategic", patch, {
+        namespace: metadata.namespace!,
+        subresource: "status",
+      }),
+    );
   }
 }

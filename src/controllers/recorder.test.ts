@@ -6,15 +6,27 @@ import { type AnyObject, kinds } from "#client";
 import { type Happening, recorder } from "./recorder.ts";
 
 const now = Date.UTC(2030, 0, 1);
-const regarding: AnyObject = { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: "default", uid: "u1", creationTimestamp: null } };
-const happening = (note: string): Happening => ({ regarding, type: "Normal", reason: "Tried", action: "Trying", note });
+const regarding: AnyObject = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "web", namespace: "default", uid: "u1", creationTimestamp: null },
+};
+const happening = (note: string): Happening => ({
+  regarding,
+  type: "Normal",
+  reason: "Tried",
+  action: "Trying",
+  note,
+});
 
 test("what repeats counts up in one event, what differs is another, and a deleted event is written anew", async () => {
   await using server = await startServer({ store: "memory" });
   const events = server.client.of(kinds.events);
   const { record, sent } = recorder(server.client, virtualClock(now), silentLog, "mine");
   const written = async (): Promise<string[]> =>
-    (await events.list({ namespace: "default" })).items.map(({ note, series, reportingController }) => `${note} ${series?.count ?? 1} ${reportingController}`).toSorted();
+    (await events.list({ namespace: "default" })).items
+      .map(({ note, series, reportingController }) => `${note} ${series?.count ?? 1} ${reportingController}`)
+      .toSorted();
   for (const note of ["a", "b", "a", "a"]) record(happening(note));
   await sent();
   assert.deepEqual(await written(), ["a 3 mine", "b 1 mine"]);
@@ -30,7 +42,9 @@ test("a note is cut to what the server takes", async () => {
   record(happening("n".repeat(5000)));
   await sent();
   assert.deepEqual(
-    (await server.client.of(kinds.events).list({ namespace: "default" })).items.map(({ note }) => note?.length),
+    (await server.client.of(kinds.events).list({ namespace: "default" })).items.map(
+      ({ note }) => note?.length,
+    ),
     [1024],
   );
 });

@@ -1,4 +1,5 @@
-// Events that the loops write. One that repeats counts up in place; when too many wait, the newest are dropped and counted.
+// Events that the loops write. One that repeats counts up in place; when too many wait, the newest are
+// dropped and counted.
 import { ApiError, type Clock, type Log, microTimeOfMillis } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
 
@@ -40,7 +41,9 @@ export function recorder(client: ApiClient, clock: Clock, log: Log, controller: 
     const before = known.get(key);
     if (before) {
       const series = { count: before.count + 1, lastObservedTime: at };
-      const found = await events.patch(before.name, "merge", { series }, { namespace: before.namespace }).then(() => true, gone);
+      const found = await events
+        .patch(before.name, "merge", { series }, { namespace: before.namespace })
+        .then(() => true, gone);
       if (found) {
         before.count++;
         return;
@@ -55,7 +58,14 @@ export function recorder(client: ApiClient, clock: Clock, log: Log, controller: 
       reportingInstance: controller,
       action,
       reason,
-      regarding: { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+      regarding: {
+        apiVersion,
+        kind,
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
       note: note.slice(0, longestNote),
       type,
     });
@@ -66,13 +76,19 @@ export function recorder(client: ApiClient, clock: Clock, log: Log, controller: 
   return {
     record: (happening) => {
       if (waiting >= mostWaiting) {
-        if (dropped++ === 0) log.warn("events come faster than they can be written; some are dropped", { controller });
+        if (dropped++ === 0)
+          log.warn("events come faster than they can be written; some are dropped", { controller });
         return;
       }
       waiting++;
       last = last
         .then(() => send(happening))
-        .catch((error: unknown) => log.verbose(2, "an event could not be written", { reason: happening.reason, error: (error as Error).message }))
+        .catch((error: unknown) =>
+          log.verbose(2, "an event could not be written", {
+            reason: happening.reason,
+            error: (error as Error).message,
+          }),
+        )
         .finally(() => {
           if (--waiting > 0 || dropped === 0) return;
           log.warn("events were dropped", { controller, count: dropped });

@@ -23,6 +23,9 @@ export function roleAggregationController(context: ControllerContext): Controlle
     const rules = role && aggregatedRules(role, roles.items());
     if (!rules || isDeepStrictEqual(rules, role.rules ?? [])) return;
     const { resourceVersion } = role.metadata;
-    await ignoring(["NotFound"], client.of(kinds.clusterRoles).patch(name, "merge", { metadata: { resourceVersion }, rules }));
+    await ignoring(
+      ["NotFound"],
+      client.of(kinds.clusterRoles).patch(name, "merge", { metadata: { resourceVersion }, rules }),
+    );
   }
 }

@@ -1,4 +1,5 @@
-// Every namespace has the authority of the API server's certificate in a ConfigMap, which pods mount to know whom they talk to.
+// Every namespace has the authority of the API server's certificate in a ConfigMap, which pods mount to know
+// whom they talk to.
 import type { ConfigMap } from "#api";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
@@ -7,16 +8,23 @@ import { ignoring } from "./ignoring.ts";
 import { isActive } from "./service-accounts.ts";
 
 const key = "ca.crt";
-const description = "The authorities of the API server's certificate, for connections from inside the cluster; not meant for any other server.";
+const description =
+  "The authorities of the API server's certificate, for connections from inside the cluster; not meant for any other server.";
 
 /** What is missing: the whole object, its content, or nothing. */
-export function decide(present: Pick<ConfigMap, "data" | "metadata"> | undefined, ca: string): "create" | "update" | "nothing" {
+export function decide(
+  present: Pick<ConfigMap, "data" | "metadata"> | undefined,
+  ca: string,
+): "create" | "update" | "nothing" {
   if (!present) return "create";
   const keys = Object.keys(present.data ?? {});
   return keys.length === 1 && present.data![key] === ca ? "nothing" : "update";
 }
 
-const contentOf = (dialect: Dialect, ca: string) => ({ annotations: { [dialect.names.annotations.description]: description }, data: { [key]: ca } });
+const contentOf = (dialect: Dialect, ca: string) => ({
+  annotations: { [dialect.names.annotations.description]: description },
+  data: { [key]: ca },
+});
 
 export function rootCaController(context: ControllerContext, ca: string): Controller {
   const { client, view, dialect } = context;
@@ -37,11 +45,21 @@ export function rootCaController(context: ControllerContext, ca: string): Contro
     const { annotations, data } = contentOf(dialect, ca);
     switch (decide(present, ca)) {
       case "create":
-        return await ignoring(["AlreadyExists", "NotFound"], maps.create({ metadata: { name, namespace, annotations }, data }));
+        return await ignoring(
+          ["AlreadyExists", "NotFound"],
+          maps.create({ metadata: { name, namespace, annotations }, data }),
+        );
       case "update":
         return await ignoring(
           ["NotFound"],
-          maps.update({ ...present!, metadata: { ...present!.metadata, annotations: { ...present!.metadata.annotations, ...annotations } }, data }),
+          maps.update({
+            ...present!,
+            metadata: {
+              ...present!.metadata,
+              annotations: { ...present!.metadata.annotations, ...annotations },
+            },
+            data,
+          }),
         );
       case "nothing":
     }

@@ -18,10 +18,14 @@ export function serviceAccountController(context: ControllerContext): Controller
 
   async function work(namespace: string): Promise<void> {
     if (!isActive(namespaces.get(undefined, namespace)) || accounts.get(namespace, name)) return;
-    await ignoring(["AlreadyExists", "NotFound"], client.of(kinds.serviceAccounts).create({ metadata: { name, namespace } }));
+    await ignoring(
+      ["AlreadyExists", "NotFound"],
+      client.of(kinds.serviceAccounts).create({ metadata: { name, namespace } }),
+    );
   }
 }
 
 /** Whether anything may be made in it. */
-export const isActive = (namespace: { readonly status: { readonly phase?: string | undefined } } | undefined): boolean =>
-  namespace !== undefined && namespace.status.phase !== "Terminating";
+export const isActive = (
+  namespace: { readonly status: { readonly phase?: string | undefined } } | undefined,
+): boolean => namespace !== undefined && namespace.status.phase !== "Terminating";

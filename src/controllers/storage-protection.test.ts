@@ -5,12 +5,24 @@ import { kinds } from "#client";
 import { gone, until, withController } from "./cluster.fixture.ts";
 import { claimProtectionController, uses, volumeProtectionController } from "./storage-protection.ts";
 
-const claim = { metadata: { name: "p-v", ownerReferences: [{ uid: "u", controller: true }] } } as unknown as PersistentVolumeClaim;
+const claim = {
+  metadata: { name: "p-v", ownerReferences: [{ uid: "u", controller: true }] },
+} as unknown as PersistentVolumeClaim;
 const named = [{ name: "x", persistentVolumeClaim: { claimName: "p-v" } }];
 const made = [{ name: "v", ephemeral: {} }];
-const pod = (volumes: object[], { node = "n", uid = "u", grace }: { node?: string; uid?: string; grace?: number } = {}): Pod =>
+const pod = (
+  volumes: object[],
+  { node = "n", uid = "u", grace }: { node?: string; uid?: string; grace?: number } = {},
+): Pod =>
   ({
-    metadata: { name: "p", uid, ...(grace !== undefined && { deletionTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: grace }) },
+    metadata: {
+      name: "p",
+      uid,
+      ...(grace !== undefined && {
+        deletionTimestamp: "2024-01-01T00:00:00Z",
+        deletionGracePeriodSeconds: grace,
+      }),
+    },
     spec: { nodeName: node, volumes },
   }) as unknown as Pod;
 const cases: [name: string, pod: Pod, used: boolean][] = [
@@ -30,8 +42,15 @@ test("a claim goes when its last pod has gone, at once when there is none", { ti
     const pods = client.of(kinds.pods);
     const namespace = "default";
     for (const name of ["used", "free"])
-      await claims.create({ metadata: { name, namespace }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } });
-    const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "used" } }] };
+      await claims.create({
+        metadata: { name, namespace },
+        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+      });
+    const spec = {
+      nodeName: "n",
+      containers: [{ name: "c", image: "i" }],
+      volumes: [{ name: "v", persistentVolumeClaim: { claimName: "used" } }],
+    };
     await pods.create({ metadata: { name: "p", namespace }, spec } as never);
     await claims.delete("used", { namespace });
     await claims.delete("free", { namespace });
@@ -45,7 +64,10 @@ test("a claim goes when its last pod has gone, at once when there is none", { ti
 test("a volume goes when it is bound no more", { timeout: 20_000 }, async () => {
   await withController(volumeProtectionController, async ({ client }) => {
     const volumes = client.of(kinds.persistentVolumes);
-    await volumes.create({ metadata: { name: "v" }, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } } });
+    await volumes.create({
+      metadata: { name: "v" },
+      spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } },
+    });
     await volumes.patch("v", "merge", { status: { phase: "Bound" } }, { subresource: "status" });
     await volumes.delete("v");
     assert.ok((await volumes.get("v")).metadata.deletionTimestamp);

@@ -4,24 +4,31 @@ import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
 import { ignoring } from "./ignoring.ts";
 
-const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean => Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
+const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean =>
+  Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
 const without = ({ metadata: { resourceVersion, uid, finalizers } }: AnyObject, mark: string): object => ({
   metadata: { resourceVersion, uid, finalizers: (finalizers ?? []).filter((each) => each !== mark) },
 });
 
 /** The names of claims that a pod's volumes stand for. */
 const claimsOf = ({ metadata, spec }: Pod): string[] =>
-  (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName ?? (ephemeral ? `${metadata.name}-${name}` : []));
+  (spec.volumes ?? []).flatMap(
+    ({ name, persistentVolumeClaim, ephemeral }) =>
+      persistentVolumeClaim?.claimName ?? (ephemeral ? `${metadata.name}-${name}` : []),
+  );
 
 /** Only pods that have a node use claims: others are not started with one that is to go. */
 export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   const { metadata, spec } = pod;
   if (!spec.nodeName) return false;
   const shutDown = Boolean(metadata.deletionTimestamp) && metadata.deletionGracePeriodSeconds === 0;
-  const made = claim.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata.uid);
+  const made = claim.metadata.ownerReferences?.some(
+    ({ uid, controller }) => controller && uid === metadata.uid,
+  );
   return (spec.volumes ?? []).some(
     ({ name, persistentVolumeClaim, ephemeral }) =>
-      persistentVolumeClaim?.claimName === claim.metadata.name || (ephemeral && made && !shutDown && `${metadata.name}-${name}` === claim.metadata.name),
+      persistentVolumeClaim?.claimName === claim.metadata.name ||
+      (ephemeral && made && !shutDown && `${metadata.name}-${name}` === claim.metadata.name),
   );
 }
 
@@ -31,11 +38,16 @@ export function claimProtectionController(context: ControllerContext): Controlle
   const all = client.of(kinds.persistentVolumeClaims);
   const queue = queueFor(context, "claim protection", work);
   const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
-    if (type !== "deleted" && waits(object, mark)) queue.add(`${object.metadata.namespace}/${object.metadata.name}`);
+    if (type !== "deleted" && waits(object, mark))
+      queue.add(`${object.metadata.namespace}/${object.metadata.name}`);
   });
   view.follow(kinds.pods, ({ type, object }) => {
-    const over = object.status.phase === "Succeeded" || object.status.phase === "Failed" || object.metadata.deletionGracePeriodSeconds === 0;
-    if (type === "deleted" || over || !object.spec.nodeName) for (const name of claimsOf(object)) queue.add(`${object.metadata.namespace}/${name}`);
+    const over =
+      object.status.phase === "Succeeded" ||
+      object.status.phase === "Failed" ||
+      object.metadata.deletionGracePeriodSeconds === 0;
+    if (type === "deleted" || over || !object.spec.nodeName)
+      for (const name of claimsOf(object)) queue.add(`${object.metadata.namespace}/${name}`);
   });
   return { stopped: queue.stopped };
 
@@ -54,8 +66,10 @@ export function volumeProtectionController(context: ControllerContext): Controll
   const { client, view } = context;
   const mark = context.dialect.names.finalizers.volumeProtection;
   const queue = queueFor(context, "volume protection", work);
-  const free = (volume: { readonly metadata: ObjectMeta; readonly status: { readonly phase?: string | undefined } }): boolean =>
-    waits(volume, mark) && volume.status.phase !== "Bound";
+  const free = (volume: {
+    readonly metadata: ObjectMeta;
+    readonly status: { readonly phase?: string | undefined };
+  }): boolean => waits(volume, mark) && volume.status.phase !== "Bound";
   const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
     if (type !== "deleted" && free(object)) queue.add(object.metadata.name!);
   });
@@ -63,6 +77,10 @@ export function volumeProtectionController(context: ControllerContext): Controll
 
   async function work(name: string): Promise<void> {
     const volume = volumes.get(undefined, name);
-    if (volume && free(volume)) await ignoring(["NotFound"], client.of(kinds.persistentVolumes).patch(name, "merge", without(volume, mark)));
+    if (volume && free(volume))
+      await ignoring(
+        ["NotFound"],
+        client.of(kinds.persistentVolumes).patch(name, "merge", without(volume, mark)),
+      );
   }
 }

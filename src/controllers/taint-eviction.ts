@@ -1,4 +1,5 @@
-// Removes pods from nodes whose taints expel them: at once where they do not tolerate a taint, after the time that they tolerate it for otherwise.
+// Removes pods from nodes whose taints expel them: at once where they do not tolerate a taint, after the time
+// that they tolerate it for otherwise.
 import { type Node, type Pod, type Taint, tolerates } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -9,7 +10,10 @@ import { ignoring } from "./ignoring.ts";
 const expels = "NoExecute";
 
 /** For how many seconds a pod may stay with these taints; undefined is for ever. */
-export function tolerableSeconds({ spec }: Pick<Pod, "spec">, taints: readonly Taint[] | undefined): number | undefined {
+export function tolerableSeconds(
+  { spec }: Pick<Pod, "spec">,
+  taints: readonly Taint[] | undefined,
+): number | undefined {
   let least = Infinity;
   for (const taint of taints ?? []) {
     if (taint.effect !== expels) continue;
@@ -20,7 +24,10 @@ export function tolerableSeconds({ spec }: Pick<Pod, "spec">, taints: readonly T
   return least === Infinity ? undefined : least;
 }
 
-const expelling = ({ spec }: Node): string => JSON.stringify((spec.taints ?? []).filter(({ effect }) => effect === expels).map(({ key, value }) => [key, value]));
+const expelling = ({ spec }: Node): string =>
+  JSON.stringify(
+    (spec.taints ?? []).filter(({ effect }) => effect === expels).map(({ key, value }) => [key, value]),
+  );
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 export function taintEvictionController(context: ControllerContext): Controller {
@@ -34,8 +41,13 @@ export function taintEvictionController(context: ControllerContext): Controller 
     else if (object.spec.nodeName) queue.add(keyOf(object));
   });
   const nodes = view.follow(kinds.nodes, (event) => {
-    if (event.type === "deleted" || (event.type === "updated" && expelling(event.old) === expelling(event.object))) return;
-    for (const pod of pods.items()) if (pod.spec.nodeName === event.object.metadata.name) queue.add(keyOf(pod));
+    if (
+      event.type === "deleted" ||
+      (event.type === "updated" && expelling(event.old) === expelling(event.object))
+    )
+      return;
+    for (const pod of pods.items())
+      if (pod.spec.nodeName === event.object.metadata.name) queue.add(keyOf(pod));
   });
   return { stopped: queue.stopped };
 
@@ -44,9 +56,12 @@ export function taintEvictionController(context: ControllerContext): Controller 
     const pod = pods.get(namespace, name);
     if (!pod) return;
     const uid = pod.metadata.uid!;
-    const seconds = pod.metadata.deletionTimestamp ? undefined : tolerableSeconds(pod, nodes.get(undefined, pod.spec.nodeName ?? "")?.spec.taints);
+    const seconds = pod.metadata.deletionTimestamp
+      ? undefined
+      : tolerableSeconds(pod, nodes.get(undefined, pod.spec.nodeName ?? "")?.spec.taints);
     if (seconds === undefined) {
-      if (since.delete(uid) && !pod.metadata.deletionTimestamp) tell(pod, `Cancelling deletion of Pod ${key}`);
+      if (since.delete(uid) && !pod.metadata.deletionTimestamp)
+        tell(pod, `Cancelling deletion of Pod ${key}`);
       return;
     }
     if (!since.has(uid)) since.set(uid, clock.now());
@@ -60,7 +75,13 @@ export function taintEvictionController(context: ControllerContext): Controller 
   }
 
   function tell(pod: Pod & AnyObject, note: string): void {
-    events.record({ regarding: pod, type: "Normal", reason: "TaintManagerEviction", action: "Evicting", note });
+    events.record({
+      regarding: pod,
+      type: "Normal",
+      reason: "TaintManagerEviction",
+      action: "Evicting",
+      note,
+    });
   }
 
   /** Its owner shall know that it did not fail by itself. */
@@ -74,6 +95,11 @@ export function taintEvictionController(context: ControllerContext): Controller 
       lastTransitionTime: timeOfMillis(clock.now()),
     };
     const patch = { metadata: { uid: metadata.uid }, status: { conditions: [condition] } };
-    await ignoring(["NotFound", "Conflict"], client.of(kinds.pods).patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace!, subresource: "status" }));
+    await ignoring(
+      ["NotFound", "Conflict"],
+      client
+        .of(kinds.pods)
+        .patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace!, subresource: "status" }),
+    );
   }
 }

@@ -7,7 +7,13 @@ function setUp(work: (key: string) => Promise<{ againInMilliseconds: number } | 
   const clock = virtualClock();
   const stopping = new AbortController();
   const troubles: string[] = [];
-  const queue = workQueue({ work, clock, signal: stopping.signal, workers, onTrouble: (key, error) => troubles.push(`${key}: ${error.message}`) });
+  const queue = workQueue({
+    work,
+    clock,
+    signal: stopping.signal,
+    workers,
+    onTrouble: (key, error) => troubles.push(`${key}: ${error.message}`),
+  });
   return { clock, queue, troubles, stop: () => stopping.abort() };
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +65,10 @@ test("what fails is tried again, each time later, and forgotten once it succeeds
 
 test("a lost race is no trouble, and a server that asks for time gets it", async () => {
   const at: number[] = [];
-  const errors = [new ApiError(409, "Conflict", "changed"), new ApiError(429, "TooManyRequests", "wait", { retryAfterSeconds: 5 })];
+  const errors = [
+    new ApiError(409, "Conflict", "changed"),
+    new ApiError(429, "TooManyRequests", "wait", { retryAfterSeconds: 5 }),
+  ];
   const { queue, clock, troubles } = setUp(async () => {
     at.push(clock.now());
     const error = errors.shift();

@@ -1,4 +1,5 @@
-// Keys to look at, each once: what comes while a key waits is part of the same look, what comes while it is looked at means another one.
+// Keys to look at, each once: what comes while a key waits is part of the same look, what comes while it is
+// looked at means another one.
 import { ApiError, type Clock } from "#base";
 
 export interface WorkQueueOptions {
@@ -25,7 +26,13 @@ const firstPause = 100;
 const longestPause = 30_000;
 const usualWorkers = 4;
 
-export function workQueue({ work, clock, signal, workers = usualWorkers, onTrouble }: WorkQueueOptions): WorkQueue {
+export function workQueue({
+  work,
+  clock,
+  signal,
+  workers = usualWorkers,
+  onTrouble,
+}: WorkQueueOptions): WorkQueue {
   const waiting = new Set<string>();
   const active = new Set<string>();
   const later = new Map<string, { readonly at: number; readonly cancel: () => void }>();

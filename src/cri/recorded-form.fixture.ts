@@ -1,9 +1,15 @@
-// A request as wire recordings show it: the protocol's own field names, names for numbers that stand for something, and no zeros.
+// A request as wire recordings show it: the protocol's own field names, names for numbers that stand for
+// something, and no zeros.
 import type { Message, Shape } from "#schema";
 import { calls } from "./grpc/calls.ts";
 
-const spelledOtherwise: Readonly<Record<string, string>> = { uidMappings: "uidMappings", gidMappings: "gidMappings", cdiDevices: "CDI_devices" };
-const protocolName = (name: string): string => spelledOtherwise[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const spelledOtherwise: Readonly<Record<string, string>> = {
+  uidMappings: "uidMappings",
+  gidMappings: "gidMappings",
+  cdiDevices: "CDI_devices",
+};
+const protocolName = (name: string): string =>
+  spelledOtherwise[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The recorded form of a call's request; `method` is the protocol's name, such as `RunPodSandbox`. */
 export function recordedForm(method: string, request: unknown): unknown {
@@ -24,10 +30,14 @@ function messageForm(message: Message, value: unknown): Record<string, unknown> 
 
 /** Undefined for what the wire leaves out. A message that is there stays, even if it is empty. */
 function valueForm(shape: Shape, value: unknown, names?: readonly string[]): unknown {
-  if (value === undefined || value === null || value === "" || value === false || value === 0 || value === 0n) return undefined;
+  if (value === undefined || value === null || value === "" || value === false || value === 0 || value === 0n)
+    return undefined;
   if (names && typeof value === "number") return names[value] ?? value;
   if (shape.shape === "message") return messageForm(shape, value);
-  if (shape.shape === "list") return (value as unknown[]).length === 0 ? undefined : (value as unknown[]).map((item) => valueForm(shape.of, item) ?? item);
+  if (shape.shape === "list")
+    return (value as unknown[]).length === 0
+      ? undefined
+      : (value as unknown[]).map((item) => valueForm(shape.of, item) ?? item);
   if (shape.shape === "map") return Object.keys(value).length === 0 ? undefined : value;
   return value;
 }

@@ -1,4 +1,5 @@
-// The contract of a ContainerRuntime: one suite for the real thing and for the fake, so that tests on the fake mean something.
+// The contract of a ContainerRuntime: one suite for the real thing and for the fake, so that tests on the
+// fake mean something.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -63,7 +64,10 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
       const config = sandboxConfig();
       return { id: await runtime.runPodSandbox(config), config };
     };
-    const started = async (script: string, more: ContainerConfig = {}): Promise<{ readonly sandbox: string; readonly config: PodSandboxConfig; readonly id: string }> => {
+    const started = async (
+      script: string,
+      more: ContainerConfig = {},
+    ): Promise<{ readonly sandbox: string; readonly config: PodSandboxConfig; readonly id: string }> => {
       const { id: sandbox, config } = await pod();
       const id = await runtime.createContainer(sandbox, containerConfig(script, more), config);
       await runtime.startContainer(id);
@@ -88,7 +92,10 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           assert.equal(runtimeApiVersion, "v1");
           assert.ok(runtimeName);
           const { conditions } = await runtime.status();
-          assert.deepEqual(conditions.map(({ type, status }) => `${type} ${status}`).sort(), ["NetworkReady true", "RuntimeReady true"]);
+          assert.deepEqual(conditions.map(({ type, status }) => `${type} ${status}`).sort(), [
+            "NetworkReady true",
+            "RuntimeReady true",
+          ]);
         },
       ],
       [
@@ -117,7 +124,11 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
       ],
       [
         "pulling an image that nobody has fails",
-        async () => assert.rejects(runtime.pullImage({ image: `${at.pullable}-not` }), failsWith("NOT_FOUND", "UNKNOWN", "INTERNAL", "UNAVAILABLE")),
+        async () =>
+          assert.rejects(
+            runtime.pullImage({ image: `${at.pullable}-not` }),
+            failsWith("NOT_FOUND", "UNKNOWN", "INTERNAL", "UNAVAILABLE"),
+          ),
       ],
       [
         "the file system of images is named",
@@ -132,9 +143,17 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           const before = Date.now() - 1000;
           const { id, config } = await pod();
           const { status } = await runtime.podSandboxStatus(id);
-          assert.deepEqual([status.id, status.state, status.labels, status.annotations], [id, sandboxState.ready, config.labels, config.annotations]);
           assert.deepEqual(
-            [status.metadata?.name, status.metadata?.namespace, status.metadata?.uid, status.metadata?.attempt ?? 0],
+            [status.id, status.state, status.labels, status.annotations],
+            [id, sandboxState.ready, config.labels, config.annotations],
+          );
+          assert.deepEqual(
+            [
+              status.metadata?.name,
+              status.metadata?.namespace,
+              status.metadata?.uid,
+              status.metadata?.attempt ?? 0,
+            ],
             [config.metadata!.name, "contract", config.metadata!.uid, 0],
           );
           assert.ok(millisecondsOf(status.createdAt)! > before);
@@ -151,7 +170,12 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "a sandbox on the node's network has no address of its own",
         async () => {
           const config = sandboxConfig();
-          const linux = { ...config.linux, securityContext: { namespaceOptions: { network: namespaceMode.node, pid: namespaceMode.container } } };
+          const linux = {
+            ...config.linux,
+            securityContext: {
+              namespaceOptions: { network: namespaceMode.node, pid: namespaceMode.container },
+            },
+          };
           const id = await runtime.runPodSandbox({ ...config, hostname: "", linux });
           const { status } = await runtime.podSandboxStatus(id);
           assert.equal(status.network?.ip ?? "", "");
@@ -164,13 +188,20 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         async () => {
           const [one, two] = [await pod(), await pod()];
           await runtime.stopPodSandbox(two.id);
-          const ids = async (filter: Parameters<ContainerRuntime["listPodSandboxes"]>[0]): Promise<string[]> =>
-            (await runtime.listPodSandboxes(filter)).map(({ id }) => id).filter((id) => id === one.id || id === two.id);
+          const ids = async (
+            filter: Parameters<ContainerRuntime["listPodSandboxes"]>[0],
+          ): Promise<string[]> =>
+            (await runtime.listPodSandboxes(filter))
+              .map(({ id }) => id)
+              .filter((id) => id === one.id || id === two.id);
           assert.deepEqual((await ids(undefined)).sort(), [one.id, two.id].sort());
           assert.deepEqual(await ids({ id: one.id }), [one.id]);
           assert.deepEqual(await ids({ state: { state: sandboxState.notReady } }), [two.id]);
           assert.deepEqual(await ids({ state: { state: sandboxState.ready } }), [one.id]);
-          assert.deepEqual(await ids({ labelSelector: { app: "contract", pod: one.config.labels!["pod"]! } }), [one.id]);
+          assert.deepEqual(
+            await ids({ labelSelector: { app: "contract", pod: one.config.labels!["pod"]! } }),
+            [one.id],
+          );
           assert.deepEqual(await ids({ labelSelector: { app: "other" } }), []);
           await Promise.all([remove(one.id), remove(two.id)]);
         },
@@ -180,7 +211,10 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         async () => {
           const { id, config } = await pod();
           await assert.rejects(runtime.runPodSandbox(config), GrpcError);
-          const next = await runtime.runPodSandbox({ ...config, metadata: { ...config.metadata, attempt: 1 } });
+          const next = await runtime.runPodSandbox({
+            ...config,
+            metadata: { ...config.metadata, attempt: 1 },
+          });
           assert.notEqual(next, id);
           await Promise.all([remove(id), remove(next)]);
         },
@@ -189,15 +223,26 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "a container is created, runs, and ends with its code and times",
         async () => {
           const { id: sandbox, config } = await pod();
-          const id = await runtime.createContainer(sandbox, containerConfig("echo hello; echo trouble >&2; exit 3"), config);
+          const id = await runtime.createContainer(
+            sandbox,
+            containerConfig("echo hello; echo trouble >&2; exit 3"),
+            config,
+          );
           const created = (await runtime.containerStatus(id)).status;
-          assert.deepEqual([created.id, created.state, created.labels, created.annotations], [id, containerState.created, { container: "main" }, { hash: "1" }]);
+          assert.deepEqual(
+            [created.id, created.state, created.labels, created.annotations],
+            [id, containerState.created, { container: "main" }, { hash: "1" }],
+          );
           assert.equal(created.logPath, `${config.logDirectory}/main/0.log`);
           assert.equal(millisecondsOf(created.startedAt), undefined);
           await runtime.startContainer(id);
           const status = await ended(id);
           assert.deepEqual([status.exitCode, status.reason], [3, "Error"]);
-          const [createdAt, startedAt, finishedAt] = [status.createdAt, status.startedAt, status.finishedAt].map((time) => millisecondsOf(time)!);
+          const [createdAt, startedAt, finishedAt] = [
+            status.createdAt,
+            status.startedAt,
+            status.finishedAt,
+          ].map((time) => millisecondsOf(time)!);
           // A container that ends at once may have ended before its start was written down.
           assert.ok(createdAt! <= startedAt! && createdAt! <= finishedAt!);
           const lines = readFileSync(status.logPath, "utf8")
@@ -224,7 +269,11 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "a program that is not there fails the start",
         async () => {
           const { id: sandbox, config } = await pod();
-          const id = await runtime.createContainer(sandbox, containerConfig("", { command: ["/no/such/program"] }), config);
+          const id = await runtime.createContainer(
+            sandbox,
+            containerConfig("", { command: ["/no/such/program"] }),
+            config,
+          );
           await assert.rejects(runtime.startContainer(id), GrpcError);
           const status = await ended(id);
           assert.deepEqual([status.exitCode, status.reason], [128, "StartError"]);
@@ -235,14 +284,23 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "a container without its image is not made",
         async () => {
           const { id: sandbox, config } = await pod();
-          await assert.rejects(runtime.createContainer(sandbox, containerConfig("true", { image: { image: "127.0.0.1:1/nothing:1" } }), config), isNotFound);
+          await assert.rejects(
+            runtime.createContainer(
+              sandbox,
+              containerConfig("true", { image: { image: "127.0.0.1:1/nothing:1" } }),
+              config,
+            ),
+            isNotFound,
+          );
           await remove(sandbox);
         },
       ],
       [
         "a container that listens ends within its grace period",
         async () => {
-          const { sandbox, id } = await started("trap 'exit 0' TERM; echo ready; while true; do sleep 0.05; done");
+          const { sandbox, id } = await started(
+            "trap 'exit 0' TERM; echo ready; while true; do sleep 0.05; done",
+          );
           await lineIn(id, "ready");
           const before = Date.now();
           await runtime.stopContainer(id, 30);
@@ -289,10 +347,16 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           const { sandbox, config, id } = await started("exit 1");
           await ended(id);
           await assert.rejects(runtime.createContainer(sandbox, containerConfig("true"), config), GrpcError);
-          const next = await runtime.createContainer(sandbox, containerConfig("true", { metadata: { name: "main", attempt: 1 }, logPath: "main/1.log" }), config);
+          const next = await runtime.createContainer(
+            sandbox,
+            containerConfig("true", { metadata: { name: "main", attempt: 1 }, logPath: "main/1.log" }),
+            config,
+          );
           const listed = await runtime.listContainers({ podSandboxId: sandbox });
           assert.deepEqual(
-            listed.map((one) => [one.id, one.metadata?.attempt ?? 0, one.state]).sort((a, b) => Number(a[1]) - Number(b[1])),
+            listed
+              .map((one) => [one.id, one.metadata?.attempt ?? 0, one.state])
+              .sort((a, b) => Number(a[1]) - Number(b[1])),
             [
               [id, 0, containerState.exited],
               [next, 1, containerState.created],
@@ -308,14 +372,19 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           const over = await started("true");
           await ended(over.id);
           const ids = async (filter: Parameters<ContainerRuntime["listContainers"]>[0]): Promise<string[]> =>
-            (await runtime.listContainers(filter)).map(({ id }) => id).filter((id) => id === running.id || id === over.id);
+            (await runtime.listContainers(filter))
+              .map(({ id }) => id)
+              .filter((id) => id === running.id || id === over.id);
           assert.deepEqual((await ids(undefined)).sort(), [running.id, over.id].sort());
           assert.deepEqual(await ids({ id: over.id }), [over.id]);
           assert.deepEqual(await ids({ state: { state: containerState.running } }), [running.id]);
           assert.deepEqual(await ids({ podSandboxId: over.sandbox }), [over.id]);
           assert.deepEqual(await ids({ labelSelector: { container: "other" } }), []);
           const [listed] = await runtime.listContainers({ id: running.id });
-          assert.deepEqual([listed!.podSandboxId, listed!.image?.image, listed!.annotations], [running.sandbox, at.image, { hash: "1" }]);
+          assert.deepEqual(
+            [listed!.podSandboxId, listed!.image?.image, listed!.annotations],
+            [running.sandbox, at.image, { hash: "1" }],
+          );
           await Promise.all([remove(running.sandbox), remove(over.sandbox)]);
         },
       ],
@@ -334,10 +403,20 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "a program in a container says, complains and ends",
         async () => {
           const { sandbox, id } = await started("sleep 1000");
-          const { stdout, stderr, exitCode } = await runtime.execSync(id, ["sh", "-c", "echo out; echo err >&2; exit 4"], 10);
-          assert.deepEqual([Buffer.from(stdout).toString(), Buffer.from(stderr).toString(), exitCode], ["out\n", "err\n", 4]);
+          const { stdout, stderr, exitCode } = await runtime.execSync(
+            id,
+            ["sh", "-c", "echo out; echo err >&2; exit 4"],
+            10,
+          );
+          assert.deepEqual(
+            [Buffer.from(stdout).toString(), Buffer.from(stderr).toString(), exitCode],
+            ["out\n", "err\n", 4],
+          );
           assert.equal((await runtime.execSync(id, ["true"], 0)).exitCode, 0);
-          await assert.rejects(runtime.execSync(id, ["sleep", "100"], 1), { name: "ExecTimeout", message: 'command "sleep 100" timed out' });
+          await assert.rejects(runtime.execSync(id, ["sleep", "100"], 1), {
+            name: "ExecTimeout",
+            message: 'command "sleep 100" timed out',
+          });
           await assert.rejects(runtime.execSync(id, ["/no/such/program"], 10), GrpcError);
           assert.equal((await runtime.containerStatus(id)).status.state, containerState.running);
           await remove(sandbox);
@@ -348,10 +427,13 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
         "environment and mounts reach the program",
         async () => {
           const mounts = [{ containerPath: "/shared", hostPath: `${at.folder}/logs` }];
-          const { sandbox, id } = await started('echo "$GREETING" > /shared/greeting; cat /shared/greeting; sleep 1000', {
-            envs: [{ key: "GREETING", value: "good day" }],
-            mounts,
-          });
+          const { sandbox, id } = await started(
+            'echo "$GREETING" > /shared/greeting; cat /shared/greeting; sleep 1000',
+            {
+              envs: [{ key: "GREETING", value: "good day" }],
+              mounts,
+            },
+          );
           await lineIn(id, "good day");
           assert.equal(readFileSync(`${at.folder}/logs/greeting`, "utf8"), "good day\n");
           assert.deepEqual(
@@ -382,7 +464,8 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           const stats = await runtime.containerStats(id);
           assert.equal(stats.attributes?.id, id);
           assert.ok(Number(stats.memory?.workingSetBytes?.value) > 0);
-          const used = async (): Promise<number> => Number((await runtime.containerStats(id)).cpu?.usageCoreNanoSeconds?.value ?? 0);
+          const used = async (): Promise<number> =>
+            Number((await runtime.containerStats(id)).cpu?.usageCoreNanoSeconds?.value ?? 0);
           const first = await used();
           while ((await used()) <= first) await new Promise((resolve) => setTimeout(resolve, 20));
           assert.deepEqual(
@@ -401,7 +484,12 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
       [
         "resources of a running container change",
         async () => {
-          const { sandbox, id } = await started("sleep 1000", { linux: { securityContext: containerNamespaces, resources: { cpuShares: 100, memoryLimitInBytes: 64 << 20 } } });
+          const { sandbox, id } = await started("sleep 1000", {
+            linux: {
+              securityContext: containerNamespaces,
+              resources: { cpuShares: 100, memoryLimitInBytes: 64 << 20 },
+            },
+          });
           await runtime.updateContainerResources(id, { cpuShares: 200, memoryLimitInBytes: 128 << 20 });
           assert.equal((await runtime.containerStatus(id)).status.state, containerState.running);
           await remove(sandbox);
@@ -426,7 +514,10 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           await assert.rejects(runtime.containerStatus(nobody), isNotFound);
           await assert.rejects(runtime.podSandboxStatus(nobody), isNotFound);
           await assert.rejects(runtime.startContainer(nobody), isNotFound);
-          await assert.rejects(runtime.createContainer(nobody, containerConfig("true"), sandboxConfig()), isNotFound);
+          await assert.rejects(
+            runtime.createContainer(nobody, containerConfig("true"), sandboxConfig()),
+            isNotFound,
+          );
           await runtime.stopPodSandbox(nobody);
           await runtime.removePodSandbox(nobody);
           await runtime.stopContainer(nobody, 1);
@@ -448,7 +539,9 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
       [
         "many pods at once do not get in each other's way",
         async () => {
-          const all = await Promise.all(Array.from({ length: 8 }, (_, n) => started(`echo number ${n}; exit ${n}`)));
+          const all = await Promise.all(
+            Array.from({ length: 8 }, (_, n) => started(`echo number ${n}; exit ${n}`)),
+          );
           for (const [n, { id, sandbox }] of all.entries()) {
             assert.equal((await ended(id)).exitCode, n);
             await lineIn(id, `number ${n}`);

@@ -1,14 +1,35 @@
-// What runs containers: every call of the runtime's protocol as a promise. Implementations: over a socket, and in memory for tests.
+// What runs containers: every call of the runtime's protocol as a promise. Implementations: over a socket,
+// and in memory for tests.
 //
-// Errors are GrpcErrors with the protocol's code (NOT_FOUND, UNAVAILABLE while the runtime is down, …). Stopping and removing what is
-// stopped or gone is no error.
+// Errors are GrpcErrors with the protocol's code (NOT_FOUND, UNAVAILABLE while the runtime is down, …).
+// Stopping and removing what is stopped or gone is no error.
 import { GrpcError } from "#http";
 import type { ImageSpec, LinuxContainerResources } from "./messages/common.ts";
-import type { AttachRequest, Container, ContainerConfig, ContainerFilter, ContainerStatus, ExecRequest, ExecSyncResponse } from "./messages/container.ts";
+import type {
+  AttachRequest,
+  Container,
+  ContainerConfig,
+  ContainerFilter,
+  ContainerStatus,
+  ExecRequest,
+  ExecSyncResponse,
+} from "./messages/container.ts";
 import type { AuthConfig, FilesystemUsage, Image } from "./messages/image.ts";
-import type { ContainerEventResponse, RuntimeCondition, RuntimeConfig, VersionResponse } from "./messages/runtime.ts";
+import type {
+  ContainerEventResponse,
+  RuntimeCondition,
+  RuntimeConfig,
+  VersionResponse,
+} from "./messages/runtime.ts";
 import type { PodSandbox, PodSandboxConfig, PodSandboxFilter, PodSandboxStatus } from "./messages/sandbox.ts";
-import type { ContainerStats, ContainerStatsFilter, MetricDescriptor, PodSandboxMetrics, PodSandboxStats, PodSandboxStatsFilter } from "./messages/stats.ts";
+import type {
+  ContainerStats,
+  ContainerStatsFilter,
+  MetricDescriptor,
+  PodSandboxMetrics,
+  PodSandboxStats,
+  PodSandboxStatsFilter,
+} from "./messages/stats.ts";
 
 export interface SandboxReport {
   readonly status: PodSandboxStatus;
@@ -31,19 +52,38 @@ export interface ContainerRuntime {
   listPodSandboxes(filter?: PodSandboxFilter, signal?: AbortSignal): Promise<PodSandbox[]>;
 
   /** Makes a container; gives its id. */
-  createContainer(sandboxId: string, config: ContainerConfig, sandboxConfig: PodSandboxConfig, signal?: AbortSignal): Promise<string>;
+  createContainer(
+    sandboxId: string,
+    config: ContainerConfig,
+    sandboxConfig: PodSandboxConfig,
+    signal?: AbortSignal,
+  ): Promise<string>;
   startContainer(containerId: string, signal?: AbortSignal): Promise<void>;
   /** Asks the container to end, and ends it after the grace period. */
   stopContainer(containerId: string, graceSeconds: number, signal?: AbortSignal): Promise<void>;
   removeContainer(containerId: string, signal?: AbortSignal): Promise<void>;
   containerStatus(containerId: string, signal?: AbortSignal): Promise<{ readonly status: ContainerStatus }>;
   listContainers(filter?: ContainerFilter, signal?: AbortSignal): Promise<Container[]>;
-  updateContainerResources(containerId: string, resources: LinuxContainerResources, signal?: AbortSignal): Promise<void>;
+  updateContainerResources(
+    containerId: string,
+    resources: LinuxContainerResources,
+    signal?: AbortSignal,
+  ): Promise<void>;
   reopenContainerLog(containerId: string, signal?: AbortSignal): Promise<void>;
-  checkpointContainer(containerId: string, location: string, timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
+  checkpointContainer(
+    containerId: string,
+    location: string,
+    timeoutSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
 
   /** Runs a program to its end. Throws ExecTimeout when it takes longer; zero seconds means no limit. */
-  execSync(containerId: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecSyncResponse>;
+  execSync(
+    containerId: string,
+    command: readonly string[],
+    timeoutSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<ExecSyncResponse>;
   /** These three give the address of a stream. */
   exec(request: ExecRequest, signal?: AbortSignal): Promise<string>;
   attach(request: AttachRequest, signal?: AbortSignal): Promise<string>;
@@ -55,14 +95,22 @@ export interface ContainerRuntime {
   listPodSandboxStats(filter?: PodSandboxStatsFilter, signal?: AbortSignal): Promise<PodSandboxStats[]>;
   listMetricDescriptors(signal?: AbortSignal): Promise<MetricDescriptor[]>;
   listPodSandboxMetrics(signal?: AbortSignal): Promise<PodSandboxMetrics[]>;
-  /** What happens, as it happens, until aborted or the connection is lost. UNIMPLEMENTED from runtimes without events. */
+  /**
+   * What happens, as it happens, until aborted or the connection is lost. UNIMPLEMENTED from runtimes without
+   * events.
+   */
   containerEvents(signal: AbortSignal): AsyncIterable<ContainerEventResponse>;
 
   listImages(image?: ImageSpec, signal?: AbortSignal): Promise<Image[]>;
   /** Undefined when the image is not on the node. */
   imageStatus(image: ImageSpec, signal?: AbortSignal): Promise<{ readonly image: Image | undefined }>;
   /** Brings an image to the node; gives its id or digest. */
-  pullImage(image: ImageSpec, auth?: AuthConfig, sandboxConfig?: PodSandboxConfig, signal?: AbortSignal): Promise<string>;
+  pullImage(
+    image: ImageSpec,
+    auth?: AuthConfig,
+    sandboxConfig?: PodSandboxConfig,
+    signal?: AbortSignal,
+  ): Promise<string>;
   removeImage(image: ImageSpec, signal?: AbortSignal): Promise<void>;
   imageFsInfo(signal?: AbortSignal): Promise<FilesystemUsage[]>;
 
@@ -75,10 +123,14 @@ export class ExecTimeout extends Error {
   override readonly name = "ExecTimeout";
   readonly timeoutSeconds: number;
   constructor(command: readonly string[], timeoutSeconds: number, cause?: unknown) {
-    super(`command ${JSON.stringify(command.join(" "))} timed out`, cause === undefined ? undefined : { cause });
+    super(
+      `command ${JSON.stringify(command.join(" "))} timed out`,
+      cause === undefined ? undefined : { cause },
+    );
     this.timeoutSeconds = timeoutSeconds;
   }
 }
 
 /** Whether an error says that the thing asked for is not there. */
-export const isNotFound = (error: unknown): boolean => error instanceof GrpcError && error.code === "NOT_FOUND";
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof GrpcError && error.code === "NOT_FOUND";

@@ -28,7 +28,10 @@ export interface Dialect {
     readonly storeHealthCheck: string;
     /** Title of the published API description. */
     readonly apiTitle: string;
-    /** The group in which clients ask for aggregated discovery; compiled into them, so the same in every dialect. */
+    /**
+     * The group in which clients ask for aggregated discovery; compiled into them, so the same in every
+     * dialect.
+     */
     readonly discoveryGroup: string;
     /** The prefix of schema extensions that command-line clients look for, whatever the server speaks. */
     readonly clientExtensionPrefix: string;
@@ -102,7 +105,13 @@ export interface Spelling {
 
 /** Protocol names that clients and container runtimes speak unchanged in every dialect. */
 export const streamProtocols = {
-  channel: ["v5.channel.k8s.io", "v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"],
+  channel: [
+    "v5.channel.k8s.io",
+    "v4.channel.k8s.io",
+    "v3.channel.k8s.io",
+    "v2.channel.k8s.io",
+    "channel.k8s.io",
+  ],
   base64Channel: ["v4.base64.channel.k8s.io", "base64.channel.k8s.io"],
   portForward: "portforward.k8s.io",
   portForwardWebSocket: ["v4.channel.k8s.io", "v4.base64.channel.k8s.io"],
@@ -116,7 +125,10 @@ export const streamProtocols = {
 export const pauseImage = "registry.k8s.io/pause:3.9";
 
 /** Names under which the usual command-line client owns fields, in every dialect. */
-export const commandLineManagers = { clientSideApply: "kubectl-client-side-apply", serverSideApply: "kubectl" } as const;
+export const commandLineManagers = {
+  clientSideApply: "kubectl-client-side-apply",
+  serverSideApply: "kubectl",
+} as const;
 
 /** The usual command-line client keeps its own name and flags whatever the server speaks. */
 export const commandLineClient = { program: "kubectl", configFlag: "--kubeconfig" } as const;

@@ -7,7 +7,8 @@ import { orch } from "./orch.ts";
 export const dialects: Readonly<Record<DialectName, Dialect>> = { orch, kubernetes };
 
 /** The dialect of that name, or undefined. */
-export const dialectNamed = (name: string): Dialect | undefined => (Object.hasOwn(dialects, name) ? dialects[name as DialectName] : undefined);
+export const dialectNamed = (name: string): Dialect | undefined =>
+  Object.hasOwn(dialects, name) ? dialects[name as DialectName] : undefined;
 
 /** The last `--dialect=x` or `--dialect x` before a bare `--`; undefined when not given. */
 export function dialectArgument(argv: readonly string[]): string | undefined {
@@ -21,8 +22,12 @@ export function dialectArgument(argv: readonly string[]): string | undefined {
 }
 
 /** The dialect that a command line asks for, orch unless told otherwise; or what is wrong with the asking. */
-export function chosenDialect(argv: readonly string[]): { readonly dialect: Dialect } | { readonly problem: string } {
+export function chosenDialect(
+  argv: readonly string[],
+): { readonly dialect: Dialect } | { readonly problem: string } {
   const name = dialectArgument(argv) ?? orch.name;
   const dialect = dialectNamed(name);
-  return dialect ? { dialect } : { problem: `--dialect=${name}: must be ${Object.keys(dialects).join(" or ")}` };
+  return dialect
+    ? { dialect }
+    : { problem: `--dialect=${name}: must be ${Object.keys(dialects).join(" or ")}` };
 }

@@ -13,7 +13,8 @@ export interface GroupVersionName extends GroupName {
 }
 
 /** The group as clients write it: `events.<suffix>`, `apps`, or empty. */
-export const groupName = (dialect: Dialect, { group, branded }: GroupName): string => (branded ? `${dialect.spelling.field(group)}.${dialect.wire.groupSuffix}` : group);
+export const groupName = (dialect: Dialect, { group, branded }: GroupName): string =>
+  branded ? `${dialect.spelling.field(group)}.${dialect.wire.groupSuffix}` : group;
 
 /** `events.<suffix>/v1`, `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf(dialect: Dialect, name: GroupVersionName): string {
@@ -24,11 +25,15 @@ export function apiVersionOf(dialect: Dialect, name: GroupVersionName): string {
 /** The inverse of groupName: a group that ends in the dialect's suffix is branded. */
 export function groupFrom(dialect: Dialect, written: string): GroupName {
   const end = `.${dialect.wire.groupSuffix}`;
-  return written.endsWith(end) ? { group: written.slice(0, -end.length), branded: true } : { group: written, branded: false };
+  return written.endsWith(end)
+    ? { group: written.slice(0, -end.length), branded: true }
+    : { group: written, branded: false };
 }
 
 /** `node`, `not-ready` → `node.<domain>/not-ready`; an empty prefix gives `<domain>/not-ready`. */
-export const labelName = (dialect: Dialect, prefix: string, name: string): string => `${prefix && `${prefix}.`}${dialect.data.labelDomain}/${name}`;
+export const labelName = (dialect: Dialect, prefix: string, name: string): string =>
+  `${prefix && `${prefix}.`}${dialect.data.labelDomain}/${name}`;
 
 /** `scheduler` → the component's name, also the user agent's first word. */
-export const componentName = (dialect: Dialect, component: string): string => `${dialect.data.componentPrefix}${component}`;
+export const componentName = (dialect: Dialect, component: string): string =>
+  `${dialect.data.componentPrefix}${component}`;

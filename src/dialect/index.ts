@@ -1,5 +1,21 @@
-export { type Dialect, type DialectName, type Spelling, commandLineClient, commandLineManagers, pauseImage, streamProtocols } from "./dialect.ts";
-export { type GroupName, type GroupVersionName, apiVersionOf, componentName, groupFrom, groupName, labelName } from "./group.ts";
+export {
+  type Dialect,
+  type DialectName,
+  type Spelling,
+  commandLineClient,
+  commandLineManagers,
+  pauseImage,
+  streamProtocols,
+} from "./dialect.ts";
+export {
+  type GroupName,
+  type GroupVersionName,
+  apiVersionOf,
+  componentName,
+  groupFrom,
+  groupName,
+  labelName,
+} from "./group.ts";
 export { type WellKnownNames } from "./well-known.ts";
 export { chosenDialect, dialectArgument, dialectNamed, dialects } from "./dialects.ts";
 export { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";

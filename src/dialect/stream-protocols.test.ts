@@ -4,8 +4,20 @@ import { dialects } from "./dialects.ts";
 import { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";
 
 const cases: [name: string, offered: string, asked: string, answer: string, told: string][] = [
-  ["a client that speaks as runtimes do", "v5.channel.k8s.io, v4.channel.k8s.io", "v5.channel.k8s.io, v4.channel.k8s.io", "v4.channel.k8s.io", "v4.channel.k8s.io"],
-  ["a client that speaks the dialect", "v4.channel.orch.io,channel.orch.io", "v4.channel.k8s.io,channel.k8s.io", "v4.channel.k8s.io", "v4.channel.orch.io"],
+  [
+    "a client that speaks as runtimes do",
+    "v5.channel.k8s.io, v4.channel.k8s.io",
+    "v5.channel.k8s.io, v4.channel.k8s.io",
+    "v4.channel.k8s.io",
+    "v4.channel.k8s.io",
+  ],
+  [
+    "a client that speaks the dialect",
+    "v4.channel.orch.io,channel.orch.io",
+    "v4.channel.k8s.io,channel.k8s.io",
+    "v4.channel.k8s.io",
+    "v4.channel.orch.io",
+  ],
   ["another protocol", "v4.channel.example.com", "v4.channel.example.com", "", ""],
 ];
 for (const [name, offered, asked, answer, told] of cases) {
@@ -15,4 +27,5 @@ for (const [name, offered, asked, answer, told] of cases) {
   });
 }
 
-test("where both spell alike, nothing changes", () => assert.equal(runtimeProtocols(dialects.kubernetes, "v4.channel.k8s.io"), "v4.channel.k8s.io"));
+test("where both spell alike, nothing changes", () =>
+  assert.equal(runtimeProtocols(dialects.kubernetes, "v4.channel.k8s.io"), "v4.channel.k8s.io"));

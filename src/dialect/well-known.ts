@@ -4,7 +4,13 @@ import type { Words } from "./words.ts";
 
 export type WellKnownNames = ReturnType<typeof wellKnownNames>;
 
-export function wellKnownNames({ product, labelDomain: domain, groupSuffix: suffix, componentPrefix: component, agent }: Words) {
+export function wellKnownNames({
+  product,
+  labelDomain: domain,
+  groupSuffix: suffix,
+  componentPrefix: component,
+  agent,
+}: Words) {
   return {
     labels: {
       hostname: `${domain}/hostname`,

@@ -1,4 +1,5 @@
-// A request and its answer, free of Node's own request types, so that the whole server can be driven without a socket.
+// A request and its answer, free of Node's own request types, so that the whole server can be driven without
+// a socket.
 import type { X509Certificate } from "node:crypto";
 import type { Duplex } from "node:stream";
 

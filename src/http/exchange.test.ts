@@ -8,7 +8,11 @@ import { ask, askHttp1, askHttp2, openHttp2, secured } from "./listener.fixture.
 
 const tls = needs("openssl");
 const protocols: readonly Call["protocol"][] = ["1.1", "2"];
-const reply = (body?: Reply["body"], status = 200): Reply => ({ status, headers: { "content-type": "text/plain" }, ...(body && { body }) });
+const reply = (body?: Reply["body"], status = 200): Reply => ({
+  status,
+  headers: { "content-type": "text/plain" },
+  ...(body && { body }),
+});
 const bytes = (text: string): Buffer => Buffer.from(text);
 
 for (const protocol of protocols) {
@@ -20,12 +24,33 @@ for (const protocol of protocols) {
       seen = call;
       return reply(await call.body(100));
     });
-    const answer = await ask(server, protocol, { method: "PUT", path: "/a%2Fb/c?x=1&y=%20?z", headers: { "X-Name": "v" }, body: "hällo" });
+    const answer = await ask(server, protocol, {
+      method: "PUT",
+      path: "/a%2Fb/c?x=1&y=%20?z",
+      headers: { "X-Name": "v" },
+      body: "hällo",
+    });
     assert.equal(answer.text, "hällo");
     const { method, path, search, headers, peer, upgradable } = seen!;
     assert.deepEqual(
-      { method, path, search, name: headers["x-name"], protocol: seen!.protocol, address: peer.address, upgradable },
-      { method: "PUT", path: "/a%2Fb/c", search: "x=1&y=%20?z", name: "v", protocol, address: "127.0.0.1", upgradable: false },
+      {
+        method,
+        path,
+        search,
+        name: headers["x-name"],
+        protocol: seen!.protocol,
+        address: peer.address,
+        upgradable,
+      },
+      {
+        method: "PUT",
+        path: "/a%2Fb/c",
+        search: "x=1&y=%20?z",
+        name: "v",
+        protocol,
+        address: "127.0.0.1",
+        upgradable: false,
+      },
     );
   });
 
@@ -62,19 +87,32 @@ for (const protocol of protocols) {
     test(`${over} a reply of ${name} arrives, and HEAD shows its headers only`, tls, async (t) => {
       const server = await secured(t, async () => reply(body, 203));
       const answer = await ask(server, protocol);
-      assert.deepEqual([answer.status, answer.text, answer.headers["content-type"]], [203, text, "text/plain"]);
+      assert.deepEqual(
+        [answer.status, answer.text, answer.headers["content-type"]],
+        [203, text, "text/plain"],
+      );
       assert.equal(answer.headers["content-length"] ?? (text === "" ? "0" : undefined), length);
       const head = await ask(server, protocol, { method: "HEAD" });
-      assert.deepEqual([head.status, head.text, head.headers["content-length"]], [203, "", answer.headers["content-length"]]);
+      assert.deepEqual(
+        [head.status, head.text, head.headers["content-length"]],
+        [203, "", answer.headers["content-length"]],
+      );
     });
   }
 
   for (const status of [204, 304]) {
-    test(`${over} an answer with status ${status} has no content and says nothing about its length`, tls, async (t) => {
-      const server = await secured(t, async () => ({ status, headers: { etag: '"x"' } }));
-      const answer = await ask(server, protocol);
-      assert.deepEqual([answer.status, answer.headers["content-length"], answer.headers.etag], [status, undefined, '"x"']);
-    });
+    test(
+      `${over} an answer with status ${status} has no content and says nothing about its length`,
+      tls,
+      async (t) => {
+        const server = await secured(t, async () => ({ status, headers: { etag: '"x"' } }));
+        const answer = await ask(server, protocol);
+        assert.deepEqual(
+          [answer.status, answer.headers["content-length"], answer.headers.etag],
+          [status, undefined, '"x"'],
+        );
+      },
+    );
   }
 
   test(`${over} a stream that fails breaks the answer off, and the server lives on`, tls, async (t) => {
@@ -104,10 +142,17 @@ for (const protocol of protocols) {
         try {
           return reply(bytes(String((await call.body(1000)).length)));
         } catch (error) {
-          return reply(bytes(error instanceof BodyTooLarge ? `over ${error.limitBytes}` : String(error)), 413);
+          return reply(
+            bytes(error instanceof BodyTooLarge ? `over ${error.limitBytes}` : String(error)),
+            413,
+          );
         }
       });
-      const headers: Record<string, string> = declared ? { "content-length": String(size) } : protocol === "1.1" ? { "transfer-encoding": "chunked" } : {};
+      const headers: Record<string, string> = declared
+        ? { "content-length": String(size) }
+        : protocol === "1.1"
+          ? { "transfer-encoding": "chunked" }
+          : {};
       const body = Buffer.alloc(size);
       const answer = await ask(server, protocol, { method: "POST", headers, body });
       assert.deepEqual([answer.status, answer.text], fits ? [200, String(size)] : [413, "over 1000"]);
@@ -129,7 +174,9 @@ for (const protocol of protocols) {
     async function leave(text: string): Promise<void> {
       if (protocol === "1.1") {
         const socket = await server.raw();
-        socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n${text}`, () => socket.destroy());
+        socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n${text}`, () =>
+          socket.destroy(),
+        );
       } else {
         const session = await server.http2();
         const stream = openHttp2(session, { method: "POST" });
@@ -176,7 +223,9 @@ for (const protocol of protocols) {
       }),
     );
     if (protocol === "1.1") {
-      const sent = request({ host: "127.0.0.1", port: server.port, ca: server.ca, agent: false }, (answer) => answer.once("data", () => sent.destroy()));
+      const sent = request({ host: "127.0.0.1", port: server.port, ca: server.ca, agent: false }, (answer) =>
+        answer.once("data", () => sent.destroy()),
+      );
       sent.on("error", () => undefined).end();
     } else {
       const session = await server.http2();
@@ -240,9 +289,15 @@ for (const protocol of protocols) {
   });
 
   test(`${over} a call that asked for no upgrade cannot be taken over`, tls, async (t) => {
-    const server = await secured(t, async ({ path }) => reply(path === "/take" ? { takeOver: () => assert.fail("taken over") } : bytes("well")));
+    const server = await secured(t, async ({ path }) =>
+      reply(path === "/take" ? { takeOver: () => assert.fail("taken over") } : bytes("well")),
+    );
     if (protocol === "1.1") await assert.rejects(askHttp1(server, { path: "/take" }), /hang up|ECONNRESET/);
-    else await assert.rejects(once(openHttp2(await server.http2(), { path: "/take" }, true), "close"), /INTERNAL_ERROR/);
+    else
+      await assert.rejects(
+        once(openHttp2(await server.http2(), { path: "/take" }, true), "close"),
+        /INTERNAL_ERROR/,
+      );
     assert.equal((await ask(server, protocol)).text, "well");
   });
 }
@@ -259,7 +314,11 @@ test("over HTTP/2 an answer to a body nobody read lets go of the stream", tls, a
 });
 
 test("an abort is heard by those who ask for the signal late", tls, async (t) => {
-  const [arrived, gone, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  const [arrived, gone, late] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<boolean>(),
+  ];
   const server = await secured(t, async (call) => {
     arrived.resolve();
     await gone.promise;

@@ -1,7 +1,15 @@
 // One HTTP/1.1 or HTTP/2 exchange turned into a Call, and a Reply put on the wire.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
-import { BodyCutShort, BodyTooLarge, type Call, type HeaderValues, type Peer, type Reply, type Sink } from "./call.ts";
+import {
+  BodyCutShort,
+  BodyTooLarge,
+  type Call,
+  type HeaderValues,
+  type Peer,
+  type Reply,
+  type Sink,
+} from "./call.ts";
 import { drainBytes } from "./http2/outbox.ts";
 import type { Stream } from "./http2/stream.ts";
 
@@ -13,10 +21,18 @@ interface Readable {
   readonly readableEnded: boolean;
 }
 
-/** Collects a request body, once. A stream that was cut off ends like any other: `complete` tells them apart. */
-function bodyReader(source: Readable, declared: string | undefined, complete: () => boolean, ask?: () => void): Call["body"] {
+/**
+ * Collects a request body, once. A stream that was cut off ends like any other: `complete` tells them apart.
+ */
+function bodyReader(
+  source: Readable,
+  declared: string | undefined,
+  complete: () => boolean,
+  ask?: () => void,
+): Call["body"] {
   return (limitBytes) => {
-    if (declared !== undefined && Number(declared) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
+    if (declared !== undefined && Number(declared) > limitBytes)
+      return Promise.reject(new BodyTooLarge(limitBytes));
     if (source.destroyed && !source.readableEnded) return Promise.reject(new BodyCutShort());
     ask?.();
     return new Promise((resolve, reject) => {
@@ -76,7 +92,8 @@ function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
 }
 
 /** Aborted when the client goes away before its answer is complete. */
-const leaving = (stream: Stream): (() => AbortSignal) => lazySignal((abort) => stream.onClose(() => stream.answered || abort()));
+const leaving = (stream: Stream): (() => AbortSignal) =>
+  lazySignal((abort) => stream.onClose(() => stream.answered || abort()));
 
 /** Made once per request, so it has no closures of its own. */
 class Http2Call implements Call {
@@ -115,10 +132,12 @@ class Http2Call implements Call {
   }
 }
 
-export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call => new Http2Call(stream, peer, now);
+export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call =>
+  new Http2Call(stream, peer, now);
 
 /** What a proxy was asked for is asked for by its whole address. */
-const withoutOrigin = (target: string): string => (target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, "/"));
+const withoutOrigin = (target: string): string =>
+  target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, "/");
 
 export interface Http1Circumstances {
   readonly upgradable?: boolean;
@@ -128,7 +147,12 @@ export interface Http1Circumstances {
   readonly ask?: () => void;
 }
 
-export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, { upgradable = false, response, ask }: Http1Circumstances = {}): Call {
+export function callFromHttp1(
+  request: IncomingMessage,
+  peer: Peer,
+  now: number,
+  { upgradable = false, response, ask }: Http1Circumstances = {},
+): Call {
   const [path, search] = splitTarget(withoutOrigin(request.url ?? "/"));
   const signal = lazySignal((abort) => {
     const { socket } = request;
@@ -176,7 +200,10 @@ export function sinkOver(writable: Writable): Sink {
     get backlogBytes() {
       return writable.writableLength;
     },
-    drained: () => (closed.signal.aborted || writable.writableLength < drainBytes ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    drained: () =>
+      closed.signal.aborted || writable.writableLength < drainBytes
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push(resolve)),
     closed: closed.signal,
   };
 }
@@ -201,7 +228,12 @@ function sinkOverStream(stream: Stream): Sink {
 
 const nothing: readonly Uint8Array[] = [];
 
-export async function replyOnHttp2(stream: Stream, method: string, reply: Reply, date: string): Promise<void> {
+export async function replyOnHttp2(
+  stream: Stream,
+  method: string,
+  reply: Reply,
+  date: string,
+): Promise<void> {
   const headers: PlainHeaders = { date, ...(reply.headers as PlainHeaders) };
   const body = reply.body;
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");

@@ -20,14 +20,30 @@ const ranges: [asked: string | undefined, expected: ReturnType<typeof rangeOf>][
   ["lines=0-1", undefined],
 ];
 for (const [asked, expected] of ranges)
-  test(`of 100 bytes, the range ${asked} is ${JSON.stringify(expected) ?? "the whole file"}`, () => assert.deepEqual(rangeOf(asked, 100), expected));
+  test(`of 100 bytes, the range ${asked} is ${JSON.stringify(expected) ?? "the whole file"}`, () =>
+    assert.deepEqual(rangeOf(asked, 100), expected));
 
 const types: [rule: string, name: string, content: string, type: string][] = [
-  ["a name that tells the type is believed, whatever the file begins with", "broken.json", "\0\x01", "application/json"],
+  [
+    "a name that tells the type is believed, whatever the file begins with",
+    "broken.json",
+    "\0\x01",
+    "application/json",
+  ],
   ["a packed file is told by its name", "old.log.gz", "no archive at all", "application/gzip"],
   ["a log is text even when it holds other bytes", "machine.log", "\0", "text/plain; charset=utf-8"],
-  ["a file without a telling name that begins with text is text", "messages", "a line\n\tand another\n", "text/plain; charset=utf-8"],
-  ["a file without a telling name that begins with other bytes is bytes", "core", "\x7fELF\x02", "application/octet-stream"],
+  [
+    "a file without a telling name that begins with text is text",
+    "messages",
+    "a line\n\tand another\n",
+    "text/plain; charset=utf-8",
+  ],
+  [
+    "a file without a telling name that begins with other bytes is bytes",
+    "core",
+    "\x7fELF\x02",
+    "application/octet-stream",
+  ],
 ];
 for (const [rule, name, content, type] of types) {
   test(rule, async () => {

@@ -1,4 +1,5 @@
-// Files as a file server shows them: folders as lists, files whole or in part, and nothing again that a client has already.
+// Files as a file server shows them: folders as lists, files whole or in part, and nothing again that a
+// client has already.
 import { open, readdir, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { type Call, type HeaderValues, type Reply, type Sink, header } from "./call.ts";
@@ -17,7 +18,10 @@ const chunkBytes = 64 * 1024;
 const isBinary = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && byte !== 27);
 
 /** Answers with the file or folder at `wanted`, which the caller may see. */
-export async function fileReply(wanted: string, { path, headers: asked }: Pick<Call, "path" | "headers">): Promise<Reply> {
+export async function fileReply(
+  wanted: string,
+  { path, headers: asked }: Pick<Call, "path" | "headers">,
+): Promise<Reply> {
   const last = path.slice(path.lastIndexOf("/") + 1);
   if (last === "index.html") return moved("./");
   const file = wanted.replace(/\/+$/, "");
@@ -32,11 +36,21 @@ export async function fileReply(wanted: string, { path, headers: asked }: Pick<C
   if (last === "") return moved(`../${file.slice(file.lastIndexOf("/") + 1)}`);
   if (isUnchanged(asked, found.mtimeMs)) return { status: 304, headers };
   const type = await typeOf(file).catch((error: NodeJS.ErrnoException) => error);
-  if (type instanceof Error) return type.code === "EACCES" ? plainReply(403, "403 Forbidden") : plainReply(404, "404 page not found");
-  return part(file, found.size, header(asked, "range"), { "accept-ranges": "bytes", "content-type": type, ...headers });
+  if (type instanceof Error)
+    return type.code === "EACCES" ? plainReply(403, "403 Forbidden") : plainReply(404, "404 page not found");
+  return part(file, found.size, header(asked, "range"), {
+    "accept-ranges": "bytes",
+    "content-type": type,
+    ...headers,
+  });
 }
 
-function part(file: string, size: number, asked: string | undefined, headers: Readonly<Record<string, string>>): Reply {
+function part(
+  file: string,
+  size: number,
+  asked: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): Reply {
   const range = rangeOf(asked, size);
   if (range === "none") {
     const refusal = plainReply(416, "invalid range: failed to overlap");
@@ -45,13 +59,20 @@ function part(file: string, size: number, asked: string | undefined, headers: Re
   const { from, length } = range ?? { from: 0, length: size };
   return {
     status: range ? 206 : 200,
-    headers: { ...headers, "content-length": String(length), ...(range && { "content-range": `bytes ${from}-${from + length - 1}/${size}` }) },
+    headers: {
+      ...headers,
+      "content-length": String(length),
+      ...(range && { "content-range": `bytes ${from}-${from + length - 1}/${size}` }),
+    },
     body: { stream: (sink) => send(file, from, length, sink) },
   };
 }
 
 /** The part asked for; undefined for the whole file, which also answers whoever asks for several parts. */
-export function rangeOf(asked: string | undefined, size: number): { readonly from: number; readonly length: number } | "none" | undefined {
+export function rangeOf(
+  asked: string | undefined,
+  size: number,
+): { readonly from: number; readonly length: number } | "none" | undefined {
   const found = /^bytes=(\d*)-(\d*)$/.exec(asked ?? "");
   if (!found || (found[1] === "" && found[2] === "")) return undefined;
   const from = found[1] === "" ? Math.max(0, size - Number(found[2])) : Number(found[1]);
@@ -72,9 +93,21 @@ async function listing(folder: string, headers: Readonly<Record<string, string>>
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
   if (!entries) return plainReply(500, "Error reading directory");
   const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
-  const shown = (name: string): string => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&#34;").replaceAll("'", "&#39;");
-  const lines = names.map((name) => `<a href="${encodeURIComponent(name).replaceAll("%2F", "/")}">${shown(name)}</a>\n`);
-  return { status: 200, headers: { "content-type": "text/html; charset=utf-8", ...headers }, body: Buffer.from(`<pre>\n${lines.join("")}</pre>\n`) };
+  const shown = (name: string): string =>
+    name
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;")
+      .replaceAll('"', "&#34;")
+      .replaceAll("'", "&#39;");
+  const lines = names.map(
+    (name) => `<a href="${encodeURIComponent(name).replaceAll("%2F", "/")}">${shown(name)}</a>\n`,
+  );
+  return {
+    status: 200,
+    headers: { "content-type": "text/html; charset=utf-8", ...headers },
+    body: Buffer.from(`<pre>\n${lines.join("")}</pre>\n`),
+  };
 }
 
 /** As many bytes as were promised, unless the file has shrunk meanwhile. */

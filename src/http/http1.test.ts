@@ -6,7 +6,11 @@ import type { Reply } from "./call.ts";
 import { askHttp1, secured, untilEnd } from "./listener.fixture.ts";
 
 const tls = needs("openssl");
-const text = (body: string, status = 200): Reply => ({ status, headers: { "content-type": "text/plain" }, body: Buffer.from(body) });
+const text = (body: string, status = 200): Reply => ({
+  status,
+  headers: { "content-type": "text/plain" },
+  body: Buffer.from(body),
+});
 const host = "Host: x\r\n";
 const last = `${host}Connection: close\r\n`;
 
@@ -50,8 +54,14 @@ test("a client that waits with its body is asked for it only when somebody reads
 });
 
 test("a request that wants another protocol and brings a body is an ordinary one", tls, async (t) => {
-  const server = await secured(t, async (call) => text(`${call.upgradable} ${Buffer.from(await call.body(10)).toString()}`));
-  const { text: answer } = await askHttp1(server, { method: "POST", headers: { connection: "Upgrade", upgrade: "h2c" }, body: "hello" });
+  const server = await secured(t, async (call) =>
+    text(`${call.upgradable} ${Buffer.from(await call.body(10)).toString()}`),
+  );
+  const { text: answer } = await askHttp1(server, {
+    method: "POST",
+    headers: { connection: "Upgrade", upgrade: "h2c" },
+    body: "hello",
+  });
   assert.equal(answer, "false hello");
 });
 
@@ -105,7 +115,11 @@ test("a client that leaves before its answer is told to whoever works for it", t
 });
 
 test("a client that does not read the end of its answer is not waited for", tls, async (t) => {
-  const server = await secured(t, async () => ({ status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) }), { stalledMilliseconds: 20 });
+  const server = await secured(
+    t,
+    async () => ({ status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) }),
+    { stalledMilliseconds: 20 },
+  );
   const socket = await server.raw();
   socket.pause();
   socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
@@ -115,7 +129,10 @@ test("a client that does not read the end of its answer is not waited for", tls,
 test("a connection that is kept after an answer has no such limit", tls, async (t) => {
   const server = await secured(
     t,
-    async ({ path }) => (path === "/wait" ? await new Promise<Reply>((resolve) => setTimeout(() => resolve(text("waited")), 100)) : text("x".repeat(5_000_000))),
+    async ({ path }) =>
+      path === "/wait"
+        ? await new Promise<Reply>((resolve) => setTimeout(() => resolve(text("waited")), 100))
+        : text("x".repeat(5_000_000)),
     {
       stalledMilliseconds: 20,
     },

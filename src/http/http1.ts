@@ -51,11 +51,15 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
       if (waits) response.writeContinue();
       waits = false;
     };
-    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { response, ask });
+    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
+      response,
+      ask,
+    });
     response.on("finish", () => awaitRest(request));
     const run = async (): Promise<void> => {
       const reply = await options.handle(call);
-      // A client that was not asked for its body may send it or not: what follows cannot be told from the next request.
+      // A client that was not asked for its body may send it or not: what follows cannot be told from the
+      // next request.
       if (waits || draining()) response.shouldKeepAlive = false;
       await replyOnHttp1(response, call.method, reply);
       if (response.writableFinished) return;
@@ -72,7 +76,9 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
     socket.on("error", () => socket.destroy());
     const wrong = misread(request);
     if (wrong) return void socket.end(lastWords(wrong));
-    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { upgradable: true });
+    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
+      upgradable: true,
+    });
     void options
       .handle(call)
       .then((reply) => {
@@ -100,13 +106,16 @@ const clientFaults: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-const lastWords = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`;
+const lastWords = (status: string): string =>
+  `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`;
 
-const sendsBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+const sendsBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** What the parser lets through and nobody should be served on. */
 function misread({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): string | undefined {
-  if (httpVersionMajor !== 1) return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
+  if (httpVersionMajor !== 1)
+    return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
   let hosts = 0;
   let bytes = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -114,7 +123,8 @@ function misread({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): s
     bytes += name.length + rawHeaders[at + 1]!.length + 4;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
-  if (bytes > largestHeaderBytes || url.length > largestTargetBytes) return clientFaults["HPE_HEADER_OVERFLOW"];
+  if (bytes > largestHeaderBytes || url.length > largestTargetBytes)
+    return clientFaults["HPE_HEADER_OVERFLOW"];
   return hosts > 1 ? "400 Bad Request" : undefined;
 }
 
@@ -124,7 +134,10 @@ function refuse(response: Response, status: string): void {
   response.end(status);
 }
 
-/** A request that was answered early may come to its end, so that its client can read the answer; one without end is cut off. */
+/**
+ * A request that was answered early may come to its end, so that its client can read the answer; one without
+ * end is cut off.
+ */
 function awaitRest(request: IncomingMessage): void {
   if (request.complete) return;
   const timer = setTimeout(() => request.socket.destroy(), patienceMilliseconds).unref();

@@ -1,11 +1,35 @@
-export { type Body, BodyCutShort, BodyTooLarge, type Call, type HeaderValues, type Peer, type Reply, type Sink, header, headerList } from "./call.ts";
+export {
+  type Body,
+  BodyCutShort,
+  BodyTooLarge,
+  type Call,
+  type HeaderValues,
+  type Peer,
+  type Reply,
+  type Sink,
+  header,
+  headerList,
+} from "./call.ts";
 export { fileReply, plainReply } from "./files.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
-export { type Listener, type ListenerOptions, type PlainListener, type PlainListenerOptions, listen, listenPlain } from "./listener.ts";
+export {
+  type Listener,
+  type ListenerOptions,
+  type PlainListener,
+  type PlainListenerOptions,
+  listen,
+  listenPlain,
+} from "./listener.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";
-export { type GrpcCallOptions, type GrpcChannel, type GrpcChannelOptions, type GrpcMethod, grpcChannel } from "./grpc/channel.ts";
+export {
+  type GrpcCallOptions,
+  type GrpcChannel,
+  type GrpcChannelOptions,
+  type GrpcMethod,
+  grpcChannel,
+} from "./grpc/channel.ts";
 export type { TlsMaterial } from "./grpc/connection.ts";
 export { type GrpcCode, GrpcError } from "./grpc/status.ts";
 export type { GrpcStream } from "./grpc/stream.ts";

@@ -3,7 +3,11 @@ import { test } from "node:test";
 import { BodyTooLarge, type Call, type Reply, type Sink } from "./call.ts";
 import { type Injection, inject } from "./inject.ts";
 
-const reply = (body?: Reply["body"]): Reply => ({ status: 200, headers: { "x-a": "1" }, ...(body && { body }) });
+const reply = (body?: Reply["body"]): Reply => ({
+  status: 200,
+  headers: { "x-a": "1" },
+  ...(body && { body }),
+});
 const bytes = (text: string): Buffer => Buffer.from(text);
 
 async function seen(request: Injection): Promise<Call> {
@@ -16,11 +20,23 @@ async function seen(request: Injection): Promise<Call> {
 }
 
 test("an injected request looks like one from a socket", async () => {
-  const call = await seen({ method: "PUT", path: "/a%20b?x=1?2", headers: { Accept: "x", "X-Many": ["1", "2"] }, body: "ä", trusted: { name: "me" } });
+  const call = await seen({
+    method: "PUT",
+    path: "/a%20b?x=1?2",
+    headers: { Accept: "x", "X-Many": ["1", "2"] },
+    body: "ä",
+    trusted: { name: "me" },
+  });
   const { method, path, search, headers, peer, upgradable } = call;
   assert.deepEqual(
     { method, path, search, headers, upgradable },
-    { method: "PUT", path: "/a%20b", search: "x=1?2", headers: { accept: "x", "x-many": ["1", "2"] }, upgradable: false },
+    {
+      method: "PUT",
+      path: "/a%20b",
+      search: "x=1?2",
+      headers: { accept: "x", "x-many": ["1", "2"] },
+      upgradable: false,
+    },
   );
   assert.deepEqual(peer.trusted, { name: "me" });
   assert.deepEqual(peer.certificates(), []);
@@ -38,7 +54,11 @@ const bodies: [name: string, body: Reply["body"], text: string][] = [
   ["nothing", undefined, ""],
   ["bytes", bytes("one"), "one"],
   ["parts", [bytes("one"), bytes("two")], "onetwo"],
-  ["a stream", { stream: async (sink) => ["one", "two"].forEach((text) => sink.write(bytes(text))) }, "onetwo"],
+  [
+    "a stream",
+    { stream: async (sink) => ["one", "two"].forEach((text) => sink.write(bytes(text))) },
+    "onetwo",
+  ],
   ["a stream that writes nothing", { stream: async () => undefined }, ""],
   ["a connection taken over", { takeOver: () => assert.fail("taken over") }, ""],
 ];
@@ -49,7 +69,10 @@ for (const [name, body, text] of bodies) {
   });
 }
 
-test("JSON is parsed", async () => assert.deepEqual(await (await inject(async () => reply(bytes('{"a":[1]}')), { path: "/" })).json(), { a: [1] }));
+test("JSON is parsed", async () =>
+  assert.deepEqual(await (await inject(async () => reply(bytes('{"a":[1]}')), { path: "/" })).json(), {
+    a: [1],
+  }));
 
 test("a handler's error is the caller's", async () => {
   await assert.rejects(
@@ -68,7 +91,8 @@ function scripted(): { body: Reply["body"]; sink: Promise<Sink>; ended: Promise<
   const [sink, ended] = [Promise.withResolvers<Sink>(), Promise.withResolvers<boolean>()];
   const stream = async (given: Sink): Promise<void> => {
     sink.resolve(given);
-    if (!given.closed.aborted) await new Promise((resolve) => given.closed.addEventListener("abort", resolve, { once: true }));
+    if (!given.closed.aborted)
+      await new Promise((resolve) => given.closed.addEventListener("abort", resolve, { once: true }));
     ended.resolve(given.closed.aborted);
   };
   return { body: { stream }, sink: sink.promise, ended: ended.promise };
@@ -129,5 +153,8 @@ test("what is not read yet is backlog, and draining waits for the reader", async
   let read = 0;
   for await (const chunk of answer.chunks) read += chunk.length;
   assert.equal(read, 600_000);
-  assert.deepEqual(steps, Array.from({ length: 3 }, () => ["wrote, backlog 200000", "drained, backlog 0"]).flat());
+  assert.deepEqual(
+    steps,
+    Array.from({ length: 3 }, () => ["wrote, backlog 200000", "drained, backlog 0"]).flat(),
+  );
 });

@@ -30,7 +30,8 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
   const pass = (): void => abort.abort(request.signal!.reason);
   if (request.signal?.aborted) pass();
   request.signal?.addEventListener("abort", pass, { once: true });
-  const body = typeof request.body === "string" ? Buffer.from(request.body) : (request.body ?? new Uint8Array());
+  const body =
+    typeof request.body === "string" ? Buffer.from(request.body) : (request.body ?? new Uint8Array());
   const reply = await handle({
     method: request.method ?? "GET",
     path: cut < 0 ? request.path : request.path.slice(0, cut),
@@ -50,10 +51,18 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
   const chunks = bodyChunks(reply, abort.signal, leave);
   const bytes = async (): Promise<Uint8Array> => Buffer.concat(await Array.fromAsync(chunks));
   const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
-  return { status: reply.status, headers: reply.headers, chunks, bytes, text, json: async () => JSON.parse(await text()) as unknown };
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    chunks,
+    bytes,
+    text,
+    json: async () => JSON.parse(await text()) as unknown,
+  };
 }
 
-const lowerCase = (headers: HeaderValues): HeaderValues => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+const lowerCase = (headers: HeaderValues): HeaderValues =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void): AsyncGenerator<Uint8Array> {
   const body = reply.body;
@@ -89,7 +98,10 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void):
     get backlogBytes() {
       return backlog;
     },
-    drained: () => (closed.signal.aborted || backlog < drainBytes ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    drained: () =>
+      closed.signal.aborted || backlog < drainBytes
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push(resolve)),
     closed: closed.signal,
   };
   const done = body.stream(sink).finally(() => {

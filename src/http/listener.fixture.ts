@@ -34,21 +34,38 @@ export interface Secured {
   http2(options?: { readonly client?: Identity }): Promise<ClientHttp2Session>;
 }
 
-let authority: Promise<{ readonly authority: TestAuthority; readonly server: Identity; readonly client: Identity }> | undefined;
+let authority:
+  | Promise<{ readonly authority: TestAuthority; readonly server: Identity; readonly client: Identity }>
+  | undefined;
 
 /** One authority with a server's and a client's identity, made once per test file. */
 export const identities = (): NonNullable<typeof authority> =>
   (authority ??= (async () => {
     const made = await testAuthority();
-    const [server, client] = await Promise.all([made.issue("/CN=server", { ips: ["127.0.0.1"] }), made.issue("/O=testers/CN=client")]);
+    const [server, client] = await Promise.all([
+      made.issue("/CN=server", { ips: ["127.0.0.1"] }),
+      made.issue("/O=testers/CN=client"),
+    ]);
     return { authority: made, server, client };
   })());
 
 /** Listens until the test ends. */
-export async function secured(t: TestContext, handle: Handle, more: Partial<ListenerOptions> = {}): Promise<Secured> {
+export async function secured(
+  t: TestContext,
+  handle: Handle,
+  more: Partial<ListenerOptions> = {},
+): Promise<Secured> {
   const { authority: by, server } = await identities();
   const tls = { ...server, ca: by.ca, requestCert: true, rejectUnauthorized: false };
-  const listener = await listen({ host: "127.0.0.1", port: 0, tls, handle, now: () => Date.now(), onProblem: (error) => assert.ifError(error), ...more });
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    tls,
+    handle,
+    now: () => Date.now(),
+    onProblem: (error) => assert.ifError(error),
+    ...more,
+  });
   t.after(() => listener.close());
   const { port } = listener.address;
   const to = { host: "127.0.0.1", port, ca: by.ca };
@@ -64,7 +81,11 @@ export async function secured(t: TestContext, handle: Handle, more: Partial<List
       return socket;
     },
     http2: async ({ client } = {}) => {
-      const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: by.ca, ...client, maxSendHeaderBlockLength: 4 * 1024 * 1024 });
+      const session = connectHttp2(`https://127.0.0.1:${port}`, {
+        ca: by.ca,
+        ...client,
+        maxSendHeaderBlockLength: 4 * 1024 * 1024,
+      });
       session.on("error", () => undefined);
       t.after(() => session.destroy());
       await once(session, "connect");
@@ -78,7 +99,11 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** One request over HTTP/1.1 on a connection of its own. */
-export async function askHttp1({ port, ca }: Pick<Secured, "port" | "ca">, { body, ...asking }: Asking = {}, more: RequestOptions = {}): Promise<Answer> {
+export async function askHttp1(
+  { port, ca }: Pick<Secured, "port" | "ca">,
+  { body, ...asking }: Asking = {},
+  more: RequestOptions = {},
+): Promise<Answer> {
   const sent = request({ host: "127.0.0.1", port, ca, agent: false, ...asking, ...more });
   sent.end(body);
   const [reply] = (await once(sent, "response")) as [IncomingMessage];
@@ -86,7 +111,11 @@ export async function askHttp1({ port, ca }: Pick<Secured, "port" | "ca">, { bod
 }
 
 /** Opens an HTTP/2 stream without ending it. */
-export const openHttp2 = (session: ClientHttp2Session, { method = "GET", path = "/", headers = {} }: Asking = {}, endStream = false): ClientHttp2Stream => {
+export const openHttp2 = (
+  session: ClientHttp2Session,
+  { method = "GET", path = "/", headers = {} }: Asking = {},
+  endStream = false,
+): ClientHttp2Stream => {
   const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream });
   stream.on("error", () => undefined);
   return stream;

@@ -13,7 +13,11 @@ import { ask, askHttp1, askHttp2, identities, openHttp2, secured, untilEnd } fro
 import { listenPlain } from "./listener.ts";
 
 const tls = needs("openssl");
-const text = (body: string, status = 200): Reply => ({ status, headers: { "content-type": "text/plain" }, body: Buffer.from(body) });
+const text = (body: string, status = 200): Reply => ({
+  status,
+  headers: { "content-type": "text/plain" },
+  body: Buffer.from(body),
+});
 const well = async (): Promise<Reply> => text("well");
 
 test("the client's certificate is shown, leaf first; without one there is none", tls, async (t) => {
@@ -36,9 +40,17 @@ test("a connection that speaks no protocol we offered is HTTP/1.1", tls, async (
 });
 
 const faults: [name: string, sent: string, answer: RegExp][] = [
-  ["headers beyond the limit", `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+  [
+    "headers beyond the limit",
+    `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(70_000)}\r\n\r\n`,
+    /^HTTP\/1\.1 431 /,
+  ],
   ["what is not HTTP", "nonsense\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["two lengths at once", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", /^HTTP\/1\.1 400 /],
+  [
+    "two lengths at once",
+    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    /^HTTP\/1\.1 400 /,
+  ],
   ["a header with a line break", "GET / HTTP/1.1\r\nHost: x\r\nX: a\nb\r\n\r\n", /^HTTP\/1\.1 400 /],
 ];
 for (const [name, sent, answer] of faults) {
@@ -62,7 +74,9 @@ for (const protocol of ["1.1", "2"] as const) {
   test(`what is asked for may be long over HTTP/${protocol}, but not without end`, tls, async (t) => {
     const server = await secured(t, async ({ search }) => text(String(search.length)));
     assert.equal((await ask(server, protocol, { path: `/?${"x".repeat(1_000_000)}` })).text, "1000000");
-    await assert.rejects(async () => assert.equal((await ask(server, protocol, { path: `/?${"x".repeat(1_200_000)}` })).status, 200));
+    await assert.rejects(async () =>
+      assert.equal((await ask(server, protocol, { path: `/?${"x".repeat(1_200_000)}` })).status, 200),
+    );
     assert.equal((await ask(server, protocol, { path: "/?x" })).text, "1");
   });
 }
@@ -107,7 +121,13 @@ test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, 
 
 test("new certificates are shown to connections to come", tls, async (t) => {
   const { authority, server: identity } = await identities();
-  const server = await secured(t, well, { tls: { ...identity, maxVersion: "TLSv1.2", ciphers: "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES256-GCM-SHA384" } });
+  const server = await secured(t, well, {
+    tls: {
+      ...identity,
+      maxVersion: "TLSv1.2",
+      ciphers: "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES256-GCM-SHA384",
+    },
+  });
   const shown = async (): Promise<unknown[]> => {
     const socket = await server.raw();
     const { CN } = socket.getPeerCertificate().subject;
@@ -131,7 +151,9 @@ test("an upgrade hands over the connection, with the bytes that came too early",
     body: {
       takeOver: (socket, head) => {
         assert.equal(call.upgradable, true);
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n${Buffer.from(head).toString()}`);
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n${Buffer.from(head).toString()}`,
+        );
         socket.pipe(socket);
       },
     },
@@ -180,7 +202,12 @@ function held(): { handle: () => Promise<Reply>; arrived: Promise<void>; answer:
 test("draining lets open exchanges finish, closes what is idle and takes nobody new", tls, async (t) => {
   const { handle, arrived, answer } = held();
   const server = await secured(t, async (call) => (call.path === "/wait" ? await handle() : text("well")));
-  const [idle, busy, idleSession, busySession] = [await server.raw(), await server.raw(), await server.http2(), await server.http2()];
+  const [idle, busy, idleSession, busySession] = [
+    await server.raw(),
+    await server.raw(),
+    await server.http2(),
+    await server.http2(),
+  ];
   idle.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await once(idle, "data");
   await askHttp2(idleSession);
@@ -200,7 +227,8 @@ test("draining lets open exchanges finish, closes what is idle and takes nobody 
 });
 
 test("closing ends everything at once and leaves nothing open", tls, async (t) => {
-  const open = (): number => process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Pipe|HTTP/i.test(name)).length;
+  const open = (): number =>
+    process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Pipe|HTTP/i.test(name)).length;
   const before = open();
   const { handle, arrived } = held();
   const server = await secured(t, handle);
@@ -213,7 +241,8 @@ test("closing ends everything at once and leaves nothing open", tls, async (t) =
   await server.listener.close();
   await Promise.all(ended);
   assert.equal(server.listener.connections(), 0);
-  for (let turn = 0; turn < 10 && open() > before; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 10 && open() > before; turn++)
+    await new Promise((resolve) => setImmediate(resolve));
   assert.ok(open() <= before);
 });
 
@@ -225,13 +254,26 @@ test("a port that is taken is an error, not a crash", tls, async (t) => {
 test("several requests share one kept connection", tls, async (t) => {
   const server = await secured(t, async ({ path }) => text(path));
   const socket = await server.raw();
-  socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-  assert.deepEqual((await untilEnd(socket)).match(/\r\n\r\n\/\d/g), ["\r\n\r\n/1", "\r\n\r\n/2", "\r\n\r\n/3"]);
+  socket.write(
+    "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+  );
+  assert.deepEqual((await untilEnd(socket)).match(/\r\n\r\n\/\d/g), [
+    "\r\n\r\n/1",
+    "\r\n\r\n/2",
+    "\r\n\r\n/3",
+  ]);
 });
 
 test("a request announced with Expect is let through", tls, async (t) => {
   const server = await secured(t, async (call) => text(Buffer.from(await call.body(10)).toString()));
-  const sent = request({ host: "127.0.0.1", port: server.port, ca: server.ca, agent: false, method: "POST", headers: { expect: "100-continue" } });
+  const sent = request({
+    host: "127.0.0.1",
+    port: server.port,
+    ca: server.ca,
+    agent: false,
+    method: "POST",
+    headers: { expect: "100-continue" },
+  });
   sent.flushHeaders();
   await once(sent, "continue");
   sent.end("body");
@@ -245,7 +287,9 @@ function folder(t: TestContext): string {
   return made;
 }
 
-async function askPlain(options: { readonly socketPath: string } | { readonly port: number; readonly host: string }): Promise<string> {
+async function askPlain(
+  options: { readonly socketPath: string } | { readonly port: number; readonly host: string },
+): Promise<string> {
   const sent = requestPlain({ ...options, agent: false }).end();
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return Buffer.concat(await Array.fromAsync(answer)).toString();
@@ -255,7 +299,11 @@ test("a local socket is for its owner only, replaces one left behind, and is gon
   const path = join(folder(t), "s");
   const left = createServer().listen(path);
   await once(left, "listening");
-  const listener = await listenPlain({ path, handle: async ({ peer }) => text(`${peer.certificates().length}`), now: () => 0 });
+  const listener = await listenPlain({
+    path,
+    handle: async ({ peer }) => text(`${peer.certificates().length}`),
+    now: () => 0,
+  });
   assert.equal(await askPlain({ socketPath: path }), "0");
   assert.equal(statSync(path).mode & 0o777, 0o600);
   await listener.close();

@@ -46,7 +46,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const turns = new Turns();
   let draining = false;
   const plain = http1Engine(options, turns, () => draining);
-  // It never listens itself, but only a listening server keeps track of its connections: their time limits, and which are idle.
+  // It never listens itself, but only a listening server keeps track of its connections: their time limits,
+  // and which are idle.
   plain.emit("listening");
   const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
     socket.setNoDelay(true);
@@ -152,7 +153,11 @@ async function serveStream(stream: Stream, peer: Peer, options: ListenerOptions)
   }
 }
 
-const headersTooLarge: Reply = { status: 431, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from("Request Header Fields Too Large") };
+const headersTooLarge: Reply = {
+  status: 431,
+  headers: { "content-type": "text/plain; charset=utf-8" },
+  body: Buffer.from("Request Header Fields Too Large"),
+};
 
 let dated = { second: 0, line: "" };
 

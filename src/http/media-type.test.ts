@@ -4,11 +4,22 @@ import { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
 
 const essence = ({ type, subtype }: MediaType): string => `${type}/${subtype}`;
 
-const single: [name: string, text: string, expected: string | undefined, parameters?: Record<string, string>, quality?: number][] = [
+const single: [
+  name: string,
+  text: string,
+  expected: string | undefined,
+  parameters?: Record<string, string>,
+  quality?: number,
+][] = [
   ["a plain type", "application/json", "application/json"],
   ["case does not matter", "Application/JSON", "application/json"],
   ["white space around it", "  text/plain ; charset=utf-8 ", "text/plain", { charset: "utf-8" }],
-  ["names of parameters in lower case, values as they are", "application/json;AS=Table;v=V1", "application/json", { as: "Table", v: "V1" }],
+  [
+    "names of parameters in lower case, values as they are",
+    "application/json;AS=Table;v=V1",
+    "application/json",
+    { as: "Table", v: "V1" },
+  ],
   ["a quoted value", 'application/json;as="Table"', "application/json", { as: "Table" }],
   ["separators inside quotes are text", 'a/b;x="1;2,3";y=4', "a/b", { x: "1;2,3", y: "4" }],
   ["a parameter without a value is passed over", "a/b;x;y=1", "a/b", { y: "1" }],
@@ -39,7 +50,8 @@ const accepts: [name: string, text: string, order: string[]][] = [
   ["a comma in quotes does not end a clause", 'a/a;x="1,2",b/b', ["a/a", "b/b"]],
   ["nothing accepts nothing", "", []],
 ];
-for (const [name, text, order] of accepts) test(`Accept: ${name}`, () => assert.deepEqual(parseAccept(text).map(essence), order));
+for (const [name, text, order] of accepts)
+  test(`Accept: ${name}`, () => assert.deepEqual(parseAccept(text).map(essence), order));
 
 test("Accept is read once and stays the same however many others come", () => {
   const first = parseAccept("a/a;q=0.3");

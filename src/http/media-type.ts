@@ -34,7 +34,10 @@ const accepted = new Map<string, readonly MediaType[]>();
 const mostRemembered = 1000;
 const longestRemembered = 1024;
 
-/** The clauses of an Accept header, most wanted first, otherwise in order. Clauses that cannot be read, or that refuse (q=0), are left out. */
+/**
+ * The clauses of an Accept header, most wanted first, otherwise in order. Clauses that cannot be read, or
+ * that refuse (q=0), are left out.
+ */
 export function parseAccept(text: string): readonly MediaType[] {
   const known = accepted.get(text);
   if (known) return known;

@@ -22,8 +22,18 @@ const handler = async (log: Log): Promise<Reply> => {
 
 const cases: [name: string, steps: Step<Log>[], status: number, log: Log][] = [
   ["no steps leave the handler alone", [], 200, ["handler"]],
-  ["steps run in order and see the answer in reverse", [passing("a"), passing("b")], 200, ["into a", "into b", "handler", "out of b", "out of a"]],
-  ["a step that answers stops the rest", [passing("a"), answering(403), passing("b")], 403, ["into a", "out of a"]],
+  [
+    "steps run in order and see the answer in reverse",
+    [passing("a"), passing("b")],
+    200,
+    ["into a", "into b", "handler", "out of b", "out of a"],
+  ],
+  [
+    "a step that answers stops the rest",
+    [passing("a"), answering(403), passing("b")],
+    403,
+    ["into a", "out of a"],
+  ],
 ];
 for (const [name, steps, status, expected] of cases) {
   test(name, async () => {
@@ -34,7 +44,10 @@ for (const [name, steps, status, expected] of cases) {
 }
 
 test("an error passes through the steps before it", async () => {
-  const rescue: Step<Log> = { name: "rescue", run: async (_log, next) => await next().catch(() => reply(500)) };
+  const rescue: Step<Log> = {
+    name: "rescue",
+    run: async (_log, next) => await next().catch(() => reply(500)),
+  };
   const failing = async (): Promise<Reply> => {
     throw new Error("on purpose");
   };

@@ -1,4 +1,5 @@
-// The request pipeline is a list, read top to bottom: each step may answer, or call the next one and touch its answer.
+// The request pipeline is a list, read top to bottom: each step may answer, or call the next one and touch
+// its answer.
 import type { Reply } from "./call.ts";
 
 export interface Step<C> {

@@ -14,7 +14,11 @@ const cases: [name: string, search: string, values: Record<string, string[]>][] 
   ["letters of every script", "name=%E4%BD%A0", { name: ["你"] }],
   ["a bad escape stays as it was written", "name=%zz&other=%E4%BD", { name: ["%zz"], other: ["%E4%BD"] }],
   ["a broken escape does not lose its plus signs", "name=a+b%", { name: ["a b%"] }],
-  ["a name that every object has is a name like others", "__proto__=1&constructor=2", { ["__proto__"]: ["1"], constructor: ["2"] }],
+  [
+    "a name that every object has is a name like others",
+    "__proto__=1&constructor=2",
+    { ["__proto__"]: ["1"], constructor: ["2"] },
+  ],
   ["an empty name is a name", "=1", { "": ["1"] }],
 ];
 for (const [name, search, values] of cases) {

@@ -1,8 +1,12 @@
-// Work that comes in crowds is begun a part at a time, so that timers and other connections are not kept waiting for all of it.
+// Work that comes in crowds is begun a part at a time, so that timers and other connections are not kept
+// waiting for all of it.
 
 /** A turn of the event loop begins so many pieces of work… */
 const mostPerTurn = 64;
-/** …and whether a turn is over is asked for only once so many have begun: few at a time are never in anybody's way. */
+/**
+ * …and whether a turn is over is asked for only once so many have begun: few at a time are never in anybody's
+ * way.
+ */
 const crowd = 16;
 
 export class Turns {

@@ -18,7 +18,9 @@ import { gate } from "./sync/gate.ts";
 import { hostDns } from "./sync/node-files.ts";
 
 export interface ContextParts
-  extends Pick<SyncContext, "view" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">, Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
+  extends
+    Pick<SyncContext, "view" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">,
+    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
   /** Told when a probe has changed its mind about a pod, and of every answer. */
@@ -26,7 +28,10 @@ export interface ContextParts
   readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
 }
 
-export function contextFrom({ dialect, settings, clock, log, version, machine, runtime, client, events }: Ground, parts: ContextParts): SyncContext {
+export function contextFrom(
+  { dialect, settings, clock, log, version, machine, runtime, client, events }: Ground,
+  parts: ContextParts,
+): SyncContext {
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, ...rest } = parts;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const queue = pullQueue({
@@ -44,7 +49,15 @@ export function contextFrom({ dialect, settings, clock, log, version, machine, r
     events,
     tally,
     images: images({ runtime, clock, events, dialect, queue, backOff: backOff(backOffOptions) }),
-    probes: probes({ runtime, clock, events, node: rest.node, userAgent: `${dialect.data.componentPrefix}probe/${version}`, onChange: onProbe, onResult: onProbeResult }),
+    probes: probes({
+      runtime,
+      clock,
+      events,
+      node: rest.node,
+      userAgent: `${dialect.data.componentPrefix}probe/${version}`,
+      onChange: onProbe,
+      onResult: onProbeResult,
+    }),
     hooks: hooks({
       runtime,
       userAgent: `${dialect.data.componentPrefix}lifecycle/${version}`,
@@ -66,7 +79,11 @@ export function contextFrom({ dialect, settings, clock, log, version, machine, r
       dead,
       hugePageSizes: machine.hugepages.map(({ size }) => size),
       selinux: machine.selinux,
-      security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
+      security: {
+        dialect,
+        seccompDefault: settings.seccompDefault,
+        seccompFolder: join(settings.rootDir, "seccomp"),
+      },
     },
     runtimeHandler: (name) => runtimeHandler(client, name),
     networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
@@ -74,11 +91,14 @@ export function contextFrom({ dialect, settings, clock, log, version, machine, r
 }
 
 async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
-  if (!client) throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
+  if (!client)
+    throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
   try {
-    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name)).handler;
+    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name))
+      .handler;
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
+    if (error instanceof ApiError && error.code === 404)
+      throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
     throw error;
   }
 }

@@ -23,21 +23,46 @@ for (const [name, flags, sent] of forms) {
   test(`the agent sends objects ${name}`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "orch-parts-"));
     t.after(() => rmSync(folder, { recursive: true }));
-    const { certificate, key } = selfSigned({ commonName: "server" }, ["127.0.0.1"], { now: Date.now(), days: 1 });
+    const { certificate, key } = selfSigned({ commonName: "server" }, ["127.0.0.1"], {
+      now: Date.now(),
+      days: 1,
+    });
     const asked: IncomingHttpHeaders[] = [];
     const server = createSecureServer({ cert: certificate, key }, ({ headers }, response) => {
       asked.push(headers);
-      response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify({ metadata: { name: "x" } }));
+      response
+        .writeHead(201, { "content-type": "application/json" })
+        .end(JSON.stringify({ metadata: { name: "x" } }));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     t.after(() => server.close());
-    const cluster = { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, "certificate-authority-data": Buffer.from(certificate).toString("base64") };
+    const cluster = {
+      server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      "certificate-authority-data": Buffer.from(certificate).toString("base64"),
+    };
     const config = join(folder, "config");
-    writeFileSync(config, JSON.stringify({ clusters: [{ name: "c", cluster }], users: [], contexts: [{ name: "x", context: { cluster: "c" } }], "current-context": "x" }));
-    const { values } = settle(nodeagentOptions(dialect), [`--orchconfig=${config}`, "--container-runtime-endpoint=unix:///x", ...flags]);
-    const client = clientFrom(values, dialect, { version: "v1", clock: systemClock, metrics: createMetrics() })!;
+    writeFileSync(
+      config,
+      JSON.stringify({
+        clusters: [{ name: "c", cluster }],
+        users: [],
+        contexts: [{ name: "x", context: { cluster: "c" } }],
+        "current-context": "x",
+      }),
+    );
+    const { values } = settle(nodeagentOptions(dialect), [
+      `--orchconfig=${config}`,
+      "--container-runtime-endpoint=unix:///x",
+      ...flags,
+    ]);
+    const client = clientFrom(values, dialect, {
+      version: "v1",
+      clock: systemClock,
+      metrics: createMetrics(),
+    })!;
     t.after(() => client.transport.close());
     await client.of(kinds.nodes).create({ metadata: { name: "x" } });
-    assert.deepEqual(asked.map((headers) => [headers["content-type"], headers.accept]), [[sent, "application/json"]]); // prettier-ignore
+    // prettier-ignore
+    assert.deepEqual(asked.map((headers) => [headers["content-type"], headers.accept]), [[sent, "application/json"]]);
   });
 }

@@ -1,4 +1,5 @@
-// Parts of the agent that follow from its settings: its runtime, its way to the API server, its node, its sources, its groups.
+// Parts of the agent that follow from its settings: its runtime, its way to the API server, its node, its
+// sources, its groups.
 import type { Clock, Log, Metrics } from "#base";
 import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
@@ -35,13 +36,18 @@ export interface Ground {
 }
 
 /** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
-export async function placeOthers({ settings, dialect }: Ground, tree: CgroupTree, limits: NodeLimits): Promise<void> {
+export async function placeOthers(
+  { settings, dialect }: Ground,
+  tree: CgroupTree,
+  limits: NodeLimits,
+): Promise<void> {
   const reserved = [
     ["system-reserved", settings.systemReservedCgroup, settings.systemReserved],
     ["orch-reserved", settings.orchReservedCgroup, settings.orchReserved],
   ] as const;
   for (const [what, group, amounts] of reserved)
-    if (settings.enforceNodeAllocatable.includes(what)) await limits.holdReserved(dialect.spelling.word(what).replace("-", " "), group, amounts);
+    if (settings.enforceNodeAllocatable.includes(what))
+      await limits.holdReserved(dialect.spelling.word(what).replace("-", " "), group, amounts);
   if (settings.systemCgroups) await gatherSystem(tree, settings.systemCgroups);
   if (settings.nodeagentCgroups) {
     await tree.make(settings.nodeagentCgroups);
@@ -65,28 +71,80 @@ export function clientFrom(
 ): ApiClient | undefined {
   if (!settings.orchconfig) return undefined;
   const connection = connectionOf(readClientConfig(settings.orchconfig));
-  const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst, host: new URL(connection.server).host };
-  const transport = apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits });
-  return apiClient(transport, dialect, settings.orchApiContentType === dialect.wire.protobufMediaType ? "protobuf" : "json");
+  const limits = {
+    perSecond: settings.orchApiQps,
+    burst: settings.orchApiBurst,
+    host: new URL(connection.server).host,
+  };
+  const transport = apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), {
+    clock,
+    metrics,
+    ...limits,
+  });
+  return apiClient(
+    transport,
+    dialect,
+    settings.orchApiContentType === dialect.wire.protobufMediaType ? "protobuf" : "json",
+  );
 }
 
 export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {
-  return [...(client ? (["api"] as const) : []), ...(settings.podManifestPath ? (["file"] as const) : []), ...(settings.manifestUrl ? (["http"] as const) : [])];
+  return [
+    ...(client ? (["api"] as const) : []),
+    ...(settings.podManifestPath ? (["file"] as const) : []),
+    ...(settings.manifestUrl ? (["http"] as const) : []),
+  ];
 }
 
 /** Static pods of a file or folder and of a URL, as far as the settings name them. */
-export function manifestSources({ dialect, settings, clock, log, nodeName, events }: Ground, wanted: WantedPods, signal: AbortSignal): Promise<void>[] {
+export function manifestSources(
+  { dialect, settings, clock, log, nodeName, events }: Ground,
+  wanted: WantedPods,
+  signal: AbortSignal,
+): Promise<void>[] {
   const manifest = {
     dialect,
     nodeName,
     clock,
     log,
-    onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
+    onProblem: (message: string) =>
+      events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
   };
-  const { podManifestPath: path, fileCheckFrequency, manifestUrl: url, manifestUrlHeader: headers, httpCheckFrequency } = settings;
+  const {
+    podManifestPath: path,
+    fileCheckFrequency,
+    manifestUrl: url,
+    manifestUrlHeader: headers,
+    httpCheckFrequency,
+  } = settings;
   return [
-    ...(path ? [fileSource({ ...manifest, path, periodMilliseconds: fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal)] : []),
-    ...(url ? [urlSource({ ...manifest, url, headers, periodMilliseconds: httpCheckFrequency, onPods: (found) => wanted.replace("http", found) }, signal)] : []),
+    ...(path
+      ? [
+          fileSource(
+            {
+              ...manifest,
+              path,
+              periodMilliseconds: fileCheckFrequency,
+              onPods: (found) => wanted.replace("file", found),
+            },
+            signal,
+          ),
+        ]
+      : []),
+    ...(url
+      ? [
+          urlSource(
+            {
+              ...manifest,
+              url,
+              headers,
+              periodMilliseconds: httpCheckFrequency,
+              onPods: (found) => wanted.replace("http", found),
+            },
+            signal,
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -126,7 +184,10 @@ export function nodeFrom(
       agentVersion: version,
       maxPods: settings.maxPods,
       podsPerCore: settings.podsPerCore,
-      reserved: reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length),
+      reserved: reservations(
+        [settings.orchReserved, settings.systemReserved],
+        cpusOf(settings.reservedCpus).length,
+      ),
       hardThresholds: settings.evictionHard,
       reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
       pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,

@@ -1,13 +1,30 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
 import { hostname } from "node:os";
 import type { Pod, Service } from "#api";
-import { type Clock, type Log, type Metrics, createMetrics, makeFolderAsync, parseQuantity, quantityValue, systemClock } from "#base";
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  createMetrics,
+  makeFolderAsync,
+  parseQuantity,
+  quantityValue,
+  systemClock,
+} from "#base";
 import { type ApiClient, type Informer, informer, kinds } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
-import { type Ground, clientFrom, manifestSources, nodeFrom, placeOthers, runtimeFrom, sourcesOf } from "./agent-parts.ts";
+import {
+  type Ground,
+  clientFrom,
+  manifestSources,
+  nodeFrom,
+  placeOthers,
+  runtimeFrom,
+  sourcesOf,
+} from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
 import { type RuntimeView, runtimeView } from "./containers/runtime-view.ts";
 import { eventRecorder } from "./events/recorder.ts";
@@ -68,7 +85,9 @@ export interface Agent {
   readonly node: NodeLife;
   /** Waits until the pods of files and URLs were started; gives the names of those that were not. */
   started(): Promise<readonly string[]>;
-  /** Resolves when another process wants this one's place; never without a lock file and the wish to give way. */
+  /**
+   * Resolves when another process wants this one's place; never without a lock file and the wish to give way.
+   */
   readonly unwanted: Promise<void>;
   /** Ends the agent; pods go on running. */
   stop(): Promise<void>;
@@ -84,11 +103,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const clock = options.clock ?? systemClock;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  const stopped = new Promise<void>((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
   const metrics = createMetrics();
-  const client = options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
+  const client =
+    options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
   /** One that only starts pods asks the cluster which, but does not become part of it. */
   const joined = settings.runonce ? undefined : client;
@@ -107,11 +129,33 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await makeFolderAsync(podLogs, 0o755);
 
   const recorder = client
-    ? eventRecorder({ client, clock, log, metrics, node: { kind: "Node", name: nodeName, uid: nodeName }, queriesPerSecond: settings.eventQps, burst: settings.eventBurst })
+    ? eventRecorder({
+        client,
+        clock,
+        log,
+        metrics,
+        node: { kind: "Node", name: nodeName, uid: nodeName },
+        queriesPerSecond: settings.eventQps,
+        burst: settings.eventBurst,
+      })
     : undefined;
-  const events: EventRecorder = recorder ?? { event: (regarding, type, reason, message) => log.verbose(2, "event", { regarding: regarding.name, type, reason, message }) };
+  const events: EventRecorder = recorder ?? {
+    event: (regarding, type, reason, message) =>
+      log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
+  };
 
-  const ground: Ground = { dialect, settings, clock, log, version: options.version, nodeName, machine, runtime, client, events };
+  const ground: Ground = {
+    dialect,
+    settings,
+    clock,
+    log,
+    version: options.version,
+    nodeName,
+    machine,
+    runtime,
+    client,
+    events,
+  };
 
   // The node.
   let nodeSoon = (): void => undefined;
@@ -128,7 +172,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const cgroups = tally.cgroups(
     podCgroups({
       tree,
-      naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver },
+      naming: {
+        root: settings.cgroupRoot,
+        podsGroup: dialect.data.podsCgroup,
+        driver: settings.cgroupDriver,
+      },
       cpu,
       pidsPerPod: settings.podMaxPids,
       perPod: settings.cgroupsPerQos,
@@ -141,7 +189,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await cgroups.prepare();
   const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
-  running.push(limits.holdPods(cgroups.podsGroup, settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : {}, signal));
+  running.push(
+    limits.holdPods(
+      cgroups.podsGroup,
+      settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : {},
+      signal,
+    ),
+  );
   await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
   const objects = referencedObjects({
@@ -186,9 +240,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       for (const observed of view.pods()) all.seen(observed, mayEnd());
     },
   });
-  /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
+  /**
+   * Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone.
+   */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
-  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()), onRelist: tally.relisted, onFollow: tally.following });
+  const view = runtimeView({
+    runtime,
+    clock,
+    log,
+    dialect,
+    onChange: (observed) => all.seen(observed, mayEnd()),
+    onRelist: tally.relisted,
+    onFollow: tally.following,
+  });
   lists = view;
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
@@ -232,7 +296,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onGone: () => mirror?.wake(),
   });
 
-  // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice, and nothing that runs is told as lost.
+  // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
+  // and nothing that runs is told as lost.
   running.push(view.follow(signal));
   await within(clock, patienceMilliseconds, view.listed);
   if (client && !joined) running.push(onceLooked(() => askOnce(client)));
@@ -252,10 +317,50 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
   running.push(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
-  running.push(podRange({ runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
-  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.has(uid), onCleared: tally.cleared }, signal));
-  running.push(collectDeadContainers({ clock, log, runtime, limits: dead, pods: () => [...view.pods()], isOver: (uid) => isOver(all.registry.byUid(uid)) }, signal));
-  const lease = joined && nodeLease({ client: joined, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
+  running.push(
+    podRange(
+      { runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" },
+      signal,
+    ),
+  );
+  running.push(
+    housekeeping(
+      {
+        clock,
+        log,
+        files,
+        volumes,
+        cgroups,
+        ready: mayEnd,
+        isKnown: (uid) => all.has(uid) || view.has(uid),
+        onCleared: tally.cleared,
+      },
+      signal,
+    ),
+  );
+  running.push(
+    collectDeadContainers(
+      {
+        clock,
+        log,
+        runtime,
+        limits: dead,
+        pods: () => [...view.pods()],
+        isOver: (uid) => isOver(all.registry.byUid(uid)),
+      },
+      signal,
+    ),
+  );
+  const lease =
+    joined &&
+    nodeLease({
+      client: joined,
+      clock,
+      log,
+      nodeName,
+      seconds: settings.nodeLeaseDurationSeconds,
+      nodeUid: () => node.uid(),
+    });
 
   const figures = stats({
     clock,
@@ -272,12 +377,31 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   });
   running.push(
     logRotation(
-      { clock, log, runtime, registry: all.registry, largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)), mostFiles: settings.containerLogMaxFiles },
+      {
+        clock,
+        log,
+        runtime,
+        registry: all.registry,
+        largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)),
+        mostFiles: settings.containerLogMaxFiles,
+      },
       signal,
     ),
   );
   running.push(
-    storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod), onEvicted: tally.evicted }, signal),
+    storageLimits(
+      {
+        clock,
+        log,
+        registry: all.registry,
+        evictor: all,
+        events,
+        stats: figures,
+        limited: (pod) => volumes.limited(pod),
+        onEvicted: tally.evicted,
+      },
+      signal,
+    ),
   );
   const gates = resolveGates(knownGates, settings.featureGates);
   agentMetrics({
@@ -313,7 +437,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     registry: all.registry,
     node,
     started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
-    unwanted: lock && settings.exitOnLockContention ? lock.contended(signal) : new Promise<void>(() => undefined),
+    unwanted:
+      lock && settings.exitOnLockContention ? lock.contended(signal) : new Promise<void>(() => undefined),
     stop: async () => {
       stopping.abort(new Error("the agent was stopped"));
       // What is still asked would open the way to the runtime again.
@@ -362,7 +487,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     await Promise.race([node.registered.then(() => services!.synced), stopped]);
     if (signal.aborted) return;
     const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal);
-    const pods = apiSource({ client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal);
+    const pods = apiSource(
+      { client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) },
+      signal,
+    );
     await Promise.all([watching, pods.stopped]);
   }
 }
@@ -376,5 +504,9 @@ async function within(clock: Clock, milliseconds: number, awaited: Promise<unkno
 
 const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
 
-const follow = (client: ApiClient, clock: Clock, signal: AbortSignal): Informer<Service & { apiVersion: string; kind: string }> =>
+const follow = (
+  client: ApiClient,
+  clock: Clock,
+  signal: AbortSignal,
+): Informer<Service & { apiVersion: string; kind: string }> =>
   informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });

@@ -12,7 +12,11 @@ function limited(perSecond: number, burst: number) {
     send: async ({ path }) => {
       reached.push(path);
       if (path === "/broken") throw new Error("unreachable");
-      return { status: path === "/absent" ? 404 : 200, headers: { "content-length": "70" }, chunks: (async function* () {})() };
+      return {
+        status: path === "/absent" ? 404 : 200,
+        headers: { "content-length": "70" },
+        chunks: (async function* () {})(),
+      };
     },
     close: () => undefined,
   };
@@ -62,9 +66,21 @@ test("a heartbeat is not waited for longer than until the next, and that goes ov
     close: () => undefined,
     renew: () => void renewals++,
   };
-  const transport = apiTransport(inner, { clock: virtualClock(), metrics: createMetrics(), perSecond: 0, burst: 0, host: "h:1" });
-  const paths = ["/apis/coordination/v1/namespaces/l/leases/n1", "/api/v1/nodes/n1/status", "/api/v1/pods", "/api/v1/namespaces/a/events"];
-  for (const path of paths) await assert.rejects(transport.send({ method: "GET", path, timeoutMilliseconds: 60_000 }));
+  const transport = apiTransport(inner, {
+    clock: virtualClock(),
+    metrics: createMetrics(),
+    perSecond: 0,
+    burst: 0,
+    host: "h:1",
+  });
+  const paths = [
+    "/apis/coordination/v1/namespaces/l/leases/n1",
+    "/api/v1/nodes/n1/status",
+    "/api/v1/pods",
+    "/api/v1/namespaces/a/events",
+  ];
+  for (const path of paths)
+    await assert.rejects(transport.send({ method: "GET", path, timeoutMilliseconds: 60_000 }));
   assert.deepEqual(
     asked,
     paths.map((path, at) => [path, at < 2 ? 10_000 : 60_000]),

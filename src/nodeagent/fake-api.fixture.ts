@@ -9,15 +9,21 @@ export interface FakeApi {
   readonly bodies: unknown[];
   /** By path. */
   readonly objects: Map<string, Record<string, unknown>>;
-  /** Answers instead of the plain verbs where it gives something: a status and a body, or an error to throw. */
-  answer: (request: ClientRequest, body: unknown) => { readonly status: number; readonly body: unknown } | Error | undefined;
+  /**
+   * Answers instead of the plain verbs where it gives something: a status and a body, or an error to throw.
+   */
+  answer: (
+    request: ClientRequest,
+    body: unknown,
+  ) => { readonly status: number; readonly body: unknown } | Error | undefined;
 }
 
 export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   let version = 0;
   const watchers = new Set<{ collection: string; push: (line: string | undefined) => void }>();
   const tell = (type: string, path: string, object: unknown): void => {
-    for (const { collection, push } of watchers) if (path.startsWith(`${collection}/`)) push(`${JSON.stringify({ type, object })}\n`);
+    for (const { collection, push } of watchers)
+      if (path.startsWith(`${collection}/`)) push(`${JSON.stringify({ type, object })}\n`);
   };
   const api: { -readonly [K in keyof FakeApi]: FakeApi[K] } = {
     client: undefined as never,
@@ -28,34 +34,58 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   };
   const stored = (path: string, object: Record<string, unknown>): Record<string, unknown> => {
     const metadata = object["metadata"] as Record<string, unknown>;
-    const kept = { ...object, metadata: { uid: `uid-${version}`, ...metadata, resourceVersion: String(++version) } };
+    const kept = {
+      ...object,
+      metadata: { uid: `uid-${version}`, ...metadata, resourceVersion: String(++version) },
+    };
     const type = api.objects.has(path) ? "MODIFIED" : "ADDED";
     api.objects.set(path, kept);
     tell(type, path, kept);
     return kept;
   };
-  const plain = ({ method, path: target }: ClientRequest, body: unknown): { status: number; body: unknown } => {
+  const plain = (
+    { method, path: target }: ClientRequest,
+    body: unknown,
+  ): { status: number; body: unknown } => {
     const path = target.split("?", 1)[0]!;
-    const missing = { status: 404, body: { kind: "Status", reason: "NotFound", message: `${path} not found` } };
+    const missing = {
+      status: 404,
+      body: { kind: "Status", reason: "NotFound", message: `${path} not found` },
+    };
     if (method === "POST") {
       const { name } = (body as { metadata: { name: string } }).metadata;
-      if (api.objects.has(`${path}/${name}`)) return { status: 409, body: { kind: "Status", reason: "AlreadyExists", message: `${name} already exists` } };
+      if (api.objects.has(`${path}/${name}`))
+        return {
+          status: 409,
+          body: { kind: "Status", reason: "AlreadyExists", message: `${name} already exists` },
+        };
       return { status: 201, body: stored(`${path}/${name}`, body as Record<string, unknown>) };
     }
     const at = path.replace(/\/status$/, "");
     const old = api.objects.get(at);
     if (!old && method === "GET" && /\?.*limit=/.test(target)) {
-      const items = [...api.objects].filter(([key]) => key.startsWith(`${path}/`)).map(([, object]) => object);
+      const items = [...api.objects]
+        .filter(([key]) => key.startsWith(`${path}/`))
+        .map(([, object]) => object);
       return { status: 200, body: { metadata: { resourceVersion: String(version) }, items } };
     }
     if (!old) return missing;
     if (method === "GET") return { status: 200, body: old };
     if (method === "DELETE") {
       api.objects.delete(at);
-      tell("DELETED", at, { ...old, metadata: { ...(old["metadata"] as object), resourceVersion: String(++version) } });
+      tell("DELETED", at, {
+        ...old,
+        metadata: { ...(old["metadata"] as object), resourceVersion: String(++version) },
+      });
       return { status: 200, body: { kind: "Status", status: "Success" } };
     }
-    return { status: 200, body: stored(at, method === "PUT" ? (body as Record<string, unknown>) : merged(old, body as Record<string, unknown>)) };
+    return {
+      status: 200,
+      body: stored(
+        at,
+        method === "PUT" ? (body as Record<string, unknown>) : merged(old, body as Record<string, unknown>),
+      ),
+    };
   };
   async function* watched({ path, signal }: ClientRequest): AsyncGenerator<Uint8Array> {
     const lines: string[] = [];
@@ -82,14 +112,22 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   api.client = apiClient(
     {
       send: async (request) => {
-        const body = request.body === undefined ? undefined : (JSON.parse(Buffer.from(request.body).toString()) as unknown);
+        const body =
+          request.body === undefined
+            ? undefined
+            : (JSON.parse(Buffer.from(request.body).toString()) as unknown);
         api.asked.push(`${request.method} ${request.path}`);
         api.bodies.push(body);
-        if (request.path.includes("watch=true")) return { status: 200, headers: {}, chunks: watched(request) };
+        if (request.path.includes("watch=true"))
+          return { status: 200, headers: {}, chunks: watched(request) };
         const answer = api.answer(request, body) ?? plain(request, body);
         if (answer instanceof Error) throw answer;
         await Promise.resolve();
-        return { status: answer.status, headers: {}, chunks: oneChunk(Buffer.from(JSON.stringify(answer.body))) };
+        return {
+          status: answer.status,
+          headers: {},
+          chunks: oneChunk(Buffer.from(JSON.stringify(answer.body))),
+        };
       },
       close: () => undefined,
     },
@@ -108,7 +146,8 @@ function merged(old: Record<string, unknown>, patch: Record<string, unknown>): R
   const result = { ...old };
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else if (typeof value === "object" && !Array.isArray(value)) result[key] = merged((result[key] ?? {}) as Record<string, unknown>, value as Record<string, unknown>);
+    else if (typeof value === "object" && !Array.isArray(value))
+      result[key] = merged((result[key] ?? {}) as Record<string, unknown>, value as Record<string, unknown>);
     else result[key] = value;
   }
   return result;

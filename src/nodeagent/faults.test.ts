@@ -1,4 +1,5 @@
-// What a runtime may do to the agent that fails now and then, or that does what it is asked and cannot say so: nothing but delay.
+// What a runtime may do to the agent that fails now and then, or that does what it is asked and cannot say
+// so: nothing but delay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodStatus } from "#api";
@@ -16,23 +17,54 @@ const pod = {
   spec: {
     terminationGracePeriodSeconds: 1,
     initContainers: [{ name: "first", image: "busybox:1", command: ["true"] }],
-    containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } }],
+    containers: [
+      {
+        name: "main",
+        image: "busybox:1",
+        command: ["sleep", "100000"],
+        readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 },
+      },
+    ],
   },
 };
 const broken = (): GrpcError => new GrpcError("UNAVAILABLE", "broken");
-const isReady = ({ conditions }: PodStatus): boolean => conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
-const running = async (h: Harness): Promise<number> => (await h.runtime.listContainers({ state: { state: containerState.running } })).length;
+const isReady = ({ conditions }: PodStatus): boolean =>
+  conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const running = async (h: Harness): Promise<number> =>
+  (await h.runtime.listContainers({ state: { state: containerState.running } })).length;
 const restarts = (h: Harness): (number | undefined)[] =>
-  [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])].map(({ restartCount }) => restartCount);
+  [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])].map(
+    ({ restartCount }) => restartCount,
+  );
 
-const acts = ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"];
+const acts = [
+  "RunPodSandbox",
+  "CreateContainer",
+  "StartContainer",
+  "StopContainer",
+  "StopPodSandbox",
+  "RemoveContainer",
+  "RemovePodSandbox",
+];
 const questions = ["ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus", "ImageStatus"];
 
 const faults: [what: string, order: (h: Harness) => void][] = [
-  ...[...acts, ...questions].map((method): [string, (h: Harness) => void] => [`${method} fails twice`, (h) => h.runtime.faults.fail(method, broken(), 2)]),
-  ...acts.map((method): [string, (h: Harness) => void] => [`${method} is carried out and its answer is lost`, (h) => h.runtime.faults.lose(method)]),
-  ["answers to everything that makes a pod are lost", (h) => acts.slice(0, 3).forEach((method) => h.runtime.faults.lose(method))],
-  ["answers to everything that ends a pod are lost", (h) => acts.slice(3).forEach((method) => h.runtime.faults.lose(method))],
+  ...[...acts, ...questions].map((method): [string, (h: Harness) => void] => [
+    `${method} fails twice`,
+    (h) => h.runtime.faults.fail(method, broken(), 2),
+  ]),
+  ...acts.map((method): [string, (h: Harness) => void] => [
+    `${method} is carried out and its answer is lost`,
+    (h) => h.runtime.faults.lose(method),
+  ]),
+  [
+    "answers to everything that makes a pod are lost",
+    (h) => acts.slice(0, 3).forEach((method) => h.runtime.faults.lose(method)),
+  ],
+  [
+    "answers to everything that ends a pod are lost",
+    (h) => acts.slice(3).forEach((method) => h.runtime.faults.lose(method)),
+  ],
 ];
 for (const [what, order] of faults) {
   test(`${what}: the pod becomes ready all the same, once, and leaves nothing behind`, () =>
@@ -59,7 +91,10 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   const status = first.status(uid);
   assert.equal(isReady(status), true);
   await first.close();
-  const second = harness({ reuse: first, admission: { admit: () => ({ ok: false, reason: "NoRoom", message: "it is full" }) } });
+  const second = harness({
+    reuse: first,
+    admission: { admit: () => ({ ok: false, reason: "NoRoom", message: "it is full" }) },
+  });
   second.runtime.faults.fail("ContainerStatus", broken(), 4);
   await second.look();
   second.runtime.calls.length = 0;
@@ -83,7 +118,13 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
 
 test("an ephemeral container of a pod that is seen for the first time runs as soon as the others do", () =>
   on({}, async (h) => {
-    h.run({ ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }] } });
+    h.run({
+      ...pod,
+      spec: {
+        ...pod.spec,
+        ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }],
+      },
+    });
     await h.pass(4);
     assert.equal(h.status(uid).ephemeralContainerStatuses?.[0]?.state.running !== undefined, true);
   }));
@@ -98,10 +139,19 @@ for (const method of ["CreateContainer", "StartContainer"]) {
         h.run(pod);
         await h.pass(5);
         order(h);
-        h.run({ ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }] } });
+        h.run({
+          ...pod,
+          spec: {
+            ...pod.spec,
+            ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }],
+          },
+        });
         await h.pass(30);
         const [debug] = h.status(uid).ephemeralContainerStatuses ?? [];
-        assert.deepEqual([debug?.state.running !== undefined, debug?.restartCount, await running(h)], [true, 0, 2]);
+        assert.deepEqual(
+          [debug?.state.running !== undefined, debug?.restartCount, await running(h)],
+          [true, 0, 2],
+        );
       }));
   }
 }
@@ -130,7 +180,8 @@ test("sandboxes that broke do not pile up", () =>
     for (let times = 0; times < 5; times++) {
       await h.pass(90);
       assert.equal(isReady(h.status(uid)), true);
-      for (const { id, state } of await h.runtime.listPodSandboxes()) if (state === sandboxState.ready) h.runtime.breakSandbox(id);
+      for (const { id, state } of await h.runtime.listPodSandboxes())
+        if (state === sandboxState.ready) h.runtime.breakSandbox(id);
     }
     await h.pass(90);
     assert.equal(isReady(h.status(uid)), true);
@@ -140,7 +191,10 @@ test("sandboxes that broke do not pile up", () =>
 test("a pod whose object goes while its sandbox is being stopped is cleared all the same", () =>
   on({}, async (h) => {
     const release = h.runtime.faults.hold("StopPodSandbox");
-    h.run({ ...pod, spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] } });
+    h.run({
+      ...pod,
+      spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] },
+    });
     await h.pass(3);
     assert.equal(h.status(uid).phase, "Succeeded");
     h.pods.drop(uid);
@@ -153,7 +207,10 @@ test("a pod whose object goes while its sandbox is being stopped is cleared all 
 test("a sandbox that is down though its stop failed is stopped again: it may still have its address", () =>
   on({}, async (h) => {
     h.runtime.faults.lose("StopPodSandbox");
-    h.run({ ...pod, spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] } });
+    h.run({
+      ...pod,
+      spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] },
+    });
     await h.pass(15);
     assert.equal(h.status(uid).phase, "Succeeded");
     assert.equal(h.runtime.calls.filter(({ method }) => method === "StopPodSandbox").length, 2);
@@ -179,9 +236,30 @@ test("restarts are never taken back, though the container that told them was mad
     const view = { uid, name: "a", namespace: "default", sandboxes: [], containers: [] };
     const before = { ...h.status(uid).containerStatuses![0]!, restartCount: 2 };
     const marks = { restartCount: 1, hash: "" };
-    const ended = { id: "i", name: "main", sandboxId: "s", state: "exited", createdAt: 0, startedAt: 0, finishedAt: 0, exitCode: 1, reason: "Error", message: "", marks };
-    const observed = { ...view, containers: [{ ...ended, image: "", imageId: "", logPath: "" }] } as unknown as ObservedPod;
-    const facts = { runtimeName: "fake", observed, old: [before], trouble: new Map(), kind: "ordinary" } as const;
+    const ended = {
+      id: "i",
+      name: "main",
+      sandboxId: "s",
+      state: "exited",
+      createdAt: 0,
+      startedAt: 0,
+      finishedAt: 0,
+      exitCode: 1,
+      reason: "Error",
+      message: "",
+      marks,
+    };
+    const observed = {
+      ...view,
+      containers: [{ ...ended, image: "", imageId: "", logPath: "" }],
+    } as unknown as ObservedPod;
+    const facts = {
+      runtimeName: "fake",
+      observed,
+      old: [before],
+      trouble: new Map(),
+      kind: "ordinary",
+    } as const;
     assert.deepEqual(
       containerStatuses(told, told.spec.containers ?? [], facts).map(({ restartCount }) => restartCount),
       [2],

@@ -1,4 +1,5 @@
-// The agent's core on a fake runtime and a clock that tests turn: real workers, plan, sync and status; the rest played.
+// The agent's core on a fake runtime and a clock that tests turn: real workers, plan, sync and status; the
+// rest played.
 import { join } from "node:path";
 import type { ConfigMap, Pod, PodStatus, Secret, Service } from "#api";
 import { type VirtualClock, silentLog, virtualClock } from "#base";
@@ -75,7 +76,10 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/** Waits until nothing goes on but what waits for the clock. Nothing here touches the disk, so turns are enough. */
+/**
+ * Waits until nothing goes on but what waits for the clock. Nothing here touches the disk, so turns are
+ * enough.
+ */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -83,7 +87,9 @@ const settled = async (): Promise<void> => {
 export function harness(options: HarnessOptions = {}): Harness {
   const dialect = options.dialect ?? dialects.orch;
   const clock = options.reuse?.clock ?? virtualClock(Date.parse("2030-01-01T00:00:00Z"));
-  const runtime = options.reuse?.runtime ?? fakeRuntime({ clock, images: ["busybox:1"], events: false, ...options.runtime });
+  const runtime =
+    options.reuse?.runtime ??
+    fakeRuntime({ clock, images: ["busybox:1"], events: false, ...options.runtime });
   const folder = options.reuse?.folder ?? options.folder ?? "/agent";
   const events: TellTale[] = [];
   const told = new Map<string, PodStatus[]>();
@@ -92,11 +98,29 @@ export function harness(options: HarnessOptions = {}): Harness {
     event: (regarding: { fieldPath?: string | undefined }, type: string, reason: string, message: string) =>
       void events.push({ type, reason, message, container: /\{(.*)\}/.exec(regarding.fieldPath ?? "")?.[1] }),
   };
-  const node = { name: "n1", hostIps: () => [options.nodeIp ?? "192.168.1.9"], allocatable: () => ({ cpu: "2", memory: "4Gi" }), labels: () => ({}) };
-  const named = <T extends { metadata: { namespace?: string | undefined; name?: string | undefined } }>(items: readonly T[] | undefined, namespace: string, name: string) =>
-    Promise.resolve(items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name));
+  const node = {
+    name: "n1",
+    hostIps: () => [options.nodeIp ?? "192.168.1.9"],
+    allocatable: () => ({ cpu: "2", memory: "4Gi" }),
+    labels: () => ({}),
+  };
+  const named = <T extends { metadata: { namespace?: string | undefined; name?: string | undefined } }>(
+    items: readonly T[] | undefined,
+    namespace: string,
+    name: string,
+  ) =>
+    Promise.resolve(
+      items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    );
   let ready = true;
-  const view = runtimeView({ runtime, clock, log: silentLog, dialect, onChange: (observed) => all.seen(observed, ready), lastWords: async () => "" });
+  const view = runtimeView({
+    runtime,
+    clock,
+    log: silentLog,
+    dialect,
+    onChange: (observed) => all.seen(observed, ready),
+    lastWords: async () => "",
+  });
   const context: SyncContext = {
     dialect,
     clock,
@@ -130,7 +154,14 @@ export function harness(options: HarnessOptions = {}): Harness {
       forget: () => undefined,
     },
     node,
-    probes: probes({ runtime, clock, events: recorder, node, userAgent: "probe", onChange: (uid) => all.wake(uid) }),
+    probes: probes({
+      runtime,
+      clock,
+      events: recorder,
+      node,
+      userAgent: "probe",
+      onChange: (uid) => all.wake(uid),
+    }),
     hooks: hooks({ runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     files: playedFiles(folder),
@@ -210,7 +241,11 @@ export function harness(options: HarnessOptions = {}): Harness {
       const { configSeen, configSource } = dialect.names.annotations;
       pod.metadata.uid ??= `uid-of-${pod.metadata.name}`;
       pod.metadata.namespace ??= "default";
-      pod.metadata.annotations = { ...pod.metadata.annotations, [configSeen]: "2030-01-01T00:00:00Z", [configSource]: pod.metadata.annotations?.[configSource] ?? "api" };
+      pod.metadata.annotations = {
+        ...pod.metadata.annotations,
+        [configSeen]: "2030-01-01T00:00:00Z",
+        [configSource]: pod.metadata.annotations?.[configSource] ?? "api",
+      };
       pod.status ??= {};
       completeDefaults(pod);
       put(pod);
@@ -224,7 +259,9 @@ export function harness(options: HarnessOptions = {}): Harness {
         metadata: {
           ...pod.metadata,
           deletionTimestamp: at,
-          deletionGracePeriodSeconds: isDeleted(pod) ? Math.min(graceSeconds, pod.metadata.deletionGracePeriodSeconds ?? graceSeconds) : graceSeconds,
+          deletionGracePeriodSeconds: isDeleted(pod)
+            ? Math.min(graceSeconds, pod.metadata.deletionGracePeriodSeconds ?? graceSeconds)
+            : graceSeconds,
         },
       });
     },
@@ -264,12 +301,19 @@ function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"]
       const found = new Map<string, MountedVolume>();
       for (const volume of pod.spec.volumes ?? []) {
         const kind = kinds.find(([field]) => volume[field]);
-        const hostPath = volume.hostPath?.path ?? `${folder}/pods/${uidOf(pod)}/volumes/${dialect.data.labelDomain}~${kind?.[1]}/${volume.name}`;
-        found.set(volume.name, { hostPath, ...(kind && { selinuxRelabel: true }), ...(kind && kind[0] !== "emptyDir" && { readOnly: true }) });
+        const hostPath =
+          volume.hostPath?.path ??
+          `${folder}/pods/${uidOf(pod)}/volumes/${dialect.data.labelDomain}~${kind?.[1]}/${volume.name}`;
+        found.set(volume.name, {
+          hostPath,
+          ...(kind && { selinuxRelabel: true }),
+          ...(kind && kind[0] !== "emptyDir" && { readOnly: true }),
+        });
       }
       return found;
     },
-    subPath: async (pod, _volume, { container, index, volumeName }) => `${folder}/pods/${uidOf(pod)}/volume-subpaths/${volumeName}/${container}/${index}`,
+    subPath: async (pod, _volume, { container, index, volumeName }) =>
+      `${folder}/pods/${uidOf(pod)}/volume-subpaths/${volumeName}/${container}/${index}`,
     refresh: async () => undefined,
     release: async () => undefined,
   };
@@ -284,7 +328,8 @@ function playedFiles(folder: string): PodFiles {
     folderOf,
     prepare: async (podUid) => void made.add(podUid),
     writeHosts: async (podUid) => `${folderOf(podUid)}/etc-hosts`,
-    messageFile: async (podUid, container) => `${folderOf(podUid)}/containers/${container}/${String(++messages).padStart(8, "0")}`,
+    messageFile: async (podUid, container) =>
+      `${folderOf(podUid)}/containers/${container}/${String(++messages).padStart(8, "0")}`,
     remove: async (podUid) => void made.delete(podUid),
     podUids: async () => [...made],
     prepareLogs: async () => undefined,

@@ -33,7 +33,10 @@ test("folders, logs and groups of pods that nobody knows are cleared away once a
       log: silentLog,
       files,
       volumes: { release: async (uid: string) => void released.push(`volumes of ${uid}`) } as never,
-      cgroups: { podUids: async () => new Set(["known", "lost"]), release: async (uid: string) => void released.push(`groups of ${uid}`) } as never,
+      cgroups: {
+        podUids: async () => new Set(["known", "lost"]),
+        release: async (uid: string) => void released.push(`groups of ${uid}`),
+      } as never,
       ready: () => ready,
       isKnown: (uid) => uid === "known",
       onCleared: (cleared, failed) => void rounds.push([cleared, failed]),

@@ -1,5 +1,6 @@
-// Finds folders and control groups of pods that are long gone, and clears them away, their logs with them. Folders of logs that no folder of
-// ours accounts for are left alone: other agents of the machine keep theirs in the same place.
+// Finds folders and control groups of pods that are long gone, and clears them away, their logs with them.
+// Folders of logs that no folder of ours accounts for are left alone: other agents of the machine keep theirs
+// in the same place.
 import type { Clock, Log } from "#base";
 import type { PodCgroups, PodVolumes } from "./seams.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
@@ -27,9 +28,12 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
     await options.clock.sleep(wait, signal).catch(() => undefined);
     if (signal.aborted || !options.ready()) continue;
     const cleared = { well: 0, badly: 0 };
-    for (const uid of await options.files.podUids()) if (!options.isKnown(uid)) cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
+    for (const uid of await options.files.podUids())
+      if (!options.isKnown(uid))
+        cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
     options.onCleared?.(cleared.well, cleared.badly);
-    for (const uid of await options.cgroups.podUids().catch(() => new Set<string>())) if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));
+    for (const uid of await options.cgroups.podUids().catch(() => new Set<string>()))
+      if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));
   }
 
   async function attempt(uid: string, what: () => Promise<void>): Promise<boolean> {
@@ -38,7 +42,11 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
       told.delete(uid);
       return true;
     } catch (error) {
-      if (!told.has(uid)) options.log.warn("what is left of a pod cannot be cleared away", { uid, error: (error as Error).message });
+      if (!told.has(uid))
+        options.log.warn("what is left of a pod cannot be cleared away", {
+          uid,
+          error: (error as Error).message,
+        });
       told.add(uid);
       return false;
     }

@@ -1,4 +1,5 @@
-// A file that is locked while the agent runs, so that two never run on one node. The lock is the kernel's: it goes when its holder does.
+// A file that is locked while the agent runs, so that two never run on one node. The lock is the kernel's: it
+// goes when its holder does.
 import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "#base";
@@ -13,7 +14,9 @@ const lookMilliseconds = 1000;
 
 /** Waits for the lock; rejects when it cannot be had at all. */
 export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
-  const holder = spawn("flock", [path, "sh", "-c", "echo locked; exec cat"], { stdio: ["pipe", "pipe", "pipe"] });
+  const holder = spawn("flock", [path, "sh", "-c", "echo locked; exec cat"], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let said = "";
   holder.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
   await new Promise<void>((resolve, reject) => {

@@ -14,7 +14,9 @@ const lookMilliseconds = 10_000;
 /** Leaves 65536 addresses. */
 const widestV6 = 112;
 
-/** Of an IPv6 range only the first 65536 addresses are given out: whoever keeps books on them must be able to. */
+/**
+ * Of an IPv6 range only the first 65536 addresses are given out: whoever keeps books on them must be able to.
+ */
 export const boundedRange = (range: string): string =>
   range
     .split(",")
@@ -25,7 +27,10 @@ export const boundedRange = (range: string): string =>
     .join(",");
 
 /** Follows until the signal is aborted. */
-export async function podRange({ runtime, clock, log, range }: PodRangeOptions, signal: AbortSignal): Promise<void> {
+export async function podRange(
+  { runtime, clock, log, range }: PodRangeOptions,
+  signal: AbortSignal,
+): Promise<void> {
   for (let told = ""; !signal.aborted;) {
     const wanted = boundedRange(range());
     if (wanted !== told) {

@@ -24,7 +24,12 @@ export const sandbox = (more: Partial<ObservedSandbox> = {}): ObservedSandbox =>
 });
 
 /** A container of the pod in a state: `running`, `exited 0`, `exited 3`, `created`, `unknown`. */
-export function container(pod: Pod, name: string, state: string, more: Partial<ObservedContainer> & { readonly restarts?: number } = {}): ObservedContainer {
+export function container(
+  pod: Pod,
+  name: string,
+  state: string,
+  more: Partial<ObservedContainer> & { readonly restarts?: number } = {},
+): ObservedContainer {
   const [phase, code = "0"] = state.split(" ") as [ObservedContainer["state"], string?];
   const definition = everyContainerOf(pod).find((candidate) => candidate.name === name);
   const { restarts = 0, ...rest } = more;
@@ -42,12 +47,20 @@ export function container(pod: Pod, name: string, state: string, more: Partial<O
     image: "i",
     imageId: "sha256:1",
     logPath: "",
-    marks: { hash: definition ? containerHash(definition) : "", restartCount: restarts, terminationMessagePath: "", terminationMessagePolicy: "" },
+    marks: {
+      hash: definition ? containerHash(definition) : "",
+      restartCount: restarts,
+      terminationMessagePath: "",
+      terminationMessagePolicy: "",
+    },
     ...rest,
   };
 }
 
-export const observed = (containers: readonly ObservedContainer[], sandboxes: readonly ObservedSandbox[] = [sandbox()]): ObservedPod => ({
+export const observed = (
+  containers: readonly ObservedContainer[],
+  sandboxes: readonly ObservedSandbox[] = [sandbox()],
+): ObservedPod => ({
   uid: "u",
   name: "a",
   namespace: "n",

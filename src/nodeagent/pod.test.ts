@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { referenceTo } from "./pod.ts";
 import { samplePod } from "./pod.fixture.ts";
 
-const pod = samplePod({ containers: [{ name: "web" }], initContainers: [{ name: "first" }], ephemeralContainers: [{ name: "look" }] }, { resourceVersion: "7" });
+const pod = samplePod(
+  {
+    containers: [{ name: "web" }],
+    initContainers: [{ name: "first" }],
+    ephemeralContainers: [{ name: "look" }],
+  },
+  { resourceVersion: "7" },
+);
 const whole = { kind: "Pod", apiVersion: "v1", namespace: "n", name: "a", uid: "u", resourceVersion: "7" };
 
 const references: [rule: string, container: string | undefined, fieldPath: string | undefined][] = [
@@ -13,4 +20,7 @@ const references: [rule: string, container: string | undefined, fieldPath: strin
   ["an event about an ephemeral container points at it", "look", "spec.ephemeralContainers{look}"],
   ["an event about a container that the pod does not name points at the pod", "other", undefined],
 ];
-for (const [rule, container, fieldPath] of references) test(rule, () => assert.deepEqual(referenceTo(pod, container), { ...whole, ...(fieldPath && { fieldPath }) }));
+for (const [rule, container, fieldPath] of references)
+  test(rule, () =>
+    assert.deepEqual(referenceTo(pod, container), { ...whole, ...(fieldPath && { fieldPath }) }),
+  );

@@ -12,13 +12,19 @@ export const longNameOf = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(po
 
 export const containersOf = (pod: Pod): readonly Container[] => pod.spec.containers ?? [];
 export const initContainersOf = (pod: Pod): readonly Container[] => pod.spec.initContainers ?? [];
-export const ephemeralContainersOf = (pod: Pod): readonly EphemeralContainer[] => pod.spec.ephemeralContainers ?? [];
+export const ephemeralContainersOf = (pod: Pod): readonly EphemeralContainer[] =>
+  pod.spec.ephemeralContainers ?? [];
 /** Init containers, containers, ephemeral containers. */
-export const everyContainerOf = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...containersOf(pod), ...ephemeralContainersOf(pod)];
+export const everyContainerOf = (pod: Pod): readonly Container[] => [
+  ...initContainersOf(pod),
+  ...containersOf(pod),
+  ...ephemeralContainersOf(pod),
+];
 
 export const isHostNetwork = (pod: Pod): boolean => pod.spec.hostNetwork === true;
 export const isDeleted = (pod: Pod): boolean => Boolean(pod.metadata.deletionTimestamp);
-export const isFinished = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+export const isFinished = (pod: Pod): boolean =>
+  pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 
 /** Whether the pod came from a file or a URL and not from the API server. */
 export function isStatic(pod: Pod, { names }: Dialect): boolean {
@@ -26,12 +32,14 @@ export function isStatic(pod: Pod, { names }: Dialect): boolean {
   return source !== undefined && source !== "api";
 }
 /** Whether this object in the API server only mirrors a static pod. */
-export const isMirror = (pod: Pod, { names }: Dialect): boolean => pod.metadata.annotations?.[names.annotations.configMirror] !== undefined;
+export const isMirror = (pod: Pod, { names }: Dialect): boolean =>
+  pod.metadata.annotations?.[names.annotations.configMirror] !== undefined;
 
 /** Pods of this priority and above belong to the system. */
 const systemPriority = 2_000_000_000;
 /** Whether the node cannot do without the pod: others yield to it. */
-export const isCritical = (pod: Pod, dialect: Dialect): boolean => isStatic(pod, dialect) || isMirror(pod, dialect) || Number(pod.spec.priority ?? 0) >= systemPriority;
+export const isCritical = (pod: Pod, dialect: Dialect): boolean =>
+  isStatic(pod, dialect) || isMirror(pod, dialect) || Number(pod.spec.priority ?? 0) >= systemPriority;
 
 /** What an event about the pod, or one of its containers, points at. */
 export function referenceTo(pod: Pod, container?: string): ObjectReference {
@@ -49,7 +57,9 @@ export function referenceTo(pod: Pod, container?: string): ObjectReference {
 
 function fieldPathOf(pod: Pod, container: string): string | undefined {
   if (containersOf(pod).some(({ name }) => name === container)) return `spec.containers{${container}}`;
-  if (initContainersOf(pod).some(({ name }) => name === container)) return `spec.initContainers{${container}}`;
-  if (ephemeralContainersOf(pod).some(({ name }) => name === container)) return `spec.ephemeralContainers{${container}}`;
+  if (initContainersOf(pod).some(({ name }) => name === container))
+    return `spec.initContainers{${container}}`;
+  if (ephemeralContainersOf(pod).some(({ name }) => name === container))
+    return `spec.ephemeralContainers{${container}}`;
   return undefined;
 }

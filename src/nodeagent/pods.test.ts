@@ -8,7 +8,10 @@ const podOf = (name: string, container: object = {}, spec: object = {}): object 
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name },
-  spec: { containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }], ...spec },
+  spec: {
+    containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }],
+    ...spec,
+  },
 });
 const states = (h: Harness, uid: string): string =>
   [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])]
@@ -17,8 +20,12 @@ const states = (h: Harness, uid: string): string =>
         `${name}:${state.running ? "running" : state.terminated ? `${state.terminated.reason}(${state.terminated.exitCode})` : state.waiting?.reason}:${restartCount}`,
     )
     .join(" ");
-const condition = (h: Harness, uid: string, type: string): string => h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
-const made = (h: Harness): string[] => h.runtime.calls.map(({ method }) => method).filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
+const condition = (h: Harness, uid: string, type: string): string =>
+  h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
+const made = (h: Harness): string[] =>
+  h.runtime.calls
+    .map(({ method }) => method)
+    .filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
 
 test("a pod runs, becomes ready and goes when it is deleted", () =>
   on({}, async (h) => {
@@ -30,7 +37,15 @@ test("a pod runs, becomes ready and goes when it is deleted", () =>
     h.delete("uid-of-a", 2);
     await h.pass(5);
     assert.deepEqual(h.deleted, ["uid-of-a"]);
-    assert.deepEqual(made(h), ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"]);
+    assert.deepEqual(made(h), [
+      "RunPodSandbox",
+      "CreateContainer",
+      "StartContainer",
+      "StopContainer",
+      "StopPodSandbox",
+      "RemoveContainer",
+      "RemovePodSandbox",
+    ]);
     assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
   }));
 
@@ -112,7 +127,9 @@ test("a crashing container restarts with longer and longer waits", () =>
     await h.pass(130);
     const starts = h.runtime.calls
       .filter(({ method }) => method === "StartContainer")
-      .map(({ atMilliseconds }) => Math.round((atMilliseconds - Date.parse("2030-01-01T00:00:00Z")) / 10_000));
+      .map(({ atMilliseconds }) =>
+        Math.round((atMilliseconds - Date.parse("2030-01-01T00:00:00Z")) / 10_000),
+      );
     assert.deepEqual(starts, [0, 0, 1, 3, 7]);
     assert.match(states(h, "uid-of-a"), /main:CrashLoopBackOff:4/);
     assert.equal(h.status("uid-of-a").phase, "Running");
@@ -132,7 +149,13 @@ test("init containers run in order before the others", () =>
 
 test("a failed init container ends a pod that never restarts", () =>
   on({}, async (h) => {
-    h.run(podOf("a", {}, { restartPolicy: "Never", initContainers: [{ name: "one", image: "busybox:1", command: ["false"] }] }));
+    h.run(
+      podOf(
+        "a",
+        {},
+        { restartPolicy: "Never", initContainers: [{ name: "one", image: "busybox:1", command: ["false"] }] },
+      ),
+    );
     await h.pass(4);
     assert.equal(h.status("uid-of-a").phase, "Failed");
     assert.equal(h.runtime.calls.filter(({ method }) => method === "CreateContainer").length, 1);
@@ -140,16 +163,31 @@ test("a failed init container ends a pod that never restarts", () =>
 
 test("a container that fails its liveness probe is restarted", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 2 } }, { terminationGracePeriodSeconds: 1 }));
+    h.run(
+      podOf(
+        "a",
+        { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 2 } },
+        { terminationGracePeriodSeconds: 1 },
+      ),
+    );
     await h.pass(12);
     assert.match(states(h, "uid-of-a"), /main:(running|CrashLoopBackOff):[1-9]/);
-    assert.ok(h.events.some(({ reason, message }) => reason === "Killing" && message === "Container main failed liveness probe, will be restarted"));
+    assert.ok(
+      h.events.some(
+        ({ reason, message }) =>
+          reason === "Killing" && message === "Container main failed liveness probe, will be restarted",
+      ),
+    );
     assert.ok(h.events.some(({ reason, container }) => reason === "Unhealthy" && container === "main"));
   }));
 
 test("readiness follows its probe", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1, initialDelaySeconds: 5 } }));
+    h.run(
+      podOf("a", {
+        readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1, initialDelaySeconds: 5 },
+      }),
+    );
     await h.pass(3);
     assert.equal(condition(h, "uid-of-a", "Ready"), "False");
     await h.pass(5);
@@ -168,11 +206,27 @@ test("an image that is missing is waited for with back-off", () =>
   }));
 
 const refusals: [name: string, container: object, reason: string][] = [
-  ["an image that may not be pulled", { image: "registry.example/none:1", imagePullPolicy: "Never" }, "ErrImageNeverPull"],
+  [
+    "an image that may not be pulled",
+    { image: "registry.example/none:1", imagePullPolicy: "Never" },
+    "ErrImageNeverPull",
+  ],
   ["an image name that is none", { image: "Not A/Valid::Name" }, "InvalidImageName"],
-  ["a missing config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k" } } }] }, "CreateContainerConfigError"],
-  ["an image's root where root is forbidden", { securityContext: { runAsNonRoot: true } }, "CreateContainerConfigError"],
-  ["root where root is forbidden", { securityContext: { runAsNonRoot: true, runAsUser: 0 } }, "CreateContainerConfigError"],
+  [
+    "a missing config map",
+    { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k" } } }] },
+    "CreateContainerConfigError",
+  ],
+  [
+    "an image's root where root is forbidden",
+    { securityContext: { runAsNonRoot: true } },
+    "CreateContainerConfigError",
+  ],
+  [
+    "root where root is forbidden",
+    { securityContext: { runAsNonRoot: true, runAsUser: 0 } },
+    "CreateContainerConfigError",
+  ],
 ];
 for (const [name, container, reason] of refusals) {
   test(`${name} leaves the container waiting with ${reason}`, () =>
@@ -185,31 +239,50 @@ for (const [name, container, reason] of refusals) {
 }
 
 test("a pod of the system starts when those that make room for it have ended, and they tell why", () =>
-  on({ admission: { admit: (pod, others) => ({ ok: true, ...(pod.metadata.name === "b" && { preempts: others }) }) } }, async (h) => {
-    h.run(podOf("a", { command: ["sleep", "100000"] }, { terminationGracePeriodSeconds: 5 }));
-    await h.pass(2);
-    h.run(podOf("b"));
-    await h.pass(10);
-    assert.deepEqual([h.status("uid-of-a").phase, h.status("uid-of-a").reason, h.status("uid-of-b").phase], ["Failed", "Preempting", "Running"]);
-    assert.equal(condition(h, "uid-of-a", "DisruptionTarget"), "True");
-    assert.ok(h.reasons().includes("Preempting"));
-    const calls = made(h);
-    assert.ok(calls.indexOf("StopContainer") < calls.lastIndexOf("StartContainer"), calls.join(" "));
-  }));
+  on(
+    {
+      admission: {
+        admit: (pod, others) => ({ ok: true, ...(pod.metadata.name === "b" && { preempts: others }) }),
+      },
+    },
+    async (h) => {
+      h.run(podOf("a", { command: ["sleep", "100000"] }, { terminationGracePeriodSeconds: 5 }));
+      await h.pass(2);
+      h.run(podOf("b"));
+      await h.pass(10);
+      assert.deepEqual(
+        [h.status("uid-of-a").phase, h.status("uid-of-a").reason, h.status("uid-of-b").phase],
+        ["Failed", "Preempting", "Running"],
+      );
+      assert.equal(condition(h, "uid-of-a", "DisruptionTarget"), "True");
+      assert.ok(h.reasons().includes("Preempting"));
+      const calls = made(h);
+      assert.ok(calls.indexOf("StopContainer") < calls.lastIndexOf("StartContainer"), calls.join(" "));
+    },
+  ));
 
 test("a pod that is blocked waits and says why", () =>
-  on({ admission: { admit: () => ({ ok: true }), blocks: () => ({ reason: "AppArmor", message: "no" }) } }, async (h) => {
-    h.run({ ...podOf("a"), status: { phase: "Pending" } });
-    await h.pass(3);
-    const { phase, reason, message } = h.status("uid-of-a");
-    assert.deepEqual([phase, reason, message, states(h, "uid-of-a"), made(h)], ["Pending", "AppArmor", "no", "main:Blocked:0", []]);
-  }));
+  on(
+    { admission: { admit: () => ({ ok: true }), blocks: () => ({ reason: "AppArmor", message: "no" }) } },
+    async (h) => {
+      h.run({ ...podOf("a"), status: { phase: "Pending" } });
+      await h.pass(3);
+      const { phase, reason, message } = h.status("uid-of-a");
+      assert.deepEqual(
+        [phase, reason, message, states(h, "uid-of-a"), made(h)],
+        ["Pending", "AppArmor", "no", "main:Blocked:0", []],
+      );
+    },
+  ));
 
 test("a container that cannot be started is tried again soon, then with back-off", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["/no/such/program"] }));
     await h.pass(5);
-    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:CrashLoopBackOff:1", 2]);
+    assert.deepEqual(
+      [states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length],
+      ["main:CrashLoopBackOff:1", 2],
+    );
     assert.ok(h.reasons().includes("BackOff"));
   }));
 
@@ -218,19 +291,36 @@ test("a container that the runtime neither starts nor calls ended is tried again
     h.runtime.faults.fail("StartContainer", new Error("out of order"), Infinity);
     h.run(podOf("a"));
     await h.pass(15);
-    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:RunContainerError:0", 2]);
+    assert.deepEqual(
+      [states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length],
+      ["main:RunContainerError:0", 2],
+    );
   }));
 
 test("a container that fails its liveness probe starts again at once, twice, before it has to wait", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1 } }, { terminationGracePeriodSeconds: 1 }));
+    h.run(
+      podOf(
+        "a",
+        { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1 } },
+        { terminationGracePeriodSeconds: 1 },
+      ),
+    );
     await h.pass(9);
-    assert.deepEqual([states(h, "uid-of-a"), h.reasons().includes("BackOff")], ["main:CrashLoopBackOff:2", true]);
+    assert.deepEqual(
+      [states(h, "uid-of-a"), h.reasons().includes("BackOff")],
+      ["main:CrashLoopBackOff:2", true],
+    );
   }));
 
 test("a pod that an earlier agent turned away stays as it is", () =>
   on({}, async (h) => {
-    const status = { phase: "Failed", reason: "OutOfcpu", message: "Pod was rejected: no", startTime: "2030-01-01T00:00:00Z" };
+    const status = {
+      phase: "Failed",
+      reason: "OutOfcpu",
+      message: "Pod was rejected: no",
+      startTime: "2030-01-01T00:00:00Z",
+    };
     h.run({ ...podOf("a"), status });
     await h.pass(3);
     assert.deepEqual([h.status("uid-of-a"), made(h)], [status, []]);
@@ -239,10 +329,21 @@ test("a pod that an earlier agent turned away stays as it is", () =>
 for (const selinux of [false, true]) {
   test(`folders are labelled anew where the machine ${selinux ? "uses" : "has no"} labels`, () =>
     on({ settings: { selinux } }, async (h) => {
-      h.run(podOf("a", { volumeMounts: [{ name: "v", mountPath: "/v" }] }, { volumes: [{ name: "v", emptyDir: {} }] }));
+      h.run(
+        podOf(
+          "a",
+          { volumeMounts: [{ name: "v", mountPath: "/v" }] },
+          { volumes: [{ name: "v", emptyDir: {} }] },
+        ),
+      );
       await h.pass(2);
-      const created = h.runtime.calls.find(({ method }) => method === "CreateContainer")?.request as { config: { mounts: { containerPath: string; selinuxRelabel?: boolean }[] } };
-      assert.equal(created.config.mounts.find(({ containerPath }) => containerPath === "/v")?.selinuxRelabel ?? false, selinux);
+      const created = h.runtime.calls.find(({ method }) => method === "CreateContainer")?.request as {
+        config: { mounts: { containerPath: string; selinuxRelabel?: boolean }[] };
+      };
+      assert.equal(
+        created.config.mounts.find(({ containerPath }) => containerPath === "/v")?.selinuxRelabel ?? false,
+        selinux,
+      );
     }));
 }
 
@@ -276,7 +377,12 @@ test("a deletion does not cut a container's start short: it would look like one 
 
 test("once it has started, a container is asked whether it is ready at once", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { startupProbe: { exec: { command: ["true"] }, initialDelaySeconds: 4 }, readinessProbe: { exec: { command: ["true"] }, periodSeconds: 60 } }));
+    h.run(
+      podOf("a", {
+        startupProbe: { exec: { command: ["true"] }, initialDelaySeconds: 4 },
+        readinessProbe: { exec: { command: ["true"] }, periodSeconds: 60 },
+      }),
+    );
     await h.pass(3);
     assert.equal(condition(h, "uid-of-a", "Ready"), "False");
     await h.pass(4);
@@ -285,7 +391,13 @@ test("once it has started, a container is asked whether it is ready at once", ()
 
 test("a container whose postStart hook failed is started again soon", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { lifecycle: { postStart: { exec: { command: ["false"] } } } }, { terminationGracePeriodSeconds: 1 }));
+    h.run(
+      podOf(
+        "a",
+        { lifecycle: { postStart: { exec: { command: ["false"] } } } },
+        { terminationGracePeriodSeconds: 1 },
+      ),
+    );
     await h.pass(5);
     assert.equal(h.runtime.calls.filter(({ method }) => method === "StartContainer").length, 2);
     assert.ok(h.reasons().includes("BackOff"));
@@ -314,7 +426,13 @@ test("a preStop hook runs first and its failure is told", () =>
 
 test("a failed postStart hook ends the container", () =>
   on({}, async (h) => {
-    h.run(podOf("a", { lifecycle: { postStart: { exec: { command: ["false"] } } } }, { restartPolicy: "Never", terminationGracePeriodSeconds: 1 }));
+    h.run(
+      podOf(
+        "a",
+        { lifecycle: { postStart: { exec: { command: ["false"] } } } },
+        { restartPolicy: "Never", terminationGracePeriodSeconds: 1 },
+      ),
+    );
     await h.pass(5);
     assert.equal(states(h, "uid-of-a"), "main:Error(137):0");
     assert.equal(h.status("uid-of-a").phase, "Failed");
@@ -327,7 +445,10 @@ test("a pod past its deadline fails", () =>
     await h.pass(3);
     assert.equal(h.status("uid-of-a").phase, "Running");
     await h.pass(6);
-    assert.deepEqual([h.status("uid-of-a").phase, h.status("uid-of-a").reason], ["Failed", "DeadlineExceeded"]);
+    assert.deepEqual(
+      [h.status("uid-of-a").phase, h.status("uid-of-a").reason],
+      ["Failed", "DeadlineExceeded"],
+    );
   }));
 
 test("a rejected pod fails with the reason and nothing is made", () =>
@@ -335,7 +456,10 @@ test("a rejected pod fails with the reason and nothing is made", () =>
     h.run(podOf("a"));
     await h.pass(2);
     const { phase, reason, message, conditions, containerStatuses } = h.status("uid-of-a");
-    assert.deepEqual([phase, reason, message, conditions, containerStatuses], ["Failed", "OutOfcpu", "Pod was rejected: no cpu", undefined, undefined]);
+    assert.deepEqual(
+      [phase, reason, message, conditions, containerStatuses],
+      ["Failed", "OutOfcpu", "Pod was rejected: no cpu", undefined, undefined],
+    );
     assert.deepEqual(made(h), []);
     h.delete("uid-of-a", 30);
     await h.pass(1);
@@ -353,14 +477,22 @@ test("an agent that restarts recreates nothing and flips nothing", async () => {
   const second = harness({ reuse: first });
   await second.look();
   second.runtime.calls.length = 0;
-  second.run({ ...podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }), status });
+  second.run({
+    ...podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }),
+    status,
+  });
   await second.pass(10);
   assert.ok(before > 0);
   assert.deepEqual(
     made(second).filter((method) => method !== "ExecSync"),
     [],
   );
-  assert.deepEqual(second.told.get("uid-of-a")?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [], []);
+  assert.deepEqual(
+    second.told
+      .get("uid-of-a")
+      ?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [],
+    [],
+  );
   await second.close();
 });
 
@@ -374,32 +506,59 @@ test("a pod that nobody asks for is ended and removed", () =>
   }));
 
 test("a pod that takes the place of one deleted by force is let in, and begins when the ports of the node are free", () =>
-  on({ admission: { admit: (pod, others) => (portsCollide(pod, others) ? { ok: false, reason: "NodePorts", message: "taken" } : { ok: true }) } }, async (h) => {
-    const ported = (uid: string): object => ({
-      ...podOf("a", { ports: [{ containerPort: 80, hostPort: 8080 }] }, { terminationGracePeriodSeconds: 1 }),
-      metadata: { name: "a", uid },
-    });
-    h.run(ported("old"));
-    await h.pass(1);
-    const release = h.runtime.faults.hold("StopContainer");
-    h.pods.drop("old");
-    h.run(ported("new"));
-    await h.pass(2);
-    assert.equal(made(h).filter((call) => call === "RunPodSandbox").length, 1);
-    release();
-    await h.pass(3);
-    assert.deepEqual([states(h, "new"), made(h).indexOf("StopPodSandbox") < made(h).lastIndexOf("RunPodSandbox")], ["main:running:0", true]);
-  }));
+  on(
+    {
+      admission: {
+        admit: (pod, others) =>
+          portsCollide(pod, others) ? { ok: false, reason: "NodePorts", message: "taken" } : { ok: true },
+      },
+    },
+    async (h) => {
+      const ported = (uid: string): object => ({
+        ...podOf(
+          "a",
+          { ports: [{ containerPort: 80, hostPort: 8080 }] },
+          { terminationGracePeriodSeconds: 1 },
+        ),
+        metadata: { name: "a", uid },
+      });
+      h.run(ported("old"));
+      await h.pass(1);
+      const release = h.runtime.faults.hold("StopContainer");
+      h.pods.drop("old");
+      h.run(ported("new"));
+      await h.pass(2);
+      assert.equal(made(h).filter((call) => call === "RunPodSandbox").length, 1);
+      release();
+      await h.pass(3);
+      assert.deepEqual(
+        [states(h, "new"), made(h).indexOf("StopPodSandbox") < made(h).lastIndexOf("RunPodSandbox")],
+        ["main:running:0", true],
+      );
+    },
+  ));
 
 test("a pod found running that no source knows is ended and removed", async () => {
   const first = harness();
-  first.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["true"] } } } }, { terminationGracePeriodSeconds: 1 }));
+  first.run(
+    podOf(
+      "a",
+      { lifecycle: { preStop: { exec: { command: ["true"] } } } },
+      { terminationGracePeriodSeconds: 1 },
+    ),
+  );
   await first.pass(1);
   await first.close();
   const second = harness({ reuse: first });
   second.runtime.calls.length = 0;
   await second.pass(4);
-  assert.deepEqual(made(second), ["ExecSync", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"]);
+  assert.deepEqual(made(second), [
+    "ExecSync",
+    "StopContainer",
+    "StopPodSandbox",
+    "RemoveContainer",
+    "RemovePodSandbox",
+  ]);
   assert.equal(second.pods.has("uid-of-a"), false);
   await second.close();
 });
@@ -411,14 +570,22 @@ test("a container whose image was changed is restarted with the new one", () =>
     h.run(podOf("a", { image: "busybox:2" }, { terminationGracePeriodSeconds: 1 }));
     await h.pass(20);
     assert.equal(states(h, "uid-of-a"), "main:running:1");
-    assert.ok(h.events.some(({ message }) => message === "Container main definition changed, will be restarted"));
+    assert.ok(
+      h.events.some(({ message }) => message === "Container main definition changed, will be restarted"),
+    );
   }));
 
 test("an ephemeral container is added to a running pod and never restarted", () =>
   on({}, async (h) => {
     h.run(podOf("a"));
     await h.pass(1);
-    h.run(podOf("a", {}, { ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sh", "-c", "exit 4"] }] }));
+    h.run(
+      podOf(
+        "a",
+        {},
+        { ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sh", "-c", "exit 4"] }] },
+      ),
+    );
     await h.pass(30);
     const [debug] = h.status("uid-of-a").ephemeralContainerStatuses ?? [];
     assert.deepEqual([debug?.state.terminated?.exitCode, debug?.restartCount], [4, 0]);

@@ -1,5 +1,5 @@
-// The pods of this node: one worker each, fed by the sources and by what the runtime shows. This is the driver: it performs what
-// next() and plan() decided, and tells the status.
+// The pods of this node: one worker each, fed by the sources and by what the runtime shows. This is the
+// driver: it performs what next() and plan() decided, and tells the status.
 import type { Pod, PodStatus } from "#api";
 import { millisOfTime, timeOfMillis } from "#base";
 import { type ObservedPod, hasRunningContainers, isRunningPod } from "./containers/observed.ts";
@@ -8,8 +8,21 @@ import { hostPortsOf, portsCollide } from "./node/admission.ts";
 import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
-import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry, type PodTally, type WorkingPod } from "./seams.ts";
-import { blockedStatus, computeStatus, hasInitialized, publishable, terminatedStatus } from "./status/compute.ts";
+import {
+  LeftBehind,
+  type PodAdmission,
+  type PodEvictor,
+  type PodRegistry,
+  type PodTally,
+  type WorkingPod,
+} from "./seams.ts";
+import {
+  blockedStatus,
+  computeStatus,
+  hasInitialized,
+  publishable,
+  terminatedStatus,
+} from "./status/compute.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
@@ -70,7 +83,11 @@ export interface Pods extends PodEvictor {
 
 /** Pods are looked at somewhat before their time is over, so that not all come at once. */
 const soonest = 0.9;
-const pastDeadline: Ending = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline", lasts: true };
+const pastDeadline: Ending = {
+  reason: "DeadlineExceeded",
+  message: "Pod was active on the node longer than the specified deadline",
+  lasts: true,
+};
 
 export function pods(options: PodsOptions): Pods {
   const { context, writer, tally } = options;
@@ -114,10 +131,19 @@ export function pods(options: PodsOptions): Pods {
 
   async function sync(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<Done> {
     // A static pod that was edited is a new pod of the old name: the old one goes first.
-    if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
+    if (
+      isOwnStatic(pod) &&
+      [...entries.values()].some(
+        (other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared,
+      )
+    )
+      return { againMilliseconds: 250 };
     if (entry.awaits?.some(isHere)) return { againMilliseconds: 250 };
-    // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does not know what came of the last action.
-    let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown" ? view.observe(named(pod), signal) : view.current(named(pod), signal));
+    // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does
+    // not know what came of the last action.
+    let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"
+      ? view.observe(named(pod), signal)
+      : view.current(named(pod), signal));
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
@@ -140,12 +166,20 @@ export function pods(options: PodsOptions): Pods {
         context.objects.watch(pod);
         await context.volumes.refresh(pod);
       }
-      const waits = [outcome.againMilliseconds, late, options.syncMilliseconds * (soonest + Math.random() * (1 - soonest))].filter((wait) => wait !== undefined);
+      const waits = [
+        outcome.againMilliseconds,
+        late,
+        options.syncMilliseconds * (soonest + Math.random() * (1 - soonest)),
+      ].filter((wait) => wait !== undefined);
       return { againMilliseconds: Math.max(0, Math.min(...waits)) };
     } finally {
       if (!signal.aborted) {
         const { acted, simple, started = [] } = outcome;
-        const looked = !acted ? observed : simple ? view.look(named(pod), { containers: started }, signal) : view.observe(named(pod), signal);
+        const looked = !acted
+          ? observed
+          : simple
+            ? view.look(named(pod), { containers: started }, signal)
+            : view.observe(named(pod), signal);
         observed = await Promise.resolve(looked).then(
           (found) => {
             entry.outcome = "known";
@@ -161,7 +195,11 @@ export function pods(options: PodsOptions): Pods {
     }
   }
 
-  async function terminate(entry: PodEntry, { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" }, signal: AbortSignal): Promise<Done> {
+  async function terminate(
+    entry: PodEntry,
+    { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" },
+    signal: AbortSignal,
+  ): Promise<Done> {
     const ended = endedBy(why);
     probes.stopping(uidOf(pod));
     const { outcome } = entry;
@@ -172,11 +210,24 @@ export function pods(options: PodsOptions): Pods {
     entry.begun ??= hasInitialized(pod, before);
     publish(entry, pod, before, true);
     await ending(pod, signal, async () => {
-      await stopContainers(context, pod, observed, endsByItself(why) ? undefined : graceSeconds, entry.memory, signal);
-      // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
-      if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, entry.memory, { signal });
+      await stopContainers(
+        context,
+        pod,
+        observed,
+        endsByItself(why) ? undefined : graceSeconds,
+        entry.memory,
+        signal,
+      );
+      // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or
+      // holds something of the node's.
+      if (!certain || hostPortsOf(pod).length > 0)
+        await stopSandboxes(context, observed, entry.memory, { signal });
     });
-    const after = await view.look(named(pod), { containers: observed.containers.filter(({ state }) => state !== "exited") }, signal);
+    const after = await view.look(
+      named(pod),
+      { containers: observed.containers.filter(({ state }) => state !== "exited") },
+      signal,
+    );
     if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
     const late = why.because === "deleted" && (deadline(pod, before) ?? 1) <= 0;
     if (late) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
@@ -186,29 +237,50 @@ export function pods(options: PodsOptions): Pods {
     return { next: { type: "stopped" } };
   }
 
-  async function clear(entry: PodEntry, { pod, why }: WorkerState & { readonly at: "terminated" }, signal: AbortSignal): Promise<Done> {
+  async function clear(
+    entry: PodEntry,
+    { pod, why }: WorkerState & { readonly at: "terminated" },
+    signal: AbortSignal,
+  ): Promise<Done> {
     const uid = uidOf(pod);
     const gone = entry.removed || isDeleted(pod);
     if (!isRejection(entry, why)) {
-      const status = entry.status ?? look(entry, pod, await view.current(named(pod), signal), { over: true, ...endedBy(why) });
+      const status =
+        entry.status ??
+        look(entry, pod, await view.current(named(pod), signal), { over: true, ...endedBy(why) });
       entry.status = terminatedStatus(pod, status, isOwnStatic(pod), entry.begun);
     }
     publish(entry, pod, entry.status!, false);
     // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
     const leave = (error: unknown): void => {
       if (!(error instanceof LeftBehind)) throw error;
-      log.warn("something is left in the folder of a pod that the agent did not put there", { pod: keyOf(pod), uid, error: error.message });
+      log.warn("something is left in the folder of a pod that the agent did not put there", {
+        pod: keyOf(pod),
+        uid,
+        error: error.message,
+      });
     };
     await context.volumes.release(uid).catch(leave);
     // What the runtime never had is found by its folder alone, which therefore goes last.
-    if (gone && !entry.cleared && !view.has(uid)) await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
+    if (gone && !entry.cleared && !view.has(uid))
+      await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
     if (gone && !entry.cleared) await context.files.remove(uid).catch(leave);
-    // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by its marks if we die here.
+    // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by
+    // its marks if we die here.
     let trouble: Error | undefined;
-    if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
-    // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
-    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid))) await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
-    else await ending(pod, signal, async () => await stopSandboxes(context, await view.current(named(pod), signal), entry.memory, { signal }));
+    if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed)
+      await writer.remove(pod).catch((error: Error) => (trouble = error));
+    // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the
+    // node lacks.
+    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid)))
+      await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
+    else
+      await ending(
+        pod,
+        signal,
+        async () =>
+          await stopSandboxes(context, await view.current(named(pod), signal), entry.memory, { signal }),
+      );
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;
@@ -226,12 +298,21 @@ export function pods(options: PodsOptions): Pods {
     try {
       await end();
     } catch (error) {
-      if (!signal.aborted) events.event(referenceTo(pod), "Warning", "FailedKillPod", `error killing pod: ${(error as Error).message}`);
+      if (!signal.aborted)
+        events.event(
+          referenceTo(pod),
+          "Warning",
+          "FailedKillPod",
+          `error killing pod: ${(error as Error).message}`,
+        );
       throw error;
     }
   }
 
-  /** A process that the runtime has lost sight of keeps it from removing the container: it ends with the pod's control group. */
+  /**
+   * A process that the runtime has lost sight of keeps it from removing the container: it ends with the pod's
+   * control group.
+   */
   const alsoReleasing =
     (uid: string) =>
     async (error: unknown): Promise<never> => {
@@ -241,7 +322,11 @@ export function pods(options: PodsOptions): Pods {
 
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-    await ending(pod, signal, async () => await removePod(context, await view.current(named(pod), signal), signal));
+    await ending(
+      pod,
+      signal,
+      async () => await removePod(context, await view.current(named(pod), signal), signal),
+    );
     // An action that was cut short may have left something that nobody has seen.
     const left = entry.outcome === "known" ? undefined : await view.observe(named(pod), signal);
     if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
@@ -263,7 +348,12 @@ export function pods(options: PodsOptions): Pods {
   }
 
   /** Lets the probes follow, and computes the status. */
-  function look(entry: PodEntry, pod: Pod, observed: ObservedPod, how: { readonly over: boolean; readonly ended?: Ending }): PodStatus {
+  function look(
+    entry: PodEntry,
+    pod: Pod,
+    observed: ObservedPod,
+    how: { readonly over: boolean; readonly ended?: Ending },
+  ): PodStatus {
     const old = entry.status ?? options.mirrorOf(pod)?.status ?? pod.status ?? {};
     if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
     entry.holdMilliseconds = holdOf(observed, clock.now());
@@ -295,7 +385,9 @@ export function pods(options: PodsOptions): Pods {
   /** Milliseconds until the pod's own deadline. */
   function deadline(pod: Pod, status: PodStatus): number | undefined {
     const seconds = pod.spec.activeDeadlineSeconds;
-    return seconds === undefined || !status.startTime ? undefined : millisOfTime(status.startTime) + Number(seconds) * 1000 - clock.now();
+    return seconds === undefined || !status.startTime
+      ? undefined
+      : millisOfTime(status.startTime) + Number(seconds) * 1000 - clock.now();
   }
 
   const isHere = (uid: string): boolean => {
@@ -309,8 +401,13 @@ export function pods(options: PodsOptions): Pods {
     const message = "Preempted in order to admit critical pod";
     events.event(referenceTo(pod), "Warning", "Preempting", message);
     const agent = dialect.spelling.word("NodeAgent");
-    const disruption = { reason: `TerminationBy${agent}`, message: `Pod was preempted by ${agent} to accommodate a critical pod.` };
-    entries.get(uidOf(pod))?.worker.send({ type: "stop", why: { because: "ended", reason: "Preempting", message, disruption } });
+    const disruption = {
+      reason: `TerminationBy${agent}`,
+      message: `Pod was preempted by ${agent} to accommodate a critical pod.`,
+    };
+    entries
+      .get(uidOf(pod))
+      ?.worker.send({ type: "stop", why: { because: "ended", reason: "Preempting", message, disruption } });
     return uidOf(pod);
   }
 
@@ -331,14 +428,22 @@ export function pods(options: PodsOptions): Pods {
       const entry = add({ at: "syncing", pod }, false);
       // An earlier agent's volumes are taken over.
       if (ran) entry.refreshedAt = -Infinity;
-      entry.awaits = [...inTheWay.map(uidOf), ...(admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""))];
+      entry.awaits = [
+        ...inTheWay.map(uidOf),
+        ...(admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? "")),
+      ];
       entry.worker.wake();
       return;
     }
     const { reason, message } = admitted;
     events.event(referenceTo(pod), "Warning", reason, message);
     const entry = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
-    entry.status = { phase: "Failed", reason, message: `Pod was rejected: ${message}`, startTime: pod.status?.startTime ?? timeOfMillis(clock.now()) };
+    entry.status = {
+      phase: "Failed",
+      reason,
+      message: `Pod was rejected: ${message}`,
+      startTime: pod.status?.startTime ?? timeOfMillis(clock.now()),
+    };
     entry.worker.wake();
   }
 
@@ -375,9 +480,20 @@ export function pods(options: PodsOptions): Pods {
       }
       if (!sourcesReady || (observed.sandboxes.length === 0 && observed.containers.length === 0)) return;
       tally?.orphan();
-      log.info("a pod runs that nobody asks for; it is ended", { pod: `${observed.namespace}/${observed.name}`, uid: observed.uid });
+      log.info("a pod runs that nobody asks for; it is ended", {
+        pod: `${observed.namespace}/${observed.name}`,
+        uid: observed.uid,
+      });
       const pod = restoredPod(observed);
-      add({ at: "terminating", pod, graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)), why: { because: "removed" } }, true).worker.wake();
+      add(
+        {
+          at: "terminating",
+          pod,
+          graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)),
+          why: { because: "removed" },
+        },
+        true,
+      ).worker.wake();
     },
     wake: (uid) => entries.get(uid)?.worker.wake(),
     refresh: (uid) => {
@@ -402,7 +518,11 @@ export function pods(options: PodsOptions): Pods {
     evict: async (uid, { reason, message, graceSeconds }) => {
       const entry = entries.get(uid);
       if (!entry) return;
-      entry.worker.send({ type: "stop", why: { because: "ended", reason, message }, ...(graceSeconds !== undefined && { graceSeconds }) });
+      entry.worker.send({
+        type: "stop",
+        why: { because: "ended", reason, message },
+        ...(graceSeconds !== undefined && { graceSeconds }),
+      });
       while (entries.get(uid) === entry && entry.worker.state().at !== "terminated") await clock.sleep(100);
     },
     close: async () => {
@@ -411,10 +531,15 @@ export function pods(options: PodsOptions): Pods {
   };
 }
 
-/** A container that crashes again and again is not shown running each time: it must have run for a moment after a restart. */
+/**
+ * A container that crashes again and again is not shown running each time: it must have run for a moment
+ * after a restart.
+ */
 const restartedMilliseconds = 1000;
 function holdOf({ containers }: ObservedPod, now: number): number {
-  const young = containers.filter(({ state, marks }) => state === "running" && marks.restartCount > 0).map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
+  const young = containers
+    .filter(({ state, marks }) => state === "running" && marks.restartCount > 0)
+    .map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
   return Math.min(restartedMilliseconds, Math.max(0, ...young));
 }
 
@@ -424,7 +549,8 @@ const isForTheNode = (why: Why): boolean => why.because === "ended" && why.lasts
 /** Whether an earlier agent turned the pod away: nothing is to be said about containers that it never had. */
 const wasRejected = (pod: Pod): boolean => isFinished(pod) && pod.status.containerStatuses === undefined;
 /** Rejected pods never had containers to speak of. */
-const isRejection = (entry: PodEntry, why: Why): boolean => why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
+const isRejection = (entry: PodEntry, why: Why): boolean =>
+  why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
 
 /** Whether a newer version of a pod asks for anything; our own status coming back does not. */
 function matters(old: Pod, pod: Pod): boolean {
@@ -434,7 +560,9 @@ function matters(old: Pod, pod: Pod): boolean {
       rest,
       spec,
       isFinished({ status } as Pod),
-      (status?.conditions ?? []).filter(({ type }) => !["PodScheduled", "Ready", "Initialized", "ContainersReady"].includes(type)),
+      (status?.conditions ?? []).filter(
+        ({ type }) => !["PodScheduled", "Ready", "Initialized", "ContainersReady"].includes(type),
+      ),
     ]);
   };
   return wish(old) !== wish(pod);

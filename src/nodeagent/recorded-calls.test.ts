@@ -1,5 +1,6 @@
-// Feeds pods whose runtime calls were recorded elsewhere through plan and sync, and compares what the fake runtime is told with the
-// records, as facts: maps and environments as sets, random parts replaced. The records are no part of the repo.
+// Feeds pods whose runtime calls were recorded elsewhere through plan and sync, and compares what the fake
+// runtime is told with the records, as facts: maps and environments as sets, random parts replaced. The
+// records are no part of the repo.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
@@ -17,12 +18,24 @@ interface Recorded {
 type Json = { [key: string]: unknown };
 
 /** Recorded with --seccomp-default and the static cpu policy, which puts a cpu set into every container. */
-const isPinned = ({ calls }: Recorded): boolean => JSON.stringify(calls.find(({ method }) => method === "CreateContainer")?.request ?? "").includes('"cpuset_cpus"');
+const isPinned = ({ calls }: Recorded): boolean =>
+  JSON.stringify(calls.find(({ method }) => method === "CreateContainer")?.request ?? "").includes(
+    '"cpuset_cpus"',
+  );
 /** Rejected on the node, before it comes to the runtime. */
 const rejected = "sysctl-denied";
 
-const service = (namespace: string, name: string, clusterIP: string, ports: { name: string; port: number }[]): Service =>
-  ({ metadata: { namespace, name }, spec: { clusterIP, ports: ports.map((port) => ({ ...port, protocol: "TCP" })) }, status: {} }) as unknown as Service;
+const service = (
+  namespace: string,
+  name: string,
+  clusterIP: string,
+  ports: { name: string; port: number }[],
+): Service =>
+  ({
+    metadata: { namespace, name },
+    spec: { clusterIP, ports: ports.map((port) => ({ ...port, protocol: "TCP" })) },
+    status: {},
+  }) as unknown as Service;
 const services = [
   service("default", "orch", "10.0.0.1", [{ name: "https", port: 443 }]),
   service("t1", "svc-b", "10.0.5.5", [{ name: "80-8080", port: 80 }]),
@@ -32,16 +45,27 @@ const services = [
   ]),
   service("t1", "headless", "None", [{ name: "x", port: 1 }]),
 ];
-const configMaps = [{ metadata: { namespace: "t1", name: "cm1" }, data: { k1: "v1", k2: "v2", "bad.key": "z" } }] as unknown as ConfigMap[];
-const secrets = [{ metadata: { namespace: "t1", name: "sec1" }, data: { pw: Buffer.from("s3cret").toString("base64") } }] as unknown as Secret[];
+const configMaps = [
+  { metadata: { namespace: "t1", name: "cm1" }, data: { k1: "v1", k2: "v2", "bad.key": "z" } },
+] as unknown as ConfigMap[];
+const secrets = [
+  { metadata: { namespace: "t1", name: "sec1" }, data: { pw: Buffer.from("s3cret").toString("base64") } },
+] as unknown as Secret[];
 /** The one secret for a registry that the records name; the password is masked in them. */
 const pullSecret = (name: string): Secret =>
   ({
     metadata: { namespace: "t1", name },
     type: dialects.orch.names.secretTypes.dockerConfigJson,
-    data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths: { "registry.invalid": { username: "u", password: "…" } } })).toString("base64") },
+    data: {
+      ".dockerconfigjson": Buffer.from(
+        JSON.stringify({ auths: { "registry.invalid": { username: "u", password: "…" } } }),
+      ).toString("base64"),
+    },
   }) as unknown as Secret;
-const images = ["registry.orch.io/e2e-test-images/agnhost:2.47", "registry.orch.io/e2e-test-images/busybox:1.29-4"].map((name) => ({ name, user: "0" }));
+const images = [
+  "registry.orch.io/e2e-test-images/agnhost:2.47",
+  "registry.orch.io/e2e-test-images/busybox:1.29-4",
+].map((name) => ({ name, user: "0" }));
 
 const files = skip ? [] : readdirSync(folder).filter((file) => !file.startsWith("_"));
 for (const file of files) {
@@ -53,7 +77,8 @@ for (const file of files) {
     for (const method of ["RunPodSandbox", "PullImage", "CreateContainer"]) {
       const [wanted, found] = [firsts(recorded.calls, method), firsts(told, method)];
       assert.deepEqual([...found.keys()], [...wanted.keys()], `made by ${method}`);
-      for (const [key, request] of wanted) assert.deepEqual(facts(found.get(key)!), facts(request), `${method} ${key}`);
+      for (const [key, request] of wanted)
+        assert.deepEqual(facts(found.get(key)!), facts(request), `${method} ${key}`);
     }
   });
 }
@@ -71,13 +96,20 @@ async function play(recorded: Recorded): Promise<Recorded["calls"]> {
   given.spec.serviceAccountName ??= "default";
   if (isStatic) {
     given.metadata.name = "static-${nodeName}";
-    given.metadata.annotations = { ...given.metadata.annotations, [dialect.names.annotations.configSource]: "file", [dialect.names.annotations.configHash]: "${configHash}" };
+    given.metadata.annotations = {
+      ...given.metadata.annotations,
+      [dialect.names.annotations.configSource]: "file",
+      [dialect.names.annotations.configHash]: "${configHash}",
+    };
   }
   if (mountsToken) {
     // What the API server's admission adds.
     given.spec.volumes = [...(given.spec.volumes ?? []), { name: token, projected: { sources: [] } }];
     for (const container of [...(given.spec.initContainers ?? []), ...(given.spec.containers ?? [])]) {
-      container.volumeMounts = [...(container.volumeMounts ?? []), { name: token, mountPath: dialect.paths.serviceAccountMount, readOnly: true }];
+      container.volumeMounts = [
+        ...(container.volumeMounts ?? []),
+        { name: token, mountPath: dialect.paths.serviceAccountMount, readOnly: true },
+      ];
     }
   }
   const h = harness({
@@ -110,7 +142,10 @@ function firsts(calls: Recorded["calls"], method: string): Map<string, Json> {
   const found = new Map<string, Json>();
   for (const call of calls) {
     if (call.method !== method) continue;
-    const name = method === "PullImage" ? "image" : (((call.request["config"] as Json)["metadata"] as Json)["name"] as string);
+    const name =
+      method === "PullImage"
+        ? "image"
+        : (((call.request["config"] as Json)["metadata"] as Json)["name"] as string);
     if (!found.has(name)) found.set(name, call.request);
   }
   return found;
@@ -134,7 +169,15 @@ function wire(value: unknown): unknown {
     Object.entries(value).flatMap(([key, item]) => {
       const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       if (byKey.has(name)) return Object.keys(item as object).length > 0 ? [[name, item]] : [];
-      if (item === undefined || item === "" || item === 0 || item === 0n || item === false || (Array.isArray(item) && item.length === 0)) return [];
+      if (
+        item === undefined ||
+        item === "" ||
+        item === 0 ||
+        item === 0n ||
+        item === false ||
+        (Array.isArray(item) && item.length === 0)
+      )
+        return [];
       return [[name, enums[name] && typeof item === "number" ? enums[name][item] : wire(item)]];
     }),
   );
@@ -151,7 +194,10 @@ function facts(request: Json): unknown {
     .replaceAll(/10\.88\.\d+\.\d+/g, "${podIP}")
     .replaceAll("pod44df40eb70c61e00caf6c999dbe66b59", "pod${manifestHashUid}");
   const { pod_sandbox_id: _, ...rest } = JSON.parse(text) as Json;
-  const config = (rest["config"] ?? {}) as { envs?: { key: string }[]; mounts?: { container_path: string }[] };
+  const config = (rest["config"] ?? {}) as {
+    envs?: { key: string }[];
+    mounts?: { container_path: string }[];
+  };
   config.envs?.sort((a, b) => (a.key < b.key ? -1 : 1));
   config.mounts?.sort((a, b) => (a.container_path < b.container_path ? -1 : 1));
   return rest;

@@ -21,7 +21,9 @@ export function registryOf({
   return {
     pods: () => wanted().map(shown),
     byName: (namespace, name) => {
-      const found = wanted().filter((entry) => namespaceOf(podOf(entry)) === namespace && nameOf(podOf(entry)) === name);
+      const found = wanted().filter(
+        (entry) => namespaceOf(podOf(entry)) === namespace && nameOf(podOf(entry)) === name,
+      );
       const live = found.find((entry) => entry.worker.state().at !== "terminated") ?? found.at(-1);
       return live && shown(live);
     },
@@ -30,7 +32,14 @@ export function registryOf({
       return entry && shown(entry);
     },
     sandboxId: (uid) => view.get(uid)?.sandboxes[0]?.id,
-    containers: (uid) => (view.get(uid)?.containers ?? []).map(({ name, id, state, marks, logPath }) => ({ name, id, state, attempt: marks.restartCount, logPath })),
+    containers: (uid) =>
+      (view.get(uid)?.containers ?? []).map(({ name, id, state, marks, logPath }) => ({
+        name,
+        id,
+        state,
+        attempt: marks.restartCount,
+        logPath,
+      })),
     runningPods: async () =>
       [...view.pods()].filter(isRunningPod).map((observed) => {
         const running = observed.containers.filter(({ state }) => state === "running");

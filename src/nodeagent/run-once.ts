@@ -20,7 +20,8 @@ export async function runOnce({ clock, ready, pods }: RunOnceOptions): Promise<r
     pods()
       .filter(({ status }) => status?.phase !== "Running" && status?.phase !== "Succeeded")
       .map(keyOf);
-  const isFinal = (): boolean => ready() && pods().every(({ status }) => status?.phase !== undefined && status.phase !== "Pending");
+  const isFinal = (): boolean =>
+    ready() && pods().every(({ status }) => status?.phase !== undefined && status.phase !== "Pending");
   while (!isFinal() && clock.now() < until) await clock.sleep(lookMilliseconds);
   return left();
 }

@@ -1,4 +1,5 @@
-// What the parts of the agent ask of each other. agent.ts puts the parts together; nothing else knows all of them.
+// What the parts of the agent ask of each other. agent.ts puts the parts together; nothing else knows all of
+// them.
 import type { ConfigMap, ObjectReference, Pod, Secret } from "#api";
 
 /** A volume as containers can mount it. */
@@ -26,16 +27,25 @@ export class VolumeTrouble extends Error {
   override readonly name = "VolumeTrouble";
 }
 
-/** Nothing of the pod is mounted any more, but something lies in its folder that the agent did not put there, and stays. */
+/**
+ * Nothing of the pod is mounted any more, but something lies in its folder that the agent did not put there,
+ * and stays.
+ */
 export class LeftBehind extends Error {
   override readonly name = "LeftBehind";
 }
 
 /** The volumes of pods. */
 export interface PodVolumes {
-  /** Sets up what the pod's containers mount; safe to call again. Rejects with VolumeTrouble while something is missing. */
+  /**
+   * Sets up what the pod's containers mount; safe to call again. Rejects with VolumeTrouble while something
+   * is missing.
+   */
   mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>>;
-  /** The host path of a path inside a mounted volume, made if absent and bound so that it cannot be moved away. */
+  /**
+   * The host path of a path inside a mounted volume, made if absent and bound so that it cannot be moved
+   * away.
+   */
   subPath(pod: Pod, volume: MountedVolume, at: SubPath, signal: AbortSignal): Promise<string>;
   /** Brings config maps, secrets, downward values and tokens of a running pod up to date. */
   refresh(pod: Pod): Promise<void>;
@@ -46,7 +56,10 @@ export interface PodVolumes {
 
 /** The control groups of pods. Names come from the pure functions in plan/. */
 export interface PodCgroups {
-  /** Makes the pod's group with its limits; gives the name that the sandbox gets as its parent. Safe to call again. */
+  /**
+   * Makes the pod's group with its limits; gives the name that the sandbox gets as its parent. Safe to call
+   * again.
+   */
   ensure(pod: Pod): Promise<string>;
   /** Ends what still runs in the pod's group and removes it. Safe to call again. */
   release(podUid: string): Promise<void>;
@@ -55,7 +68,13 @@ export interface PodCgroups {
 }
 
 export interface EventRecorder {
-  event(regarding: ObjectReference, type: "Normal" | "Warning", reason: string, message: string, action?: string): void;
+  event(
+    regarding: ObjectReference,
+    type: "Normal" | "Warning",
+    reason: string,
+    message: string,
+    action?: string,
+  ): void;
 }
 
 /** `preempts` are pods that must end first, for want of what `lacking` names. */
@@ -70,7 +89,10 @@ export interface PodAdmission {
   blocks?(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** Config maps and secrets that pods of this node refer to. Undefined when there is none; throws when it cannot be known. */
+/**
+ * Config maps and secrets that pods of this node refer to. Undefined when there is none; throws when it
+ * cannot be known.
+ */
 export interface ReferencedObjects {
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
@@ -155,5 +177,8 @@ export interface WorkingPod {
 /** Ends pods for the node's sake. */
 export interface PodEvictor {
   /** The pod ends as Failed with this reason; resolves once its containers have ended. */
-  evict(uid: string, why: { readonly reason: string; readonly message: string; readonly graceSeconds?: number }): Promise<void>;
+  evict(
+    uid: string,
+    why: { readonly reason: string; readonly message: string; readonly graceSeconds?: number },
+  ): Promise<void>;
 }

@@ -16,13 +16,35 @@ export const dialectOption = (dialect: Dialect) =>
     doc: "Whose names are spoken on the wire, inside objects and in files. Recorded at the first start; a store keeps its dialect.",
   });
 
-export const helpOption = option({ flag: "help", short: "h", type: bool, default: false, doc: "Print this help and quit." });
+export const helpOption = option({
+  flag: "help",
+  short: "h",
+  type: bool,
+  default: false,
+  doc: "Print this help and quit.",
+});
 
-const versionType: OptionType<string> = { ...oneOf("true", "false", "raw"), name: "version[=true]", bare: "true" };
-export const versionOption = option({ flag: "version", type: versionType, default: "false", doc: "Print version information and quit; raw prints it as data." });
+const versionType: OptionType<string> = {
+  ...oneOf("true", "false", "raw"),
+  name: "version[=true]",
+  bare: "true",
+};
+export const versionOption = option({
+  flag: "version",
+  type: versionType,
+  default: "false",
+  doc: "Print version information and quit; raw prints it as data.",
+});
 
 export const verbosityOption = <C extends { readonly config?: string }>(more: C) =>
-  option({ flag: "v", short: "v", type: level, default: 0, doc: "Log verbosity: 0 tells only what matters most, 4 is for debugging. Errors are always told.", ...more });
+  option({
+    flag: "v",
+    short: "v",
+    type: level,
+    default: 0,
+    doc: "Log verbosity: 0 tells only what matters most, 4 is for debugging. Errors are always told.",
+    ...more,
+  });
 
 /** `pattern=N,…`: file names without their ending. */
 export const verboseModules: OptionType<readonly VerboseModule[]> = {
@@ -34,7 +56,8 @@ export const verboseModules: OptionType<readonly VerboseModule[]> = {
       .map((part) => {
         const cut = part.lastIndexOf("=");
         const digits = part.slice(cut + 1);
-        if (cut < 1 || !/^[0-9]{1,9}$/.test(digits)) throw new Refusal(`must be <pattern>=<level> pairs; ${JSON.stringify(part)} is not one`);
+        if (cut < 1 || !/^[0-9]{1,9}$/.test(digits))
+          throw new Refusal(`must be <pattern>=<level> pairs; ${JSON.stringify(part)} is not one`);
         return { pattern: part.slice(0, cut), level: Number(digits) };
       }),
   read: (value) => {
@@ -42,12 +65,20 @@ export const verboseModules: OptionType<readonly VerboseModule[]> = {
     if (!Array.isArray(value)) throw new Refusal(`must be a list, not ${kindOf(value)}`);
     return value.map((item: unknown, i) => {
       const { filePattern, verbosity, ...more } = (item ?? {}) as Record<string, unknown>;
-      if (Object.keys(more).length > 0) throw new Refusal("unknown field; known are filePattern and verbosity", `[${i}].${Object.keys(more)[0]}`);
-      if (typeof filePattern !== "string" || filePattern === "") throw new Refusal("must be a file pattern", `[${i}].filePattern`);
+      if (Object.keys(more).length > 0)
+        throw new Refusal(
+          "unknown field; known are filePattern and verbosity",
+          `[${i}].${Object.keys(more)[0]}`,
+        );
+      if (typeof filePattern !== "string" || filePattern === "")
+        throw new Refusal("must be a file pattern", `[${i}].filePattern`);
       return { pattern: filePattern, level: level.read(verbosity ?? 0) };
     });
   },
-  write: (modules) => (modules.length === 0 ? undefined : modules.map(({ pattern, level: verbosity }) => ({ filePattern: pattern, verbosity }))),
+  write: (modules) =>
+    modules.length === 0
+      ? undefined
+      : modules.map(({ pattern, level: verbosity }) => ({ filePattern: pattern, verbosity })),
   format: (modules) => modules.map(({ pattern, level: verbosity }) => `${pattern}=${verbosity}`).join(","),
 };
 
@@ -59,4 +90,5 @@ export const tlsVersions = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "Ver
 export const tlsVersion = oneOf("", ...tlsVersions);
 
 /** `1.26` only: the minor version before ours. */
-export const hiddenMetricsVersion = (previous: string) => (value: string) => (value === "" || value === previous ? undefined : `must be ${previous}, the previous minor version`);
+export const hiddenMetricsVersion = (previous: string) => (value: string) =>
+  value === "" || value === previous ? undefined : `must be ${previous}, the previous minor version`;

@@ -46,22 +46,41 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
 }
 
 export async function parseConfigFile(path: string, text: string): Promise<ConfigFile> {
-  if (text.length > sizeLimit) return { path, problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`], slips: [] };
+  if (text.length > sizeLimit)
+    return {
+      path,
+      problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`],
+      slips: [],
+    };
   const yaml = await import("js-yaml");
   let events: Event[];
   try {
     events = yaml.parseEvents(text, {});
   } catch (error) {
     const { reason, mark } = error as { reason?: string; mark?: { line: number } };
-    return { path, problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`], slips: [] };
+    return {
+      path,
+      problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`],
+      slips: [],
+    };
   }
   const documents = events.filter(({ type }) => type === yaml.EVENT_DOCUMENT).length;
-  if (documents > 1) return { path, problems: [`${path}: holds ${documents} documents; a configuration file is one`], slips: [] };
+  if (documents > 1)
+    return {
+      path,
+      problems: [`${path}: holds ${documents} documents; a configuration file is one`],
+      slips: [],
+    };
   return treeOf(path, text, events, yaml.getScalarValue);
 }
 
 /** Builds the tree. */
-function treeOf(path: string, text: string, events: readonly Event[], scalarText: (input: string, scalar: ScalarEvent) => string): ConfigFile {
+function treeOf(
+  path: string,
+  text: string,
+  events: readonly Event[],
+  scalarText: (input: string, scalar: ScalarEvent) => string,
+): ConfigFile {
   const starts = lineStarts(text);
   const lineAt = (offset: number): number => lineOf(starts, offset);
   const slips: string[] = [];
@@ -94,7 +113,8 @@ function treeOf(path: string, text: string, events: readonly Event[], scalarText
           const value = node(full) ?? { is: "scalar", value: null, line: lastLine };
           const before = entries.get(name);
           const keyLine = key?.line ?? lastLine;
-          if (before) slips.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
+          if (before)
+            slips.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
           entries.set(name, { key: name, line: keyLine, value });
         }
         at++;
@@ -115,7 +135,8 @@ function treeOf(path: string, text: string, events: readonly Event[], scalarText
     }
   };
   const keep = (event: { anchorStart: number; anchorEnd: number }, made: ConfigNode): ConfigNode => {
-    const parts = made.is === "list" ? made.items : made.is === "map" ? made.entries.map(({ value }) => value) : [];
+    const parts =
+      made.is === "list" ? made.items : made.is === "map" ? made.entries.map(({ value }) => value) : [];
     sizes.set(
       made,
       parts.reduce((sum, part) => sum + (sizes.get(part) ?? 1), 1),
@@ -126,9 +147,20 @@ function treeOf(path: string, text: string, events: readonly Event[], scalarText
 
   while (events[at]?.type === 1) at++;
   const root = events[at] && events[at]!.type !== 6 ? node("") : undefined;
-  if (!root || (root.is === "scalar" && root.value === null)) return { path, problems: [`${path}: the configuration file is empty`], slips };
-  if ((sizes.get(root) ?? 1) > valueLimit) return { path, problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`], slips };
-  if (root.is !== "map") return { path, problems: [`${path}:${root.line}: a configuration file is a mapping of fields to values`], slips };
+  if (!root || (root.is === "scalar" && root.value === null))
+    return { path, problems: [`${path}: the configuration file is empty`], slips };
+  if ((sizes.get(root) ?? 1) > valueLimit)
+    return {
+      path,
+      problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`],
+      slips,
+    };
+  if (root.is !== "map")
+    return {
+      path,
+      problems: [`${path}:${root.line}: a configuration file is a mapping of fields to values`],
+      slips,
+    };
   return { path, root, problems: [], slips };
 }
 
@@ -137,8 +169,10 @@ function plainScalar(value: string): string | number | boolean | null {
   if (/^(~|null|Null|NULL|)$/.test(value)) return null;
   if (/^(true|True|TRUE|yes|Yes|YES|on|On|ON|y|Y)$/.test(value)) return true;
   if (/^(false|False|FALSE|no|No|NO|off|Off|OFF|n|N)$/.test(value)) return false;
-  if (/^[-+]?[0-9][0-9_]*$/.test(value) && !/^[-+]?0[0-9]/.test(value)) return Number(value.replaceAll("_", ""));
-  if (/^[-+]?0[xX][0-9a-fA-F_]+$|^0[oO][0-7_]+$|^0[bB][01_]+$/.test(value)) return Number(value.replaceAll("_", ""));
+  if (/^[-+]?[0-9][0-9_]*$/.test(value) && !/^[-+]?0[0-9]/.test(value))
+    return Number(value.replaceAll("_", ""));
+  if (/^[-+]?0[xX][0-9a-fA-F_]+$|^0[oO][0-7_]+$|^0[bB][01_]+$/.test(value))
+    return Number(value.replaceAll("_", ""));
   if (/^[-+]?0[0-7_]+$/.test(value)) return Number.parseInt(value.replaceAll("_", ""), 8);
   if (/^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(value)) return Number(value);
   return value;
@@ -160,7 +194,12 @@ export function plainOf(node: ConfigNode): unknown {
 export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
   let here = node;
   for (const step of stepsOf(at)) {
-    const next = here.is === "list" ? here.items[Number(step)] : here.is === "map" ? here.entries.find(({ key }) => key === step)?.value : undefined;
+    const next =
+      here.is === "list"
+        ? here.items[Number(step)]
+        : here.is === "map"
+          ? here.entries.find(({ key }) => key === step)?.value
+          : undefined;
     if (!next) break;
     here = next;
   }
@@ -169,7 +208,10 @@ export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
 
 /** A node without the field that a refusal points to; nothing where there is no such field to be found. */
 export function nodeWithout(node: ConfigNode, at: string): ConfigNode | undefined {
-  const drop = (here: ConfigNode | undefined, [step, ...deeper]: readonly string[]): ConfigNode | undefined => {
+  const drop = (
+    here: ConfigNode | undefined,
+    [step, ...deeper]: readonly string[],
+  ): ConfigNode | undefined => {
     if (here?.is === "list") {
       const item = drop(here.items[Number(step)], deeper);
       return item && { ...here, items: here.items.with(Number(step), item) };
@@ -183,7 +225,8 @@ export function nodeWithout(node: ConfigNode, at: string): ConfigNode | undefine
   return drop(node, stepsOf(at));
 }
 
-const stepsOf = (at: string): string[] => [...at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)].map(([, index, key]) => index ?? key!);
+const stepsOf = (at: string): string[] =>
+  [...at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)].map(([, index, key]) => index ?? key!);
 
 function lineStarts(text: string): number[] {
   const starts = [0];

@@ -23,7 +23,8 @@ export const stageGates: readonly Gate[] = [
 export function resolveGates(known: readonly Gate[], given: GivenGates): Gates {
   const all = new Map<string, boolean>();
   for (const gate of known) {
-    const stage = gate.stage === "ALPHA" ? given["AllAlpha"] : gate.stage === "BETA" ? given["AllBeta"] : undefined;
+    const stage =
+      gate.stage === "ALPHA" ? given["AllAlpha"] : gate.stage === "BETA" ? given["AllBeta"] : undefined;
     const isStageGate = stageGates.some(({ name }) => name === gate.name);
     all.set(gate.name, given[gate.name] ?? (isStageGate ? gate.default : (stage ?? gate.default)));
   }
@@ -35,7 +36,9 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
   const bySpelling = new Map<string, Gate>();
   for (const gate of known) bySpelling.set(gate.name, gate).set(dialect.spelling.word(gate.name), gate);
 
-  const collect = (pairs: readonly (readonly [name: string, value: unknown, on: boolean | undefined])[]): GivenGates => {
+  const collect = (
+    pairs: readonly (readonly [name: string, value: unknown, on: boolean | undefined])[],
+  ): GivenGates => {
     const wrong: string[] = [];
     const gates: Record<string, boolean> = {};
     for (const [name, value, on] of pairs) {
@@ -54,7 +57,8 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
         .filter((part) => part.trim() !== "")
         .map((part) => {
           const cut = part.indexOf("=");
-          if (cut < 0) throw new Refusal(`must be <name>=true or <name>=false pairs; ${JSON.stringify(part)} has no =`);
+          if (cut < 0)
+            throw new Refusal(`must be <name>=true or <name>=false pairs; ${JSON.stringify(part)} has no =`);
           const value = part.slice(cut + 1).trim();
           return [part.slice(0, cut).trim(), value, truth(value)];
         }),
@@ -65,10 +69,14 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
     append: (before, given) => ({ ...before, ...parse(given) }),
     read: (value) => {
       if (value === null) return {};
-      if (typeof value !== "object" || Array.isArray(value)) throw new Refusal(`must be a mapping of gate names to true or false, not ${kindOf(value)}`);
-      return collect(Object.entries(value).map(([name, on]) => [name, on, typeof on === "boolean" ? on : undefined]));
+      if (typeof value !== "object" || Array.isArray(value))
+        throw new Refusal(`must be a mapping of gate names to true or false, not ${kindOf(value)}`);
+      return collect(
+        Object.entries(value).map(([name, on]) => [name, on, typeof on === "boolean" ? on : undefined]),
+      );
     },
-    write: (gates) => Object.fromEntries(Object.entries(gates).map(([name, on]) => [dialect.spelling.word(name), on])),
+    write: (gates) =>
+      Object.fromEntries(Object.entries(gates).map(([name, on]) => [dialect.spelling.word(name), on])),
     format: (gates) =>
       Object.entries(gates)
         .map(([name, on]) => `${dialect.spelling.word(name)}=${on}`)

@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { parseArguments } from "./grammar.ts";
 import { nearest } from "./nearest.ts";
 
-const flags: Record<string, string | undefined> = { name: undefined, "long-name": undefined, on: "true", v: undefined, help: "true" };
+const flags: Record<string, string | undefined> = {
+  name: undefined,
+  "long-name": undefined,
+  on: "true",
+  v: undefined,
+  help: "true",
+};
 const grammar = {
   resolve: (spelled: string) => (Object.hasOwn(flags, spelled) ? spelled : undefined),
   short: (letter: string) => ({ v: "v", h: "help" })[letter],

@@ -1,4 +1,5 @@
-// The grammar of a command line: `--flag value`, `--flag=value`, `--flag`, `-v 4`, `-v=4`, `-v4`, `--` and the rest.
+// The grammar of a command line: `--flag value`, `--flag=value`, `--flag`, `-v 4`, `-v=4`, `-v4`, `--` and
+// the rest.
 
 export interface FlagGrammar {
   /** The canonical name of a flag as it was spelled, or undefined. */
@@ -49,7 +50,8 @@ export function parseArguments(argv: readonly string[], grammar: FlagGrammar): P
       const cut = argument.indexOf("=");
       const spelled = cut < 0 ? argument : argument.slice(0, cut);
       const flag = grammar.resolve(normalFlag(spelled.slice(2)));
-      if (spelled === "--" || spelled.startsWith("---")) problems.push({ wrong: "syntax", spelled: argument });
+      if (spelled === "--" || spelled.startsWith("---"))
+        problems.push({ wrong: "syntax", spelled: argument });
       else if (flag === undefined) problems.push({ wrong: "unknown", spelled });
       else take(flag, spelled, cut < 0 ? undefined : argument.slice(cut + 1));
     } else if (argument.startsWith("-") && argument.length > 1) {

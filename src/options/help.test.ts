@@ -29,7 +29,12 @@ const set: OptionSet = {
       option({ flag: "on", type: bool, default: true, doc: "Serve." }),
       option({ flag: "off", type: bool, default: false, doc: "Do not." }),
       option({ flag: "wait", type: duration, default: 90_000, doc: "Wait." }),
-      option({ flag: "limits", type: mapOf(text, { separator: "<" }), default: { a: "1" }, doc: "Limits <x|y>." }),
+      option({
+        flag: "limits",
+        type: mapOf(text, { separator: "<" }),
+        default: { a: "1" },
+        doc: "Limits <x|y>.",
+      }),
     ]),
     section("Second", [verbosityOption({}), helpOption]),
   ],
@@ -75,17 +80,32 @@ test("no line of help is wider than the terminal", () => {
   }
 });
 
-test("a word without room is cut at a comma", () => assert.deepEqual(wrap(`a ${"bcdefgh,".repeat(4)}`, 22, 2), ["  a", "  bcdefgh,bcdefgh,", "  bcdefgh,bcdefgh,"]));
+test("a word without room is cut at a comma", () =>
+  assert.deepEqual(wrap(`a ${"bcdefgh,".repeat(4)}`, 22, 2), [
+    "  a",
+    "  bcdefgh,bcdefgh,",
+    "  bcdefgh,bcdefgh,",
+  ]));
 
 test("the width comes from COLUMNS, the terminal, or is 80", () => {
-  assert.deepEqual([terminalWidth({ COLUMNS: "120" }, 90), terminalWidth({}, 90), terminalWidth({ COLUMNS: "x" }), terminalWidth({ COLUMNS: "5" })], [120, 90, 80, 40]);
+  assert.deepEqual(
+    [
+      terminalWidth({ COLUMNS: "120" }, 90),
+      terminalWidth({}, 90),
+      terminalWidth({ COLUMNS: "x" }),
+      terminalWidth({ COLUMNS: "5" }),
+    ],
+    [120, 90, 80, 40],
+  );
 });
 
 test("the reference page has both defaults and escapes its cells", () => {
   const page = renderReference(set, { title: "agent", introduction: ["Hello."] });
   assert.match(page, /^# agent\n/);
   assert.ok(
-    page.includes("| `--port` | `port` | int32 | `10255` without a file, `0` with one | Port to serve on, for everyone who asks for it. **Deprecated**: set port in the file. |"),
+    page.includes(
+      "| `--port` | `port` | int32 | `10255` without a file, `0` with one | Port to serve on, for everyone who asks for it. **Deprecated**: set port in the file. |",
+    ),
   );
   assert.ok(page.includes("Limits &lt;x\\|y>."));
   assert.ok(page.includes("| Early | ALPHA | off |"));

@@ -10,7 +10,10 @@ export interface HelpOptions {
 const indent = 12;
 
 /** The width to wrap at: COLUMNS, else the terminal's, else 80. */
-export function terminalWidth(environment: Readonly<Record<string, string | undefined>>, columns?: number): number {
+export function terminalWidth(
+  environment: Readonly<Record<string, string | undefined>>,
+  columns?: number,
+): number {
   const asked = Number(environment["COLUMNS"]);
   return Math.max(40, Number.isInteger(asked) && asked > 0 ? asked : (columns ?? 80));
 }
@@ -29,8 +32,12 @@ export function helpText(set: OptionSet, { width = 80 }: HelpOptions = {}): stri
 
 /** Names only, without their dashes. */
 function unlistedLines(set: OptionSet, width: number): string[] {
-  const names = set.sections.flatMap(({ options }) => options.filter(({ flag, unlisted }) => flag !== undefined && unlisted).map(({ flag }) => flag!));
-  return names.length === 0 ? [] : ["", "Known, but refused until what is behind them is built:", "", ...wrap(names.join(", "), width, 4)];
+  const names = set.sections.flatMap(({ options }) =>
+    options.filter(({ flag, unlisted }) => flag !== undefined && unlisted).map(({ flag }) => flag!),
+  );
+  return names.length === 0
+    ? []
+    : ["", "Known, but refused until what is behind them is built:", "", ...wrap(names.join(", "), width, 4)];
 }
 
 function flagLines(set: OptionSet, option: AnyOption, width: number): string[] {

@@ -1,11 +1,40 @@
 export { cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
-export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, verboseModules, verbosityOption, versionOption } from "./common.ts";
-export { type ConfigEntry, type ConfigFile, type ConfigNode, nodeWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
+export {
+  dialectOption,
+  directory,
+  file,
+  helpOption,
+  hiddenMetricsVersion,
+  tlsVersion,
+  verboseModules,
+  verbosityOption,
+  versionOption,
+} from "./common.ts";
+export {
+  type ConfigEntry,
+  type ConfigFile,
+  type ConfigNode,
+  nodeWithin,
+  parseConfigFile,
+  plainOf,
+  readConfigFile,
+} from "./config-file.ts";
 export { type Gates, type GivenGates, featureGates, resolveGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
 export { knownGates } from "./known-gates.ts";
 export { type LogSettings, logFrom } from "./log-settings.ts";
-export { type MapOptions, headers, listOf, mapOf, onceListOf, pairs, repeated, splitCommas, strings, struct } from "./list-type.ts";
+export {
+  type MapOptions,
+  headers,
+  listOf,
+  mapOf,
+  onceListOf,
+  pairs,
+  repeated,
+  splitCommas,
+  strings,
+  struct,
+} from "./list-type.ts";
 export { hint, nearest } from "./nearest.ts";
 export { type Cidr, type PortRange, cidr, cidrs, ip, parseCidr, portRange, url } from "./net-type.ts";
 export {

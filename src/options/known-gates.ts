@@ -160,7 +160,8 @@ const names = {
   stable: ["ConsistentHTTPGetHandlers", "ExecProbeTimeout"],
 } as const;
 
-const gates = (list: readonly string[], stage: Gate["stage"], on: boolean, locked = false): Gate[] => list.map((name) => ({ name, stage, default: on, ...(locked && { locked }) }));
+const gates = (list: readonly string[], stage: Gate["stage"], on: boolean, locked = false): Gate[] =>
+  list.map((name) => ({ name, stage, default: on, ...(locked && { locked }) }));
 
 export const knownGates: readonly Gate[] = [
   ...stageGates,

@@ -23,7 +23,8 @@ export function splitCommas(given: string): string[] {
   return items;
 }
 
-const joinCommas = (items: readonly string[]): string => items.map((item) => (/[",]/.test(item) ? `"${item.replaceAll('"', '""')}"` : item)).join(",");
+const joinCommas = (items: readonly string[]): string =>
+  items.map((item) => (/[",]/.test(item) ? `"${item.replaceAll('"', '""')}"` : item)).join(",");
 
 function readList<T>(item: OptionType<T>): (value: unknown) => readonly T[] {
   return (value) => {
@@ -78,7 +79,8 @@ export function mapOf<T>(
 ): OptionType<Readonly<Record<string, T>>> {
   const check = (key: string): string => {
     if (key === "") throw new Refusal(`must be <key>${separator}<value> pairs; a key is empty`);
-    if (keys && !keys.includes(key)) throw new Refusal(`${JSON.stringify(key)} is not allowed here, only ${listed(keys)}`);
+    if (keys && !keys.includes(key))
+      throw new Refusal(`${JSON.stringify(key)} is not allowed here, only ${listed(keys)}`);
     return key;
   };
   const parse = (given: string): Readonly<Record<string, T>> => {
@@ -86,9 +88,17 @@ export function mapOf<T>(
     for (const part of splitCommas(given)) {
       if (part.trim() === "") continue;
       const cut = part.indexOf(separator);
-      if (cut < 0 && bareValue === undefined) throw new Refusal(`must be <key>${separator}<value> pairs; ${JSON.stringify(part)} has no ${separator}`);
+      if (cut < 0 && bareValue === undefined)
+        throw new Refusal(
+          `must be <key>${separator}<value> pairs; ${JSON.stringify(part)} has no ${separator}`,
+        );
       const key = check((cut < 0 ? part : part.slice(0, cut)).trim());
-      pairs.push([key, within(`[${key}]`, () => item.parse(cut < 0 ? bareValue! : part.slice(cut + separator.length).trim()))]);
+      pairs.push([
+        key,
+        within(`[${key}]`, () =>
+          item.parse(cut < 0 ? bareValue! : part.slice(cut + separator.length).trim()),
+        ),
+      ]);
     }
     return Object.fromEntries(pairs);
   };
@@ -98,22 +108,37 @@ export function mapOf<T>(
     append: (before, given) => ({ ...before, ...parse(given) }),
     read: (value) => {
       if (value === null) return {};
-      if (typeof value !== "object" || Array.isArray(value)) throw new Refusal(`must be a mapping, not ${kindOf(value)}`);
-      return Object.fromEntries(Object.entries(value).map(([key, member]) => [check(key), within(`[${key}]`, () => item.read(member))]));
+      if (typeof value !== "object" || Array.isArray(value))
+        throw new Refusal(`must be a mapping, not ${kindOf(value)}`);
+      return Object.fromEntries(
+        Object.entries(value).map(([key, member]) => [
+          check(key),
+          within(`[${key}]`, () => item.read(member)),
+        ]),
+      );
     },
-    write: (values) => Object.fromEntries(Object.entries(values).map(([key, value]) => [key, item.write(value)])),
+    write: (values) =>
+      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, item.write(value)])),
     format: (values) =>
       Object.entries(values)
         .map(([key, value]) => `${key}${separator}${item.format(value)}`)
         .join(","),
-    ...(merges && { merge: (below: Readonly<Record<string, T>>, above: Readonly<Record<string, T>>) => ({ ...below, ...above }) }),
+    ...(merges && {
+      merge: (below: Readonly<Record<string, T>>, above: Readonly<Record<string, T>>) => ({
+        ...below,
+        ...above,
+      }),
+    }),
   };
 }
 export const pairs = mapOf(text);
 
 /** `name:value,name:value`; values of one name are kept in their order. */
 export const headers: OptionType<Readonly<Record<string, readonly string[]>>> = (() => {
-  const add = (before: Readonly<Record<string, readonly string[]>>, given: string): Readonly<Record<string, readonly string[]>> => {
+  const add = (
+    before: Readonly<Record<string, readonly string[]>>,
+    given: string,
+  ): Readonly<Record<string, readonly string[]>> => {
     const all = new Map(Object.entries(before));
     for (const part of given.split(",")) {
       if (part.trim() === "") continue;
@@ -139,7 +164,9 @@ export const headers: OptionType<Readonly<Record<string, readonly string[]>>> = 
 })();
 
 /** A mapping with known fields. On the command line it is not spoken; see the types that wrap it. */
-export function struct<T extends object>(fields: { readonly [K in keyof T]-?: { readonly type: OptionType<NonNullable<T[K]>>; readonly required?: boolean } }): OptionType<T> {
+export function struct<T extends object>(fields: {
+  readonly [K in keyof T]-?: { readonly type: OptionType<NonNullable<T[K]>>; readonly required?: boolean };
+}): OptionType<T> {
   const names = Object.keys(fields) as (keyof T & string)[];
   const typeOf = (name: keyof T & string): OptionType<unknown> => fields[name].type;
   return {
@@ -148,19 +175,27 @@ export function struct<T extends object>(fields: { readonly [K in keyof T]-?: { 
       throw new Refusal("can only be set in the configuration file");
     },
     read: (value) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(`must be a mapping, not ${kindOf(value)}`);
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        throw new Refusal(`must be a mapping, not ${kindOf(value)}`);
       for (const key of Object.keys(value)) {
-        if (!names.includes(key as keyof T & string)) throw new UnknownField(`unknown field; known are ${listed(names)}`, `.${key}`);
+        if (!names.includes(key as keyof T & string))
+          throw new UnknownField(`unknown field; known are ${listed(names)}`, `.${key}`);
       }
       const given = value as Record<string, unknown>;
       const read: Record<string, unknown> = {};
       for (const name of names) {
-        if (given[name] !== undefined && given[name] !== null) read[name] = within(`.${name}`, () => typeOf(name).read(given[name]));
+        if (given[name] !== undefined && given[name] !== null)
+          read[name] = within(`.${name}`, () => typeOf(name).read(given[name]));
         else if (fields[name].required) throw new Refusal("is required", `.${name}`);
       }
       return read as T;
     },
-    write: (value) => Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, typeOf(name).write(value[name])])),
+    write: (value) =>
+      Object.fromEntries(
+        names
+          .filter((name) => value[name] !== undefined)
+          .map((name) => [name, typeOf(name).write(value[name])]),
+      ),
     format: (value) => JSON.stringify(value),
   };
 }

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-/** Writes one line of information and one error, as settings say; in a process of its own, whose streams can be read. */
+/**
+ * Writes one line of information and one error, as settings say; in a process of its own, whose streams can
+ * be read.
+ */
 function written(settings: object): string[] {
   const script = `
     import { logFrom } from ${JSON.stringify(new URL("./log-settings.ts", import.meta.url).href)};
@@ -11,7 +14,11 @@ function written(settings: object): string[] {
     log.error("failed");
     log.flush();
   `;
-  const { stdout, stderr } = spawnSync(process.execPath, ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", script], { encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", script],
+    { encoding: "utf8" },
+  );
   return [stdout, stderr].map((text) => ["told", "failed"].filter((word) => text.includes(word)).join(" "));
 }
 
@@ -19,7 +26,15 @@ const cases: [name: string, settings: object, streams: string[]][] = [
   ["text goes to standard error", { loggingFormat: "text" }, ["", "told failed"]],
   ["text is not split", { loggingFormat: "text", logJsonSplitStream: true }, ["", "told failed"]],
   ["JSON goes to standard error", { loggingFormat: "json" }, ["", "told failed"]],
-  ["information in JSON goes to standard output when split", { loggingFormat: "json", logJsonSplitStream: true }, ["told", "failed"]],
-  ["what is buffered is written in the end", { loggingFormat: "json", logJsonSplitStream: true, logJsonInfoBufferSize: "1Mi" }, ["told", "failed"]],
+  [
+    "information in JSON goes to standard output when split",
+    { loggingFormat: "json", logJsonSplitStream: true },
+    ["told", "failed"],
+  ],
+  [
+    "what is buffered is written in the end",
+    { loggingFormat: "json", logJsonSplitStream: true, logJsonInfoBufferSize: "1Mi" },
+    ["told", "failed"],
+  ],
 ];
 for (const [name, settings, streams] of cases) test(name, () => assert.deepEqual(written(settings), streams));

@@ -1,6 +1,14 @@
 // The log that a program's settings ask for.
 
-import { type RootLog, type VerboseModule, createLog, dropNotice, logSink, parseQuantity, quantityValue } from "#base";
+import {
+  type RootLog,
+  type VerboseModule,
+  createLog,
+  dropNotice,
+  logSink,
+  parseQuantity,
+  quantityValue,
+} from "#base";
 
 export interface LogSettings {
   readonly v: number;
@@ -12,7 +20,10 @@ export interface LogSettings {
   readonly logJsonInfoBufferSize?: string;
 }
 
-/** Text and JSON go to standard error; a split JSON log sends information, buffered if asked, to standard output. */
+/**
+ * Text and JSON go to standard error; a split JSON log sends information, buffered if asked, to standard
+ * output.
+ */
 export function logFrom(settings: LogSettings): RootLog {
   const bufferBytes = quantityValue(parseQuantity(settings.logJsonInfoBufferSize ?? "0"));
   const split = settings.loggingFormat === "json" && settings.logJsonSplitStream === true;
@@ -20,6 +31,13 @@ export function logFrom(settings: LogSettings): RootLog {
     verbosity: settings.v,
     modules: settings.vmodule,
     format: settings.loggingFormat,
-    ...(split && { infoSink: logSink({ descriptor: 1, bufferBytes, flushMilliseconds: settings.logFlushFrequency, notice: dropNotice(settings.loggingFormat) }) }),
+    ...(split && {
+      infoSink: logSink({
+        descriptor: 1,
+        bufferBytes,
+        flushMilliseconds: settings.logFlushFrequency,
+        notice: dropNotice(settings.loggingFormat),
+      }),
+    }),
   });
 }

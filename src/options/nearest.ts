@@ -1,6 +1,9 @@
 // The nearest known name to a mistyped one.
 
-/** At most a third of the letters may differ, counted as insertions, deletions, changes and swaps of neighbours. */
+/**
+ * At most a third of the letters may differ, counted as insertions, deletions, changes and swaps of
+ * neighbours.
+ */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(given.length / 3)) + 1;
@@ -23,7 +26,8 @@ function distance(a: string, b: string, limit: number): number {
     for (let j = 1; j <= b.length; j++) {
       const change = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
       let cost = Math.min(change, last[j]! + 1, row[j - 1]! + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, beforeLast[j - 2]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, beforeLast[j - 2]! + 1);
       row.push(cost);
     }
     if (Math.min(...row) >= limit) return limit;
@@ -34,7 +38,11 @@ function distance(a: string, b: string, limit: number): number {
 }
 
 /** `; did you mean x?`, or nothing. */
-export function hint(given: string, known: Iterable<string>, show: (name: string) => string = (name) => name): string {
+export function hint(
+  given: string,
+  known: Iterable<string>,
+  show: (name: string) => string = (name) => name,
+): string {
   const name = nearest(given, known);
   return name === undefined ? "" : `; did you mean ${show(name)}?`;
 }

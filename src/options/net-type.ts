@@ -28,7 +28,8 @@ export function parseCidr(given: string): Cidr {
   const [address = "", bits = "", ...more] = given.split("/");
   const family = isIP(address);
   const width = family === 4 ? 32 : 128;
-  if (!family || more.length > 0 || !/^[0-9]{1,3}$/.test(bits) || Number(bits) > width) throw new Refusal("must be an address range such as 10.0.0.0/24");
+  if (!family || more.length > 0 || !/^[0-9]{1,3}$/.test(bits) || Number(bits) > width)
+    throw new Refusal("must be an address range such as 10.0.0.0/24");
   return { address, bits: Number(bits), family: family === 4 ? 4 : 6 };
 }
 export const cidr = checked("cidr", (given) => {
@@ -51,7 +52,8 @@ export const portRange: OptionType<PortRange> = {
     const found = /^\s*([0-9]+)\s*(?:([-+])\s*([0-9]+))?\s*$/.exec(given);
     const from = Number(found?.[1]);
     const to = found?.[2] === "+" ? from + Number(found[3]) : Number(found?.[3] ?? found?.[1]);
-    if (!found || to < from || to > 65535) throw new Refusal("must be a range N1-N2 of ports up to 65535, N1 not above N2");
+    if (!found || to < from || to > 65535)
+      throw new Refusal("must be a range N1-N2 of ports up to 65535, N1 not above N2");
     return { from, to };
   },
   read: (value) => portRange.parse(text.read(value)),
@@ -64,5 +66,6 @@ export const url = (...schemes: readonly string[]): OptionType<string> =>
   checked("url", (given) => {
     if (given === "") return;
     const scheme = URL.canParse(given) ? new URL(given).protocol.slice(0, -1) : undefined;
-    if (scheme === undefined || !schemes.includes(scheme)) throw new Refusal(`must be a URL that begins with ${listed(schemes.map((name) => `${name}://`))}`);
+    if (scheme === undefined || !schemes.includes(scheme))
+      throw new Refusal(`must be a URL that begins with ${listed(schemes.map((name) => `${name}://`))}`);
   });

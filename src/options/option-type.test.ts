@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headers, listOf, mapOf, onceListOf, pairs, repeated, splitCommas, strings, struct } from "./list-type.ts";
+import {
+  headers,
+  listOf,
+  mapOf,
+  onceListOf,
+  pairs,
+  repeated,
+  splitCommas,
+  strings,
+  struct,
+} from "./list-type.ts";
 import { cidr, cidrs, ip, portRange, url } from "./net-type.ts";
-import { type OptionType, type ValueCheck, above, atLeast, between, bool, duration, each, float, int, int32, level, listed, maybe, nanoseconds, notNegative, oneOf, quantity, text, uint32 } from "./option-type.ts"; // prettier-ignore
+// prettier-ignore
+import { type OptionType, type ValueCheck, above, atLeast, between, bool, duration, each, float, int, int32, level, listed, maybe, nanoseconds, notNegative, oneOf, quantity, text, uint32 } from "./option-type.ts";
 import { Refusal } from "./refusal.ts";
 import { verboseModules } from "./common.ts";
 
@@ -96,7 +107,10 @@ for (const [name, type, given, value] of parsed) {
 }
 
 // What a value in a file means.
-const shape = struct<{ key: string; count?: number }>({ key: { type: text, required: true }, count: { type: int32 } });
+const shape = struct<{ key: string; count?: number }>({
+  key: { type: text, required: true },
+  count: { type: int32 },
+});
 const read: [name: string, type: OptionType<unknown>, given: unknown, value: unknown][] = [
   ["text", text, 5, refused],
   ["bool", bool, "true", refused],
@@ -165,14 +179,21 @@ test("a refusal inside a value tells where", () => {
   );
 });
 
-test("commas split as in a comma-separated file", () => assert.deepEqual(splitCommas('a,,"b""c",'), ["a", "", 'b"c', ""]));
+test("commas split as in a comma-separated file", () =>
+  assert.deepEqual(splitCommas('a,,"b""c",'), ["a", "", 'b"c', ""]));
 
 test("lists append when a flag is given again, once-lists do not", () => {
   assert.deepEqual(strings.append?.(["a"], "b,c"), ["a", "b", "c"]);
   assert.equal(onceListOf(text, "x").append, undefined);
 });
 
-const bounds: [name: string, check: ValueCheck<number>, allowed: number[], refused: number[], words: string][] = [
+const bounds: [
+  name: string,
+  check: ValueCheck<number>,
+  allowed: number[],
+  refused: number[],
+  words: string,
+][] = [
   ["from 1 to 3", between(1, 3), [1, 3], [0, 4], "must be from 1 to 3"],
   ["at least 2", atLeast(2), [2, 3], [1], "must not be below 2"],
   ["above 0", above(0), [0.1, 1], [0, -1], "must be above 0"],
@@ -185,6 +206,8 @@ for (const [name, check, allowed, wrong, words] of bounds) {
   });
 }
 
-test("of a list the first value that is wrong is named", () => assert.equal(each(atLeast(2))([2, 1, 0]), "1 must not be below 2"));
+test("of a list the first value that is wrong is named", () =>
+  assert.equal(each(atLeast(2))([2, 1, 0]), "1 must not be below 2"));
 
-test("choices are listed as people say them", () => assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listed), ["", "a", "a or b", "a, b or c"]));
+test("choices are listed as people say them", () =>
+  assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listed), ["", "a", "a or b", "a, b or c"]));

@@ -1,4 +1,5 @@
-// The type of a setting: how it is read from a flag and from a configuration file, and how it is written back.
+// The type of a setting: how it is read from a flag and from a configuration file, and how it is written
+// back.
 
 import { durationMillis, durationOfMillis, parseQuantity } from "#base";
 import { Refusal } from "./refusal.ts";
@@ -26,7 +27,13 @@ export interface OptionType<T> {
 export type ValueCheck<T> = (value: T) => string | undefined;
 
 const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : `the ${typeof value} ${JSON.stringify(value)}`;
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "a list"
+      : typeof value === "object"
+        ? "a mapping"
+        : `the ${typeof value} ${JSON.stringify(value)}`;
 
 export const text: OptionType<string> = {
   name: "string",
@@ -77,7 +84,8 @@ function integer(name: string, least: bigint, most: bigint): OptionType<number> 
       return inRange(found[1] === "-" ? -BigInt(digits) : BigInt(digits));
     },
     read: (value) => {
-      if (typeof value !== "number" || !Number.isInteger(value)) throw new Refusal(`must be a whole number, not ${kindOf(value)}`);
+      if (typeof value !== "number" || !Number.isInteger(value))
+        throw new Refusal(`must be a whole number, not ${kindOf(value)}`);
       return inRange(BigInt(value));
     },
     write: (value) => value,
@@ -93,7 +101,8 @@ export const level: OptionType<number> = { ...uint32, name: "level" };
 export const float: OptionType<number> = {
   name: "float",
   parse: (given) => {
-    if (!/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(given)) throw new Refusal("must be a number");
+    if (!/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(given))
+      throw new Refusal("must be a number");
     return Number(given);
   },
   read: (value) => {
@@ -124,7 +133,8 @@ export const duration: OptionType<number> = {
 /** Milliseconds; whole nanoseconds in a file, where text is accepted too. */
 export const nanoseconds: OptionType<number> = {
   ...duration,
-  read: (value) => (typeof value === "number" && Number.isInteger(value) ? value / 1e6 : duration.read(value)),
+  read: (value) =>
+    typeof value === "number" && Number.isInteger(value) ? value / 1e6 : duration.read(value),
   write: (value) => Math.round(value * 1e6),
 };
 
@@ -133,7 +143,8 @@ export const quantity: OptionType<string> = {
   name: "quantity",
   parse: checkedQuantity,
   read: (value) => {
-    if (typeof value !== "string" && typeof value !== "number") throw new Refusal(`must be a quantity such as 10Mi, not ${kindOf(value)}`);
+    if (typeof value !== "string" && typeof value !== "number")
+      throw new Refusal(`must be a quantity such as 10Mi, not ${kindOf(value)}`);
     return checkedQuantity(String(value));
   },
   write: (value) => value,
@@ -151,7 +162,8 @@ function checkedQuantity(given: string): string {
 
 export function oneOf<const V extends string>(...allowed: readonly V[]): OptionType<V> {
   const pick = (given: unknown): V => {
-    if (!allowed.includes(given as V)) throw new Refusal(`must be ${listed(allowed.map((value) => value || '""'))}`);
+    if (!allowed.includes(given as V))
+      throw new Refusal(`must be ${listed(allowed.map((value) => value || '""'))}`);
     return given as V;
   };
   return { ...text, parse: pick, read: pick } as OptionType<V>;
@@ -168,7 +180,8 @@ export const maybe = <T>(type: OptionType<T>): OptionType<T | undefined> => ({
 });
 
 /** `a`, `a or b`, `a, b or c`. */
-export const listed = (items: readonly string[]): string => (items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`);
+export const listed = (items: readonly string[]): string =>
+  items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
 export const between =
   (least: number, most: number): ValueCheck<number> =>

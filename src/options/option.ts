@@ -1,11 +1,15 @@
-// A setting is said once: everything the programs, the help text and the reference page know of it follows from here.
+// A setting is said once: everything the programs, the help text and the reference page know of it follows
+// from here.
 
 import type { Dialect } from "#dialect";
 import type { OptionType } from "./option-type.ts";
 
 /** `tls-cert-file` → `tlsCertFile`. */
-export type Camel<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
-export const camel = <const S extends string>(flag: S): Camel<S> => flag.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) as Camel<S>;
+export type Camel<S extends string> = S extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : S;
+export const camel = <const S extends string>(flag: S): Camel<S> =>
+  flag.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) as Camel<S>;
 
 interface OptionParts<T> {
   readonly type: OptionType<T>;
@@ -24,7 +28,10 @@ interface OptionParts<T> {
   readonly notYet?: string;
   /** The same for some values only. */
   notYetFor?(value: T): string | undefined;
-  /** Left out of the help text but for its name: whoever looks there for what a program can do must not take it for a flag that works. */
+  /**
+   * Left out of the help text but for its name: whoever looks there for what a program can do must not take
+   * it for a flag that works.
+   */
   readonly unlisted?: boolean;
   /** The feature gate that any other value than the default needs. */
   readonly gate?: string;
@@ -58,13 +65,18 @@ export interface Look {
 export type AnyOption = Option;
 
 export function option<const F extends string, T>(
-  said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly flag: F } & Omit<Option<string, NoInfer<T>>, "name" | "flag" | keyof OptionParts<T>>,
+  said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly flag: F } & Omit<
+      Option<string, NoInfer<T>>,
+      "name" | "flag" | keyof OptionParts<T>
+    >,
 ): Option<Camel<F>, T> {
   return { name: camel(said.flag), ...said };
 }
 
 /** A setting that has a place in the configuration file and no flag. */
-export function fileOption<const C extends string, T>(said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly config: C }): Option<C, T> {
+export function fileOption<const C extends string, T>(
+  said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly config: C },
+): Option<C, T> {
   return { name: said.config, ...said };
 }
 
@@ -72,10 +84,15 @@ export interface Section<O extends AnyOption = AnyOption> {
   readonly title: string;
   readonly options: readonly O[];
 }
-export const section = <const O extends AnyOption>(title: string, options: readonly O[]): Section<O> => ({ title, options });
+export const section = <const O extends AnyOption>(title: string, options: readonly O[]): Section<O> => ({
+  title,
+  options,
+});
 
 /** The typed record that settling a list of options yields. */
-export type SettingsOf<O extends AnyOption> = { readonly [K in O as K["name"]]: K extends Option<string, infer T> ? T : never };
+export type SettingsOf<O extends AnyOption> = {
+  readonly [K in O as K["name"]]: K extends Option<string, infer T> ? T : never;
+};
 /** The options of a list of sections. */
 export type OptionsOf<S extends readonly Section[]> = S[number]["options"][number];
 
@@ -109,9 +126,15 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly gates?: readonly Gate[];
   /** What the configuration file calls itself, in each accepted spelling; the first is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
-  /** Whether a start goes on, with a warning, when the file has fields that nobody knows or that are there twice; a check refuses them all the same. */
+  /**
+   * Whether a start goes on, with a warning, when the file has fields that nobody knows or that are there
+   * twice; a check refuses them all the same.
+   */
   readonly forgivesSlips?: boolean;
-  /** Gates that switch something, besides those that options need. Setting any other is told to be of no effect. */
+  /**
+   * Gates that switch something, besides those that options need. Setting any other is told to be of no
+   * effect.
+   */
   readonly actingGates?: readonly string[];
   /** Whether the command line may hold more than flags, as the names of files. */
   readonly takesWords?: boolean;

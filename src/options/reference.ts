@@ -20,10 +20,20 @@ export function renderReference(set: OptionSet, page: ReferencePage): string {
   const hasFile = set.file !== undefined;
   for (const { title, options } of set.sections) {
     lines.push(`## ${title}`, "");
-    lines.push(hasFile ? "| Flag | Field in the file | Type | Default | Meaning |" : "| Flag | Type | Default | Meaning |");
+    lines.push(
+      hasFile
+        ? "| Flag | Field in the file | Type | Default | Meaning |"
+        : "| Flag | Type | Default | Meaning |",
+    );
     lines.push(hasFile ? "|---|---|---|---|---|" : "|---|---|---|---|");
     for (const option of options) {
-      const cells = [flagCell(option), ...(hasFile ? [option.config ? `\`${option.config}\`` : ""] : []), option.type.name || "bool", defaultCell(option), meaning(option)];
+      const cells = [
+        flagCell(option),
+        ...(hasFile ? [option.config ? `\`${option.config}\`` : ""] : []),
+        option.type.name || "bool",
+        defaultCell(option),
+        meaning(option),
+      ];
       lines.push(`| ${cells.map(escapeCell).join(" | ")} |`);
     }
     lines.push("");
@@ -32,7 +42,8 @@ export function renderReference(set: OptionSet, page: ReferencePage): string {
   return `${lines.join("\n").trimEnd()}\n`;
 }
 
-const flagCell = (option: AnyOption): string => (option.flag ? `${option.short ? `\`-${option.short}\`, ` : ""}\`--${option.flag}\`` : "");
+const flagCell = (option: AnyOption): string =>
+  option.flag ? `${option.short ? `\`-${option.short}\`, ` : ""}\`--${option.flag}\`` : "";
 
 /** Both defaults where the file's differs from the flag's. */
 function defaultCell(option: AnyOption): string {
@@ -56,8 +67,12 @@ function meaning(option: AnyOption): string {
 function gateTable(set: OptionSet): string[] {
   const rows = set
     .gates!.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map((gate) => `| ${gate.name} | ${gate.stage} | ${gate.default ? "on" : "off"}${gate.locked ? ", locked" : ""} |`);
+    .map(
+      (gate) =>
+        `| ${gate.name} | ${gate.stage} | ${gate.default ? "on" : "off"}${gate.locked ? ", locked" : ""} |`,
+    );
   return ["## Feature gates", "", "| Gate | Stage | Default |", "|---|---|---|", ...rows, ""];
 }
 
-const escapeCell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");
+const escapeCell = (text: string): string =>
+  text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");

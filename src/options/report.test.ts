@@ -7,15 +7,31 @@ import { int } from "./option-type.ts";
 import { answerOperator } from "./report.ts";
 import { settle } from "./settle.ts";
 
-const options = [option({ flag: "pods", type: int, default: 1, deprecated: "say it in the file", doc: "How many." }), helpOption, versionOption] as const;
-const set: OptionSet = { program: "agent", summary: "Runs.", dialect: dialects.orch, sections: [section("All", options)], checks: [] };
+const options = [
+  option({ flag: "pods", type: int, default: 1, deprecated: "say it in the file", doc: "How many." }),
+  helpOption,
+  versionOption,
+] as const;
+const set: OptionSet = {
+  program: "agent",
+  summary: "Runs.",
+  dialect: dialects.orch,
+  sections: [section("All", options)],
+  checks: [],
+};
 
 const cases: [name: string, argv: string[], code: number | undefined, out: RegExp, err: RegExp][] = [
   ["nothing, and the program goes on", [], undefined, /^$/, /^$/],
   ["the help text", ["--help"], 0, /^Runs\.\n[^]*--pods int\n/, /^$/],
   ["the version", ["--version"], 0, /^v1\n$/, /^$/],
   ["help rather than what is wrong", ["--help", "--pods=x"], 0, /^Runs\./, /^$/],
-  ["a warning, and the program goes on", ["--pods=2"], undefined, /^$/, /^Flag --pods has been deprecated, say it in the file\n$/],
+  [
+    "a warning, and the program goes on",
+    ["--pods=2"],
+    undefined,
+    /^$/,
+    /^Flag --pods has been deprecated, say it in the file\n$/,
+  ],
   [
     "what is wrong, and how to learn more",
     ["--pods=x", "--nope"],
@@ -27,7 +43,12 @@ const cases: [name: string, argv: string[], code: number | undefined, out: RegEx
 for (const [name, argv, code, out, err] of cases) {
   test(`an operator who gives ${argv.join(" ") || "no flags"} is told ${name}`, () => {
     const said = { out: "", err: "" };
-    const answer = answerOperator(set, settle(set, argv), { version: "v1", width: 80, out: (text) => (said.out += text), err: (text) => (said.err += text) });
+    const answer = answerOperator(set, settle(set, argv), {
+      version: "v1",
+      width: 80,
+      out: (text) => (said.out += text),
+      err: (text) => (said.err += text),
+    });
     assert.equal(answer, code);
     assert.match(said.out, out);
     assert.match(said.err, err);

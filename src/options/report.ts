@@ -17,8 +17,15 @@ export interface Answering {
   readonly err: (text: string) => void;
 }
 
-/** Answers what can be answered without starting: help, version, wrong settings. The exit code, or undefined to go on. */
-export function answerOperator(set: OptionSet, settled: Settled<object>, { version, width, out, err }: Answering): number | undefined {
+/**
+ * Answers what can be answered without starting: help, version, wrong settings. The exit code, or undefined
+ * to go on.
+ */
+export function answerOperator(
+  set: OptionSet,
+  settled: Settled<object>,
+  { version, width, out, err }: Answering,
+): number | undefined {
   if (settled.asked === "help") out(helpText(set, { width }));
   if (settled.asked === "version") out(`${version}\n`);
   if (settled.asked) return 0;
@@ -49,8 +56,15 @@ export function settledTable(set: OptionSet, settled: Settled<Readonly<Record<st
     .flatMap(({ options }) => options)
     .filter(({ name }) => name !== "help" && name !== "version")
     .map(
-      (option) => [option.flag ? `--${option.flag}` : option.config!, option.type.format(settled.values[option.name]), provenanceText(settled.provenance[option.name]!)] as const,
+      (option) =>
+        [
+          option.flag ? `--${option.flag}` : option.config!,
+          option.type.format(settled.values[option.name]),
+          provenanceText(settled.provenance[option.name]!),
+        ] as const,
     );
   const widths = [0, 1].map((column) => Math.min(60, Math.max(...rows.map((row) => row[column]!.length))));
-  return rows.map(([name, value, source]) => `${name.padEnd(widths[0]!)}  ${value.padEnd(widths[1]!)}  ${source}\n`).join("");
+  return rows
+    .map(([name, value, source]) => `${name.padEnd(widths[0]!)}  ${value.padEnd(widths[1]!)}  ${source}\n`)
+    .join("");
 }

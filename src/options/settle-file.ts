@@ -44,7 +44,10 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
       const option = leaves.get(path);
       if (option) read(option, path, line, value);
       else if (parents.has(path)) walk(value, path);
-      else slips.push(`${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`);
+      else
+        slips.push(
+          `${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`,
+        );
     }
   };
   const read = (option: AnyOption, path: string, line: number, node: ConfigNode): void => {
@@ -70,7 +73,9 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
 
 /** The bad value, unless the message tells it itself. */
 const shown = (part: ConfigNode, { message }: Refusal): string =>
-  part.is === "scalar" && !/, not |is required|unknown field/.test(message) ? `${JSON.stringify(part.value)} ` : "";
+  part.is === "scalar" && !/, not |is required|unknown field/.test(message)
+    ? `${JSON.stringify(part.value)} `
+    : "";
 
 function kindProblems(set: OptionSet, path: string, root: Extract<ConfigNode, { is: "map" }>): string[] {
   const accepted = set.file ?? [];
@@ -80,8 +85,10 @@ function kindProblems(set: OptionSet, path: string, root: Extract<ConfigNode, { 
     const entry = field(name);
     const value = entry && plainOf(entry.value);
     const allowed = [...new Set(accepted.map((kind) => kind[name]))];
-    if (!entry || value === null || value === "") problems.push(`${path}:${root.line}: ${name}: is missing; it must be ${listed(allowed)}`);
-    else if (!allowed.includes(value as string)) problems.push(`${path}:${entry.line}: ${name}: ${JSON.stringify(value)} must be ${listed(allowed)}`);
+    if (!entry || value === null || value === "")
+      problems.push(`${path}:${root.line}: ${name}: is missing; it must be ${listed(allowed)}`);
+    else if (!allowed.includes(value as string))
+      problems.push(`${path}:${entry.line}: ${name}: ${JSON.stringify(value)} must be ${listed(allowed)}`);
   }
   return problems;
 }
@@ -95,7 +102,8 @@ function pathsOf(set: OptionSet): { leaves: Map<string, AnyOption>; parents: Set
       if (!option.config) continue;
       for (const path of [option.config, set.dialect.spelling.field(option.config)]) {
         leaves.set(path, option);
-        for (let cut = path.lastIndexOf("."); cut > 0; cut = path.lastIndexOf(".", cut - 1)) parents.add(path.slice(0, cut));
+        for (let cut = path.lastIndexOf("."); cut > 0; cut = path.lastIndexOf(".", cut - 1))
+          parents.add(path.slice(0, cut));
       }
     }
   }

@@ -5,7 +5,15 @@ import { dialectOption, helpOption, versionOption, file } from "./common.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { featureGates, resolveGates } from "./gates.ts";
 import { listOf, mapOf, strings, struct } from "./list-type.ts";
-import { type Gate, type OptionSet, type OptionsOf, type SettingsOf, fileOption, option, section } from "./option.ts";
+import {
+  type Gate,
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  fileOption,
+  option,
+  section,
+} from "./option.ts";
 import { atLeast, bool, duration, int32, oneOf, text } from "./option-type.ts";
 import { type Sources, settle } from "./settle.ts";
 import { configOf, migratedConfig } from "./write-config.ts";
@@ -21,13 +29,48 @@ const gates: readonly Gate[] = [
 const sectionsOf = (dialect = dialects.orch) =>
   [
     section("First", [
-      option({ flag: "max-pods", config: "maxPods", type: int32, default: 110, check: atLeast(0), deprecated: "set maxPods in the file", doc: "Pods." }),
-      option({ flag: "read-only-port", config: "readOnlyPort", type: int32, default: 0, legacyDefault: 10255, doc: "Port." }),
-      option({ flag: "event-qps", config: "eventQPS", type: int32, default: 50, fromFlag: (value) => (value === 0 ? 50 : value), doc: "Events." }),
-      option({ flag: "orch-mode", config: "orchMode", type: oneOf("a", "b"), default: "a", notYet: "it comes later", doc: "Mode." }),
+      option({
+        flag: "max-pods",
+        config: "maxPods",
+        type: int32,
+        default: 110,
+        check: atLeast(0),
+        deprecated: "set maxPods in the file",
+        doc: "Pods.",
+      }),
+      option({
+        flag: "read-only-port",
+        config: "readOnlyPort",
+        type: int32,
+        default: 0,
+        legacyDefault: 10255,
+        doc: "Port.",
+      }),
+      option({
+        flag: "event-qps",
+        config: "eventQPS",
+        type: int32,
+        default: 50,
+        fromFlag: (value) => (value === 0 ? 50 : value),
+        doc: "Events.",
+      }),
+      option({
+        flag: "orch-mode",
+        config: "orchMode",
+        type: oneOf("a", "b"),
+        default: "a",
+        notYet: "it comes later",
+        doc: "Mode.",
+      }),
       option({ flag: "trial", config: "trial", type: bool, default: false, gate: "Early", doc: "Trial." }),
       option({ flag: "names", config: "nested.names", type: strings, default: ["x"], doc: "Names." }),
-      option({ flag: "reserved", config: "nested.reserved", type: mapOf(text, { merges: true }), default: {}, doc: "Reserved." }),
+      option({
+        flag: "reserved",
+        config: "nested.reserved",
+        type: mapOf(text, { merges: true }),
+        default: {},
+        doc: "Reserved.",
+      }),
       option({ flag: "ca-file", type: file, default: "", readable: true, doc: "File." }),
     ]),
     section("Second", [
@@ -36,10 +79,17 @@ const sectionsOf = (dialect = dialects.orch) =>
         config: "report",
         type: duration,
         default: 300_000,
-        derive: (look) => (look.isSet("update") ? { value: look.value("update") as number, from: "update" } : undefined),
+        derive: (look) =>
+          look.isSet("update") ? { value: look.value("update") as number, from: "update" } : undefined,
         doc: "Report.",
       }),
-      option({ flag: "feature-gates", config: "featureGates", type: featureGates(gates, dialect), default: {}, doc: "Gates." }),
+      option({
+        flag: "feature-gates",
+        config: "featureGates",
+        type: featureGates(gates, dialect),
+        default: {},
+        doc: "Gates.",
+      }),
       dialectOption(dialect),
       helpOption,
       versionOption,
@@ -72,20 +122,33 @@ const setOf = (dialect = dialects.orch): OptionSet<OptionsOf<ReturnType<typeof s
 });
 
 const head = "apiVersion: agent/v1\nkind: Config\n";
-async function run(argv: readonly string[], texts: readonly string[] = [], sources: Sources = {}, dialect = dialects.orch) {
-  const files = await Promise.all(texts.map((content, i) => parseConfigFile(i === 0 ? "c.yaml" : `d${i}.yaml`, content)));
+async function run(
+  argv: readonly string[],
+  texts: readonly string[] = [],
+  sources: Sources = {},
+  dialect = dialects.orch,
+) {
+  const files = await Promise.all(
+    texts.map((content, i) => parseConfigFile(i === 0 ? "c.yaml" : `d${i}.yaml`, content)),
+  );
   return settle(setOf(dialect), argv, { ...sources, files });
 }
 
 test("without anything the defaults hold, the legacy ones where they differ", async () => {
   const { values, provenance, errors, warnings } = await run([]);
   assert.deepEqual([values.maxPods, values.readOnlyPort, values.report], [110, 10255, 300_000]);
-  assert.deepEqual([provenance.maxPods, provenance.readOnlyPort], [{ from: "default" }, { from: "legacy default" }]);
+  assert.deepEqual(
+    [provenance.maxPods, provenance.readOnlyPort],
+    [{ from: "default" }, { from: "legacy default" }],
+  );
   assert.deepEqual([errors, warnings], [[], []]);
 });
 
 test("a file brings its own defaults and its values, and flags win over both", async () => {
-  const { values, provenance } = await run(["--max-pods=7"], [`${head}maxPods: 5\nnested:\n  names: [a, b]\n`]);
+  const { values, provenance } = await run(
+    ["--max-pods=7"],
+    [`${head}maxPods: 5\nnested:\n  names: [a, b]\n`],
+  );
   assert.deepEqual([values.readOnlyPort, values.maxPods, values.names], [0, 7, ["a", "b"]]);
   assert.deepEqual(provenance.readOnlyPort, { from: "default" });
   assert.deepEqual(provenance.names, { from: "file", file: "c.yaml", line: 5, path: "nested.names" });
@@ -93,7 +156,13 @@ test("a file brings its own defaults and its values, and flags win over both", a
 });
 
 test("later files go over earlier ones, maps by key", async () => {
-  const { values } = await run([], [`${head}maxPods: 5\nnested: {reserved: {cpu: "1", memory: 1Gi}}\n`, `${head}maxPods: 6\nnested: {reserved: {cpu: "2"}}\n`]);
+  const { values } = await run(
+    [],
+    [
+      `${head}maxPods: 5\nnested: {reserved: {cpu: "1", memory: 1Gi}}\n`,
+      `${head}maxPods: 6\nnested: {reserved: {cpu: "2"}}\n`,
+    ],
+  );
   assert.deepEqual([values.maxPods, values.reserved], [6, { cpu: "2", memory: "1Gi" }]);
 });
 
@@ -103,7 +172,10 @@ test("the first flag of a list replaces what was there, further ones append", as
 });
 
 test("gates of flags join those of the file", async () => {
-  const settled = await run(["--feature-gates=Early=true"], [`${head}featureGates: {NodeAgentLate: false}\n`]);
+  const settled = await run(
+    ["--feature-gates=Early=true"],
+    [`${head}featureGates: {NodeAgentLate: false}\n`],
+  );
   assert.deepEqual(settled.values.featureGates, { NodeAgentLate: false, Early: true });
   assert.equal(settled.gates.enabled("Early"), true);
   assert.equal(settled.gates.enabled("NodeAgentLate"), false);
@@ -116,7 +188,10 @@ test("a flag's zero may mean something else than the file's", async () => {
 
 test("a derived default follows what was given, and only then", async () => {
   const given = await run([], [`${head}update: 20s\n`]);
-  assert.deepEqual([given.values.report, given.provenance.report], [20_000, { from: "derived", of: "update" }]);
+  assert.deepEqual(
+    [given.values.report, given.provenance.report],
+    [20_000, { from: "derived", of: "update" }],
+  );
   assert.equal((await run([], [`${head}update: 20s\nreport: 1m\n`])).values.report, 60_000);
 });
 
@@ -126,36 +201,121 @@ test("a deprecated flag is announced once", async () => {
 });
 
 test("words between flags are kept for a command that takes them", () => {
-  const { values, words, errors } = settle({ ...setOf(), takesWords: true }, ["save", "--max-pods", "3", "a.db", "--", "--b"]);
-  assert.deepEqual({ words, errors, maxPods: values.maxPods }, { words: ["save", "a.db", "--b"], errors: [], maxPods: 3 });
+  const { values, words, errors } = settle({ ...setOf(), takesWords: true }, [
+    "save",
+    "--max-pods",
+    "3",
+    "a.db",
+    "--",
+    "--b",
+  ]);
+  assert.deepEqual(
+    { words, errors, maxPods: values.maxPods },
+    { words: ["save", "a.db", "--b"], errors: [], maxPods: 3 },
+  );
 });
 
 // Everything that is wrong, in the words the operator reads.
 const wrong: [name: string, argv: string[], file: string | undefined, errors: (string | RegExp)[]][] = [
-  ["an unknown flag", ["--max-pod=1"], undefined, ["--max-pod: there is no such flag; did you mean --max-pods?"]],
+  [
+    "an unknown flag",
+    ["--max-pod=1"],
+    undefined,
+    ["--max-pod: there is no such flag; did you mean --max-pods?"],
+  ],
   ["a retired flag", ["--old=1"], undefined, ["--old: this flag is gone; use --max-pods"]],
   ["a stray word", ["go"], undefined, ['"go": is not a flag; settings are given as --flag=value']],
   ["a bad value", ["--max-pods=x"], undefined, ["--max-pods=x (maxPods): must be a whole number"]],
   ["a value out of range", ["--max-pods=-1"], undefined, ["--max-pods=-1 (maxPods): must not be below 0"]],
-  ["several at once", ["--max-pods=x", "--nope", "--trial=maybe"], undefined, [/^--max-pods=x/, /^--trial=maybe/, /^--nope/]],
-  ["settings that do not go together", ["--max-pods=5", "--read-only-port=5"], undefined, ["--max-pods=5 (maxPods), --read-only-port=5 (readOnlyPort): must differ"]],
-  ["a mechanism that is not there", ["--orch-mode=b"], undefined, ["--orch-mode=b (orchMode): cannot be used yet: it comes later"]],
+  [
+    "several at once",
+    ["--max-pods=x", "--nope", "--trial=maybe"],
+    undefined,
+    [/^--max-pods=x/, /^--trial=maybe/, /^--nope/],
+  ],
+  [
+    "settings that do not go together",
+    ["--max-pods=5", "--read-only-port=5"],
+    undefined,
+    ["--max-pods=5 (maxPods), --read-only-port=5 (readOnlyPort): must differ"],
+  ],
+  [
+    "a mechanism that is not there",
+    ["--orch-mode=b"],
+    undefined,
+    ["--orch-mode=b (orchMode): cannot be used yet: it comes later"],
+  ],
   ["a gate that is off", ["--trial"], undefined, ["--trial=true (trial): needs the feature gate Early"]],
-  ["a file that cannot be read", ["--ca-file=absent"], undefined, ["--ca-file=absent: the file absent does not exist or cannot be read"]],
+  [
+    "a file that cannot be read",
+    ["--ca-file=absent"],
+    undefined,
+    ["--ca-file=absent: the file absent does not exist or cannot be read"],
+  ],
   ["a need of starting", ["--names="], undefined, ["--names= (nested.names): must not be empty"]],
-  ["an unknown gate", ["--feature-gates=Erly=true"], undefined, ['--feature-gates=Erly=true (featureGates): "Erly" is no feature gate; did you mean Early?']],
-  ["a locked gate", ["--feature-gates=Done=false"], undefined, ["--feature-gates=Done=false (featureGates): Done is locked to true"]],
-  ["an unknown field", [], `${head}nested:\n  name: [a]\n`, ["c.yaml:4: nested.name: unknown field; did you mean nested.names?"]],
-  ["a field given twice", [], `${head}maxPods: 1\nmaxPods: 2\n`, ["c.yaml:4: maxPods: is given twice; the first is on line 3"]],
-  ["a wrong type", [], `${head}maxPods: many\n`, ['c.yaml:3: maxPods: must be a whole number, not the string "many"']],
-  ["a bad value in a file", [], `${head}update: soon\n`, ['c.yaml:3: update: "soon" must be a duration such as 300ms, 1m30s or 2h']],
-  ["a bad item of a list", [], `${head}nested:\n  names:\n  - a\n  - 5\n`, ["c.yaml:6: nested.names[1]: must be a string, not the number 5"]],
-  ["a value out of range in a file", [], `${head}maxPods: -1\n`, ["c.yaml:3: maxPods: -1: must not be below 0"]],
+  [
+    "an unknown gate",
+    ["--feature-gates=Erly=true"],
+    undefined,
+    ['--feature-gates=Erly=true (featureGates): "Erly" is no feature gate; did you mean Early?'],
+  ],
+  [
+    "a locked gate",
+    ["--feature-gates=Done=false"],
+    undefined,
+    ["--feature-gates=Done=false (featureGates): Done is locked to true"],
+  ],
+  [
+    "an unknown field",
+    [],
+    `${head}nested:\n  name: [a]\n`,
+    ["c.yaml:4: nested.name: unknown field; did you mean nested.names?"],
+  ],
+  [
+    "a field given twice",
+    [],
+    `${head}maxPods: 1\nmaxPods: 2\n`,
+    ["c.yaml:4: maxPods: is given twice; the first is on line 3"],
+  ],
+  [
+    "a wrong type",
+    [],
+    `${head}maxPods: many\n`,
+    ['c.yaml:3: maxPods: must be a whole number, not the string "many"'],
+  ],
+  [
+    "a bad value in a file",
+    [],
+    `${head}update: soon\n`,
+    ['c.yaml:3: update: "soon" must be a duration such as 300ms, 1m30s or 2h'],
+  ],
+  [
+    "a bad item of a list",
+    [],
+    `${head}nested:\n  names:\n  - a\n  - 5\n`,
+    ["c.yaml:6: nested.names[1]: must be a string, not the number 5"],
+  ],
+  [
+    "a value out of range in a file",
+    [],
+    `${head}maxPods: -1\n`,
+    ["c.yaml:3: maxPods: -1: must not be below 0"],
+  ],
   ["no kind", [], "apiVersion: agent/v1\n", ["c.yaml:1: kind: is missing; it must be Config"]],
-  ["a wrong kind", [], "apiVersion: agent/v2\nkind: Pod\n", ['c.yaml:1: apiVersion: "agent/v2" must be agent/v1', 'c.yaml:2: kind: "Pod" must be Config']],
+  [
+    "a wrong kind",
+    [],
+    "apiVersion: agent/v2\nkind: Pod\n",
+    ['c.yaml:1: apiVersion: "agent/v2" must be agent/v1', 'c.yaml:2: kind: "Pod" must be Config'],
+  ],
   ["an empty file", [], "", ["c.yaml: the configuration file is empty"]],
   ["a comment only", [], "# nothing\n", ["c.yaml: the configuration file is empty"]],
-  ["a list instead of a mapping", [], "- a\n", ["c.yaml:1: a configuration file is a mapping of fields to values"]],
+  [
+    "a list instead of a mapping",
+    [],
+    "- a\n",
+    ["c.yaml:1: a configuration file is a mapping of fields to values"],
+  ],
   ["two documents", [], `${head}---\n${head}`, ["c.yaml: holds 2 documents; a configuration file is one"]],
   ["broken YAML", [], `${head}nested: {a: [}\n`, [/^c\.yaml:3: is neither YAML nor JSON/]],
   ["a scalar where fields belong", [], `${head}nested: 5\n`, ["c.yaml:3: nested: must be a mapping"]],
@@ -165,7 +325,9 @@ for (const [name, argv, content, expected] of wrong) {
   test(`${name} is told`, async () => {
     const { errors } = await run(argv, content === undefined ? [] : [content], { readable: () => false });
     assert.equal(errors.length, expected.length, errors.join("\n"));
-    expected.forEach((line, i) => (typeof line === "string" ? assert.equal(errors[i], line) : assert.match(errors[i]!, line)));
+    expected.forEach((line, i) =>
+      typeof line === "string" ? assert.equal(errors[i], line) : assert.match(errors[i]!, line),
+    );
   });
 }
 
@@ -175,7 +337,12 @@ test("a set that forgives slips starts without them and says so; a check refuses
     fileOption({ config: "maxPods", type: int32, default: 110, doc: "Pods." }),
     fileOption({
       config: "parts",
-      type: listOf(struct<Part>({ a: { type: int32 }, b: { type: struct<NonNullable<Part["b"]>>({ c: { type: int32 } }) } })),
+      type: listOf(
+        struct<Part>({
+          a: { type: int32 },
+          b: { type: struct<NonNullable<Part["b"]>>({ c: { type: int32 } }) },
+        }),
+      ),
       default: [],
       doc: "Parts.",
     }),
@@ -189,7 +356,10 @@ test("a set that forgives slips starts without them and says so; a check refuses
     "c.yaml:8: parts[1].stray: unknown field; known are a or b",
   ];
   const started = settle(set, [], { files });
-  assert.deepEqual([started.errors, started.warnings], [[], slips.map((slip) => `${slip}; it is passed over`)]);
+  assert.deepEqual(
+    [started.errors, started.warnings],
+    [[], slips.map((slip) => `${slip}; it is passed over`)],
+  );
   assert.deepEqual([started.values.maxPods, started.values.parts], [2, [{ a: 1, b: {} }, { a: 3 }]]);
   assert.deepEqual(settle(set, [], { files, purpose: "check" }).errors, slips);
 });
@@ -207,7 +377,10 @@ test("a check that looks at a broken setting adds nothing", async () => {
 });
 
 test("looking at a configuration warns of what a start would refuse", async () => {
-  const { errors, warnings } = await run(["--ca-file=absent", "--orch-mode=b", "--names="], [], { readable: () => false, purpose: "look" });
+  const { errors, warnings } = await run(["--ca-file=absent", "--orch-mode=b", "--names="], [], {
+    readable: () => false,
+    purpose: "look",
+  });
   assert.deepEqual(errors, []);
   assert.equal(warnings.length, 3);
 });
@@ -220,14 +393,23 @@ test("help and version win over everything else", async () => {
 });
 
 test("JSON is a configuration file too", async () => {
-  const { values, provenance, errors } = await run([], ['{\n "apiVersion": "agent/v1", "kind": "Config",\n "maxPods": 5\n}']);
+  const { values, provenance, errors } = await run(
+    [],
+    ['{\n "apiVersion": "agent/v1", "kind": "Config",\n "maxPods": 5\n}'],
+  );
   assert.deepEqual(errors, []);
-  assert.deepEqual([values.maxPods, provenance.maxPods], [5, { from: "file", file: "c.yaml", line: 3, path: "maxPods" }]);
+  assert.deepEqual(
+    [values.maxPods, provenance.maxPods],
+    [5, { from: "file", file: "c.yaml", line: 3, path: "maxPods" }],
+  );
 });
 
 test("anchors are followed, bombs are not", async () => {
   assert.deepEqual((await run([], [`${head}nested:\n  names: &n [a]\n  reserved: {}\n`])).errors, []);
-  const bomb = ["a: &a0 [x]", ...Array.from({ length: 20 }, (_, i) => `b${i}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(", ")}]`)].join("\n");
+  const bomb = [
+    "a: &a0 [x]",
+    ...Array.from({ length: 20 }, (_, i) => `b${i}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(", ")}]`),
+  ].join("\n");
   assert.match((await run([], [bomb])).errors[0]!, /more than 100000 values/);
 });
 
@@ -241,8 +423,16 @@ test("the dialect's spellings are accepted beside the documents'", async () => {
   assert.deepEqual((await run([`--${flag}=a`], [], {}, kubernetes)).errors, []);
   assert.deepEqual((await run(["--orch-mode=a"], [], {}, kubernetes)).errors, []);
   assert.deepEqual(
-    (await run([], [`${head}${kubernetes.spelling.field("orchMode")}: a\nfeatureGates: {${kubernetes.spelling.word("NodeAgentLate")}: false}\n`], {}, kubernetes)).values
-      .featureGates,
+    (
+      await run(
+        [],
+        [
+          `${head}${kubernetes.spelling.field("orchMode")}: a\nfeatureGates: {${kubernetes.spelling.word("NodeAgentLate")}: false}\n`,
+        ],
+        {},
+        kubernetes,
+      )
+    ).values.featureGates,
     { NodeAgentLate: false },
   );
   assert.equal((await run([`--${flag}=a`])).errors.length, 1);
@@ -300,8 +490,14 @@ readOnlyPort: 10255
 });
 
 test("a feature gate that nothing asks about is told to be of no effect; one that acts, or keeps its value, is not", () => {
-  const told = (given: string): readonly string[] => settle(setOf(), [`--feature-gates=${given}`]).warnings.filter((line) => line.includes("no effect"));
-  assert.deepEqual(told("NodeAgentLate=false"), ["--feature-gates=NodeAgentLate=false (featureGates): known, but of no effect: NodeAgentLate"]);
+  const told = (given: string): readonly string[] =>
+    settle(setOf(), [`--feature-gates=${given}`]).warnings.filter((line) => line.includes("no effect"));
+  assert.deepEqual(told("NodeAgentLate=false"), [
+    "--feature-gates=NodeAgentLate=false (featureGates): known, but of no effect: NodeAgentLate",
+  ]);
   assert.deepEqual([told("NodeAgentLate=true"), told("Early=true"), told("AllAlpha=true")], [[], [], []]);
-  assert.deepEqual(settle({ ...setOf(), actingGates: ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"]).warnings, []);
+  assert.deepEqual(
+    settle({ ...setOf(), actingGates: ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"]).warnings,
+    [],
+  );
 });

@@ -1,5 +1,5 @@
-// One pass over defaults, configuration files and flags: every setting gets its value and remembers where it came from.
-// All that is wrong is told at once.
+// One pass over defaults, configuration files and flags: every setting gets its value and remembers where it
+// came from. All that is wrong is told at once.
 
 import { accessSync, constants } from "node:fs";
 import type { ConfigFile } from "./config-file.ts";
@@ -38,7 +38,11 @@ export interface Sources {
   readonly purpose?: "start" | "check" | "look";
 }
 
-export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly string[], sources: Sources = {}): Settled<SettingsOf<O>> {
+export function settle<O extends AnyOption>(
+  set: OptionSet<O>,
+  argv: readonly string[],
+  sources: Sources = {},
+): Settled<SettingsOf<O>> {
   const all = set.sections.flatMap(({ options }) => options as readonly AnyOption[]);
   const values: Record<string, unknown> = {};
   const provenance: Record<string, Provenance> = {};
@@ -57,16 +61,19 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     values[option.name] = legacy ? option.legacyDefault : option.default;
     provenance[option.name] = { from: legacy ? "legacy default" : "default" };
   }
-  const isSet = (name: string): boolean => provenance[name]?.from === "file" || provenance[name]?.from === "flag";
+  const isSet = (name: string): boolean =>
+    provenance[name]?.from === "file" || provenance[name]?.from === "flag";
 
   for (const file of files) {
     const reading = readValues(set, file);
     errors.push(...reading.problems);
-    if (starting && set.forgivesSlips) warnings.push(...reading.slips.map((slip) => `${slip}; it is passed over`));
+    if (starting && set.forgivesSlips)
+      warnings.push(...reading.slips.map((slip) => `${slip}; it is passed over`));
     else errors.push(...reading.slips);
     for (const option of reading.failed) failed.add(option.name);
     for (const { option, value, line, path } of reading.values) {
-      values[option.name] = option.type.merge && isSet(option.name) ? option.type.merge(values[option.name], value) : value;
+      values[option.name] =
+        option.type.merge && isSet(option.name) ? option.type.merge(values[option.name], value) : value;
       provenance[option.name] = { from: "file", file: file.path, line, path };
     }
   }
@@ -74,7 +81,10 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   const asked = applyFlags();
   if (asked) return done();
   for (const option of all) {
-    const derived = isSet(option.name) || failed.has(option.name) ? undefined : option.derive?.({ value: (name) => values[name], isSet });
+    const derived =
+      isSet(option.name) || failed.has(option.name)
+        ? undefined
+        : option.derive?.({ value: (name) => values[name], isSet });
     if (derived) {
       values[option.name] = derived.value;
       provenance[option.name] = { from: "derived", of: derived.from };
@@ -83,7 +93,10 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   if (set.gates && !failed.has("featureGates")) {
     gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
     const idle = idleGates(set, (values["featureGates"] ?? {}) as GivenGates);
-    if (idle.length > 0) warnings.push(`${where("featureGates")}: known, but of no effect: ${idle.map((name) => set.dialect.spelling.word(name)).join(", ")}`);
+    if (idle.length > 0)
+      warnings.push(
+        `${where("featureGates")}: known, but of no effect: ${idle.map((name) => set.dialect.spelling.word(name)).join(", ")}`,
+      );
   }
   for (const option of all) {
     if (!failed.has(option.name)) checkOne(option);
@@ -115,21 +128,32 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     const seen = new Set<string>();
     for (const { flag, spelled, text } of given) {
       const option = names.get(flag)!;
-      if (option.deprecated !== undefined && !seen.has(flag)) warnings.push(`Flag ${spelled} has been deprecated, ${option.deprecated}`);
+      if (option.deprecated !== undefined && !seen.has(flag))
+        warnings.push(`Flag ${spelled} has been deprecated, ${option.deprecated}`);
       try {
         const again = seen.has(flag);
         seen.add(flag);
-        const value = again && option.type.append ? option.type.append(values[option.name], text) : option.type.parse(text);
+        const value =
+          again && option.type.append
+            ? option.type.append(values[option.name], text)
+            : option.type.parse(text);
         const meant = option.fromFlag ? option.fromFlag(value) : value;
         const below = values[option.name];
-        values[option.name] = !again && option.type.merge && isSet(option.name) ? option.type.merge(below, meant) : meant;
-        provenance[option.name] = { from: "flag", spelled, text: again ? option.type.format(values[option.name]) : text };
+        values[option.name] =
+          !again && option.type.merge && isSet(option.name) ? option.type.merge(below, meant) : meant;
+        provenance[option.name] = {
+          from: "flag",
+          spelled,
+          text: again ? option.type.format(values[option.name]) : text,
+        };
         if (option.name === "help" && value === true) wish = "help";
         if (option.name === "version" && value !== "false" && wish !== "help") wish = "version";
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         failed.add(option.name);
-        errors.push(`${spelled}=${clip(text)}${option.config ? ` (${set.dialect.spelling.field(option.config)})` : ""}: ${error.message}`);
+        errors.push(
+          `${spelled}=${clip(text)}${option.config ? ` (${set.dialect.spelling.field(option.config)})` : ""}: ${error.message}`,
+        );
       }
     }
     for (const problem of problems) {
@@ -149,12 +173,20 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     if (wrong) return complain(wrong);
     if (!isSet(option.name)) return;
     const text = option.type.format(value);
-    const changed = text !== option.type.format(option.default) && (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
-    if (changed && option.gate && !gates.enabled(option.gate)) return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
-    const hold = starting ? complain : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
+    const changed =
+      text !== option.type.format(option.default) &&
+      (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
+    if (changed && option.gate && !gates.enabled(option.gate))
+      return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
+    const hold = starting
+      ? complain
+      : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
     const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
     // The value itself is good, so whatever else is wrong with it is told too.
-    if (notYet !== undefined) return void (purpose === "look" ? warnings : errors).push(`${where(option.name)}: cannot be used yet: ${notYet}`);
+    if (notYet !== undefined)
+      return void (purpose === "look" ? warnings : errors).push(
+        `${where(option.name)}: cannot be used yet: ${notYet}`,
+      );
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
         if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);
@@ -171,13 +203,20 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
       },
     });
     try {
-      check.run(guarded as SettingsOf<O>, (names, message) => void (check.startOnly && !starting ? warnings : errors).push(`${names.map(where).join(", ")}: ${message}`), {
-        dialect: set.dialect,
-        enabled: (gate) => gates.enabled(gate),
-        isSet,
-        isReadable: readable,
-        warn: (message) => void warnings.push(message),
-      });
+      check.run(
+        guarded as SettingsOf<O>,
+        (names, message) =>
+          void (check.startOnly && !starting ? warnings : errors).push(
+            `${names.map(where).join(", ")}: ${message}`,
+          ),
+        {
+          dialect: set.dialect,
+          enabled: (gate) => gates.enabled(gate),
+          isSet,
+          isReadable: readable,
+          warn: (message) => void warnings.push(message),
+        },
+      );
     } catch (error) {
       if (!(error instanceof Unusable)) throw error;
     }
@@ -188,7 +227,8 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     const option = all.find((candidate) => candidate.name === name)!;
     const source = provenance[name]!;
     const path = option.config && set.dialect.spelling.field(option.config);
-    if (source.from === "file") return `${source.file}:${source.line}: ${source.path}: ${clip(JSON.stringify(option.type.write(values[name])))}`;
+    if (source.from === "file")
+      return `${source.file}:${source.line}: ${source.path}: ${clip(JSON.stringify(option.type.write(values[name])))}`;
     if (source.from === "flag") return `${source.spelled}=${clip(source.text)}${path ? ` (${path})` : ""}`;
     return option.flag ? `--${option.flag}${path ? ` (${path})` : ""}` : path!;
   }
@@ -210,8 +250,16 @@ function isReadable(path: string): boolean {
 
 /** Gates that were given another value than their own, and that nothing asks about. */
 function idleGates(set: OptionSet, given: GivenGates): string[] {
-  const acting = new Set([...(set.actingGates ?? []), ...stageGates.map(({ name }) => name), ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate))]);
-  return set.gates!.filter((gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default && !acting.has(gate.name)).map(({ name }) => name);
+  const acting = new Set([
+    ...(set.actingGates ?? []),
+    ...stageGates.map(({ name }) => name),
+    ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate)),
+  ]);
+  return set
+    .gates!.filter(
+      (gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default && !acting.has(gate.name),
+    )
+    .map(({ name }) => name);
 }
 
 /** Every spelling of every flag. */
@@ -221,13 +269,18 @@ function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly f
     for (const option of options) {
       if (!option.flag) continue;
       const flagged = option as AnyOption & { readonly flag: string };
-      for (const spelled of [option.flag, set.dialect.spelling.flag(option.flag), ...(option.aliases ?? [])]) names.set(spelled, flagged);
+      for (const spelled of [option.flag, set.dialect.spelling.flag(option.flag), ...(option.aliases ?? [])])
+        names.set(spelled, flagged);
     }
   }
   return names;
 }
 
-function grammarText(problem: GrammarProblem, names: ReadonlyMap<string, AnyOption>, retired: Readonly<Record<string, string>>): string {
+function grammarText(
+  problem: GrammarProblem,
+  names: ReadonlyMap<string, AnyOption>,
+  retired: Readonly<Record<string, string>>,
+): string {
   const name = problem.spelled.replace(/^-+/, "");
   switch (problem.wrong) {
     case "unknown":

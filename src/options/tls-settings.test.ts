@@ -5,9 +5,27 @@ import { tlsSettings } from "./tls-settings.ts";
 
 const newest = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 const cases: [name: string, version: string, suites: string[], oldest: string, ciphers: RegExp][] = [
-  ["nothing said", "", [], "TLSv1.2", new RegExp(`^${newest}:ECDHE-RSA-AES128-GCM-SHA256:(?!.*(TLS_|SECLEVEL))`)],
-  ["suites of the older versions", "VersionTLS12", ["TLS_RSA_WITH_AES_128_GCM_SHA256"], "TLSv1.2", new RegExp(`^${newest}:AES128-GCM-SHA256$`)],
-  ["one of the newest version", "VersionTLS13", ["TLS_AES_256_GCM_SHA384"], "TLSv1.3", new RegExp(`^${newest}$`)],
+  [
+    "nothing said",
+    "",
+    [],
+    "TLSv1.2",
+    new RegExp(`^${newest}:ECDHE-RSA-AES128-GCM-SHA256:(?!.*(TLS_|SECLEVEL))`),
+  ],
+  [
+    "suites of the older versions",
+    "VersionTLS12",
+    ["TLS_RSA_WITH_AES_128_GCM_SHA256"],
+    "TLSv1.2",
+    new RegExp(`^${newest}:AES128-GCM-SHA256$`),
+  ],
+  [
+    "one of the newest version",
+    "VersionTLS13",
+    ["TLS_AES_256_GCM_SHA384"],
+    "TLSv1.3",
+    new RegExp(`^${newest}$`),
+  ],
   ["an old version", "VersionTLS10", [], "TLSv1", /:@SECLEVEL=0$/],
 ];
 for (const [name, version, suites, oldest, ciphers] of cases) {

@@ -2,8 +2,16 @@
 import { DEFAULT_CIPHERS, type SecureContextOptions, type SecureVersion } from "node:tls";
 import { cipherString } from "./cipher-suites.ts";
 
-const versions: Readonly<Record<string, SecureVersion>> = { VersionTLS10: "TLSv1", VersionTLS11: "TLSv1.1", VersionTLS12: "TLSv1.2", VersionTLS13: "TLSv1.3" };
-/** The newest version takes no orders. The cheapest that is safe comes first: encrypting is a quarter of what a long list costs. */
+const versions: Readonly<Record<string, SecureVersion>> = {
+  VersionTLS10: "TLSv1",
+  VersionTLS11: "TLSv1.1",
+  VersionTLS12: "TLSv1.2",
+  VersionTLS13: "TLSv1.3",
+};
+/**
+ * The newest version takes no orders. The cheapest that is safe comes first: encrypting is a quarter of what
+ * a long list costs.
+ */
 const newest = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
 export function tlsSettings(minVersion: string, suites: readonly string[]): SecureContextOptions {

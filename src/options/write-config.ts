@@ -3,10 +3,13 @@
 import type { AnyOption, OptionSet } from "./option.ts";
 import type { Settled } from "./settle.ts";
 
-/** The whole configuration as plain data, in the order of the declarations and the spelling of the dialect. */
+/**
+ * The whole configuration as plain data, in the order of the declarations and the spelling of the dialect.
+ */
 export function configOf(set: OptionSet, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const config: Record<string, unknown> = { ...set.file![0] };
-  for (const option of configured(set)) put(config, set.dialect.spelling.field(option.config), option.type.write(values[option.name]));
+  for (const option of configured(set))
+    put(config, set.dialect.spelling.field(option.config), option.type.write(values[option.name]));
   return config;
 }
 
@@ -17,7 +20,10 @@ export async function configText(config: Record<string, unknown>, format: "yaml"
 }
 
 /** Only the fields that a file must hold to mean the same, each with a word on why it is there. */
-export async function migratedConfig(set: OptionSet, settled: Settled<Readonly<Record<string, unknown>>>): Promise<string> {
+export async function migratedConfig(
+  set: OptionSet,
+  settled: Settled<Readonly<Record<string, unknown>>>,
+): Promise<string> {
   const lines = [`apiVersion: ${set.file![0]!.apiVersion}`, `kind: ${set.file![0]!.kind}`];
   const nested: Record<string, unknown> = {};
   const notes: string[] = [];
@@ -27,12 +33,22 @@ export async function migratedConfig(set: OptionSet, settled: Settled<Readonly<R
     const path = set.dialect.spelling.field(option.config);
     const source = settled.provenance[option.name]!;
     put(nested, path, option.type.write(value));
-    if (source.from === "legacy default") notes.push(`${path}: without a file this was the default; a file's own default is ${option.type.format(option.default) || '""'}`);
+    if (source.from === "legacy default")
+      notes.push(
+        `${path}: without a file this was the default; a file's own default is ${option.type.format(option.default) || '""'}`,
+      );
   }
   const left = flagsLeft(set, settled);
   const head = [
-    ...(notes.length > 0 ? ["# Said here because the defaults differ:", ...notes.map((note) => `#   ${note}`)] : []),
-    ...(left.length > 0 ? ["# These have no place in the file and stay on the command line:", ...left.map((flag) => `#   ${flag}`)] : []),
+    ...(notes.length > 0
+      ? ["# Said here because the defaults differ:", ...notes.map((note) => `#   ${note}`)]
+      : []),
+    ...(left.length > 0
+      ? [
+          "# These have no place in the file and stay on the command line:",
+          ...left.map((flag) => `#   ${flag}`),
+        ]
+      : []),
   ];
   const body = Object.keys(nested).length > 0 ? await configText(nested, "yaml") : "";
   return `${[...head, ...lines].join("\n")}\n${body}`;
@@ -47,7 +63,9 @@ function flagsLeft(set: OptionSet, settled: Settled<Readonly<Record<string, unkn
 }
 
 function configured(set: OptionSet): (AnyOption & { readonly config: string })[] {
-  return set.sections.flatMap(({ options }) => options).filter((option): option is AnyOption & { readonly config: string } => option.config !== undefined);
+  return set.sections
+    .flatMap(({ options }) => options)
+    .filter((option): option is AnyOption & { readonly config: string } => option.config !== undefined);
 }
 
 function put(into: Record<string, unknown>, path: string, value: unknown): void {

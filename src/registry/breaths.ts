@@ -1,5 +1,5 @@
-// Breaths between the steps of a write, so that others have their turn. Only writes of large objects take them: small ones are over
-// before anybody could wait for them.
+// Breaths between the steps of a write, so that others have their turn. Only writes of large objects take
+// them: small ones are over before anybody could wait for them.
 import { LongWork } from "#base";
 
 /** Objects from here on may take longer than others should wait. */

@@ -30,15 +30,34 @@ test("a new object gets what only the server can say", async (t) => {
   assert.match(metadata.uid!, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
   assert.deepEqual(
     { ...metadata, uid: "" },
-    { name: "a", namespace: "default", uid: "", resourceVersion: metadata.resourceVersion, generation: 1, creationTimestamp: timestamp(new Date(shelfNow)) },
+    {
+      name: "a",
+      namespace: "default",
+      uid: "",
+      resourceVersion: metadata.resourceVersion,
+      generation: 1,
+      creationTimestamp: timestamp(new Date(shelfNow)),
+    },
   );
   assert.equal(managedFields?.[0]?.manager, "tester");
   assert.deepEqual(await get("a"), made);
 });
 
 const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message: RegExp][] = [
-  ["with a version", map({ name: "a", resourceVersion: "5" }), configMap, 400, /resourceVersion should not be set/],
-  ["with a version and a bad name", map({ name: "A", resourceVersion: "5" }), configMap, 422, /metadata\.name/],
+  [
+    "with a version",
+    map({ name: "a", resourceVersion: "5" }),
+    configMap,
+    400,
+    /resourceVersion should not be set/,
+  ],
+  [
+    "with a version and a bad name",
+    map({ name: "A", resourceVersion: "5" }),
+    configMap,
+    422,
+    /metadata\.name/,
+  ],
   [
     "that cannot have what it asks for",
     map({ name: "A" }),
@@ -46,10 +65,28 @@ const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message
     422,
     /is invalid: data: Required value: nothing is left$/,
   ],
-  ["without a name", map({}), configMap, 422, /metadata\.name: Required value: name or generateName is required/],
+  [
+    "without a name",
+    map({}),
+    configMap,
+    422,
+    /metadata\.name: Required value: name or generateName is required/,
+  ],
   ["with a bad name", map({ name: "A" }), configMap, 422, /metadata\.name: Invalid value: "A"/],
-  ["of another namespace", map({ name: "a", namespace: "other" }), configMap, 400, /namespace of the provided object does not match/],
-  ["with a bare finalizer", map({ name: "a", finalizers: ["bare"] }), configMap, 422, /finalizers\[0\].*neither a standard finalizer name/],
+  [
+    "of another namespace",
+    map({ name: "a", namespace: "other" }),
+    configMap,
+    400,
+    /namespace of the provided object does not match/,
+  ],
+  [
+    "with a bare finalizer",
+    map({ name: "a", finalizers: ["bare"] }),
+    configMap,
+    422,
+    /finalizers\[0\].*neither a standard finalizer name/,
+  ],
 ];
 for (const [name, sent, kind, code, message] of refusals) {
   test(`a new object ${name} is refused and not stored`, async (t) => {
@@ -76,7 +113,10 @@ test("whose name is taken by what is about to go is told so", async (t) => {
   await create(map({ name: "a", finalizers: ["example.com/x"] }));
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
   await remove("a");
-  await assert.rejects(create(map()), refusal(409, /^object is being deleted: configmaps "a" already exists$/));
+  await assert.rejects(
+    create(map()),
+    refusal(409, /^object is being deleted: configmaps "a" already exists$/),
+  );
 });
 
 test("of many who want one name exactly one gets it", async (t) => {
@@ -104,11 +144,14 @@ test("a name is made from a prefix, and made anew when it is taken", async (t) =
 
 test("when no made name is free, the client is told to try again", async (t) => {
   const { create, store } = await shelf(t, configMap, {
-    beforeWrite: async ({ key, value }) => void (value!.length > 2 && (await store.write({ key, value: Buffer.from("{}"), expect: "any" }))),
+    beforeWrite: async ({ key, value }) =>
+      void (value!.length > 2 && (await store.write({ key, value: Buffer.from("{}"), expect: "any" }))),
   });
   await assert.rejects(
     create(map({ generateName: "a-" })),
-    (error) => refusal(409, /not able to generate a unique name/)(error) && (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds === 1,
+    (error) =>
+      refusal(409, /not able to generate a unique name/)(error) &&
+      (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds === 1,
   );
 });
 
@@ -131,7 +174,9 @@ test("a dry run answers as if, and leaves nothing", async (t) => {
 
 test("what a client says about a status is dropped where only the server knows", async (t) => {
   const { create } = await shelf(t, namespace);
-  assert.deepEqual((await create({ metadata: { name: "n" }, status: { phase: "Terminating" } }))["status"], { phase: "Active" });
+  assert.deepEqual((await create({ metadata: { name: "n" }, status: { phase: "Terminating" } }))["status"], {
+    phase: "Active",
+  });
 });
 
 test("admission changes the object before it is looked at, and sees it whole after", async (t) => {
@@ -144,7 +189,9 @@ test("admission changes the object before it is looked at, and sees it whole aft
       (object as unknown as ConfigMap).data = { filled: "in" };
     },
     validate: async ({ object, oldObject }) => {
-      seen.push(`validate ${(object as unknown as ConfigMap).data!["filled"]} ${(object as unknown as ConfigMap).metadata.uid !== undefined} ${oldObject}`);
+      seen.push(
+        `validate ${(object as unknown as ConfigMap).data!["filled"]} ${(object as unknown as ConfigMap).metadata.uid !== undefined} ${oldObject}`,
+      );
       return [];
     },
   };
@@ -154,7 +201,11 @@ test("admission changes the object before it is looked at, and sees it whole aft
 });
 
 test("a refusal by admission leaves nothing", async (t) => {
-  const refuse: AdmissionPlugin = { name: "Refuse", handles: ["CREATE"], validate: async () => [{ type: "FieldValueForbidden", field: "data", detail: "no" }] };
+  const refuse: AdmissionPlugin = {
+    name: "Refuse",
+    handles: ["CREATE"],
+    validate: async () => [{ type: "FieldValueForbidden", field: "data", detail: "no" }],
+  };
   const { create, writes } = await shelf(t, configMap, { plugins: [refuse] });
   assert.deepEqual(await causesOf(create(map())), ["Forbidden data"]);
   assert.equal(writes(), 0);
@@ -174,7 +225,10 @@ test("an owner named twice is kept once, and the client is told", async (t) => {
 
 test("the kind's own rules and the schema's come in one answer", async (t) => {
   const { create } = await shelf(t, configMap);
-  assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), ["Invalid metadata.name", "Invalid data[bad key]"]);
+  assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), [
+    "Invalid metadata.name",
+    "Invalid data[bad key]",
+  ]);
 });
 
 test("events are stored for as long as the settings say", async (t) => {
@@ -212,8 +266,18 @@ for (const media of ["json", "protobuf"] as const) {
 
 const sizes: [name: string, media: "json" | "protobuf", sent: Sent, code: number | undefined][] = [
   ["a long message", "json", { metadata: { name: "a" }, note: "x".repeat(1_600_000) }, 413],
-  ["a long message in the binary form", "protobuf", { metadata: { name: "a" }, note: "x".repeat(1_600_000) }, 413],
-  ["a message that is long only as JSON", "json", { metadata: { name: "a" }, note: "\u0001".repeat(500_000) }, undefined],
+  [
+    "a long message in the binary form",
+    "protobuf",
+    { metadata: { name: "a" }, note: "x".repeat(1_600_000) },
+    413,
+  ],
+  [
+    "a message that is long only as JSON",
+    "json",
+    { metadata: { name: "a" }, note: "\u0001".repeat(500_000) },
+    undefined,
+  ],
 ];
 for (const [name, media, sent, code] of sizes) {
   test(`what no store would take: ${name}`, async (t) => {

@@ -20,10 +20,14 @@ interface CreateOptions {
 }
 
 /**
- * Stores a new object, given in the stored shape with its defaults. Answers what is now held; a dry run shows no revision.
- * A name the server made up and found taken is made up anew, a few times.
+ * Stores a new object, given in the stored shape with its defaults. Answers what is now held; a dry run shows
+ * no revision. A name the server made up and found taken is made up anew, a few times.
  */
-export async function create(request: WriteRequest, object: ApiObject, options: CreateOptions = {}): Promise<Held> {
+export async function create(
+  request: WriteRequest,
+  object: ApiObject,
+  options: CreateOptions = {},
+): Promise<Held> {
   const { metadata: meta } = object;
   if (meta.name || !meta.generateName) return await attemptToCreate(request, object, options);
   const { managedFields } = meta;
@@ -38,7 +42,11 @@ export async function create(request: WriteRequest, object: ApiObject, options: 
   }
 }
 
-async function attemptToCreate(request: WriteRequest, object: ApiObject, options: CreateOptions): Promise<Held> {
+async function attemptToCreate(
+  request: WriteRequest,
+  object: ApiObject,
+  options: CreateOptions,
+): Promise<Held> {
   const { resource } = request.endpoint;
   const about = circumstances(request);
   const meta = object.metadata;
@@ -52,7 +60,8 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   breaths?.begin();
   fillServersFields(request, object, about);
   const { strategy } = resource;
-  const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, about) : undefined;
+  const share =
+    strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, about) : undefined;
   try {
     const held = await stored(request, object, options, share);
     share?.settle(held.revision);
@@ -64,7 +73,12 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
 }
 
 /** Checks what is ready, and writes it. */
-async function stored(request: WriteRequest, object: ApiObject, options: CreateOptions, share: Share | undefined): Promise<Held> {
+async function stored(
+  request: WriteRequest,
+  object: ApiObject,
+  options: CreateOptions,
+  share: Share | undefined,
+): Promise<Held> {
   const { resource } = request.endpoint;
   const about = circumstances(request);
   const { metadata: meta } = object;
@@ -79,8 +93,15 @@ async function stored(request: WriteRequest, object: ApiObject, options: CreateO
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, about);
   const { spends } = share ?? {};
-  const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }), ...(spends && { spends }) });
-  if (!outcome.done && !outcome.current && spends) throw timeout("what was promised to the object had to be given up before it was written; try again", 1);
+  const outcome = await resource.write({
+    key,
+    value: encoded.value,
+    expect: "absent",
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
+    ...(spends && { spends }),
+  });
+  if (!outcome.done && !outcome.current && spends)
+    throw timeout("what was promised to the object had to be given up before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
 }
@@ -120,15 +141,18 @@ async function check(request: WriteRequest, object: ApiObject, about: Circumstan
   const { resource } = endpoint;
   const { strategy } = resource;
   const meta = object.metadata;
-  const refuse = (found: readonly FieldError[]): ApiError => invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
+  const refuse = (found: readonly FieldError[]): ApiError =>
+    invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
   const denied = strategy.denied?.(object) ?? [];
   if (denied.length > 0) throw refuse(denied);
   const found: (readonly FieldError[])[] = [];
-  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) found.push(newMetaErrors(request, meta));
+  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--)
+    found.push(newMetaErrors(request, meta));
   found.push(validate(resource.hub, object));
   if (breaths?.due) await breaths.take();
   found.push(strategy.validate?.(object, about) ?? []);
-  if (found.every(({ length }) => length === 0)) found.push(validateMeta(meta, resource.namespaced, pathSegment));
+  if (found.every(({ length }) => length === 0))
+    found.push(validateMeta(meta, resource.namespaced, pathSegment));
   const errors = found.flat();
   if (errors.length > 0) throw refuse(errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
@@ -136,12 +160,22 @@ async function check(request: WriteRequest, object: ApiObject, about: Circumstan
 }
 
 /** The name is taken; by what is about to go, if so. */
-function exists({ endpoint }: WriteRequest, meta: ApiObject["metadata"], present: Held | undefined): ApiError {
+function exists(
+  { endpoint }: WriteRequest,
+  meta: ApiObject["metadata"],
+  present: Held | undefined,
+): ApiError {
   const { resource } = endpoint;
   const { code, reason, message, details } = alreadyExists(resource.nameIn(endpoint), meta.name!);
-  const going = present && resource.objectOf(present).metadata.deletionTimestamp ? "object is being deleted: " : "";
+  const going =
+    present && resource.objectOf(present).metadata.deletionTimestamp ? "object is being deleted: " : "";
   if (!meta.generateName) return new ApiError(code, reason, `${going}${message}`, details);
-  return new ApiError(code, reason, `${going}${message}, the server was not able to generate a unique name for the object`, { ...details, retryAfterSeconds: 1 });
+  return new ApiError(
+    code,
+    reason,
+    `${going}${message}, the server was not able to generate a unique name for the object`,
+    { ...details, retryAfterSeconds: 1 },
+  );
 }
 
 /** The namespace of the path goes into the object; another one in the object is refused. */
@@ -150,7 +184,8 @@ export function fillNamespace(request: WriteRequest, object: ApiObject): void {
   const wanted = namespaced ? request.namespace : "";
   const given = object.metadata.namespace ?? "";
   if (given === wanted) return;
-  if (given !== "" && namespaced) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (given !== "" && namespaced)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if (wanted === "") delete object.metadata.namespace;
   else object.metadata.namespace = wanted;
 }

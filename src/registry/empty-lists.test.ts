@@ -6,12 +6,32 @@ import { clearEmptyLists, withoutEmpty } from "./empty-lists.ts";
 
 const cases: [name: string, schema: Message, object: object, cleared: object][] = [
   ["a required list that is empty becomes null", Role, { rules: [] }, { rules: null }],
-  ["inside lists, too", Role, { rules: [{ verbs: [] }, { verbs: ["get"] }] }, { rules: [{ verbs: null }, { verbs: ["get"] }] }],
-  ["inside objects, too", Deployment, { spec: { template: { spec: { containers: [] } } } }, { spec: { template: { spec: { containers: null } } } }],
-  ["an optional list stays as it is", Pod, { spec: { containers: [{ args: [] }] } }, { spec: { containers: [{ args: [] }] } }],
+  [
+    "inside lists, too",
+    Role,
+    { rules: [{ verbs: [] }, { verbs: ["get"] }] },
+    { rules: [{ verbs: null }, { verbs: ["get"] }] },
+  ],
+  [
+    "inside objects, too",
+    Deployment,
+    { spec: { template: { spec: { containers: [] } } } },
+    { spec: { template: { spec: { containers: null } } } },
+  ],
+  [
+    "an optional list stays as it is",
+    Pod,
+    { spec: { containers: [{ args: [] }] } },
+    { spec: { containers: [{ args: [] }] } },
+  ],
   ["what is absent stays absent", Role, {}, {}],
   ["null stays null", Role, { rules: null }, { rules: null }],
-  ["null among bytes becomes no bytes", ConfigMap, { binaryData: { a: null, b: "AA==" } }, { binaryData: { a: "", b: "AA==" } }],
+  [
+    "null among bytes becomes no bytes",
+    ConfigMap,
+    { binaryData: { a: null, b: "AA==" } },
+    { binaryData: { a: "", b: "AA==" } },
+  ],
   ["a kind without lists is left alone", ConfigMap, { data: { a: "" } }, { data: { a: "" } }],
 ];
 for (const [name, schema, object, cleared] of cases) {
@@ -22,9 +42,19 @@ for (const [name, schema, object, cleared] of cases) {
 }
 
 const dropped: [name: string, schema: Message, object: object, left: object][] = [
-  ["an empty list that counts is nobody's", NetworkPolicy, { spec: { ingress: [], egress: [{ to: [] }] } }, { spec: { egress: [{ to: [] }] } }],
+  [
+    "an empty list that counts is nobody's",
+    NetworkPolicy,
+    { spec: { ingress: [], egress: [{ to: [] }] } },
+    { spec: { egress: [{ to: [] }] } },
+  ],
   ["one that is not empty stays", NetworkPolicy, { spec: { ingress: [{}] } }, { spec: { ingress: [{}] } }],
-  ["metadata is tracked apart", NetworkPolicy, { metadata: { managedFields: [] } }, { metadata: { managedFields: [] } }],
+  [
+    "metadata is tracked apart",
+    NetworkPolicy,
+    { metadata: { managedFields: [] } },
+    { metadata: { managedFields: [] } },
+  ],
   ["other empty lists stay", Role, { rules: [] }, { rules: [] }],
 ];
 for (const [name, schema, object, left] of dropped) {

@@ -1,11 +1,14 @@
-// Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage cannot tell them apart,
-// and clients have come to see what it gives back.
+// Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage
+// cannot tell them apart, and clients have come to see what it gives back.
 import { deepCopy } from "#base";
 import type { Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
 
-/** Worked out once for each message; null where there is nothing to do. What contains itself is looked at once. */
+/**
+ * Worked out once for each message; null where there is nothing to do. What contains itself is looked at
+ * once.
+ */
 function remembered(stepsOf: (message: Message) => readonly Clear[]): (message: Message) => Clear | null {
   const known = new WeakMap<Message, Clear | null>();
   return (message) => {
@@ -25,8 +28,9 @@ export function clearEmptyLists(message: Message, object: object): void {
 }
 
 /**
- * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never written. Itself when there are none such.
- * Items of lists stay as they are: such a list has changed, whoever cannot see it.
+ * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never
+ * written. Itself when there are none such. Items of lists stay as they are: such a list has changed, whoever
+ * cannot see it.
  */
 export function withoutEmpty<T extends object>(message: Message, object: T): T {
   const drop = dropperOf(message);
@@ -43,7 +47,8 @@ const dropperOf = remembered((message) => {
     if (key === "metadata") continue;
     const inner = field.shape.shape === "message" ? dropperOf(field.shape) : null;
     if (inner && field.presence === "inline") steps.push(inner);
-    else if (inner) steps.push((object) => void (object[key] && inner(object[key] as Record<string, unknown>)));
+    else if (inner)
+      steps.push((object) => void (object[key] && inner(object[key] as Record<string, unknown>)));
     if (field.more.emptyCounts)
       steps.push((object) => {
         if (object[key] && Object.keys(object[key]).length === 0) delete object[key];
@@ -65,7 +70,8 @@ const clearerOf = remembered((message) => {
         if ((object[key] as unknown[] | null)?.length === 0) object[key] = null;
       });
     }
-    if (field.shape.shape === "map" && field.shape.of.shape === "scalar" && field.shape.of.scalar === "bytes") steps.push((object) => fillBytes(object[key]));
+    if (field.shape.shape === "map" && field.shape.of.shape === "scalar" && field.shape.of.scalar === "bytes")
+      steps.push((object) => fillBytes(object[key]));
     const inside = insideOf(field.shape);
     if (inside) steps.push((object) => inside(object[key]));
   }

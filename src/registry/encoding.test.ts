@@ -25,7 +25,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   test(`the type in the envelope is that of the ${name} dialect`, () => {
     const schema = inDialect(dialect, Event);
     const bytes = encodeStoredProtobuf(schema, { ...object(), kind: "Event" }, dialect);
-    assert.equal(storedForm(bytes, dialect).apiVersion, name === "orch" ? "events.orch.io/v1" : "events.k8s.io/v1");
+    assert.equal(
+      storedForm(bytes, dialect).apiVersion,
+      name === "orch" ? "events.orch.io/v1" : "events.k8s.io/v1",
+    );
   });
 }
 
@@ -36,7 +39,9 @@ test("bytes without the mark are refused", () => {
 test("JSON comes back whole, and in one order whatever order it was given in", () => {
   const text = encodeHeld(ConfigMap, object());
   const { data, ...rest } = object() as unknown as ApiObject & { data: Record<string, string> };
-  const shuffled = Object.fromEntries(Object.entries({ ...rest, data: { a: data["a"]!, b: data["b"]! } }).toReversed()) as unknown as ApiObject;
+  const shuffled = Object.fromEntries(
+    Object.entries({ ...rest, data: { a: data["a"]!, b: data["b"]! } }).toReversed(),
+  ) as unknown as ApiObject;
   assert.equal(encodeHeld(ConfigMap, shuffled), text);
   assert.deepEqual(decodeJson(ConfigMap, text), object());
   assert.deepEqual(storedForm(Buffer.from(text), dialects.orch).decode(ConfigMap), object());

@@ -5,22 +5,35 @@ import { decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, proto
 import { clearEmptyLists } from "./empty-lists.ts";
 import type { ApiObject, KindSchema } from "./strategy.ts";
 
-export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiObject => decode(schema, text).value as unknown as ApiObject;
+export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiObject =>
+  decode(schema, text).value as unknown as ApiObject;
 
-/** The text of an object as it is held: canonical, with required lists that are empty written as null, as they come back from binary storage. */
+/**
+ * The text of an object as it is held: canonical, with required lists that are empty written as null, as they
+ * come back from binary storage.
+ */
 export function encodeHeld(schema: KindSchema, object: ApiObject): string {
   clearEmptyLists(schema, object);
   return encodeJson(schema, object as never);
 }
 
 /** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
-export function storedForm(value: Uint8Array, dialect: Dialect): { readonly apiVersion: string; decode(schema: KindSchema): ApiObject } {
+export function storedForm(
+  value: Uint8Array,
+  dialect: Dialect,
+): { readonly apiVersion: string; decode(schema: KindSchema): ApiObject } {
   if (value[0] === openingBrace) {
     const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
-    return { apiVersion: /"apiVersion":\s*"([^"]*)"/.exec(text)?.[1] ?? "", decode: (schema) => decodeJson(schema, text) };
+    return {
+      apiVersion: /"apiVersion":\s*"([^"]*)"/.exec(text)?.[1] ?? "",
+      decode: (schema) => decodeJson(schema, text),
+    };
   }
   const { apiVersion, kind, raw } = decodeEnvelope(value, dialect.wire.protobufMagic);
-  return { apiVersion, decode: (schema) => protobufCodec(schema).decode(raw, { apiVersion, kind }) as unknown as ApiObject };
+  return {
+    apiVersion,
+    decode: (schema) => protobufCodec(schema).decode(raw, { apiVersion, kind }) as unknown as ApiObject,
+  };
 }
 
 const openingBrace = 0x7b;
@@ -30,7 +43,10 @@ export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dial
   return ownMemory(encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic));
 }
 
-/** A copy in memory of its own: stores keep values, and a slice of a shared slab would keep its short-lived neighbours alive. */
+/**
+ * A copy in memory of its own: stores keep values, and a slice of a shared slab would keep its short-lived
+ * neighbours alive.
+ */
 export function ownMemory(bytes: Uint8Array): Uint8Array {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);

@@ -10,12 +10,25 @@ import { deployment } from "./strategies/deployment.ts";
 import { event } from "./strategies/event.ts";
 import { flowSchema } from "./strategies/flow-schema.ts";
 
-const map = (data: Record<string, string>, more: object = {}): Sent => ({ metadata: { name: "a", ...more }, data });
+const map = (data: Record<string, string>, more: object = {}): Sent => ({
+  metadata: { name: "a", ...more },
+  data,
+});
 
 /** `tester Update data.x data.y`, one line per manager, sorted. */
 function owners({ metadata }: ApiObject): string[] {
-  const line = ({ manager, operation, subresource, fieldsV1 }: NonNullable<typeof metadata.managedFields>[number]): string =>
-    [manager, operation, ...(subresource ? [`(${subresource})`] : []), ...leaves(fieldsV1 as Record<string, never>)].join(" ");
+  const line = ({
+    manager,
+    operation,
+    subresource,
+    fieldsV1,
+  }: NonNullable<typeof metadata.managedFields>[number]): string =>
+    [
+      manager,
+      operation,
+      ...(subresource ? [`(${subresource})`] : []),
+      ...leaves(fieldsV1 as Record<string, never>),
+    ].join(" ");
   return (metadata.managedFields ?? []).map(line).toSorted();
 }
 const leaves = (set: Record<string, object>, path: string[] = []): string[] =>
@@ -24,7 +37,12 @@ const leaves = (set: Record<string, object>, path: string[] = []): string[] =>
     return Object.keys(inner).length === 0 ? [at.join(".")] : leaves(inner as Record<string, object>, at);
   });
 
-async function apply(at: Shelf, manager: string, sent: Sent, force = false): Promise<ApiObject & Record<string, unknown>> {
+async function apply(
+  at: Shelf,
+  manager: string,
+  sent: Sent,
+  force = false,
+): Promise<ApiObject & Record<string, unknown>> {
   const request = at.request({ manager });
   const { apiVersion, kind } = request.endpoint;
   return await at.update(
@@ -32,7 +50,13 @@ async function apply(at: Shelf, manager: string, sent: Sent, force = false): Pro
     {
       createIfAbsent: true,
       tracked: true,
-      transform: (old) => applyObject(request, old, structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject, force),
+      transform: (old) =>
+        applyObject(
+          request,
+          old,
+          structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject,
+          force,
+        ),
     },
     { manager },
   );
@@ -49,25 +73,47 @@ test("whoever creates an object owns what it sets, and is noted with version and
 test("whoever changes a field takes it from its owner", async (t) => {
   const { create, edit } = await shelf(t, configMap);
   await create(map({ x: "1", y: "1" }));
-  const change = (data: Record<string, string>, manager: string) => edit("a", (object) => Object.assign(object, { data }), { manager });
-  assert.deepEqual(owners(await change({ x: "2", y: "1" }, "other")), ["other Update data.x", "tester Update data data.y"]);
-  assert.deepEqual(owners(await change({ x: "2", y: "1" }, "third")), ["other Update data.x", "tester Update data data.y"], "saying the same again owns nothing");
-  assert.deepEqual(owners(await change({ y: "1" }, "third")), ["tester Update data data.y"], "what is gone nobody owns");
+  const change = (data: Record<string, string>, manager: string) =>
+    edit("a", (object) => Object.assign(object, { data }), { manager });
+  assert.deepEqual(owners(await change({ x: "2", y: "1" }, "other")), [
+    "other Update data.x",
+    "tester Update data data.y",
+  ]);
+  assert.deepEqual(
+    owners(await change({ x: "2", y: "1" }, "third")),
+    ["other Update data.x", "tester Update data data.y"],
+    "saying the same again owns nothing",
+  );
+  assert.deepEqual(
+    owners(await change({ y: "1" }, "third")),
+    ["tester Update data data.y"],
+    "what is gone nobody owns",
+  );
 });
 
 test("a write in another version leaves the owners of the status alone", async (t) => {
   const at = await shelf(t, flowSchema);
   const [newer, older] = at.resource.endpoints as [Endpoint, Endpoint];
-  await at.create({ metadata: { name: "a" }, spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 2 } });
+  await at.create({
+    metadata: { name: "a" },
+    spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 2 },
+  });
   const conditions = [{ type: "Dangling", status: "True", lastTransitionTime: null }];
-  await at.edit("a", (object) => Object.assign(object, { status: { conditions } }), { endpoint: newer, subresource: "status", manager: "looker" });
-  const bare = (old: ApiObject | undefined): ApiObject => ({ ...old!, metadata: { ...old!.metadata, labels: { l: "" } }, status: {} }) as ApiObject;
+  await at.edit("a", (object) => Object.assign(object, { status: { conditions } }), {
+    endpoint: newer,
+    subresource: "status",
+    manager: "looker",
+  });
+  const bare = (old: ApiObject | undefined): ApiObject =>
+    ({ ...old!, metadata: { ...old!.metadata, labels: { l: "" } }, status: {} }) as ApiObject;
   const after = await at.update("a", { transform: bare }, { endpoint: older });
   assert.deepEqual(
     owners(after).filter((line) => line.includes("status")),
     [
       'looker Update (status) status.conditions status.conditions.k:{"type":"Dangling"} ' +
-        ["lastTransitionTime", "status", "type"].map((field) => `status.conditions.k:{"type":"Dangling"}.${field}`).join(" "),
+        ["lastTransitionTime", "status", "type"]
+          .map((field) => `status.conditions.k:{"type":"Dangling"}.${field}`)
+          .join(" "),
     ],
   );
 });
@@ -76,7 +122,9 @@ test("a subresource has an entry of its own", async (t) => {
   const { create, edit } = await shelf(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   await create({ metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template } });
-  const after = await edit("a", (object) => Object.assign(object, { status: { replicas: 1 } }), { subresource: "status" });
+  const after = await edit("a", (object) => Object.assign(object, { status: { replicas: 1 } }), {
+    subresource: "status",
+  });
   assert.equal(owners(after)[0], "tester Update (status) status.replicas");
 });
 
@@ -101,7 +149,9 @@ test("another's field is a conflict that names owner and field, unless forced", 
   await apply(at, "one", map({ x: "1" }));
   await assert.rejects(apply(at, "two", map({ x: "2" })), (error) => {
     refusal(409, /conflict with "one": \.data\.x/)(error);
-    assert.deepEqual((error as { details: { causes: unknown } }).details.causes, [{ reason: "FieldManagerConflict", message: 'conflict with "one"', field: ".data.x" }]);
+    assert.deepEqual((error as { details: { causes: unknown } }).details.causes, [
+      { reason: "FieldManagerConflict", message: 'conflict with "one"', field: ".data.x" },
+    ]);
     return true;
   });
   const forced = await apply(at, "two", map({ x: "2" }), true);
@@ -117,26 +167,49 @@ test("applying the same again changes nothing at all", async (t) => {
 
 test("an application may not bring managed fields along", async (t) => {
   const at = await shelf(t, configMap);
-  const managedFields = [{ manager: "one", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
-  await assert.rejects(apply(at, "one", map({}, { managedFields })), refusal(400, /managedFields must be nil/));
+  const managedFields = [
+    { manager: "one", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} },
+  ];
+  await assert.rejects(
+    apply(at, "one", map({}, { managedFields })),
+    refusal(400, /managedFields must be nil/),
+  );
 });
 
 test("owners known from another group are forgotten", async (t) => {
   const { create, edit, resource } = await shelf(t, event);
   const core = resource.endpoints.find(({ group }) => group === "")!;
-  const label = (name: string) => (object: ApiObject) => void (object.metadata.labels = { ...object.metadata.labels, [name]: "" });
-  const versions = ({ metadata }: ApiObject): string[] => (metadata.managedFields ?? []).map(({ manager, apiVersion }) => `${manager} ${apiVersion}`).toSorted();
-  await create({ metadata: { name: "a" }, involvedObject: { namespace: "default" }, message: "m" }, { endpoint: core });
-  assert.deepEqual(versions(await edit("a", label("x"), { endpoint: core, manager: "other" })), ["other v1", "tester v1"]);
+  const label = (name: string) => (object: ApiObject) =>
+    void (object.metadata.labels = { ...object.metadata.labels, [name]: "" });
+  const versions = ({ metadata }: ApiObject): string[] =>
+    (metadata.managedFields ?? []).map(({ manager, apiVersion }) => `${manager} ${apiVersion}`).toSorted();
+  await create(
+    { metadata: { name: "a" }, involvedObject: { namespace: "default" }, message: "m" },
+    { endpoint: core },
+  );
+  assert.deepEqual(versions(await edit("a", label("x"), { endpoint: core, manager: "other" })), [
+    "other v1",
+    "tester v1",
+  ]);
   assert.deepEqual(versions(await edit("a", label("y"), { manager: "third" })), ["third events.orch.io/v1"]);
 });
 
 test("the owner of a scale owns the replicas of the workload", async (t) => {
   const at = await shelf(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-  const made = await at.create({ metadata: { name: "a" }, spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template } });
-  const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a", creationTimestamp: null }, spec: { replicas: 1 } } as unknown as ApiObject;
-  const { managedFields } = ownersOfScale(at.request({ manager: "scaler" }), made, scale, { change: (old) => ({ ...old, spec: { replicas: 5 } }) as ApiObject });
+  const made = await at.create({
+    metadata: { name: "a" },
+    spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template },
+  });
+  const scale = {
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name: "a", creationTimestamp: null },
+    spec: { replicas: 1 },
+  } as unknown as ApiObject;
+  const { managedFields } = ownersOfScale(at.request({ manager: "scaler" }), made, scale, {
+    change: (old) => ({ ...old, spec: { replicas: 5 } }) as ApiObject,
+  });
   const [scaler, tester] = managedFields.toSorted((a, b) => (a.manager! < b.manager! ? -1 : 1));
   assert.deepEqual([scaler!.manager, scaler!.subresource], ["scaler", "scale"]);
   assert.match(JSON.stringify(scaler), /"f:spec":\{"f:replicas":\{\}\}/);

@@ -1,4 +1,5 @@
-// Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
+// Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side
+// apply.
 import { ApiError, badRequest, conflict, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
 import { Scale } from "#api";
@@ -26,15 +27,29 @@ import { type WriteRequest, timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
 
-/** Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object. */
+/**
+ * Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object.
+ */
 export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, next: ApiObject): void {
   const live = old && inVersion(request, old);
-  const entries = updateManagers({ ...writeOf(request), live, next: withoutEmpty(request.endpoint.schema, inVersion(request, next)) });
+  const entries = updateManagers({
+    ...writeOf(request),
+    live,
+    next: withoutEmpty(request.endpoint.schema, inVersion(request, next)),
+  });
   setManagers(next, entries);
 }
 
-/** The object that results from applying a configuration: merged, owned, in the stored shape with its defaults. */
-export async function applyObject(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<ApiObject> {
+/**
+ * The object that results from applying a configuration: merged, owned, in the stored shape with its
+ * defaults.
+ */
+export async function applyObject(
+  request: WriteRequest,
+  old: ApiObject | undefined,
+  sent: ApiObject,
+  force: boolean,
+): Promise<ApiObject> {
   const { endpoint } = request;
   if (sent.metadata.managedFields) throw badRequest("metadata.managedFields must be nil");
   const outcome = await applied(request, old, sent, force);
@@ -45,19 +60,32 @@ export async function applyObject(request: WriteRequest, old: ApiObject | undefi
     setManagers(same, outcome.managers);
     return same;
   }
-  // The outcome shares parts with the live object and with what stands for nothing; what follows changes it in place.
+  // The outcome shares parts with the live object and with what stands for nothing; what follows changes it
+  // in place.
   const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
-  if (!merged.metadata.name) throw badRequest(`the name of the object (${old?.metadata.name ?? ""} based on URL) was undeterminable: name must be provided`);
+  if (!merged.metadata.name)
+    throw badRequest(
+      `the name of the object (${old?.metadata.name ?? ""} based on URL) was undeterminable: name must be provided`,
+    );
   if (!old && sent.metadata.uid)
-    throw conflict(endpoint.resource.nameIn(endpoint), merged.metadata.name, `the object says the uid ${sent.metadata.uid}, and there is no object yet`);
+    throw conflict(
+      endpoint.resource.nameIn(endpoint),
+      merged.metadata.name,
+      `the object says the uid ${sent.metadata.uid}, and there is no object yet`,
+    );
   if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
   return defaulted(request, merged);
 }
 
-async function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<Applied> {
+async function applied(
+  request: WriteRequest,
+  old: ApiObject | undefined,
+  sent: ApiObject,
+  force: boolean,
+): Promise<Applied> {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
     const steps = applySteps({
@@ -91,7 +119,9 @@ function resetFields({ endpoint, subresource }: WriteRequest): Record<string, Fi
 
 function resetFieldsOf(endpoint: Endpoint, subresource: string): Record<string, FieldSet> {
   const { strategy } = endpoint.resource;
-  const paths = subresource ? (strategy.subresources?.[subresource]?.resets ?? []) : (strategy.resets ?? (strategy.status ? ["status"] : []));
+  const paths = subresource
+    ? (strategy.subresources?.[subresource]?.resets ?? [])
+    : (strategy.resets ?? (strategy.status ? ["status"] : []));
   const set: Record<string, Record<string, object>> = {};
   for (const path of paths) {
     const [first, second] = path.split(".") as [string, string | undefined];
@@ -115,7 +145,11 @@ function writeOf(request: WriteRequest) {
     resetFields: resetFields(request),
     convert: (object: JsonObject, target: string, source: string) => {
       // Owners known from another group than the one spoken are forgotten, as clients have come to expect.
-      const [from, to] = [source, target].map((version) => resource.endpoints.find(({ apiVersion, group }) => apiVersion === version && group === endpoint.group));
+      const [from, to] = [source, target].map((version) =>
+        resource.endpoints.find(
+          ({ apiVersion, group }) => apiVersion === version && group === endpoint.group,
+        ),
+      );
       if (!from || !to) return undefined;
       // What has been taken out is there again, as nothing: conversion is for whole objects.
       const whole = deepCopy(fromJsonValue(from.schema, object).value) as unknown as ApiObject;
@@ -130,7 +164,8 @@ function inVersion({ endpoint }: WriteRequest, hub: ApiObject): JsonObject {
 }
 
 function setManagers(object: ApiObject, entries: readonly ManagedFieldsEntry[]): void {
-  if (entries.length > 0) object.metadata.managedFields = entries as NonNullable<ApiObject["metadata"]["managedFields"]>;
+  if (entries.length > 0)
+    object.metadata.managedFields = entries as NonNullable<ApiObject["metadata"]["managedFields"]>;
   else delete object.metadata.managedFields;
 }
 
@@ -157,9 +192,19 @@ export function ownersOfScale(
   const { endpoint } = request;
   const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];
   const replicas: FieldPath = [fieldElement("spec"), fieldElement("replicas")];
-  const of = { paths: { [endpoint.apiVersion]: replicas }, parentVersion: endpoint.apiVersion, scaleVersion: scale.apiVersion };
+  const of = {
+    paths: { [endpoint.apiVersion]: replicas },
+    parentVersion: endpoint.apiVersion,
+    scaleVersion: scale.apiVersion,
+  };
   const live = withManagers(scale as unknown as JsonObject, toScaleManagers(owners, of));
-  const write = { schema: Scale, apiVersion: scale.apiVersion, manager: request.manager, subresource: "scale", now: timestamp(request.now) };
+  const write = {
+    schema: Scale,
+    apiVersion: scale.apiVersion,
+    manager: request.manager,
+    subresource: "scale",
+    now: timestamp(request.now),
+  };
   const sent = change(scale);
   if (!applying) {
     const entries = updateManagers({ ...write, live, next: sent as unknown as JsonObject });
@@ -167,5 +212,8 @@ export function ownersOfScale(
   }
   const outcome = apply({ ...write, live, patch: sent as unknown as JsonObject, force: applying.force });
   if (!outcome.done) throw applyConflict(outcome.conflicts);
-  return { scale: outcome.object as unknown as ApiObject, managedFields: fromScaleManagers(owners, outcome.managers, of) };
+  return {
+    scale: outcome.object as unknown as ApiObject,
+    managedFields: fromScaleManagers(owners, outcome.managers, of),
+  };
 }

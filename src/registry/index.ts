@@ -22,7 +22,15 @@ export { create } from "./create.ts";
 export { type Change, type Changed, update } from "./update.ts";
 export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
 export { type ScaleChange, applyObject, ownersOfScale } from "./field-owners.ts";
-export { longestManager, managerErrors, validateAnnotations, validateFinalizersQualified, validateLabels, validateMeta, validateMetaUpdate } from "./object-meta.ts";
+export {
+  longestManager,
+  managerErrors,
+  validateAnnotations,
+  validateFinalizersQualified,
+  validateLabels,
+  validateMeta,
+  validateMetaUpdate,
+} from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { systemClasses } from "./strategies/priority-class.ts";

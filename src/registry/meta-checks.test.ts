@@ -30,9 +30,16 @@ for (const [name, kind, rest, findings] of labelled) {
   });
 }
 
-const attached = { spec: { attacher: "a.example.com", nodeName: "n", source: { persistentVolumeName: "v" } } };
+const attached = {
+  spec: { attacher: "a.example.com", nodeName: "n", source: { persistentVolumeName: "v" } },
+};
 const byStatus: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
-  ["a kind that looks at changes", resourceQuota, {}, [...times(3, "Invalid metadata.labels"), "Invalid metadata.finalizers[0]"]],
+  [
+    "a kind that looks at changes",
+    resourceQuota,
+    {},
+    [...times(3, "Invalid metadata.labels"), "Invalid metadata.finalizers[0]"],
+  ],
   ["a kind that does not look", podDisruptionBudget, {}, times(2, "Invalid metadata.labels")],
   ["a kind that keeps its metadata", volumeAttachment, attached, []],
 ];
@@ -40,7 +47,11 @@ for (const [name, kind, rest, causes] of byStatus) {
   test(`bad metadata in a written status: ${name}`, async (t) => {
     const { create, edit } = await shelf(t, kind);
     await create({ metadata: { name: "a" }, ...rest });
-    const bad = edit("a", ({ metadata }) => void Object.assign(metadata, { labels: { "a b": "" }, finalizers: ["plain"] }), { subresource: "status" });
+    const bad = edit(
+      "a",
+      ({ metadata }) => void Object.assign(metadata, { labels: { "a b": "" }, finalizers: ["plain"] }),
+      { subresource: "status" },
+    );
     assert.deepEqual(await causesOf(bad), causes);
   });
 }
@@ -48,7 +59,12 @@ for (const [name, kind, rest, causes] of byStatus) {
 test("a written status of a kind that checks itself twice is checked twice", async (t) => {
   const { create, edit } = await shelf(t, volumeAttachment);
   await create({ metadata: { name: "a" }, ...attached });
-  const bad = edit("a", (object) => void Object.assign(object, { status: { attached: false, attachError: { message: "é".repeat(513) } } }), { subresource: "status" });
+  const bad = edit(
+    "a",
+    (object) =>
+      void Object.assign(object, { status: { attached: false, attachError: { message: "é".repeat(513) } } }),
+    { subresource: "status" },
+  );
   assert.deepEqual(await causesOf(bad), times(2, "TooLong status.attachError.message"));
 });
 

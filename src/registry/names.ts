@@ -5,8 +5,12 @@ import { dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems } 
 /** What is wrong with a name, or with a prefix that something is going to be put behind. */
 export type NameRule = (name: string, prefix?: boolean) => readonly string[];
 
-/** A dash at the end of a prefix will not stay at the end. Clients know this rule with the letter before the dash masked as well. */
-const masked = (name: string): string => (name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name);
+/**
+ * A dash at the end of a prefix will not stay at the end. Clients know this rule with the letter before the
+ * dash masked as well.
+ */
+const masked = (name: string): string =>
+  name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 
 const ruled =
   (problems: (name: string) => readonly string[]): NameRule =>
@@ -19,7 +23,9 @@ export const dns1035Label = ruled(dns1035LabelProblems);
 
 /** The least any name must be: one path segment. */
 export const pathSegment: NameRule = (name, prefix = false) =>
-  !prefix && (name === "." || name === "..") ? [`may not be '${name}'`] : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
+  !prefix && (name === "." || name === "..")
+    ? [`may not be '${name}'`]
+    : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 
 // Letters that read well and spell no words.
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,6 +1,15 @@
 // The rules of metadata that hold for every kind.
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
-import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, mostFindings, required, tooLong } from "#base";
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  isLabelValue,
+  isQualifiedName,
+  mostFindings,
+  required,
+  tooLong,
+} from "#base";
 import type { Dialect } from "#dialect";
 import { labelValueProblems, qualifiedNameProblems } from "#schema";
 import { type NameRule, dnsLabel } from "./names.ts";
@@ -8,16 +17,26 @@ import { type NameRule, dnsLabel } from "./names.ts";
 const largestAnnotations = 256 * 1024;
 
 /** What is wrong with the metadata of an object, new or changed. */
-export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: NameRule, path = "metadata"): FieldError[] {
+export function validateMeta(
+  meta: ObjectMeta,
+  namespaced: boolean,
+  nameRule: NameRule,
+  path = "metadata",
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (meta.generateName) for (const text of nameRule(meta.generateName, true)) errors.push(invalidValue(`${path}.generateName`, meta.generateName, text));
+  if (meta.generateName)
+    for (const text of nameRule(meta.generateName, true))
+      errors.push(invalidValue(`${path}.generateName`, meta.generateName, text));
   if (!meta.name) errors.push(required(`${path}.name`, "name or generateName is required"));
   else for (const text of nameRule(meta.name)) errors.push(invalidValue(`${path}.name`, meta.name, text));
   if (namespaced) {
     if (!meta.namespace) errors.push(required(`${path}.namespace`));
-    else for (const text of dnsLabel(meta.namespace)) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
+    else
+      for (const text of dnsLabel(meta.namespace))
+        errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
-  if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
+  if ((meta.generation ?? 0) < 0)
+    errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
   // Every write comes through here: what is not there is not asked about.
   if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
   if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
@@ -41,10 +60,20 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
         ),
       );
   }
-  if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, "", "must be specified for an update"));
-  if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation, "must not be decremented"));
-  for (const key of ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
-    if ((meta[key] ?? null) !== (old[key] ?? null)) errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
+  if (!meta.resourceVersion)
+    errors.push(invalidValue(`${path}.resourceVersion`, "", "must be specified for an update"));
+  if ((meta.generation ?? 0) < (old.generation ?? 0))
+    errors.push(invalidValue(`${path}.generation`, meta.generation, "must not be decremented"));
+  for (const key of [
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+  ] as const) {
+    if ((meta[key] ?? null) !== (old[key] ?? null))
+      errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
   }
   if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
   if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
@@ -59,7 +88,8 @@ export function add(errors: FieldError[], found: readonly FieldError[]): void {
 }
 
 /** A qualified name may be wrong in several ways at once, and each is said. */
-const nameErrors = (name: string, path: string, shown = name): FieldError[] => qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
+const nameErrors = (name: string, path: string, shown = name): FieldError[] =>
+  qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
 
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -67,12 +97,16 @@ export function validateLabels(labels: Record<string, string> | undefined, path:
     if (errors.length > mostFindings) break;
     const value = labels[key]!;
     if (!isQualifiedName(key)) errors.push(...nameErrors(key, path));
-    if (!isLabelValue(value)) for (const text of labelValueProblems(value)) errors.push(invalidValue(path, value, text));
+    if (!isLabelValue(value))
+      for (const text of labelValueProblems(value)) errors.push(invalidValue(path, value, text));
   }
   return errors;
 }
 
-export function validateAnnotations(annotations: Record<string, string> | undefined, path: string): FieldError[] {
+export function validateAnnotations(
+  annotations: Record<string, string> | undefined,
+  path: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
   for (const key in annotations) {
@@ -81,7 +115,13 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
     if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (size > largestAnnotations) errors.push({ type: "FieldValueTooLong", field: path, value: "", detail: `must have at most ${largestAnnotations} bytes` });
+  if (size > largestAnnotations)
+    errors.push({
+      type: "FieldValueTooLong",
+      field: path,
+      value: "",
+      detail: `must have at most ${largestAnnotations} bytes`,
+    });
   return errors;
 }
 
@@ -90,15 +130,23 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
   const errors: FieldError[] = [];
   let controller: string | undefined;
   for (const owner of owners ?? []) {
-    if (!hasVersion(owner.apiVersion)) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, "version must not be empty"));
+    if (!hasVersion(owner.apiVersion))
+      errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, "version must not be empty"));
     if (!owner.kind) errors.push(invalidValue(`${path}.kind`, owner.kind, "kind must not be empty"));
     if (!owner.name) errors.push(invalidValue(`${path}.name`, owner.name, "name must not be empty"));
     if (!owner.uid) errors.push(invalidValue(`${path}.uid`, owner.uid, "uid must not be empty"));
-    if (owner.apiVersion === "v1" && owner.kind === "Event") errors.push(invalidValue(path, owner, "v1, Kind=Event is disallowed from being an owner"));
+    if (owner.apiVersion === "v1" && owner.kind === "Event")
+      errors.push(invalidValue(path, owner, "v1, Kind=Event is disallowed from being an owner"));
     if (!owner.controller) continue;
     const name = `${owner.kind}/${owner.name}`;
     if (controller !== undefined)
-      errors.push(invalidValue(path, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`));
+      errors.push(
+        invalidValue(
+          path,
+          owners,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+        ),
+      );
     else controller = name;
   }
   return errors;
@@ -134,18 +182,37 @@ export const foregroundFinalizer = "foregroundDeletion";
 
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const name of finalizers ?? []) if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path));
+  for (const name of finalizers ?? [])
+    if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path));
   if (finalizers?.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
-    errors.push(invalidValue(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`));
+    errors.push(
+      invalidValue(
+        path,
+        finalizers,
+        `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`,
+      ),
+    );
   }
   return errors;
 }
 
 /** Built-in kinds also want finalizers to be qualified, or one of the product's own bare names. */
-export function validateFinalizersQualified(finalizers: readonly string[] | undefined, dialect: Dialect, path = "metadata.finalizers"): FieldError[] {
+export function validateFinalizersQualified(
+  finalizers: readonly string[] | undefined,
+  dialect: Dialect,
+  path = "metadata.finalizers",
+): FieldError[] {
   const known = [orphanFinalizer, foregroundFinalizer, dialect.data.namespaceFinalizer];
   return (finalizers ?? []).flatMap((name, position) =>
-    name.includes("/") || known.includes(name) ? [] : [invalidValue(`${path}[${position}]`, name, "name is neither a standard finalizer name nor is it fully qualified")],
+    name.includes("/") || known.includes(name)
+      ? []
+      : [
+          invalidValue(
+            `${path}[${position}]`,
+            name,
+            "name is neither a standard finalizer name nor is it fully qualified",
+          ),
+        ],
   );
 }
 
@@ -155,12 +222,21 @@ const longestSubresource = 256;
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 const ordinary = /^[\x20-\x7e]*$/;
 
-/** What is wrong with the name of a field manager; each character that cannot be printed is a finding of its own. */
+/**
+ * What is wrong with the name of a field manager; each character that cannot be printed is a finding of its
+ * own.
+ */
 export function managerErrors(manager: string, field: string): FieldError[] {
   if (manager.length <= longestManager && ordinary.test(manager)) return noErrors;
   const errors = Buffer.byteLength(manager) > longestManager ? [tooLong(field, manager, longestManager)] : [];
   for (const [character] of manager.matchAll(unprintable))
-    errors.push(invalidValue(field, manager, `invalid character ${JSON.stringify(character)}: only printable ones may stand there`));
+    errors.push(
+      invalidValue(
+        field,
+        manager,
+        `invalid character ${JSON.stringify(character)}: only printable ones may stand there`,
+      ),
+    );
   return errors;
 }
 
@@ -168,10 +244,13 @@ function validateManagers(entries: readonly ManagedFieldsEntry[] | undefined, pa
   const errors: FieldError[] = [];
   entries?.forEach((entry, position) => {
     const at = `${path}[${position}]`;
-    if (entry.operation !== "Apply" && entry.operation !== "Update") errors.push(invalidValue(`${at}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
-    if (entry.fieldsType && entry.fieldsType !== "FieldsV1") errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, "must be `FieldsV1`"));
+    if (entry.operation !== "Apply" && entry.operation !== "Update")
+      errors.push(invalidValue(`${at}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
+    if (entry.fieldsType && entry.fieldsType !== "FieldsV1")
+      errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, "must be `FieldsV1`"));
     errors.push(...managerErrors(entry.manager ?? "", `${at}.manager`));
-    if (Buffer.byteLength(entry.subresource ?? "") > longestSubresource) errors.push(tooLong(`${at}.subresource`, entry.subresource ?? "", longestSubresource));
+    if (Buffer.byteLength(entry.subresource ?? "") > longestSubresource)
+      errors.push(tooLong(`${at}.subresource`, entry.subresource ?? "", longestSubresource));
   });
   return errors;
 }

@@ -14,7 +14,10 @@ import { Resource, type StorageMedia } from "./resource.ts";
 import type { ApiObject, Strategy } from "./strategy.ts";
 import { type Change, update } from "./update.ts";
 
-export type Sent = { readonly metadata: Partial<ApiObject["metadata"]> & Record<string, unknown> } & Record<string, unknown>;
+export type Sent = { readonly metadata: Partial<ApiObject["metadata"]> & Record<string, unknown> } & Record<
+  string,
+  unknown
+>;
 
 export interface ShelfOptions {
   readonly dialect?: DialectName;
@@ -32,10 +35,22 @@ export interface Shelf {
   writes(): number;
   request(more?: Partial<WriteRequest>): WriteRequest;
   create(sent: Sent, more?: Partial<WriteRequest>): Promise<ApiObject & Record<string, unknown>>;
-  update(name: string, change: Partial<Change> & Pick<Change, "transform">, more?: Partial<WriteRequest>): Promise<ApiObject & Record<string, unknown>>;
+  update(
+    name: string,
+    change: Partial<Change> & Pick<Change, "transform">,
+    more?: Partial<WriteRequest>,
+  ): Promise<ApiObject & Record<string, unknown>>;
   /** A change in place. */
-  edit(name: string, change: (object: ApiObject & Record<string, never>) => void, more?: Partial<WriteRequest>): Promise<ApiObject & Record<string, unknown>>;
-  remove(name: string, options?: Parameters<typeof remove>[2], more?: Partial<WriteRequest>): Promise<{ gone: boolean; object: ApiObject & Record<string, unknown> }>;
+  edit(
+    name: string,
+    change: (object: ApiObject & Record<string, never>) => void,
+    more?: Partial<WriteRequest>,
+  ): Promise<ApiObject & Record<string, unknown>>;
+  remove(
+    name: string,
+    options?: Parameters<typeof remove>[2],
+    more?: Partial<WriteRequest>,
+  ): Promise<{ gone: boolean; object: ApiObject & Record<string, unknown> }>;
   get(name: string): Promise<(ApiObject & Record<string, unknown>) | undefined>;
 }
 
@@ -59,7 +74,12 @@ class RacingStore extends MemoryStore {
 export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOptions = {}): Promise<Shelf> {
   const store = new RacingStore(options.beforeWrite ?? (() => undefined));
   const stop = new AbortController();
-  const resource = new Resource(strategy, { dialect: dialects[options.dialect ?? "orch"], store, storePrefix: "/registry", media: options.media ?? "json" });
+  const resource = new Resource(strategy, {
+    dialect: dialects[options.dialect ?? "orch"],
+    store,
+    storePrefix: "/registry",
+    media: options.media ?? "json",
+  });
   const feed = new Feed({ store, prefix: "/registry/", clock: systemClock, signal: stop.signal });
   resource.source = feed.cache(resource.prefix, resource.reader);
   await feed.start();
@@ -83,8 +103,13 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     warn: (text) => void warnings.push(text),
     ...more,
   });
-  const shown = (held: Held): ApiObject & Record<string, unknown> => JSON.parse(held.json.toString()) as ApiObject & Record<string, unknown>;
-  const change = async (name: string, how: Partial<Change> & Pick<Change, "transform">, more?: Partial<WriteRequest>) => shown((await update(request(more), name, how)).held);
+  const shown = (held: Held): ApiObject & Record<string, unknown> =>
+    JSON.parse(held.json.toString()) as ApiObject & Record<string, unknown>;
+  const change = async (
+    name: string,
+    how: Partial<Change> & Pick<Change, "transform">,
+    more?: Partial<WriteRequest>,
+  ) => shown((await update(request(more), name, how)).held);
   return {
     resource,
     store,
@@ -94,7 +119,8 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     create: async (sent, more) => {
       const made = request(more);
       const { kind, apiVersion, schema } = made.endpoint;
-      const decoded = fromJsonValue(schema, { kind, apiVersion, ...structuredClone(sent) }).value as unknown as ApiObject;
+      const decoded = fromJsonValue(schema, { kind, apiVersion, ...structuredClone(sent) })
+        .value as unknown as ApiObject;
       return shown(await create(made, defaulted(made, decoded)));
     },
     update: change,
@@ -125,7 +151,8 @@ export const refusal =
   (code: number, message: RegExp = /./) =>
   (error: unknown): boolean => {
     if (!(error instanceof ApiError)) throw error;
-    if (error.code !== code || !message.test(error.message)) throw new Error(`${error.code} ${error.message}`);
+    if (error.code !== code || !message.test(error.message))
+      throw new Error(`${error.code} ${error.message}`);
     return true;
   };
 
@@ -136,6 +163,8 @@ export async function causesOf(work: Promise<unknown>): Promise<string[]> {
     return [];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return (error.details?.causes ?? []).map(({ reason, field }) => `${reason?.replace("FieldValue", "")} ${field}`);
+    return (error.details?.causes ?? []).map(
+      ({ reason, field }) => `${reason?.replace("FieldValue", "")} ${field}`,
+    );
   }
 }

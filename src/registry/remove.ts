@@ -20,18 +20,38 @@ const policies = ["Foreground", "Background", "Orphan"];
 export function validateDeleteOptions(request: WriteRequest, options: Partial<DeleteOptions>): void {
   const errors: FieldError[] = [];
   if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
-    errors.push(invalidValue("propagationPolicy", options.propagationPolicy, "orphanDependents and deletionPropagation cannot be both set"));
+    errors.push(
+      invalidValue(
+        "propagationPolicy",
+        options.propagationPolicy,
+        "orphanDependents and deletionPropagation cannot be both set",
+      ),
+    );
   }
   if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
     errors.push(notSupported("propagationPolicy", options.propagationPolicy, [...policies, "nil"]));
   }
-  if (options.dryRun?.some((value) => value !== "All")) errors.push(notSupported("dryRun", options.dryRun, ["All"]));
-  if (errors.length > 0) throw invalid({ group: groupName(request.endpoint.resource.dialect, { group: "meta", branded: true }), kind: "DeleteOptions" }, "", errors);
+  if (options.dryRun?.some((value) => value !== "All"))
+    errors.push(notSupported("dryRun", options.dryRun, ["All"]));
+  if (errors.length > 0)
+    throw invalid(
+      {
+        group: groupName(request.endpoint.resource.dialect, { group: "meta", branded: true }),
+        kind: "DeleteOptions",
+      },
+      "",
+      errors,
+    );
   const { warning } = request.endpoint.resource.strategy.orphansDependents ?? {};
-  if (warning && options.orphanDependents === undefined && options.propagationPolicy === undefined) request.warn(warning);
+  if (warning && options.orphanDependents === undefined && options.propagationPolicy === undefined)
+    request.warn(warning);
 }
 
-export async function remove(request: WriteRequest, name: string, options: Partial<DeleteOptions>): Promise<Removal> {
+export async function remove(
+  request: WriteRequest,
+  name: string,
+  options: Partial<DeleteOptions>,
+): Promise<Removal> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const key = resource.keyOf(request.namespace, name);
@@ -45,7 +65,9 @@ export async function remove(request: WriteRequest, name: string, options: Parti
     const old = (): ApiObject => (parsed ??= resource.objectOf(held));
     await request.admission.mutate(attempt(request, "DELETE", name, undefined, old));
     await request.admission.validate(attempt(request, "DELETE", name, undefined, old));
-    const marked = leavesAtOnce(resource.strategy, held, options) ? "delete now" : mark(request, old(), options);
+    const marked = leavesAtOnce(resource.strategy, held, options)
+      ? "delete now"
+      : mark(request, old(), options);
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held: () => held, uid };
       const outcome = await resource.write({ key, value: null, expect: held.revision });
@@ -56,7 +78,8 @@ export async function remove(request: WriteRequest, name: string, options: Parti
       const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
       if (!outcome.done) continue;
       const end = await resource.write({ key, value: null, expect: outcome.revision });
-      if (end.done || !end.current) return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
+      if (end.done || !end.current)
+        return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
     } else if (marked === "already under way") return { gone: false, held: () => held, uid };
     else {
       const encoded = resource.encode(marked, { anySize: request.dryRun });
@@ -78,7 +101,13 @@ const finalizersKey = Buffer.from('"finalizers":');
 const deletionKey = Buffer.from('"deletionTimestamp":');
 const nothingKnown = {} as ObjectMeta;
 
-function checkPreconditions(request: WriteRequest, name: string, held: Held, found: string, options: Partial<DeleteOptions>): void {
+function checkPreconditions(
+  request: WriteRequest,
+  name: string,
+  held: Held,
+  found: string,
+  options: Partial<DeleteOptions>,
+): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   if (uid !== undefined && uid !== found) {
     throw conflict(
@@ -96,18 +125,33 @@ function checkPreconditions(request: WriteRequest, name: string, held: Held, fou
   }
 }
 
-// The reference names the kind where the resource belongs, but for what goes in two steps; clients have seen nothing else.
-const kindAsResource = ({ endpoint: { group, resource } }: WriteRequest): { group: string; resource: string } => ({
+// The reference names the kind where the resource belongs, but for what goes in two steps; clients have seen
+// nothing else.
+const kindAsResource = ({
+  endpoint: { group, resource },
+}: WriteRequest): { group: string; resource: string } => ({
   group: resource.strategy.errorGroup ?? group,
   resource: resource.strategy.beginDeletion ? resource.strategy.resource : resource.hub.kind.kind,
 });
 
-/** What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace are marked even when they get none: watchers see the mark, then the end. */
-function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteOptions>): "delete now" | "mark, then delete" | "already under way" | ApiObject {
+/**
+ * What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace
+ * are marked even when they get none: watchers see the mark, then the end.
+ */
+function mark(
+  request: WriteRequest,
+  object: ApiObject,
+  options: Partial<DeleteOptions>,
+): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
   const about = circumstances(request);
   const meta = object.metadata;
-  const asked = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  const asked =
+    options.gracePeriodSeconds === undefined
+      ? undefined
+      : options.gracePeriodSeconds < 0
+        ? 1
+        : options.gracePeriodSeconds;
   const finalizers = finalizersFor(meta, options, strategy);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
@@ -159,23 +203,42 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   }
 }
 
-/** Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already there, else the kind's own. */
+/**
+ * Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already
+ * there, else the kind's own.
+ */
 function finalizersFor(meta: ObjectMeta, options: Partial<DeleteOptions>, strategy: Strategy): string[] {
   const current = [...(meta.finalizers ?? [])];
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
-  const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, policyOf(meta, options, strategy), strategy);
+  const wanted = strategy.withoutDependents
+    ? undefined
+    : wantedFinalizer(current, policyOf(meta, options, strategy), strategy);
   const next = wanted === undefined ? others : [...others, wanted];
   return new Set(next).symmetricDifference(new Set(current)).size === 0 ? current : next;
 }
 
-/** The older way to say it: dependents that are not left behind go along, and before what goes in two steps. */
-function policyOf(meta: ObjectMeta, { orphanDependents, propagationPolicy }: Partial<DeleteOptions>, strategy: Strategy): string | undefined {
+/**
+ * The older way to say it: dependents that are not left behind go along, and before what goes in two steps.
+ */
+function policyOf(
+  meta: ObjectMeta,
+  { orphanDependents, propagationPolicy }: Partial<DeleteOptions>,
+  strategy: Strategy,
+): string | undefined {
   if (orphanDependents === undefined) return propagationPolicy;
   if (orphanDependents) return "Orphan";
   return strategy.beginDeletion && !meta.deletionTimestamp ? "Foreground" : "Background";
 }
 
-function wantedFinalizer(current: readonly string[], policy: string | undefined, strategy: Strategy): string | undefined {
-  if (policy !== undefined) return policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
-  return current.find((item) => item === orphanFinalizer || item === foregroundFinalizer) ?? (strategy.orphansDependents ? orphanFinalizer : undefined);
+function wantedFinalizer(
+  current: readonly string[],
+  policy: string | undefined,
+  strategy: Strategy,
+): string | undefined {
+  if (policy !== undefined)
+    return policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
+  return (
+    current.find((item) => item === orphanFinalizer || item === foregroundFinalizer) ??
+    (strategy.orphansDependents ? orphanFinalizer : undefined)
+  );
 }

@@ -1,4 +1,5 @@
-// What every write carries beside the object: who, through which version, under which options, and who hears warnings.
+// What every write carries beside the object: who, through which version, under which options, and who hears
+// warnings.
 import type { AdmissionChain, Actor, Attempt, Operation } from "#admission";
 import { groupName } from "#dialect";
 import type { Breaths } from "./breaths.ts";
@@ -34,8 +35,13 @@ export const circumstances = (request: WriteRequest): Circumstances => ({
   settings: request.settings,
 });
 
-export const attempt = (request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined): Attempt =>
-  new WriteAttempt(request, operation, name, object, old);
+export const attempt = (
+  request: WriteRequest,
+  operation: Operation,
+  name: string,
+  object: ApiObject | undefined,
+  old: ApiObject | (() => ApiObject) | undefined,
+): Attempt => new WriteAttempt(request, operation, name, object, old);
 
 class WriteAttempt implements Attempt {
   readonly operation: Operation;
@@ -46,7 +52,13 @@ class WriteAttempt implements Attempt {
   readonly #request: WriteRequest;
   readonly #old: ApiObject | (() => ApiObject) | undefined;
 
-  constructor(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined) {
+  constructor(
+    request: WriteRequest,
+    operation: Operation,
+    name: string,
+    object: ApiObject | undefined,
+    old: ApiObject | (() => ApiObject) | undefined,
+  ) {
     const { group, version, resource } = request.endpoint;
     const { kind } = resource.hub;
     this.operation = operation;
@@ -82,10 +94,16 @@ class WriteAttempt implements Attempt {
   }
 }
 
-/** Repeated owners are dropped with a word to the client, before anybody looks and again after admission had its say. */
+/**
+ * Repeated owners are dropped with a word to the client, before anybody looks and again after admission had
+ * its say.
+ */
 export function tidyOwners(request: WriteRequest, { metadata }: ApiObject): void {
   const repeated = dropRepeatedOwners(metadata);
-  if (repeated.length > 0) request.warn(`metadata.ownerReferences names owners more than once; only the first mention is kept. Repeated: ${repeated.join(", ")}`);
+  if (repeated.length > 0)
+    request.warn(
+      `metadata.ownerReferences names owners more than once; only the first mention is kept. Repeated: ${repeated.join(", ")}`,
+    );
 }
 
 let lastSecond = { second: Number.NaN, text: "" };

@@ -23,10 +23,18 @@ const core = {
 };
 
 for (const dialect of Object.values(dialects)) {
-  const resource = new Resource(event, { dialect, store: await openMemory({}), storePrefix: "/registry", media: "protobuf" });
+  const resource = new Resource(event, {
+    dialect,
+    store: await openMemory({}),
+    storePrefix: "/registry",
+    media: "protobuf",
+  });
   const forms: [name: string, value: Uint8Array][] = [
     ["JSON", Buffer.from(encodeJson(CoreEvent, core as never))],
-    ["binary", encodeEnvelope(core, protobufCodec(CoreEvent).encode(core as never), dialect.wire.protobufMagic)],
+    [
+      "binary",
+      encodeEnvelope(core, protobufCodec(CoreEvent).encode(core as never), dialect.wire.protobufMagic),
+    ],
   ];
   for (const [name, value] of forms) {
     test(`an event stored as ${name} of the core group is read in the stored shape (${dialect.name})`, () => {

@@ -1,4 +1,5 @@
-// One resource at run time: its strategy, where its objects are read from and written to, and how they are encoded.
+// One resource at run time: its strategy, where its objects are read from and written to, and how they are
+// encoded.
 import { type ResourceName, conflict, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
@@ -36,12 +37,17 @@ export class Resource {
   readonly hubVersion: string;
   readonly endpoints: readonly Endpoint[];
   readonly #media: StorageMedia;
-  /** What is known of values this process encoded itself, so that they need not be parsed when they come back. */
+  /**
+   * What is known of values this process encoded itself, so that they need not be parsed when they come back.
+   */
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => Held>();
   #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
 
-  constructor(strategy: Strategy, options: { dialect: Dialect; store: Store; storePrefix: string; media: StorageMedia }) {
+  constructor(
+    strategy: Strategy,
+    options: { dialect: Dialect; store: Store; storePrefix: string; media: StorageMedia },
+  ) {
     this.strategy = strategy;
     this.dialect = options.dialect;
     this.store = options.store;
@@ -55,10 +61,18 @@ export class Resource {
   /** Fields that selectors may name: those every object has, and those the strategy gives. */
   get selectable(): ReadonlySet<string> {
     if (!this.#selectable) {
-      const empty = canonical(this.hub, { kind: this.hub.kind.kind, apiVersion: this.hubVersion, metadata: {} } as never) as unknown as ApiObject;
+      const empty = canonical(this.hub, {
+        kind: this.hub.kind.kind,
+        apiVersion: this.hubVersion,
+        metadata: {},
+      } as never) as unknown as ApiObject;
       // Kinds without fields of their own take both names, even where no object has a namespace.
       const own = this.strategy.fields?.(empty);
-      this.#selectable = new Set(["metadata.name", ...(this.namespaced || !own ? ["metadata.namespace"] : []), ...Object.keys(own ?? {})]);
+      this.#selectable = new Set([
+        "metadata.name",
+        ...(this.namespaced || !own ? ["metadata.namespace"] : []),
+        ...Object.keys(own ?? {}),
+      ]);
     }
     return this.#selectable;
   }
@@ -76,7 +90,10 @@ export class Resource {
     return { group: endpoint.group, resource: this.strategy.resource };
   }
 
-  /** How a stored value becomes what is held: from memory when this process wrote it, else by decoding it once. */
+  /**
+   * How a stored value becomes what is held: from memory when this process wrote it, else by decoding it
+   * once.
+   */
   readonly reader: Reader = (entry: Entry): Held => {
     const mine = this.#known.get(entry.value);
     if (mine) {
@@ -91,7 +108,10 @@ export class Resource {
   /** A stored value in the stored shape. Values that were stored in another served version are converted. */
   decodeStored(value: Uint8Array): ApiObject {
     const { apiVersion, decode } = storedForm(value, this.dialect);
-    const other = apiVersion === this.hubVersion ? undefined : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
+    const other =
+      apiVersion === this.hubVersion
+        ? undefined
+        : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
     const decoded = decode(other?.schema ?? this.hub);
     const object = other ? other.toHub(decoded) : decoded;
     object.kind = this.hub.kind.kind;
@@ -112,7 +132,10 @@ export class Resource {
   }
 
   /** Encodes once: the bytes to store and what the caches need to know about them. */
-  encode(object: ApiObject, { anySize = false } = {}): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
+  encode(
+    object: ApiObject,
+    { anySize = false } = {},
+  ): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
     // What cannot be stored is refused before anybody writes it down in another form.
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
@@ -135,18 +158,37 @@ export class Resource {
 
   /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
   #refuseTooLarge(value: Uint8Array): void {
-    refuseTooLarge(this.#media === "json" ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length : value.length);
+    refuseTooLarge(
+      this.#media === "json"
+        ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length
+        : value.length,
+    );
   }
 
   changedSince(endpoint: Endpoint, name: string): Error {
-    return conflict(this.nameIn(endpoint), name, "the object has been modified; please apply your changes to the latest version and try again");
+    return conflict(
+      this.nameIn(endpoint),
+      name,
+      "the object has been modified; please apply your changes to the latest version and try again",
+    );
   }
 
   #describe(object: ApiObject): { known: Known; json: Buffer } {
     const meta = object.metadata;
-    const stored = meta.resourceVersion === undefined ? object : { ...object, metadata: { ...meta, resourceVersion: undefined } };
+    const stored =
+      meta.resourceVersion === undefined
+        ? object
+        : { ...object, metadata: { ...meta, resourceVersion: undefined } };
     const json = Buffer.from(encodeHeld(this.hub, stored));
-    return { json, known: { name: meta.name ?? "", namespace: meta.namespace ?? "", labels: meta.labels ?? nothing, fields: this.strategy.fields?.(object) ?? nothing } };
+    return {
+      json,
+      known: {
+        name: meta.name ?? "",
+        namespace: meta.namespace ?? "",
+        labels: meta.labels ?? nothing,
+        fields: this.strategy.fields?.(object) ?? nothing,
+      },
+    };
   }
 
   #endpoint(served: Served): Endpoint {
@@ -166,8 +208,14 @@ export class Resource {
       apiVersion,
       kind: schema.kind.kind,
       isHub: served.schema === this.strategy.hub,
-      toHub: (object) => stamp(served.toHub ? served.toHub(object, this.dialect) : object, this.hubVersion, this.hub.kind.kind),
-      fromHub: (object) => stamp(served.fromHub ? served.fromHub(object, this.dialect) : object, apiVersion, schema.kind.kind),
+      toHub: (object) =>
+        stamp(
+          served.toHub ? served.toHub(object, this.dialect) : object,
+          this.hubVersion,
+          this.hub.kind.kind,
+        ),
+      fromHub: (object) =>
+        stamp(served.fromHub ? served.fromHub(object, this.dialect) : object, apiVersion, schema.kind.kind),
     };
   }
 }
@@ -176,7 +224,8 @@ export class Resource {
 const mostStoredBytes = 1536 * 1024;
 
 function refuseTooLarge(size: number): void {
-  if (size > mostStoredBytes) throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
+  if (size > mostStoredBytes)
+    throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
 }
 
 const nothing: Readonly<Record<string, string>> = {};

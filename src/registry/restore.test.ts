@@ -12,18 +12,48 @@ import type { Strategy } from "./strategy.ts";
 
 for (const media of ["json", "protobuf"] satisfies StorageMedia[]) {
   test(`what the binary form leaves out is there again after reading (${media})`, () => {
-    const resource = new Resource(statefulSet, { dialect: dialects.orch, store: new MemoryStore({}), storePrefix: "/registry", media });
-    const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "v", creationTimestamp: null }, spec: {}, status: {} };
-    const object = { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "s", namespace: "default" }, spec: { volumeClaimTemplates: [claim] } };
-    const read = resource.decodeStored(Uint8Array.from(resource.encode(object as never).value)) as unknown as StatefulSet;
+    const resource = new Resource(statefulSet, {
+      dialect: dialects.orch,
+      store: new MemoryStore({}),
+      storePrefix: "/registry",
+      media,
+    });
+    const claim = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "v", creationTimestamp: null },
+      spec: {},
+      status: {},
+    };
+    const object = {
+      apiVersion: "apps/v1",
+      kind: "StatefulSet",
+      metadata: { name: "s", namespace: "default" },
+      spec: { volumeClaimTemplates: [claim] },
+    };
+    const read = resource.decodeStored(
+      Uint8Array.from(resource.encode(object as never).value),
+    ) as unknown as StatefulSet;
     const [found] = read.spec.volumeClaimTemplates as unknown as { apiVersion: string; kind: string }[];
     assert.deepEqual([found?.apiVersion, found?.kind], ["v1", "PersistentVolumeClaim"]);
   });
 }
 
 const others: [what: string, strategy: Strategy, stored: object, field: string, expected: unknown][] = [
-  ["a volume waits", persistentVolume, { apiVersion: "v1", kind: "PersistentVolume", spec: {}, status: {} }, "status", { phase: "Pending" }],
-  ["a claim waits", persistentVolumeClaim, { apiVersion: "v1", kind: "PersistentVolumeClaim", spec: {}, status: {} }, "status", { phase: "Pending" }],
+  [
+    "a volume waits",
+    persistentVolume,
+    { apiVersion: "v1", kind: "PersistentVolume", spec: {}, status: {} },
+    "status",
+    { phase: "Pending" },
+  ],
+  [
+    "a claim waits",
+    persistentVolumeClaim,
+    { apiVersion: "v1", kind: "PersistentVolumeClaim", spec: {}, status: {} },
+    "status",
+    { phase: "Pending" },
+  ],
   [
     "a claim that is bound stays so",
     persistentVolumeClaim,
@@ -34,15 +64,26 @@ const others: [what: string, strategy: Strategy, stored: object, field: string, 
   [
     "a job has the labels of its pods",
     job,
-    { apiVersion: "batch/v1", kind: "Job", spec: { template: { metadata: { labels: { a: "b" } }, spec: {} } } },
+    {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      spec: { template: { metadata: { labels: { a: "b" } }, spec: {} } },
+    },
     "metadata",
     { labels: { a: "b" } },
   ],
 ];
 for (const [what, strategy, stored, field, expected] of others) {
   test(`${what}, though another server did not write it down`, () => {
-    const resource = new Resource(strategy, { dialect: dialects.orch, store: new MemoryStore({}), storePrefix: "/registry", media: "json" });
-    const read = resource.decodeStored(Buffer.from(JSON.stringify({ metadata: {}, ...stored }))) as unknown as Record<string, object>;
+    const resource = new Resource(strategy, {
+      dialect: dialects.orch,
+      store: new MemoryStore({}),
+      storePrefix: "/registry",
+      media: "json",
+    });
+    const read = resource.decodeStored(
+      Buffer.from(JSON.stringify({ metadata: {}, ...stored })),
+    ) as unknown as Record<string, object>;
     assert.partialDeepStrictEqual(read[field], expected);
   });
 }

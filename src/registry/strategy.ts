@@ -60,7 +60,10 @@ export interface PartSubresource<T extends ApiObject> {
   /** The kind discovery names, where it is not the object's own. */
   readonly kind?: string;
   readonly kindGroup?: { readonly group: string; readonly version: string };
-  /** Fields (such as `spec` or `metadata.labels`) that a write through here leaves as they are, so that its manager never owns them. */
+  /**
+   * Fields (such as `spec` or `metadata.labels`) that a write through here leaves as they are, so that its
+   * manager never owns them.
+   */
   readonly resets?: readonly string[];
   /** How often metadata is looked at again here; what the kind says of itself does not count. */
   readonly metaChecks?: Pick<MetaChecks, "asNew" | "asChange">;
@@ -112,13 +115,19 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly resets?: readonly string[];
   /** The group that validation errors name, where it is not the group the client spoke to. */
   readonly errorGroup?: string;
-  /** How often the kind's own rules look at metadata beside the common ones: clients know the findings repeated. */
+  /**
+   * How often the kind's own rules look at metadata beside the common ones: clients know the findings
+   * repeated.
+   */
   readonly metaChecks?: MetaChecks;
   /** A deletion answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
 
   defaults?(obj: T, about: Circumstances): void;
-  /** Puts back what the binary form leaves out, and what other servers of this API do not store, after an object was read. */
+  /**
+   * Puts back what the binary form leaves out, and what other servers of this API do not store, after an
+   * object was read.
+   */
   restore?(obj: T): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
   prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
@@ -133,9 +142,15 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   warnings?(obj: T, old: T | undefined, about: Circumstances): string[];
   /** What names may be. Default: a DNS subdomain. */
   readonly validateName?: NameRule;
-  /** Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at once. */
+  /**
+   * Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at
+   * once.
+   */
   graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
-  /** The first deletion only marks the object, and this says what else the mark is; the object goes once nothing holds it back. */
+  /**
+   * The first deletion only marks the object, and this says what else the mark is; the object goes once
+   * nothing holds it back.
+   */
   beginDeletion?(obj: T, about: Circumstances): void;
   /** Whether something beside metadata.finalizers keeps an object that is to be deleted. */
   heldBack?(obj: T): boolean;
@@ -145,7 +160,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly withoutDependents?: boolean;
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
-  /** Clients know the kind as read straight from the store: its watches send no bookmarks, and pages are cut even where any version will do. */
+  /**
+   * Clients know the kind as read straight from the store: its watches send no bookmarks, and pages are cut
+   * even where any version will do.
+   */
   readonly readThrough?: boolean;
   /** By neutral group: the names that fields have there, and the names they have in `fields()`. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -173,7 +191,16 @@ export interface ScaleView<T extends ApiObject> {
 }
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
-export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+export const allVerbs: readonly Verb[] = [
+  "create",
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "update",
+  "watch",
+];
 
 /** Makes a strategy with its type parameter checked, and forgets the parameter for lists of strategies. */
 export const strategy = <T extends ApiObject>(given: Strategy<T>): Strategy => given;

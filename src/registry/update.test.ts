@@ -16,7 +16,8 @@ const setData =
   (value: string) =>
   (object: ApiObject & Record<string, unknown>): void =>
     void (object["data"] = { x: value });
-const dataOf = (object: Record<string, unknown> | undefined): unknown => (object?.["data"] as Record<string, string> | undefined)?.["x"];
+const dataOf = (object: Record<string, unknown> | undefined): unknown =>
+  (object?.["data"] as Record<string, string> | undefined)?.["x"];
 
 test("a change is stored under a new version, and only the change", async (t) => {
   const { create, edit, get } = await shelf(t, configMap);
@@ -24,7 +25,10 @@ test("a change is stored under a new version, and only the change", async (t) =>
   const after = await edit("a", setData("2"));
   assert.ok(Number(after.metadata.resourceVersion) > Number(before.metadata.resourceVersion));
   assert.deepEqual(after.metadata.labels, { a: "b" });
-  assert.deepEqual([after.metadata.uid, after.metadata.creationTimestamp], [before.metadata.uid, before.metadata.creationTimestamp]);
+  assert.deepEqual(
+    [after.metadata.uid, after.metadata.creationTimestamp],
+    [before.metadata.uid, before.metadata.creationTimestamp],
+  );
   assert.deepEqual(await get("a"), after);
 });
 
@@ -44,15 +48,33 @@ const version =
     else object.metadata.resourceVersion = value;
     setData("2")(object);
   };
-const versions: [name: string, kind: Strategy, sent: string | undefined, code: number | undefined, message?: RegExp][] = [
+const versions: [
+  name: string,
+  kind: Strategy,
+  sent: string | undefined,
+  code: number | undefined,
+  message?: RegExp,
+][] = [
   ["none", configMap, undefined, undefined],
   ["an empty one", configMap, "", undefined],
   ["zero", configMap, "0", undefined],
-  ["an old one", configMap, "1", 409, /the object has been modified; please apply your changes to the latest version and try again/],
+  [
+    "an old one",
+    configMap,
+    "1",
+    409,
+    /the object has been modified; please apply your changes to the latest version and try again/,
+  ],
   ["one of the future", configMap, "999999", 409],
   ["one beyond what numbers hold", configMap, "99999999999999999999", 409],
   ["what is no number", configMap, "new", 400, /resourceVersion: Invalid value: "new"/],
-  ["none, for a kind that wants one", { ...configMap, conditionalUpdate: true }, undefined, 422, /metadata\.resourceVersion: Invalid value: 0x0: must be specified for an update/],
+  [
+    "none, for a kind that wants one",
+    { ...configMap, conditionalUpdate: true },
+    undefined,
+    422,
+    /metadata\.resourceVersion: Invalid value: 0x0: must be specified for an update/,
+  ],
 ];
 for (const [name, kind, sent, code, message] of versions) {
   test(`version sent with a change: ${name}`, async (t) => {
@@ -69,8 +91,14 @@ test("the uid a client says must be there", async (t) => {
   const { metadata } = await create(map());
   const transform = (old: ApiObject | undefined): ApiObject => old!;
   await update("a", { transform, uid: metadata.uid! });
-  await assert.rejects(update("a", { transform, uid: "other" }), refusal(409, /UID in precondition: other, UID in object meta: /));
-  await assert.rejects(update("b", { transform, uid: "other" }), refusal(409, /UID in precondition: other, UID in object meta: $/));
+  await assert.rejects(
+    update("a", { transform, uid: "other" }),
+    refusal(409, /UID in precondition: other, UID in object meta: /),
+  );
+  await assert.rejects(
+    update("b", { transform, uid: "other" }),
+    refusal(409, /UID in precondition: other, UID in object meta: $/),
+  );
 });
 
 test("a change of what is not there", async (t) => {
@@ -78,9 +106,18 @@ test("a change of what is not there", async (t) => {
   await assert.rejects(edit("b", setData("2")), refusal(404, /configmaps "b" not found/));
   const { apiVersion, kind } = request().endpoint;
   const fresh = (): ApiObject => ({ apiVersion, kind, metadata: { name: "b", creationTimestamp: null } });
-  await assert.rejects(update("b", { transform: fresh, createIfAbsent: true }, { subresource: "status" }), refusal(404));
-  const versioned = (resourceVersion: string) => (): ApiObject => ({ ...fresh(), metadata: { ...fresh().metadata, resourceVersion } });
-  await assert.rejects(update("b", { transform: versioned("x"), createIfAbsent: true }), refusal(400, /must be a number/));
+  await assert.rejects(
+    update("b", { transform: fresh, createIfAbsent: true }, { subresource: "status" }),
+    refusal(404),
+  );
+  const versioned = (resourceVersion: string) => (): ApiObject => ({
+    ...fresh(),
+    metadata: { ...fresh().metadata, resourceVersion },
+  });
+  await assert.rejects(
+    update("b", { transform: versioned("x"), createIfAbsent: true }),
+    refusal(400, /must be a number/),
+  );
   await update("b", { transform: versioned("7"), createIfAbsent: true });
   assert.ok((await get("b"))!.metadata.uid);
 });
@@ -93,7 +130,9 @@ test("what somebody else creates in the meantime is changed", async (t) => {
   });
   const { apiVersion, kind } = request().endpoint;
   const transform = (old: ApiObject | undefined): ApiObject =>
-    Object.assign(old ?? { apiVersion, kind, metadata: { name: "a", creationTimestamp: null } }, { data: { x: "mine" } });
+    Object.assign(old ?? { apiVersion, kind, metadata: { name: "a", creationTimestamp: null } }, {
+      data: { x: "mine" },
+    });
   const changed = await update("a", { transform, createIfAbsent: true });
   assert.deepEqual([changed.metadata.labels, changed["data"]], [{ theirs: "1" }, { x: "mine" }]);
 });
@@ -101,7 +140,11 @@ test("what somebody else creates in the meantime is changed", async (t) => {
 const immutable: [name: string, edit: Edit, cause: string][] = [
   ["name", (object) => void (object.metadata.name = "b"), "Invalid metadata.name"],
   ["uid", (object) => void (object.metadata.uid = "b"), "Invalid metadata.uid"],
-  ["deletion mark", (object) => void (object.metadata.deletionTimestamp = "2030-01-01T00:00:00Z"), "Invalid metadata.deletionTimestamp"],
+  [
+    "deletion mark",
+    (object) => void (object.metadata.deletionTimestamp = "2030-01-01T00:00:00Z"),
+    "Invalid metadata.deletionTimestamp",
+  ],
 ];
 for (const [name, edit, cause] of immutable) {
   test(`the ${name} cannot be changed`, async (t) => {
@@ -129,18 +172,35 @@ test("what a client leaves out of the server's own fields is put back", async (t
     object.metadata.selfLink = "/me";
     setData("2")(object);
   });
-  assert.deepEqual([after.metadata.uid, after.metadata.creationTimestamp, after.metadata.selfLink], [before.metadata.uid, before.metadata.creationTimestamp, undefined]);
+  assert.deepEqual(
+    [after.metadata.uid, after.metadata.creationTimestamp, after.metadata.selfLink],
+    [before.metadata.uid, before.metadata.creationTimestamp, undefined],
+  );
 });
 
 const containers = [{ name: "c", image: "i" }];
 const deploy: Sent = {
   metadata: { name: "d" },
-  spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers } } },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers } },
+  },
 };
 const generations: [name: string, edit: Edit, subresource: string, generation: number][] = [
-  ["a change of the spec counts", (object) => void ((object as unknown as { spec: { replicas: number } }).spec.replicas = 2), "", 2],
+  [
+    "a change of the spec counts",
+    (object) => void ((object as unknown as { spec: { replicas: number } }).spec.replicas = 2),
+    "",
+    2,
+  ],
   ["a change of labels does not", (object) => void (object.metadata.labels = { x: "y" }), "", 1],
-  ["a change of the status does not", (object) => void ((object as unknown as { status: object }).status = { replicas: 3 }), "status", 1],
+  [
+    "a change of the status does not",
+    (object) => void ((object as unknown as { status: object }).status = { replicas: 3 }),
+    "status",
+    1,
+  ],
   ["a client cannot set it", (object) => void (object.metadata.generation = 7), "", 1],
   ["nothing at all does not", () => undefined, "", 1],
 ];
@@ -155,11 +215,18 @@ for (const [name, edit, subresource, generation] of generations) {
 test("an empty list where none was is no change", async (t) => {
   const at = await shelf(t, { ...role, generation: true });
   await at.create({ metadata: { name: "r" }, rules: null });
-  assert.equal((await at.edit("r", (object) => void ((object as unknown as { rules: unknown }).rules = []))).metadata.generation, 1);
+  assert.equal(
+    (await at.edit("r", (object) => void ((object as unknown as { rules: unknown }).rules = []))).metadata
+      .generation,
+    1,
+  );
 });
 
 test("what a change cannot have is said alone", async (t) => {
-  const at = await shelf(t, { ...configMap, denied: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []) });
+  const at = await shelf(t, {
+    ...configMap,
+    denied: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []),
+  });
   await at.create({ metadata: { name: "a" } });
   await assert.rejects(
     at.edit("a", (object) => void (object.metadata.labels = { "bad key!": "" })),
@@ -170,8 +237,15 @@ test("what a change cannot have is said alone", async (t) => {
 test("a status changes through its own door only, and nothing else through that", async (t) => {
   const { create, edit } = await shelf(t, deployment);
   await create(deploy);
-  const both: Edit = (object) => Object.assign(object, { spec: { ...(object as { spec?: object }).spec, replicas: 9 }, status: { replicas: 3 } });
-  const replicas = ({ spec, status }: Record<string, unknown>): unknown[] => [(spec as { replicas: number }).replicas, (status as { replicas?: number }).replicas];
+  const both: Edit = (object) =>
+    Object.assign(object, {
+      spec: { ...(object as { spec?: object }).spec, replicas: 9 },
+      status: { replicas: 3 },
+    });
+  const replicas = ({ spec, status }: Record<string, unknown>): unknown[] => [
+    (spec as { replicas: number }).replicas,
+    (status as { replicas?: number }).replicas,
+  ];
   assert.deepEqual(replicas(await edit("d", both, { subresource: "status" })), [1, 3]);
   assert.deepEqual(replicas(await edit("d", both)), [9, 3]);
 });
@@ -207,7 +281,9 @@ test("a change that lost a race is made anew from what is there", async (t) => {
 });
 
 test("a change against a version does not start over when that version is gone", async (t) => {
-  const at: Shelf = await shelf(t, configMap, { beforeWrite: async (_write, count) => void (count === 2 && (await at.edit("a", setData("theirs")))) });
+  const at: Shelf = await shelf(t, configMap, {
+    beforeWrite: async (_write, count) => void (count === 2 && (await at.edit("a", setData("theirs")))),
+  });
   const { metadata } = await at.create(map());
   await assert.rejects(
     at.edit("a", (object) => {
@@ -285,7 +361,11 @@ test("a marked object stays marked and takes no new finalizers", async (t) => {
     [after.metadata.deletionTimestamp, after.metadata.deletionGracePeriodSeconds, dataOf(after)],
     [marked.metadata.deletionTimestamp, marked.metadata.deletionGracePeriodSeconds, "2"],
   );
-  assert.ok((await causesOf(edit("a", (object) => object.metadata.finalizers!.push("example.com/new")))).includes("Forbidden metadata.finalizers"));
+  assert.ok(
+    (await causesOf(edit("a", (object) => object.metadata.finalizers!.push("example.com/new")))).includes(
+      "Forbidden metadata.finalizers",
+    ),
+  );
 });
 
 test("admission sees old and new, changes the new, and may refuse", async (t) => {
@@ -297,7 +377,8 @@ test("admission sees old and new, changes the new, and may refuse", async (t) =>
       seen.push(dataOf(oldObject), dataOf(object));
       (object as unknown as ConfigMap).metadata.labels = { seen: "yes" };
     },
-    validate: async ({ object }) => (dataOf(object) === "bad" ? [{ type: "FieldValueForbidden", field: "data", detail: "no" }] : []),
+    validate: async ({ object }) =>
+      dataOf(object) === "bad" ? [{ type: "FieldValueForbidden", field: "data", detail: "no" }] : [],
   };
   const { create, edit, get } = await shelf(t, configMap, { plugins: [plugin] });
   await create(map());
@@ -308,7 +389,10 @@ test("admission sees old and new, changes the new, and may refuse", async (t) =>
 });
 
 test("warnings of the kind reach the client", async (t) => {
-  const { create, edit, warnings } = await shelf(t, { ...configMap, warnings: (_obj, old) => [old ? "changed" : "new"] });
+  const { create, edit, warnings } = await shelf(t, {
+    ...configMap,
+    warnings: (_obj, old) => [old ? "changed" : "new"],
+  });
   await create(map());
   await edit("a", setData("2"));
   assert.deepEqual(warnings, ["new", "changed"]);
@@ -316,7 +400,10 @@ test("warnings of the kind reach the client", async (t) => {
 
 test("numbers beyond what JavaScript counts survive a change", async (t) => {
   const { create, edit, resource } = await shelf(t, deployment);
-  const template = { metadata: { labels: { a: "b" } }, spec: { containers, terminationGracePeriodSeconds: 9007199254740993n } };
+  const template = {
+    metadata: { labels: { a: "b" } },
+    spec: { containers, terminationGracePeriodSeconds: 9007199254740993n },
+  };
   await create({ ...deploy, spec: { ...(deploy["spec"] as object), template } });
   await edit("d", (object) => void (object.metadata.labels = { x: "y" }));
   const held = await resource.source.get("default/d", { at: "latest" });
@@ -326,7 +413,8 @@ test("numbers beyond what JavaScript counts survive a change", async (t) => {
 test("generation: a policy with an empty list is another one than a policy without, and nobody owns the list", async (t) => {
   const at = await shelf(t, networkPolicy);
   await at.create({ metadata: { name: "n" }, spec: { podSelector: {} } });
-  const edit = (spec: object) => at.edit("n", (object) => void Object.assign((object as unknown as { spec: object }).spec, spec));
+  const edit = (spec: object) =>
+    at.edit("n", (object) => void Object.assign((object as unknown as { spec: object }).spec, spec));
   const { metadata, spec } = await edit({ ingress: [] });
   assert.equal(metadata.generation, 2);
   assert.deepEqual(spec, { podSelector: {}, policyTypes: ["Ingress"] });

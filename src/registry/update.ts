@@ -1,5 +1,14 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
-import { ApiError, type FieldError, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import {
+  ApiError,
+  type FieldError,
+  Spelled,
+  badRequest,
+  conflict,
+  invalid,
+  invalidValue,
+  notFound,
+} from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { type Held, saysTheSame } from "#watchcache";
@@ -13,15 +22,23 @@ import { type WriteRequest, attempt, circumstances, tidyOwners } from "./request
 import type { ApiObject, Share } from "./strategy.ts";
 
 export interface Change {
-  /** The new object in the stored shape, made from a copy of the present one (undefined when there is none). */
+  /**
+   * The new object in the stored shape, made from a copy of the present one (undefined when there is none).
+   */
   transform(old: ApiObject | undefined): ApiObject | Promise<ApiObject>;
-  /** The transform leaves the object it is given as it is, and what it makes shares with it only who owns what: it needs no copy of its own. */
+  /**
+   * The transform leaves the object it is given as it is, and what it makes shares with it only who owns
+   * what: it needs no copy of its own.
+   */
   readonly apart?: boolean;
   /** The transform has already written managed fields (server-side apply). */
   readonly tracked?: boolean;
   /** Creates the object when there is none. */
   readonly createIfAbsent?: boolean;
-  /** Asked before an object is created this way; throws when the client may change such objects but not create them. */
+  /**
+   * Asked before an object is created this way; throws when the client may change such objects but not create
+   * them.
+   */
   readonly mayCreate?: () => Promise<void>;
   /** The uid that must be there, where the client says one. */
   readonly uid?: string | undefined;
@@ -41,13 +58,22 @@ export async function update(request: WriteRequest, name: string, change: Change
   for (let tries = 1; ; tries++) {
     const held = await resource.source.get(key, { at: "latest" });
     if (!held) {
-      if (change.uid) throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `);
+      if (change.uid)
+        throw conflict(
+          resource.nameIn(endpoint),
+          name,
+          `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `,
+        );
       if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
       if (!wantsAnyVersion(object)) checkVersion(object);
-      // Whoever replaces what is not there has a version of something that was; it means nothing for the new object.
+      // Whoever replaces what is not there has a version of something that was; it means nothing for the new
+      // object.
       delete object.metadata.resourceVersion;
-      const made = await create(request, object, { tracked: change.tracked ?? false, mayCreate: change.mayCreate }).catch(unlessTaken);
+      const made = await create(request, object, {
+        tracked: change.tracked ?? false,
+        mayCreate: change.mayCreate,
+      }).catch(unlessTaken);
       if (made) return { held: made, created: true };
       continue;
     }
@@ -56,7 +82,11 @@ export async function update(request: WriteRequest, name: string, change: Change
     const copy = resource.copiesOf(held);
     const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {
-      throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
+      throw conflict(
+        resource.nameIn(endpoint),
+        name,
+        `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`,
+      );
     }
     const object = await change.transform(change.apart ? old : copy());
     if (breaths?.due) await breaths.take();
@@ -64,7 +94,9 @@ export async function update(request: WriteRequest, name: string, change: Change
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
-      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update")]);
+      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
+        invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update"),
+      ]);
     }
     if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
       checkVersion(object);
@@ -92,17 +124,28 @@ function unlessTaken(error: unknown): undefined {
 const noVersion = new Spelled("0x0");
 
 function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
-  if (!/^\d+$/.test(resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${resourceVersion}": must be a number`);
+  if (!/^\d+$/.test(resourceVersion!))
+    throw badRequest(`metadata.resourceVersion: Invalid value: "${resourceVersion}": must be a number`);
 }
 
-const wantsAnyVersion = ({ metadata }: ApiObject): boolean => metadata.resourceVersion === undefined || metadata.resourceVersion === "" || metadata.resourceVersion === "0";
+const wantsAnyVersion = ({ metadata }: ApiObject): boolean =>
+  metadata.resourceVersion === undefined ||
+  metadata.resourceVersion === "" ||
+  metadata.resourceVersion === "0";
 
 /** What was taken for the change on the way. */
 interface Reserved {
   share?: Share;
 }
 
-async function prepared(request: WriteRequest, name: string, sent: ApiObject, old: ApiObject, change: Change, reserved: Reserved): Promise<ApiObject> {
+async function prepared(
+  request: WriteRequest,
+  name: string,
+  sent: ApiObject,
+  old: ApiObject,
+  change: Change,
+  reserved: Reserved,
+): Promise<ApiObject> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
@@ -123,25 +166,35 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   else {
     if (strategy.status) keepStatus(object, old);
     strategy.prepareForUpdate?.(object, old, about);
-    const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, about) : undefined;
+    const share =
+      strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, about) : undefined;
     if (share) reserved.share = share;
     const denied = strategy.denied?.(object, old);
-    if (denied && denied.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
-    if (strategy.generation && specChanged(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (denied && denied.length > 0)
+      throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
+    if (strategy.generation && specChanged(object, old))
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { metadata: meta } = object;
   meta.uid ||= old.metadata.uid;
   meta.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp) meta.deletionTimestamp = old.metadata.deletionTimestamp;
-  if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+  if (old.metadata.deletionGracePeriodSeconds !== undefined)
+    meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   if (!request.dryRun) delete meta.selfLink;
   if (breaths?.due) await breaths.take();
   const errors: FieldError[] = [
     ...validateMeta(meta, resource.namespaced, pathSegment),
     ...validateMetaUpdate(meta, old.metadata),
-    ...(part ? [...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)),
+    ...(part
+      ? [
+          ...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks),
+          ...(part.validate?.(object, old, about) ?? []),
+        ]
+      : ownUpdateErrors(request, object, old)),
   ];
-  if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
+  if (errors.length > 0)
+    throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
   if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
   if (breaths?.due) await breaths.take();
@@ -164,14 +217,31 @@ function keepStatus(object: ApiObject & { status?: unknown }, old: ApiObject & {
 }
 
 function specChanged(object: ApiObject, old: ApiObject): boolean {
-  const rest = ({ metadata: _metadata, status: _status, ...fields }: Record<string, unknown>): unknown => fields;
-  return !isDeepStrictEqual(rest(object as unknown as Record<string, unknown>), rest(old as unknown as Record<string, unknown>));
+  const rest = ({ metadata: _metadata, status: _status, ...fields }: Record<string, unknown>): unknown =>
+    fields;
+  return !isDeepStrictEqual(
+    rest(object as unknown as Record<string, unknown>),
+    rest(old as unknown as Record<string, unknown>),
+  );
 }
 
-/** Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed instead. */
-async function store(request: WriteRequest, key: string, next: ApiObject, old: ApiObject, held: Held, share: Share | undefined): Promise<Held | undefined> {
+/**
+ * Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed
+ * instead.
+ */
+async function store(
+  request: WriteRequest,
+  key: string,
+  next: ApiObject,
+  old: ApiObject,
+  held: Held,
+  share: Share | undefined,
+): Promise<Held | undefined> {
   const { resource } = request.endpoint;
-  const object = keepTimes(old as unknown as JsonObject, next as unknown as JsonObject) as unknown as ApiObject;
+  const object = keepTimes(
+    old as unknown as JsonObject,
+    next as unknown as JsonObject,
+  ) as unknown as ApiObject;
   const { metadata: meta } = object;
   const removes =
     Boolean(meta.deletionTimestamp) &&

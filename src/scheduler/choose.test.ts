@@ -4,19 +4,48 @@ import type { Node, Pod } from "#api";
 import { dialects } from "#dialect";
 import { choose } from "./choose.ts";
 
-type NodeParts = { labels?: object; unschedulable?: boolean; taints?: object[]; allocatable?: object; ready?: string };
-const node = (name: string, { labels = {}, unschedulable, taints, allocatable = {}, ready = "True" }: NodeParts = {}): Node =>
+type NodeParts = {
+  labels?: object;
+  unschedulable?: boolean;
+  taints?: object[];
+  allocatable?: object;
+  ready?: string;
+};
+const node = (
+  name: string,
+  { labels = {}, unschedulable, taints, allocatable = {}, ready = "True" }: NodeParts = {},
+): Node =>
   ({
     metadata: { name, labels },
     spec: { ...(unschedulable && { unschedulable }), ...(taints && { taints }) },
-    status: { allocatable: { cpu: "2", memory: "4Gi", pods: "3", ...allocatable }, conditions: [{ type: "Ready", status: ready }] },
+    status: {
+      allocatable: { cpu: "2", memory: "4Gi", pods: "3", ...allocatable },
+      conditions: [{ type: "Ready", status: ready }],
+    },
   }) as unknown as Node;
-const pod = (spec: object = {}): Pod => ({ metadata: { name: "p", namespace: "default" }, spec: { containers: [{ name: "c" }], ...spec }, status: {} }) as unknown as Pod;
-const asking = (requests: object, more: object = {}): Pod => pod({ containers: [{ name: "c", resources: { requests } }], ...more });
+const pod = (spec: object = {}): Pod =>
+  ({
+    metadata: { name: "p", namespace: "default" },
+    spec: { containers: [{ name: "c" }], ...spec },
+    status: {},
+  }) as unknown as Pod;
+const asking = (requests: object, more: object = {}): Pod =>
+  pod({ containers: [{ name: "c", resources: { requests } }], ...more });
 const withPort = (hostPort: number, hostIP?: string): Pod =>
-  pod({ containers: [{ name: "c", ports: [{ containerPort: 1, hostPort, protocol: "TCP", ...(hostIP && { hostIP }) }] }] });
-const affine = (...terms: object[]): Pod => pod({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } } });
-const expression = (key: string, operator: string, ...values: string[]): object => ({ matchExpressions: [{ key, operator, values }] });
+  pod({
+    containers: [
+      { name: "c", ports: [{ containerPort: 1, hostPort, protocol: "TCP", ...(hostIP && { hostIP }) }] },
+    ],
+  });
+const affine = (...terms: object[]): Pod =>
+  pod({
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+    },
+  });
+const expression = (key: string, operator: string, ...values: string[]): object => ({
+  matchExpressions: [{ key, operator, values }],
+});
 
 const dedicated = [{ key: "dedicated", value: "db", effect: "NoSchedule" }];
 const why = (reason: string): string => `0/1 nodes are available: 1 ${reason}.`;

@@ -1,4 +1,5 @@
-// Which node a pod goes to: those that cannot take it are left out, of the others the one with the most room is taken.
+// Which node a pod goes to: those that cannot take it are left out, of the others the one with the most room
+// is taken.
 import { type Node, type Pod, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { isTolerated, keptOffBy } from "./taints.ts";
@@ -10,7 +11,12 @@ export type Choice =
   | { readonly node: undefined; readonly why: string };
 
 /** `assigned` gives the pods that are on a node and not over. */
-export function choose(pod: Pod, nodes: readonly Node[], assigned: (nodeName: string) => readonly Pod[], dialect: Dialect): Choice {
+export function choose(
+  pod: Pod,
+  nodes: readonly Node[],
+  assigned: (nodeName: string) => readonly Pod[],
+  dialect: Dialect,
+): Choice {
   if (nodes.length === 0) return { node: undefined, why: "no nodes available to schedule pods" };
   const reasons = new Map<string, number>();
   let best: { readonly name: string; readonly score: number } | undefined;
@@ -35,13 +41,15 @@ function problems(pod: Pod, node: Node, there: readonly Pod[], dialect: Dialect)
   if (unschedulable && !isTolerated(pod, closed)) return ["node(s) were unschedulable"];
   const taint = keptOffBy(pod, taints);
   if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`];
-  if (!wantsNode(pod.spec, { name: node.metadata.name ?? "", labels: node.metadata.labels ?? {} })) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (!wantsNode(pod.spec, { name: node.metadata.name ?? "", labels: node.metadata.labels ?? {} }))
+    return ["node(s) didn't match Pod's node affinity/selector"];
   const ready = node.status.conditions?.find(({ type }) => type === "Ready");
   const excused = isTolerated(pod, { key: dialect.names.taints.notReady, effect: "NoSchedule" });
   if (ready?.status !== "True" && !excused) return ["node(s) were not ready"];
   const wanted = useOf(pod).hostPorts;
   const taken = there.flatMap((each) => useOf(each).hostPorts);
-  if (wanted.some((port) => taken.some((other) => collide(port, other)))) return ["node(s) didn't have free ports for the requested pod ports"];
+  if (wanted.some((port) => taken.some((other) => collide(port, other))))
+    return ["node(s) didn't have free ports for the requested pod ports"];
   return shortages(pod, node, there);
 }
 
@@ -51,13 +59,19 @@ function shortages(pod: Pod, node: Node, there: readonly Pod[]): readonly string
   const asked = Object.entries(useOf(pod).requests).filter(([, amount]) => amount > 0);
   if (asked.length === 0) return short;
   const used = there.map((each) => useOf(each).requests).reduce(added, {});
-  return [...short, ...asked.filter(([name, amount]) => amount > (allocatable[name] ?? 0) - (used[name] ?? 0)).map(([name]) => `Insufficient ${name}`)];
+  return [
+    ...short,
+    ...asked
+      .filter(([name, amount]) => amount > (allocatable[name] ?? 0) - (used[name] ?? 0))
+      .map(([name]) => `Insufficient ${name}`),
+  ];
 }
 
 /** What share of CPU and memory would be left, from 0 to 1. */
 function room(pod: Pod, node: Node, there: readonly Pod[]): number {
   const allocatable = amountsOf(node.status.allocatable);
   const used = [...there, pod].map((each) => useOf(each).weighed).reduce(added, {});
-  const left = (amounts: Amounts, name: string): number => (amounts[name] ? Math.max(0, (amounts[name] - (used[name] ?? 0)) / amounts[name]) : 0);
+  const left = (amounts: Amounts, name: string): number =>
+    amounts[name] ? Math.max(0, (amounts[name] - (used[name] ?? 0)) / amounts[name]) : 0;
   return (left(allocatable, "cpu") + left(allocatable, "memory")) / 2;
 }

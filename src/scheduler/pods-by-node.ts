@@ -1,4 +1,5 @@
-// Which pods are on which node, as far as the scheduler knows: those it was told of, and those it has sent there itself.
+// Which pods are on which node, as far as the scheduler knows: those it was told of, and those it has sent
+// there itself.
 import type { Pod } from "#api";
 import type { AnyObject, InformerEvent } from "#client";
 

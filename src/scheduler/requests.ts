@@ -15,7 +15,12 @@ export function amountsOf(quantities: Quantities): Amounts {
 }
 
 const combined = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts =>
-  Object.fromEntries([...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [name, how(a[name] ?? 0, b[name] ?? 0)]));
+  Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [
+      name,
+      how(a[name] ?? 0, b[name] ?? 0),
+    ]),
+  );
 export const added = (a: Amounts, b: Amounts): Amounts => combined(a, b, (x, y) => x + y);
 const larger = (a: Amounts, b: Amounts): Amounts => combined(a, b, Math.max);
 
@@ -39,7 +44,15 @@ const known = new WeakMap<Pod, PodUse>();
 
 export function useOf(pod: Pod): PodUse {
   let use = known.get(pod);
-  if (!use) known.set(pod, (use = { requests: total(pod, requestsOf), weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(each) })), hostPorts: hostPortsOf(pod) }));
+  if (!use)
+    known.set(
+      pod,
+      (use = {
+        requests: total(pod, requestsOf),
+        weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(each) })),
+        hostPorts: hostPortsOf(pod),
+      }),
+    );
   return use;
 }
 
@@ -54,7 +67,12 @@ function total({ spec }: Pod, of: (container: Container) => Amounts): Amounts {
 
 const hostPortsOf = ({ spec }: Pod): HostPort[] =>
   (spec.containers ?? []).flatMap(({ ports }) =>
-    (ports ?? []).flatMap(({ hostPort, hostIP, protocol }) => (hostPort ? [{ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort }] : [])),
+    (ports ?? []).flatMap(({ hostPort, hostIP, protocol }) =>
+      hostPort ? [{ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort }] : [],
+    ),
   );
 
-export const collide = (a: HostPort, b: HostPort): boolean => a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === "0.0.0.0" || b.ip === "0.0.0.0");
+export const collide = (a: HostPort, b: HostPort): boolean =>
+  a.port === b.port &&
+  a.protocol === b.protocol &&
+  (a.ip === b.ip || a.ip === "0.0.0.0" || b.ip === "0.0.0.0");

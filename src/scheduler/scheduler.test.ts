@@ -19,19 +19,39 @@ const addNode = async (client: ApiClient, name: string, cpu = "2"): Promise<void
   await nodes.create({ metadata: { name }, spec: {} });
   const taints = null;
   await nodes.patch(name, "merge", { spec: { taints } });
-  const status = { allocatable: { cpu, memory: "4Gi", pods: "10" }, capacity: { cpu, memory: "4Gi", pods: "10" }, conditions: [{ type: "Ready", status: "True" }] };
+  const status = {
+    allocatable: { cpu, memory: "4Gi", pods: "10" },
+    capacity: { cpu, memory: "4Gi", pods: "10" },
+    conditions: [{ type: "Ready", status: "True" }],
+  };
   await nodes.patch(name, "merge", { status }, { subresource: "status" });
 };
 const addPod = async (client: ApiClient, name: string, cpu = "100m", more: object = {}): Promise<void> => {
-  await client.of(kinds.pods).create({ metadata: { name, namespace: "default" }, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...more } });
+  await client.of(kinds.pods).create({
+    metadata: { name, namespace: "default" },
+    spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...more },
+  });
 };
-const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> => (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
+const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> =>
+  (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
 
-async function withScheduler(run: (server: RunningServer, client: ApiClient) => Promise<void>, clock = systemClock): Promise<void> {
-  await using server = await startServer({ store: "memory", flags: ["--disable-admission-plugins=ServiceAccount"] });
+async function withScheduler(
+  run: (server: RunningServer, client: ApiClient) => Promise<void>,
+  clock = systemClock,
+): Promise<void> {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--disable-admission-plugins=ServiceAccount"],
+  });
   const stopping = new AbortController();
   const { client } = server;
-  const running = runScheduler({ client, clock, signal: stopping.signal, log: silentLog, dialect: client.dialect });
+  const running = runScheduler({
+    client,
+    clock,
+    signal: stopping.signal,
+    log: silentLog,
+    dialect: client.dialect,
+  });
   try {
     await run(server, client);
   } finally {
@@ -45,7 +65,11 @@ test("pods are bound to the node, and an event says so", { timeout: 20_000 }, ()
     await addNode(client, "n1");
     await addPod(client, "a");
     assert.equal(await until(() => nodeOf(client, "a")), "n1");
-    const event = await until(async () => (await client.of(kinds.events).list({ namespace: "default" })).items.find(({ reason }) => reason === "Scheduled"));
+    const event = await until(async () =>
+      (await client.of(kinds.events).list({ namespace: "default" })).items.find(
+        ({ reason }) => reason === "Scheduled",
+      ),
+    );
     assert.equal(event.note, "Successfully assigned default/a to n1");
   }),
 );
@@ -55,9 +79,20 @@ test("a pod that fits nowhere is said so, and bound when there is room", { timeo
     await addNode(client, "small", "1");
     await addPod(client, "big", "1500m");
     const pods = client.of(kinds.pods);
-    const condition = await until(async () => (await pods.get("big", { namespace: "default" })).status.conditions?.find(({ type }) => type === "PodScheduled"));
-    assert.deepEqual([condition.status, condition.reason, condition.message], ["False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu."]);
-    await until(async () => (await client.of(kinds.events).list({ namespace: "default" })).items.find(({ reason, type }) => reason === "FailedScheduling" && type === "Warning"));
+    const condition = await until(async () =>
+      (await pods.get("big", { namespace: "default" })).status.conditions?.find(
+        ({ type }) => type === "PodScheduled",
+      ),
+    );
+    assert.deepEqual(
+      [condition.status, condition.reason, condition.message],
+      ["False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu."],
+    );
+    await until(async () =>
+      (await client.of(kinds.events).list({ namespace: "default" })).items.find(
+        ({ reason, type }) => reason === "FailedScheduling" && type === "Warning",
+      ),
+    );
     await addNode(client, "large", "4");
     assert.equal(await until(() => nodeOf(client, "big")), "large");
   }),
@@ -70,7 +105,12 @@ test("no more pods are bound than fit, though all come at once", { timeout: 20_0
     const pods = async () => (await client.of(kinds.pods).list({ namespace: "default" })).items;
     const decided = await until(async () => {
       const items = await pods();
-      return items.every(({ spec, status }) => spec.nodeName || status.conditions?.some(({ reason }) => reason === "Unschedulable")) && items;
+      return (
+        items.every(
+          ({ spec, status }) =>
+            spec.nodeName || status.conditions?.some(({ reason }) => reason === "Unschedulable"),
+        ) && items
+      );
     });
     assert.equal(decided.filter(({ spec }) => spec.nodeName).length, 2);
   }),
@@ -85,18 +125,32 @@ test("pods of another scheduler and gated pods are left alone", { timeout: 20_00
     await until(() => nodeOf(client, "a"));
     assert.equal(await nodeOf(client, "foreign"), undefined);
     assert.equal(await nodeOf(client, "gated"), undefined);
-    await client.of(kinds.pods).patch("gated", "merge", { spec: { schedulingGates: [] } }, { namespace: "default" });
+    await client
+      .of(kinds.pods)
+      .patch("gated", "merge", { spec: { schedulingGates: [] } }, { namespace: "default" });
     assert.equal(await until(() => nodeOf(client, "gated")), "n1");
   }),
 );
 
 test("a binding that the server fails is tried again", { timeout: 20_000 }, async () => {
   const clock = virtualClock(Date.now());
-  await using server = await startServer({ store: "memory", flags: ["--disable-admission-plugins=ServiceAccount"] });
-  const { client, faults } = server.kit.faultyClient({ name: "system:scheduler", groups: ["system:masters"] });
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--disable-admission-plugins=ServiceAccount"],
+  });
+  const { client, faults } = server.kit.faultyClient({
+    name: "system:scheduler",
+    groups: ["system:masters"],
+  });
   faults.plan({ answer: 500 }, { when: ({ path }) => path.endsWith("/binding"), times: 2 });
   const stopping = new AbortController();
-  const running = runScheduler({ client, clock, signal: stopping.signal, log: silentLog, dialect: client.dialect });
+  const running = runScheduler({
+    client,
+    clock,
+    signal: stopping.signal,
+    log: silentLog,
+    dialect: client.dialect,
+  });
   await addNode(server.client, "n1");
   await addPod(server.client, "a");
   const node = await until(async () => {

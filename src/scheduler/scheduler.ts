@@ -1,4 +1,5 @@
-// Ties pods without a node to one. Pods that fit nowhere are said so, and looked at again when something changes, or after a while.
+// Ties pods without a node to one. Pods that fit nowhere are said so, and looked at again when something
+// changes, or after a while.
 import type { Node, Pod } from "#api";
 import { ApiError, type Clock, type Log, timeOfMillis } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -24,7 +25,10 @@ const longestPause = 10_000;
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 const isOurs = ({ spec, metadata }: Pod): boolean =>
-  !spec.nodeName && (spec.schedulerName ?? schedulerName) === schedulerName && !spec.schedulingGates?.length && !metadata.deletionTimestamp;
+  !spec.nodeName &&
+  (spec.schedulerName ?? schedulerName) === schedulerName &&
+  !spec.schedulingGates?.length &&
+  !metadata.deletionTimestamp;
 
 /** Runs until the signal; resolves when everything has ended. */
 export async function runScheduler({ client, clock, signal, log, dialect }: SchedulerOptions): Promise<void> {
@@ -40,7 +44,8 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
     // One at a time: each pod must see where the one before it went.
     workers: 1,
     work: schedule,
-    onTrouble: (pod, error) => log.warn("a pod could not be scheduled; it is tried again", { pod, error: error.message }),
+    onTrouble: (pod, error) =>
+      log.warn("a pod could not be scheduled; it is tried again", { pod, error: error.message }),
   });
   const seen = view.follow(kinds.pods, (event) => {
     onNodes.see(event);
@@ -48,7 +53,8 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
     if (event.type === "deleted" || isOver(object)) {
       unfit.delete(keyOf(object));
       if (object.spec.nodeName) retryUnfit();
-    } else if (isOurs(object) && (event.type === "added" || !isOurs(event.old) || matters(event.old, object))) queue.add(keyOf(object));
+    } else if (isOurs(object) && (event.type === "added" || !isOurs(event.old) || matters(event.old, object)))
+      queue.add(keyOf(object));
   });
   const nodes = view.follow(kinds.nodes, (event) => {
     if (event.type !== "updated" || nodeMatters(event.old, event.object)) retryUnfit();
@@ -56,7 +62,8 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
   await Promise.all([queue.stopped, view.stopped()]);
 
   function retryUnfit(): void {
-    for (const [key, tries] of unfit) queue.addAfter(key, Math.min(longestPause, firstPause * 2 ** Math.min(tries - 1, 10)));
+    for (const [key, tries] of unfit)
+      queue.addAfter(key, Math.min(longestPause, firstPause * 2 ** Math.min(tries - 1, 10)));
   }
 
   async function schedule(key: string): Promise<{ againInMilliseconds: number } | void> {
@@ -81,7 +88,12 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
     const { namespace, name, uid } = pod.metadata;
     onNodes.assume(pod, node);
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace!)}/pods/${encodeURIComponent(name!)}/binding`;
-    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target: { kind: "Node", name: node } };
+    const binding = {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { name, namespace, uid },
+      target: { kind: "Node", name: node },
+    };
     try {
       await client.request("POST", path, binding);
     } catch (error) {
@@ -90,18 +102,43 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
       if (error instanceof ApiError && (error.code === 404 || error.code === 409)) return;
       throw error;
     }
-    events.record({ regarding: pod, type: "Normal", reason: "Scheduled", action: "Binding", note: `Successfully assigned ${namespace}/${name} to ${node}` });
+    events.record({
+      regarding: pod,
+      type: "Normal",
+      reason: "Scheduled",
+      action: "Binding",
+      note: `Successfully assigned ${namespace}/${name} to ${node}`,
+    });
   }
 
   async function tellUnfit(pod: SeenPod, why: string): Promise<void> {
-    events.record({ regarding: pod, type: "Warning", reason: "FailedScheduling", action: "Scheduling", note: why });
+    events.record({
+      regarding: pod,
+      type: "Warning",
+      reason: "FailedScheduling",
+      action: "Scheduling",
+      note: why,
+    });
     const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
     if (before?.status === "False" && before.reason === "Unschedulable" && before.message === why) return;
-    const lastTransitionTime = before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now());
-    const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: why, lastProbeTime: null, lastTransitionTime };
+    const lastTransitionTime =
+      before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now());
+    const condition = {
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message: why,
+      lastProbeTime: null,
+      lastTransitionTime,
+    };
     const { name, namespace, uid } = pod.metadata;
     try {
-      await pods.patch(name!, "strategic", { metadata: { uid }, status: { conditions: [condition] } }, { namespace: namespace!, subresource: "status" });
+      await pods.patch(
+        name!,
+        "strategic",
+        { metadata: { uid }, status: { conditions: [condition] } },
+        { namespace: namespace!, subresource: "status" },
+      );
     } catch (error) {
       if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error;
     }
@@ -110,10 +147,16 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
 
 /** Whether a change of a waiting pod may make it fit; its own status does not. */
 const matters = (old: Pod, pod: Pod): boolean =>
-  JSON.stringify([old.spec, old.metadata.labels, old.metadata.uid]) !== JSON.stringify([pod.spec, pod.metadata.labels, pod.metadata.uid]);
+  JSON.stringify([old.spec, old.metadata.labels, old.metadata.uid]) !==
+  JSON.stringify([pod.spec, pod.metadata.labels, pod.metadata.uid]);
 
 /** Whether a change of a node may make pods fit; heartbeats do not. */
 function nodeMatters(old: Node, node: Node): boolean {
-  const facts = ({ metadata, spec, status }: Node): unknown => [metadata.labels, spec, status.allocatable, status.conditions?.map(({ type, status: is }) => [type, is])];
+  const facts = ({ metadata, spec, status }: Node): unknown => [
+    metadata.labels,
+    spec,
+    status.allocatable,
+    status.conditions?.map(({ type, status: is }) => [type, is]),
+  ];
   return JSON.stringify(facts(old)) !== JSON.stringify(facts(node));
 }

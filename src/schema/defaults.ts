@@ -1,4 +1,5 @@
-// Fills in the defaults that declarations state. Defaults that depend on other fields belong to a kind's strategy.
+// Fills in the defaults that declarations state. Defaults that depend on other fields belong to a kind's
+// strategy.
 
 import { alwaysShown, flatFields, zeroOfField } from "./flat.ts";
 import type { TypeOf } from "./infer.ts";
@@ -7,7 +8,11 @@ import type { Field, Message, Shape } from "./shape.ts";
 /** What to do for one message: fields to fill in, and fields to look into. Empty for most messages. */
 interface Plan {
   readonly fill: { readonly name: string; readonly value: () => unknown; readonly zero: unknown }[];
-  readonly enter: { readonly name: string; readonly depth: readonly ("list" | "map")[]; readonly plan: Plan }[];
+  readonly enter: {
+    readonly name: string;
+    readonly depth: readonly ("list" | "map")[];
+    readonly plan: Plan;
+  }[];
 }
 
 const plans = new WeakMap<Message, Plan>();
@@ -23,17 +28,23 @@ function planOf(message: Message): Plan {
   const plan: Plan = { fill: [], enter: [] };
   plans.set(message, plan);
   for (const { name, field } of flatFields(message)) {
-    if (field.more.default !== undefined) plan.fill.push({ name, value: copier(field.more.default), zero: zeroOf(field) });
+    if (field.more.default !== undefined)
+      plan.fill.push({ name, value: copier(field.more.default), zero: zeroOf(field) });
     const inner = within(field.shape, []);
-    if (inner && (inner.message === message || hasDefaults(inner.message, new Set()))) plan.enter.push({ name, depth: inner.depth, plan: planOf(inner.message) });
+    if (inner && (inner.message === message || hasDefaults(inner.message, new Set())))
+      plan.enter.push({ name, depth: inner.depth, plan: planOf(inner.message) });
   }
   return plan;
 }
 
 /** The value that counts as unset although it is there. */
-const zeroOf = (field: Field): unknown => (alwaysShown(field) && field.shape.shape === "scalar" ? zeroOfField(field) : null);
+const zeroOf = (field: Field): unknown =>
+  alwaysShown(field) && field.shape.shape === "scalar" ? zeroOfField(field) : null;
 
-function within(shape: Shape, depth: readonly ("list" | "map")[]): { readonly message: Message; readonly depth: readonly ("list" | "map")[] } | undefined {
+function within(
+  shape: Shape,
+  depth: readonly ("list" | "map")[],
+): { readonly message: Message; readonly depth: readonly ("list" | "map")[] } | undefined {
   switch (shape.shape) {
     case "message":
       return { message: shape, depth };
@@ -55,7 +66,8 @@ function hasDefaults(message: Message, seen: Set<Message>): boolean {
   });
 }
 
-const copier = (value: unknown): (() => unknown) => (typeof value === "object" && value !== null ? () => structuredClone(value) : () => value);
+const copier = (value: unknown): (() => unknown) =>
+  typeof value === "object" && value !== null ? () => structuredClone(value) : () => value;
 
 function fill(plan: Plan, target: Record<string, unknown>): void {
   for (const { name, value, zero } of plan.fill) {

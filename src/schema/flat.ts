@@ -1,4 +1,5 @@
-// A message as its JSON shows it: inlined messages dissolved, a kind's two type fields in front, in the order of printing.
+// A message as its JSON shows it: inlined messages dissolved, a kind's two type fields in front, in the order
+// of printing.
 
 import { type Field, type Message, type Shape, optional, string } from "./shape.ts";
 
@@ -9,8 +10,16 @@ export interface FlatField {
   readonly owner: Message;
 }
 
-const kindField = optional(0, string, "The kind of this object, in CamelCase. The endpoint the object is sent to knows it, and it never changes.");
-const apiVersionField = optional(0, string, "The group and version in which this object is written. Servers convert what they know and refuse what they do not.");
+const kindField = optional(
+  0,
+  string,
+  "The kind of this object, in CamelCase. The endpoint the object is sent to knows it, and it never changes.",
+);
+const apiVersionField = optional(
+  0,
+  string,
+  "The group and version in which this object is written. Servers convert what they know and refuse what they do not.",
+);
 
 const cache = new WeakMap<Message, readonly FlatField[]>();
 
@@ -70,7 +79,8 @@ const scalarZeros = {
 export const zeroOfField = (field: Field): unknown => (field.more.nullable ? null : zeroOf(field.shape));
 
 /** Whether the field always shows in JSON. */
-export const alwaysShown = (field: Field): boolean => field.presence === "required" || field.presence === "embedded";
+export const alwaysShown = (field: Field): boolean =>
+  field.presence === "required" || field.presence === "embedded";
 
 function zeroMessage(message: Message): Record<string, unknown> {
   const zero: Record<string, unknown> = {};
@@ -78,5 +88,17 @@ function zeroMessage(message: Message): Record<string, unknown> {
   return zero;
 }
 
-/** Scalars that are left out of JSON when zero and optional; all others are pointers or messages underneath. */
-export const dropsZero: ReadonlySet<string> = new Set(["string", "bool", "int32", "int64", "uint32", "uint64", "double", "float", "bytes"]);
+/**
+ * Scalars that are left out of JSON when zero and optional; all others are pointers or messages underneath.
+ */
+export const dropsZero: ReadonlySet<string> = new Set([
+  "string",
+  "bool",
+  "int32",
+  "int64",
+  "uint32",
+  "uint64",
+  "double",
+  "float",
+  "bytes",
+]);

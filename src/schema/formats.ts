@@ -1,4 +1,5 @@
-// What names, values and keys must look like, with complaints in the reference's words. Each function returns what is wrong.
+// What names, values and keys must look like, with complaints in the reference's words. Each function returns
+// what is wrong.
 
 import { isIP } from "node:net";
 
@@ -6,7 +7,8 @@ export type Problems = readonly string[];
 
 const fine: Problems = [];
 export const lengthProblem = (most: number): string => `must be no more than ${most} characters`;
-export const rangeProblem = (least: number, most: number): string => `must be between ${least} and ${most}, inclusive`;
+export const rangeProblem = (least: number, most: number): string =>
+  `must be between ${least} and ${most}, inclusive`;
 
 /** A complaint that shows what would do. */
 export function patternProblem(sentence: string, pattern: string, ...examples: readonly string[]): string {
@@ -38,19 +40,23 @@ const name = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 const anyLabel = checker({
   pattern: label,
-  sentence: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  sentence:
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   examples: ["my-name", "123-abc"],
   longest: 63,
 });
 const dotted = new RegExp(`^${subdomain}$`);
 export function dns1123LabelProblems(value: string): Problems {
   const found = anyLabel(value);
-  return found.map((problem) => (problem === lengthProblem(63) || !dotted.test(value) ? problem : "must not contain dots"));
+  return found.map((problem) =>
+    problem === lengthProblem(63) || !dotted.test(value) ? problem : "must not contain dots",
+  );
 }
 
 export const dns1123SubdomainProblems: (value: string) => Problems = checker({
   pattern: subdomain,
-  sentence: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  sentence:
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   examples: ["example.com"],
   longest: 253,
 });
@@ -65,14 +71,16 @@ export const wildcardSubdomainProblems: (value: string) => Problems = checker({
 
 export const dns1035LabelProblems: (value: string) => Problems = checker({
   pattern: "[a-z]([-a-z0-9]*[a-z0-9])?",
-  sentence: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  sentence:
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
   examples: ["my-name", "abc-123"],
   longest: 63,
 });
 
 export const labelValueProblems: (value: string) => Problems = checker({
   pattern: `(${name})?`,
-  sentence: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  sentence:
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   examples: ["MyValue", "my_value", "12345"],
   longest: 63,
 });
@@ -89,7 +97,10 @@ const wholeName = new RegExp(`^${name}$`);
 /** A name with an optional domain before it: `example.com/MyName`. */
 export function qualifiedNameProblems(value: string): Problems {
   const parts = value.split("/");
-  if (parts.length > 2) return [`a qualified name ${nameProblem} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [
+      `a qualified name ${nameProblem} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   const found: string[] = [];
   const last = parts.at(-1)!;
   if (parts.length === 2) {
@@ -104,18 +115,28 @@ export function qualifiedNameProblems(value: string): Problems {
 
 export const cIdentifierProblems: (value: string) => Problems = checker({
   pattern: "[A-Za-z_][A-Za-z0-9_]*",
-  sentence: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+  sentence:
+    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
   examples: ["my_name", "MY_NAME", "MyName"],
 });
 
-const parentProblems = (value: string): string[] => (value === "." || value === ".." ? [`must not be '${value}'`] : value.startsWith("..") ? ["must not start with '..'"] : []);
+const parentProblems = (value: string): string[] =>
+  value === "." || value === ".."
+    ? [`must not be '${value}'`]
+    : value.startsWith("..")
+      ? ["must not start with '..'"]
+      : [];
 
 const environmentName = checker({
   pattern: "[-._a-zA-Z][-._a-zA-Z0-9]*",
-  sentence: "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+  sentence:
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
   examples: ["my.env-name", "MY_ENV.NAME", "MyEnvName1"],
 });
-export const environmentNameProblems = (value: string): Problems => [...environmentName(value), ...parentProblems(value)];
+export const environmentNameProblems = (value: string): Problems => [
+  ...environmentName(value),
+  ...parentProblems(value),
+];
 
 const configKey = checker({
   pattern: "[-._a-zA-Z0-9]+",
@@ -137,12 +158,14 @@ export const headerNameProblems: (value: string) => Problems = checker({
   examples: ["X-Header-Name"],
 });
 
-export const portNumberProblems = (port: number): Problems => (Number.isInteger(port) && port >= 1 && port <= 65535 ? fine : [rangeProblem(1, 65535)]);
+export const portNumberProblems = (port: number): Problems =>
+  Number.isInteger(port) && port >= 1 && port <= 65535 ? fine : [rangeProblem(1, 65535)];
 
 export function portNameProblems(port: string): Problems {
   const found: string[] = [];
   if (port.length > 15) found.push(lengthProblem(15));
-  if (!/^[-a-z0-9]+$/.test(port)) found.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/^[-a-z0-9]+$/.test(port))
+    found.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (!/[a-z]/.test(port)) found.push("must contain at least one letter (a-z)");
   if (port.includes("--")) found.push("must not contain consecutive hyphens");
   if (port.startsWith("-") || port.endsWith("-")) found.push("must not begin or end with a hyphen");
@@ -151,4 +174,6 @@ export function portNameProblems(port: string): Problems {
 
 /** Leading zeros in an IPv4 address are tolerated, as they always were. */
 export const ipProblems = (value: string): Problems =>
-  isIP(value.includes(":") ? value : value.replace(/(^|\.)0+(?=\d)/g, "$1")) && !value.includes("%") ? fine : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
+  isIP(value.includes(":") ? value : value.replace(/(^|\.)0+(?=\d)/g, "$1")) && !value.includes("%")
+    ? fine
+    : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];

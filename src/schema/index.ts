@@ -51,7 +51,14 @@ export { type Envelope, decodeEnvelope, encodeEnvelope, hasEnvelope } from "./pr
 export type { Style as ProtobufStyle } from "./protobuf/plan.ts";
 export { ProtobufError, Reader as ProtobufReader, TooManyFields } from "./protobuf/reader.ts";
 export { Writer as ProtobufWriter } from "./protobuf/writer.ts";
-export { type DecodeOptions, type Decoded, canonical, decodeJson, encodeJson, fromJsonValue } from "./json/codec.ts";
+export {
+  type DecodeOptions,
+  type Decoded,
+  canonical,
+  decodeJson,
+  encodeJson,
+  fromJsonValue,
+} from "./json/codec.ts";
 export { DecodeError } from "./json/decode-error.ts";
 export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";
 export { stringifyJson } from "./json/stringify.ts";
@@ -161,5 +168,12 @@ export {
   wildcardSubdomainProblems,
 } from "./formats.ts";
 export { extensions } from "./openapi/extensions.ts";
-export { type Definitions, type Everywhere, collectDefinitions, publishedKind, schemaName, schemaReference } from "./openapi/definitions.ts";
+export {
+  type Definitions,
+  type Everywhere,
+  collectDefinitions,
+  publishedKind,
+  schemaName,
+  schemaReference,
+} from "./openapi/definitions.ts";
 export type { OpenApiVersion, SchemaObject } from "./openapi/schema-object.ts";

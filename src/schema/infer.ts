@@ -1,9 +1,24 @@
 // From a declaration to its TypeScript type, at compile time only.
-import type { Field, Fields, KindName, ListOf, MapOf, Message, Presence, Recursive, Scalar, Shape } from "./shape.ts";
+import type {
+  Field,
+  Fields,
+  KindName,
+  ListOf,
+  MapOf,
+  Message,
+  Presence,
+  Recursive,
+  Scalar,
+  Shape,
+} from "./shape.ts";
 
 /** The type of the objects a declaration describes. */
 export type TypeOf<S extends Shape> =
-  S extends Message<infer F> ? (S extends { readonly kind: KindName & { readonly kind: infer K } } ? { apiVersion: string; kind: K } & FieldsOf<F> : FieldsOf<F>) : ValueOf<S>;
+  S extends Message<infer F>
+    ? S extends { readonly kind: KindName & { readonly kind: infer K } }
+      ? { apiVersion: string; kind: K } & FieldsOf<F>
+      : FieldsOf<F>
+    : ValueOf<S>;
 
 type ValueOf<S extends Shape> =
   S extends Scalar<infer T>
@@ -18,7 +33,9 @@ type ValueOf<S extends Shape> =
             ? FieldsOf<F>
             : never;
 
-type Named<F extends Fields, P extends Presence> = { [K in keyof F]: F[K]["presence"] extends P ? K : never }[keyof F];
+type Named<F extends Fields, P extends Presence> = {
+  [K in keyof F]: F[K]["presence"] extends P ? K : never;
+}[keyof F];
 
 type FieldsOf<F extends Fields> = Flatten<
   { [K in Named<F, "required" | "embedded">]: Always<F[K]> } & {
@@ -26,10 +43,15 @@ type FieldsOf<F extends Fields> = Flatten<
   } & Inlined<F>
 >;
 
-// A required list, map or byte string may be null on the wire, as may an embedded time or raw object that is not set.
-type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<unknown, Nullable> ? ValueOf<F["shape"]> | null : ValueOf<F["shape"]>;
+// A required list, map or byte string may be null on the wire, as may an embedded time or raw object that is
+// not set.
+type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<unknown, Nullable>
+  ? ValueOf<F["shape"]> | null
+  : ValueOf<F["shape"]>;
 type Nullable = "time" | "microTime" | "bytes" | "rawExtension" | "json";
 
-type Inlined<F extends Fields> = [Named<F, "inline">] extends [never] ? unknown : Meet<{ [K in Named<F, "inline">]: ValueOf<F[K]["shape"]> }[Named<F, "inline">]>;
+type Inlined<F extends Fields> = [Named<F, "inline">] extends [never]
+  ? unknown
+  : Meet<{ [K in Named<F, "inline">]: ValueOf<F[K]["shape"]> }[Named<F, "inline">]>;
 type Meet<U> = (U extends unknown ? (item: U) => void : never) extends (item: infer I) => void ? I : never;
 type Flatten<T> = { [K in keyof T]: T[K] } & {};

@@ -1,5 +1,6 @@
-// Objects whose bytes are kept as they came. In memory such an object is plain data; where printing that data would not give
-// back the text it was read from (1.0 against 1, say), the text is remembered beside it, for as long as the data is not changed.
+// Objects whose bytes are kept as they came. In memory such an object is plain data; where printing that data
+// would not give back the text it was read from (1.0 against 1, say), the text is remembered beside it, for
+// as long as the data is not changed.
 
 import { compactText, parseTree, plainValue } from "./json/parse.ts";
 import { stringifyJson } from "./json/stringify.ts";
@@ -20,7 +21,8 @@ export function rawText(value: unknown): string {
   return kept?.printed === printed ? kept.text : printed;
 }
 
-export const isRemembered = (value: unknown): boolean => typeof value === "object" && value !== null && remembered.has(value);
+export const isRemembered = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && remembered.has(value);
 
 /** The value of a text; undefined when it is no JSON. */
 export function rawFromText(text: string): unknown {

@@ -7,22 +7,30 @@ import {
 import type { Rule, RuleFinding } from "./shape.ts";
 
 /** Must be given, and not empty. The only rule that looks at what is absent. */
-export const filled: Rule = (value: unknown) => (isEmpty(value) ? { type: "FieldValueRequired", detail: "" } : undefined);
+export const filled: Rule = (value: unknown) =>
+  isEmpty(value) ? { type: "FieldValueRequired", detail: "" } : undefined;
 
 const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === "" || (Array.isArray(value) ? value.length === 0 : typeof value === "object" && Object.keys(value).length === 0);
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (Array.isArray(value) ? value.length === 0 : typeof value === "object" && Object.keys(value).length === 0);
 
 /** Bytes of text. */
 export const maxLength =
   (most: number): Rule =>
   (value: string) =>
-    Buffer.byteLength(value) > most ? { type: "FieldValueTooLong", detail: `must have at most ${most} bytes` } : undefined;
+    Buffer.byteLength(value) > most
+      ? { type: "FieldValueTooLong", detail: `must have at most ${most} bytes` }
+      : undefined;
 
 /** Items of a list or entries of a map. */
 export const maxItems =
   (most: number): Rule =>
   (value: object) =>
-    Object.keys(value).length > most ? { type: "FieldValueTooMany", detail: `must have at most ${most} items` } : undefined;
+    Object.keys(value).length > most
+      ? { type: "FieldValueTooMany", detail: `must have at most ${most} items` }
+      : undefined;
 
 const invalid = (detail: string): RuleFinding => ({ type: "FieldValueInvalid", detail });
 

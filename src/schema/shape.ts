@@ -1,7 +1,9 @@
-// The grammar of declarations. A schema is a plain value; every derivation in this room is a function over it.
+// The grammar of declarations. A schema is a plain value; every derivation in this room is a function over
+// it.
 //
-// In memory an object has the shape of its canonical JSON: the same keys, times, quantities and bytes as strings, and
-// nothing that JSON would leave out. So the JSON of an object is `JSON.stringify` of it, and decoding is parse and check.
+// In memory an object has the shape of its canonical JSON: the same keys, times, quantities and bytes as
+// strings, and nothing that JSON would leave out. So the JSON of an object is `JSON.stringify` of it, and
+// decoding is parse and check.
 //
 //   field says     JSON when unset      protobuf when unset    zero value given
 //   required       its zero value       written                kept
@@ -104,27 +106,46 @@ export interface FieldExtras {
   /** Structural rules, run by validate(). */
   readonly rules?: readonly Rule[];
   /** How server-side apply merges a list: map lists by `keys`; sets by value; atomic otherwise. */
-  readonly list?: { readonly type: "map"; readonly keys: readonly string[] } | { readonly type: "set" } | { readonly type: "atomic" };
+  readonly list?:
+    | { readonly type: "map"; readonly keys: readonly string[] }
+    | { readonly type: "set" }
+    | { readonly type: "atomic" };
   /** A map with one owner. */
   readonly atomicMap?: boolean;
   /** Strategic merge patch: how the patch meets the live value, and by which key list items are matched. */
-  readonly patch?: { readonly strategy?: "merge" | "replace" | "retainKeys" | "merge,retainKeys"; readonly key?: string };
+  readonly patch?: {
+    readonly strategy?: "merge" | "replace" | "retainKeys" | "merge,retainKeys";
+    readonly key?: string;
+  };
   /** A required field that may be null (no zero value of its own). */
   readonly nullable?: boolean;
   /** Where the published schema's `required` list differs from the presence. */
   readonly published?: "required" | "optional";
-  /** A list or map that, read while empty, is not as good as absent: the kind's rules tell the two apart. It is never written. */
+  /**
+   * A list or map that, read while empty, is not as good as absent: the kind's rules tell the two apart. It
+   * is never written.
+   */
   readonly emptyCounts?: boolean;
   /** A published format that does not follow from the scalar. */
   readonly format?: string;
-  /** In protobuf the list is a message of its own, with the items in field 1. (Lists inside maps and lists always are.) */
+  /**
+   * In protobuf the list is a message of its own, with the items in field 1. (Lists inside maps and lists
+   * always are.)
+   */
   readonly wrapped?: boolean;
 }
 
 /** Says what is wrong with a value, or nothing. */
 export type Rule = (value: never) => RuleFinding | readonly RuleFinding[] | undefined;
 export interface RuleFinding {
-  readonly type: "FieldValueInvalid" | "FieldValueTooLong" | "FieldValueTooMany" | "FieldValueRequired" | "FieldValueNotSupported" | "FieldValueDuplicate" | "FieldValueForbidden";
+  readonly type:
+    | "FieldValueInvalid"
+    | "FieldValueTooLong"
+    | "FieldValueTooMany"
+    | "FieldValueRequired"
+    | "FieldValueNotSupported"
+    | "FieldValueDuplicate"
+    | "FieldValueForbidden";
   readonly detail: string;
 }
 
@@ -154,24 +175,60 @@ export const list = <S extends Shape>(of: S): ListOf<S> => ({ shape: "list", of 
 export const map = <S extends Shape>(of: S): MapOf<S> => ({ shape: "map", of });
 export const recursive = <T>(get: () => Message): Recursive<T> => ({ shape: "recursive", get });
 /** A message, or `true`/`false` in its place; likewise a list of such messages, or of strings. */
-export const orBool = <T>(get: () => Message): Recursive<T | boolean> => ({ shape: "recursive", get, or: "bool" });
-export const orArray = <T>(get: () => Message): Recursive<T | T[]> => ({ shape: "recursive", get, or: "array" });
-export const orStrings = <T>(get: () => Message): Recursive<T | string[]> => ({ shape: "recursive", get, or: "strings" });
+export const orBool = <T>(get: () => Message): Recursive<T | boolean> => ({
+  shape: "recursive",
+  get,
+  or: "bool",
+});
+export const orArray = <T>(get: () => Message): Recursive<T | T[]> => ({
+  shape: "recursive",
+  get,
+  or: "array",
+});
+export const orStrings = <T>(get: () => Message): Recursive<T | string[]> => ({
+  shape: "recursive",
+  get,
+  or: "strings",
+});
 
 const field =
   <P extends Presence>(presence: P) =>
-  <S extends Shape>(number: number, shape: S, doc: string, more: FieldExtras = {}): Field<S, P> => ({ number, shape, presence, doc, more });
+  <S extends Shape>(number: number, shape: S, doc: string, more: FieldExtras = {}): Field<S, P> => ({
+    number,
+    shape,
+    presence,
+    doc,
+    more,
+  });
 export const required = field("required");
 export const optional = field("optional");
 export const pointer = field("pointer");
 export const embedded = field("embedded");
 /** The message's fields stand in the parent's JSON. */
-export const inline = <S extends Message>(number: number, shape: S): Field<S, "inline"> => ({ number, shape, presence: "inline", doc: "", more: {} });
+export const inline = <S extends Message>(number: number, shape: S): Field<S, "inline"> => ({
+  number,
+  shape,
+  presence: "inline",
+  doc: "",
+  more: {},
+});
 
 /** Declares the messages and kinds of one API package. */
-export function apiPackage<const P extends { readonly package: string; readonly group?: string; readonly branded?: boolean; readonly version?: string }>(home: P) {
+export function apiPackage<
+  const P extends {
+    readonly package: string;
+    readonly group?: string;
+    readonly branded?: boolean;
+    readonly version?: string;
+  },
+>(home: P) {
   return {
-    message: <F extends Fields>(name: string, doc: string, fields: F, more: MessageExtras = {}): Message<F> => ({
+    message: <F extends Fields>(
+      name: string,
+      doc: string,
+      fields: F,
+      more: MessageExtras = {},
+    ): Message<F> => ({
       shape: "message",
       name,
       package: home.package,
@@ -191,7 +248,12 @@ export function apiPackage<const P extends { readonly package: string; readonly 
       doc,
       fields,
       more,
-      kind: { group: home.group ?? "", branded: home.branded ?? false, version: home.version ?? "v1", kind: name },
+      kind: {
+        group: home.group ?? "",
+        branded: home.branded ?? false,
+        version: home.version ?? "v1",
+        kind: name,
+      },
     }),
   };
 }

@@ -12,8 +12,14 @@ const Port = message("Port", "", {
   number: required(2, int32, "", { rules: [portNumber] }),
   protocol: optional(3, string, "", { default: "TCP", enum: ["TCP", "UDP"] }),
 });
-const Deep = message("Deep", "", { on: pointer(1, bool, "", { default: true }), options: optional(2, list(string), "", { default: ["a"] }) });
-const Mixed = message("Mixed", "", { mode: required(1, string, "", { default: "auto" }), policy: optional(2, string, "", { enum: ["Always"], openEnum: true }) });
+const Deep = message("Deep", "", {
+  on: pointer(1, bool, "", { default: true }),
+  options: optional(2, list(string), "", { default: ["a"] }),
+});
+const Mixed = message("Mixed", "", {
+  mode: required(1, string, "", { default: "auto" }),
+  policy: optional(2, string, "", { enum: ["Always"], openEnum: true }),
+});
 const Thing = kind("Thing", "", {
   ports: required(1, list(Port), "", { rules: [filled, maxItems(3)] }),
   deep: embedded(2, Deep, ""),
@@ -28,7 +34,14 @@ const Thing = kind("Thing", "", {
   given: optional(11, Mixed, "", { default: { policy: "p" } }),
 });
 type Thing = TypeOf<typeof Thing>;
-const good: Thing = { kind: "Thing", apiVersion: "v1", ports: [{ number: 80 }], deep: {}, mode: "", title: "t" };
+const good: Thing = {
+  kind: "Thing",
+  apiVersion: "v1",
+  ports: [{ number: 80 }],
+  deep: {},
+  mode: "",
+  title: "t",
+};
 
 test("defaults fill in what is unset, all the way down, and leave alone what is given", () => {
   const thing: Thing = { ...structuredClone(good), byName: { a: { on: false }, b: {} } };
@@ -64,9 +77,11 @@ const complaints: [name: string, change: Partial<Thing>, texts: string[]][] = [
   ["numbers out of range", { low: 1, high: 10, range: 6 }, ["low: Invalid value: 1: must be greater than or equal to 2", "high: Invalid value: 10: must be less than or equal to 9", "range: Invalid value: 6: must be between 1 and 5, inclusive"]],
   ["a text that does not match", { code: "abd" }, ["code: Invalid value: \"abd\": must be of a, b and c (e.g. 'abc', regex used for validation is '[a-c]+')"]],
 ]; // prettier-ignore
-for (const [name, change, texts] of complaints) test(name, () => assert.deepEqual(validate(Thing, { ...good, ...change }).map(fieldErrorText), texts));
+for (const [name, change, texts] of complaints)
+  test(name, () => assert.deepEqual(validate(Thing, { ...good, ...change }).map(fieldErrorText), texts));
 
-test("paths begin where the object stands", () => assert.equal(validate(Thing, { ...good, ports: [] }, "spec.template")[0]!.field, "spec.template.ports"));
+test("paths begin where the object stands", () =>
+  assert.equal(validate(Thing, { ...good, ports: [] }, "spec.template")[0]!.field, "spec.template.ports"));
 
 const formats: [check: (value: string) => readonly string[], good: string[], bad: [value: string, problem: RegExp][]][] = [
   [dns1123LabelProblems, ["a", "a-b", "1", "a".repeat(63)], [["", /label must/], ["a.b", /must not contain dots/], ["A", /label must/], ["a".repeat(64), /no more than 63/], ["-a", /label must/]]],
@@ -80,6 +95,9 @@ const formats: [check: (value: string) => readonly string[], good: string[], bad
   [ipProblems, ["10.0.0.1", "::1", "010.0.0.1"], [["10.0.0", /valid IP/], ["fe80::1%eth0", /valid IP/], ["x", /valid IP/]]],
 ]; // prettier-ignore
 for (const [check, good, bad] of formats) {
-  for (const value of good) test(`${check.name}: ${JSON.stringify(value)} will do`, () => assert.deepEqual(check(value), []));
-  for (const [value, problem] of bad) test(`${check.name}: ${JSON.stringify(value)} will not do`, () => assert.match(check(value).join("; "), problem));
+  for (const value of good)
+    test(`${check.name}: ${JSON.stringify(value)} will do`, () => assert.deepEqual(check(value), []));
+  for (const [value, problem] of bad)
+    test(`${check.name}: ${JSON.stringify(value)} will not do`, () =>
+      assert.match(check(value).join("; "), problem));
 }

@@ -1,6 +1,7 @@
-// Structural validation: closed enumerations and the rules of fields, with the path of each complaint. What depends on more
-// than one field belongs to a kind's strategy. Whether a required field was given cannot be seen once an object is decoded
-// (its zero value stands there), so a field that must not be empty says so with the rule `filled`.
+// Structural validation: closed enumerations and the rules of fields, with the path of each complaint. What
+// depends on more than one field belongs to a kind's strategy. Whether a required field was given cannot be
+// seen once an object is decoded (its zero value stands there), so a field that must not be empty says so
+// with the rule `filled`.
 
 import { type FieldError, notSupported } from "#base";
 import { flatFields } from "./flat.ts";
@@ -32,7 +33,8 @@ function validatorOf(message: Message): Validator | undefined {
       const check = fieldValidator(field);
       return check ? [{ name, check }] : [];
     });
-    for (const { name, check } of fields) check((value as Record<string, unknown>)[name], path ? `${path}.${name}` : name, errors);
+    for (const { name, check } of fields)
+      check((value as Record<string, unknown>)[name], path ? `${path}.${name}` : name, errors);
   };
   return slot.run;
 }
@@ -47,7 +49,8 @@ function checksAnything(message: Message, seen: Set<Message>): boolean {
   });
 }
 
-const hasChecks = ({ more }: Field): boolean => (more.rules !== undefined && more.rules.length > 0) || (more.enum !== undefined && !more.openEnum);
+const hasChecks = ({ more }: Field): boolean =>
+  (more.rules !== undefined && more.rules.length > 0) || (more.enum !== undefined && !more.openEnum);
 
 function innermost(shape: Shape): Message | undefined {
   switch (shape.shape) {
@@ -89,7 +92,8 @@ function checkEnum(values: readonly string[], value: unknown, path: string, erro
 function report(rule: Rule, value: unknown, path: string, errors: FieldError[]): void {
   const found = rule(value as never);
   if (found === undefined) return;
-  for (const { type, detail } of Array.isArray(found) ? found : [found]) errors.push({ type, field: path, detail, value });
+  for (const { type, detail } of Array.isArray(found) ? found : [found])
+    errors.push({ type, field: path, detail, value });
 }
 
 function shapeValidator(shape: Shape): Validator | undefined {
@@ -100,11 +104,21 @@ function shapeValidator(shape: Shape): Validator | undefined {
       return shape.or ? undefined : (value, path, errors) => validatorOf(shape.get())?.(value, path, errors);
     case "list": {
       const item = shapeValidator(shape.of);
-      return item && ((value, path, errors) => (value as unknown[]).forEach((entry, i) => entry !== null && item(entry, `${path}[${i}]`, errors)));
+      return (
+        item &&
+        ((value, path, errors) =>
+          (value as unknown[]).forEach((entry, i) => entry !== null && item(entry, `${path}[${i}]`, errors)))
+      );
     }
     case "map": {
       const item = shapeValidator(shape.of);
-      return item && ((value, path, errors) => Object.entries(value as object).forEach(([key, entry]) => entry !== null && item(entry, `${path}[${key}]`, errors)));
+      return (
+        item &&
+        ((value, path, errors) =>
+          Object.entries(value as object).forEach(
+            ([key, entry]) => entry !== null && item(entry, `${path}[${key}]`, errors),
+          ))
+      );
     }
     case "scalar":
       return undefined;

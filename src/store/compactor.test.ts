@@ -52,11 +52,22 @@ test("one server compacts each interval to where the store stood an interval ago
 test("several servers take turns, and another goes on when one stops", async () => {
   const clock = virtualClock();
   const store = await openMemory({ clock });
-  const servers = [0, 1, 2].map((i) => ({ compactions: [] as Revision[], stop: new AbortController(), offset: i * 1000 }));
+  const servers = [0, 1, 2].map((i) => ({
+    compactions: [] as Revision[],
+    stop: new AbortController(),
+    offset: i * 1000,
+  }));
   const running: Promise<void>[] = [];
   for (const server of servers) {
     await clock.advance(1000);
-    running.push(compactPeriodically({ store: seenBy(store, server.compactions), clock, intervalSeconds: 300, signal: server.stop.signal }));
+    running.push(
+      compactPeriodically({
+        store: seenBy(store, server.compactions),
+        clock,
+        intervalSeconds: 300,
+        signal: server.stop.signal,
+      }),
+    );
   }
   for (let round = 0; round < 6; round++) {
     await put(store);
@@ -100,7 +111,13 @@ test("a round that fails is told and the next one comes", async () => {
       return store.write(write);
     },
   };
-  const running = compactPeriodically({ store: flaky, clock, intervalSeconds: 10, signal: stop.signal, onError: (error) => errors.push((error as Error).message) });
+  const running = compactPeriodically({
+    store: flaky,
+    clock,
+    intervalSeconds: 10,
+    signal: stop.signal,
+    onError: (error) => errors.push((error as Error).message),
+  });
   await clock.advance(20_000);
   failing = false;
   for (let round = 0; round < 3; round++) {

@@ -1,5 +1,6 @@
-// Forgets old history at an interval, keeping at least the last interval's. Several servers on one store take turns:
-// whoever manages to write the common key compacts; the others note the new revision and try again an interval later.
+// Forgets old history at an interval, keeping at least the last interval's. Several servers on one store take
+// turns: whoever manages to write the common key compacts; the others note the new revision and try again an
+// interval later.
 //
 //   server 1   writes key ---------- compacts to t1, writes key ---------- (dies)
 //   server 2          lost, notes t1'                    lost, notes t2'          writes key, compacts to t2'
@@ -25,7 +26,14 @@ interface Turn {
 }
 
 /** Compacts until aborted, and then simply returns. An interval of zero means never. */
-export async function compactPeriodically({ store, clock, intervalSeconds, signal, key = "compact_rev_key", onError }: CompactorOptions): Promise<void> {
+export async function compactPeriodically({
+  store,
+  clock,
+  intervalSeconds,
+  signal,
+  key = "compact_rev_key",
+  onError,
+}: CompactorOptions): Promise<void> {
   let turn: Turn = { seen: "absent", through: 0 };
   while (intervalSeconds > 0) {
     const slept = await clock.sleep(intervalSeconds * 1000, signal).then(
@@ -45,9 +53,17 @@ export async function compactPeriodically({ store, clock, intervalSeconds, signa
   }
 }
 
-async function takeTurn(store: Store, key: string, { seen, through }: Turn): Promise<{ readonly mine: boolean; readonly next: Turn }> {
+async function takeTurn(
+  store: Store,
+  key: string,
+  { seen, through }: Turn,
+): Promise<{ readonly mine: boolean; readonly next: Turn }> {
   const outcome = await store.write({ key, value: Buffer.from(String(through)), expect: seen });
   if (outcome.done) return { mine: true, next: { seen: outcome.revision, through: outcome.revision } };
-  // Asked this way, quiet watches get a mark, too, so that what others compact in turns to come does not leave them behind.
-  return { mine: false, next: { seen: outcome.current?.revision ?? "absent", through: await store.progress() } };
+  // Asked this way, quiet watches get a mark, too, so that what others compact in turns to come does not
+  // leave them behind.
+  return {
+    mine: false,
+    next: { seen: outcome.current?.revision ?? "absent", through: await store.progress() },
+  };
 }

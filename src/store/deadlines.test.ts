@@ -3,7 +3,12 @@ import { test } from "node:test";
 import { virtualClock } from "#base";
 import { Deadlines } from "./deadlines.ts";
 
-function kit(): { clock: ReturnType<typeof virtualClock>; deadlines: Deadlines; expired: string[]; fail: (times: number) => void } {
+function kit(): {
+  clock: ReturnType<typeof virtualClock>;
+  deadlines: Deadlines;
+  expired: string[];
+  fail: (times: number) => void;
+} {
   const clock = virtualClock(1000);
   const expired: string[] = [];
   let failures = 0;

@@ -1,5 +1,5 @@
-// When keys expire: one timer for the earliest, a heap for the rest. A renewed key leaves its old place in the heap
-// behind; the heap is rebuilt when more than half of it is such leftovers.
+// When keys expire: one timer for the earliest, a heap for the rest. A renewed key leaves its old place in
+// the heap behind; the heap is rebuilt when more than half of it is such leftovers.
 
 import type { Clock } from "#base";
 import type { Revision } from "./store.ts";
@@ -74,10 +74,12 @@ export class Deadlines {
     for (let due = this.#due(); due.length && !this.#closed; due = this.#due()) {
       try {
         await this.#expire(due);
-        for (const deadline of due) if (this.#current.get(deadline.key) === deadline) this.#current.delete(deadline.key);
+        for (const deadline of due)
+          if (this.#current.get(deadline.key) === deadline) this.#current.delete(deadline.key);
       } catch {
         delay = retryMilliseconds;
-        for (const deadline of due) if (this.#current.get(deadline.key) === deadline) push(this.#heap, deadline);
+        for (const deadline of due)
+          if (this.#current.get(deadline.key) === deadline) push(this.#heap, deadline);
         break;
       }
     }

@@ -17,18 +17,34 @@ const old = aesGcm("old", secret(1));
 const current = aesGcm("current", secret(2, 16));
 
 const clocks = new WeakMap<Store, ReturnType<typeof virtualClock>>();
-const elapse = async (store: Store, seconds: number): Promise<void> => clocks.get(store)!.advance(seconds * 1000);
+const elapse = async (store: Store, seconds: number): Promise<void> =>
+  clocks.get(store)!.advance(seconds * 1000);
 let opened = 0;
-const wrapped = async (open: (clock: ReturnType<typeof virtualClock>) => Promise<Store>, providers: readonly EncryptionProvider[]): Promise<Store> => {
+const wrapped = async (
+  open: (clock: ReturnType<typeof virtualClock>) => Promise<Store>,
+  providers: readonly EncryptionProvider[],
+): Promise<Store> => {
   const clock = virtualClock(1_700_000_000_000);
   const store = encrypted(await open(clock), providers);
   clocks.set(store, clock);
   return store;
 };
 
-storeContract("encrypted memory", () => wrapped((clock) => openMemory({ clock }), [current, old]), [], { elapse });
-storeContract("memory encrypted by nothing", () => wrapped((clock) => openMemory({ clock }), [identity]), [], { elapse });
-storeContract("encrypted sqlite", () => wrapped((clock) => openSqlite({ dir: join(root, String(++opened)), clock }), [current]), [], { elapse, reuse: true });
+storeContract("encrypted memory", () => wrapped((clock) => openMemory({ clock }), [current, old]), [], {
+  elapse,
+});
+storeContract(
+  "memory encrypted by nothing",
+  () => wrapped((clock) => openMemory({ clock }), [identity]),
+  [],
+  { elapse },
+);
+storeContract(
+  "encrypted sqlite",
+  () => wrapped((clock) => openSqlite({ dir: join(root, String(++opened)), clock }), [current]),
+  [],
+  { elapse, reuse: true },
+);
 
 const value = Buffer.from("a secret that must not be seen");
 const read = async (store: Store, key: string): Promise<string | undefined> => {
@@ -40,7 +56,9 @@ test("stored bytes carry the key's name and nothing of the value, and differ eac
   const memory = await openMemory();
   const store = encrypted(memory, [current]);
   for (const key of ["a", "b"]) await store.write({ key, value, expect: "any" });
-  const [a, b] = (await memory.read({ prefix: "" })).entries.map((entry) => Buffer.from(entry.value).toString("latin1"));
+  const [a, b] = (await memory.read({ prefix: "" })).entries.map((entry) =>
+    Buffer.from(entry.value).toString("latin1"),
+  );
   assert.match(a!, /^enc:aesgcm:v1:current:/);
   assert.ok(!a!.includes("secret"));
   assert.notEqual(a, b);
@@ -60,21 +78,60 @@ test("the first provider writes and all read, so a key can be rotated", async ()
 
 test("the marker can be chosen, and providers by key", async () => {
   const memory = await openMemory();
-  const store = encrypted(memory, (key) => (key.startsWith("secrets/") ? [current] : [identity]), { marker: "mine:" });
+  const store = encrypted(memory, (key) => (key.startsWith("secrets/") ? [current] : [identity]), {
+    marker: "mine:",
+  });
   await store.write({ key: "secrets/a", value, expect: "any" });
   await store.write({ key: "other/a", value, expect: "any" });
-  const kept = (await memory.read({ prefix: "" })).entries.map((entry) => Buffer.from(entry.value).toString("latin1").slice(0, 13));
+  const kept = (await memory.read({ prefix: "" })).entries.map((entry) =>
+    Buffer.from(entry.value).toString("latin1").slice(0, 13),
+  );
   assert.deepEqual(kept, ["a secret that", "mine:aesgcm:v"]);
 });
 
-const spoiled: [name: string, spoil: (memory: Store) => Promise<void>, providers: readonly EncryptionProvider[], error: RegExp][] = [
-  ["by a flipped bit", (memory) => rewrite(memory, (bytes) => bytes.with(40, bytes[40]! ^ 1)), [old], /"k" cannot be decrypted: aesgcm:v1:old/],
-  ["by being moved to another key", async (memory) => move(memory, "other"), [old], /"other" cannot be decrypted/],
-  ["by being cut short", (memory) => rewrite(memory, (bytes) => bytes.subarray(0, 30)), [old], /"k" cannot be decrypted: aesgcm:v1:old: it is too short/],
+const spoiled: [
+  name: string,
+  spoil: (memory: Store) => Promise<void>,
+  providers: readonly EncryptionProvider[],
+  error: RegExp,
+][] = [
+  [
+    "by a flipped bit",
+    (memory) => rewrite(memory, (bytes) => bytes.with(40, bytes[40]! ^ 1)),
+    [old],
+    /"k" cannot be decrypted: aesgcm:v1:old/,
+  ],
+  [
+    "by being moved to another key",
+    async (memory) => move(memory, "other"),
+    [old],
+    /"other" cannot be decrypted/,
+  ],
+  [
+    "by being cut short",
+    (memory) => rewrite(memory, (bytes) => bytes.subarray(0, 30)),
+    [old],
+    /"k" cannot be decrypted: aesgcm:v1:old: it is too short/,
+  ],
   ["for want of its key", async () => undefined, [current], /no provider is configured for "aesgcm:v1:old:"/],
-  ["by identity, which does not read what is encrypted", async () => undefined, [identity], /no provider is configured for "aesgcm:v1:old:"/],
-  ["for not being encrypted", (memory) => rewrite(memory, () => Buffer.from("plain")), [old], /"k" cannot be decrypted: it is not encrypted/],
-  ["by another secret under the same name", async () => undefined, [aesGcm("old", secret(9))], /"k" cannot be decrypted: aesgcm:v1:old/],
+  [
+    "by identity, which does not read what is encrypted",
+    async () => undefined,
+    [identity],
+    /no provider is configured for "aesgcm:v1:old:"/,
+  ],
+  [
+    "for not being encrypted",
+    (memory) => rewrite(memory, () => Buffer.from("plain")),
+    [old],
+    /"k" cannot be decrypted: it is not encrypted/,
+  ],
+  [
+    "by another secret under the same name",
+    async () => undefined,
+    [aesGcm("old", secret(9))],
+    /"k" cannot be decrypted: aesgcm:v1:old/,
+  ],
 ];
 async function rewrite(memory: Store, change: (bytes: Uint8Array) => Uint8Array): Promise<void> {
   const [entry] = (await memory.read({ key: "k" })).entries;
@@ -90,15 +147,23 @@ for (const [name, spoil, providers, error] of spoiled) {
     await encrypted(memory, [old]).write({ key: "k", value, expect: "any" });
     await spoil(memory);
     const store = encrypted(memory, providers);
-    await assert.rejects(store.read({ prefix: "" }), (thrown) => thrown instanceof DecryptionFailed && error.test(thrown.message));
+    await assert.rejects(
+      store.read({ prefix: "" }),
+      (thrown) => thrown instanceof DecryptionFailed && error.test(thrown.message),
+    );
     await assert.rejects(async () => {
-      for await (const _ of store.watch({ prefix: "" }, 0, new AbortController().signal)) if ((await memory.status()).revision === _.through) throw new Error("delivered");
+      for await (const _ of store.watch({ prefix: "" }, 0, new AbortController().signal))
+        if ((await memory.status()).revision === _.through) throw new Error("delivered");
     }, DecryptionFailed);
-    await assert.rejects(store.write({ key: error.source.includes("other") ? "other" : "k", value, expect: "any" }), /the write itself was done, at revision/);
+    await assert.rejects(
+      store.write({ key: error.source.includes("other") ? "other" : "k", value, expect: "any" }),
+      /the write itself was done, at revision/,
+    );
   });
 }
 
 test("a bad key or name is refused when it is configured", () => {
   assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
-  for (const name of ["", "a:b"]) assert.throws(() => aesGcm(name, secret(1)), /must not be empty or contain a colon/);
+  for (const name of ["", "a:b"])
+    assert.throws(() => aesGcm(name, secret(1)), /must not be empty or contain a colon/);
 });

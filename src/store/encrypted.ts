@@ -1,11 +1,23 @@
-// Values encrypted at rest, over any store. The first provider writes, all of them read, so keys can be rotated.
+// Values encrypted at rest, over any store. The first provider writes, all of them read, so keys can be
+// rotated.
 //
 //   stored   enc:aesgcm:v1:key1:<nonce><ciphertext><tag>       read by the provider with that id
 //            anything without the marker                       read by identity, if it is among the providers
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { LongWork } from "#base";
-import type { Batch, Change, Entry, Outcome, Page, Range, Revision, Store, StoreStatus, Write } from "./store.ts";
+import type {
+  Batch,
+  Change,
+  Entry,
+  Outcome,
+  Page,
+  Range,
+  Revision,
+  Store,
+  StoreStatus,
+  Write,
+} from "./store.ts";
 
 /** One way to keep a value, bound to the name it is stored under. */
 export interface EncryptionProvider {
@@ -30,12 +42,16 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-GCM with a random nonce; the name of the value is authenticated with it, so that a value moved under another
- * key does not decrypt. One key is good for about four thousand million writes.
+ * AES-GCM with a random nonce; the name of the value is authenticated with it, so that a value moved under
+ * another key does not decrypt. One key is good for about four thousand million writes.
  */
 export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider {
-  if (![16, 24, 32].includes(secret.length)) throw new RangeError(`encryption key "${keyName}" must have 16, 24 or 32 bytes, not ${secret.length}`);
-  if (keyName === "" || keyName.includes(":")) throw new RangeError(`encryption key name ${JSON.stringify(keyName)} must not be empty or contain a colon`);
+  if (![16, 24, 32].includes(secret.length))
+    throw new RangeError(`encryption key "${keyName}" must have 16, 24 or 32 bytes, not ${secret.length}`);
+  if (keyName === "" || keyName.includes(":"))
+    throw new RangeError(
+      `encryption key name ${JSON.stringify(keyName)} must not be empty or contain a colon`,
+    );
   const algorithm = `aes-${secret.length * 8}-gcm` as "aes-256-gcm";
   return {
     id: `aesgcm:v1:${keyName}:`,
@@ -46,7 +62,9 @@ export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider 
     },
     open: (sealed, name) => {
       if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
-      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, nonceBytes)).setAAD(Buffer.from(name)).setAuthTag(sealed.subarray(-tagBytes));
+      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(name))
+        .setAuthTag(sealed.subarray(-tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
     },
   };
@@ -65,7 +83,11 @@ export class DecryptionFailed extends Error {
 type Providers = readonly EncryptionProvider[];
 
 /** Wraps a store so that what it keeps is encrypted; `providers` may differ by key. */
-export function encrypted(store: Store, providers: Providers | ((key: string) => Providers), options: EncryptionOptions = {}): Store {
+export function encrypted(
+  store: Store,
+  providers: Providers | ((key: string) => Providers),
+  options: EncryptionOptions = {},
+): Store {
   const marker = Buffer.from(options.marker ?? "enc:");
   const nameOf = options.nameOf ?? ((key: string) => key);
   const providersFor = typeof providers === "function" ? providers : () => providers;
@@ -95,10 +117,14 @@ export function encrypted(store: Store, providers: Providers | ((key: string) =>
       try {
         return outcome.previous ? { ...outcome, previous: entry(outcome.previous) } : outcome;
       } catch (error) {
-        throw new DecryptionFailed(write.key, `${(error as Error).message} (the write itself was done, at revision ${outcome.revision})`);
+        throw new DecryptionFailed(
+          write.key,
+          `${(error as Error).message} (the write itself was done, at revision ${outcome.revision})`,
+        );
       }
     },
-    watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> => watchOpened(store.watch(range, after, signal), change),
+    watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> =>
+      watchOpened(store.watch(range, after, signal), change),
     progress: (): Promise<Revision> => store.progress(),
     compact: (through: Revision): Promise<void> => store.compact(through),
     status: (): Promise<StoreStatus> => store.status(),
@@ -106,11 +132,18 @@ export function encrypted(store: Store, providers: Providers | ((key: string) =>
   };
 }
 
-async function* watchOpened(batches: AsyncIterable<Batch>, change: (one: Change) => Change): AsyncGenerator<Batch, void, void> {
+async function* watchOpened(
+  batches: AsyncIterable<Batch>,
+  change: (one: Change) => Change,
+): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) yield { through: batch.through, changes: batch.changes.map(change) };
 }
 
-function valueOpener(providersFor: (key: string) => Providers, marker: Buffer, nameOf: (key: string) => string): (key: string, stored: Uint8Array) => Uint8Array {
+function valueOpener(
+  providersFor: (key: string) => Providers,
+  marker: Buffer,
+  nameOf: (key: string) => string,
+): (key: string, stored: Uint8Array) => Uint8Array {
   return (key, stored) => {
     const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
     const marked = bytes.subarray(0, marker.length).equals(marker);
@@ -125,7 +158,12 @@ function valueOpener(providersFor: (key: string) => Providers, marker: Buffer, n
       }
     }
     const named = /^[\x21-\x7e]{0,80}:/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
-    throw new DecryptionFailed(key, marked ? `no provider is configured for "${named ?? "unknown"}"` : "it is not encrypted, and identity is not among the providers");
+    throw new DecryptionFailed(
+      key,
+      marked
+        ? `no provider is configured for "${named ?? "unknown"}"`
+        : "it is not encrypted, and identity is not among the providers",
+    );
   };
 }
 

@@ -13,7 +13,12 @@ export class StoreLocked extends Error {
   override readonly name = "StoreLocked";
   readonly pid: number | undefined;
   constructor(dir: string, pid: number | undefined) {
-    const holder = pid === undefined ? "another process" : pid === process.pid ? `this process (pid ${pid})` : `process ${pid}`;
+    const holder =
+      pid === undefined
+        ? "another process"
+        : pid === process.pid
+          ? `this process (pid ${pid})`
+          : `process ${pid}`;
     super(`the store in ${dir} is in use by ${holder}; stop it or choose another directory`);
     this.pid = pid;
   }
@@ -23,7 +28,9 @@ export class StoreLocked extends Error {
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
   constructor(dir: string, detail: string) {
-    super(`no space left for the store in ${dir}: the write was not done (${detail}); free some space and try again`);
+    super(
+      `no space left for the store in ${dir}: the write was not done (${detail}); free some space and try again`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // Watches over a history that is kept elsewhere: each watcher pulls at its own pace and waits at the end.
 //
-// A watcher that waits is up to date by definition, so a change that does not concern it only moves its position.
-// One that is busy elsewhere finds what it missed in the history, or learns that it was compacted.
+// A watcher that waits is up to date by definition, so a change that does not concern it only moves its
+// position. One that is busy elsewhere finds what it missed in the history, or learns that it was compacted.
 
 import { inRange } from "./key-order.ts";
 import { type Batch, type Change, Compacted, type Range, type Revision } from "./store.ts";
@@ -9,7 +9,10 @@ import { type Batch, type Change, Compacted, type Range, type Revision } from ".
 export interface History {
   revision(): Revision;
   compacted(): Revision;
-  /** Some of the matching changes behind `after`, in order, and how far it looked; at least one revision further. */
+  /**
+   * Some of the matching changes behind `after`, in order, and how far it looked; at least one revision
+   * further.
+   */
   changes(range: Range, after: Revision): Batch | Promise<Batch>;
 }
 
@@ -38,12 +41,16 @@ export class Feed {
     const newest = this.#history.revision();
     for (const watcher of this.#watchers) {
       if (!watcher.wake) continue;
-      if (changes.some((change) => change.revision > watcher.position && inRange(watcher.range, change.key))) rouse(watcher);
+      if (changes.some((change) => change.revision > watcher.position && inRange(watcher.range, change.key)))
+        rouse(watcher);
       else watcher.position = Math.max(watcher.position, newest);
     }
   }
 
-  /** Gives every watcher a mark at the newest revision, unless it has been told of it already: every consistent read asks. */
+  /**
+   * Gives every watcher a mark at the newest revision, unless it has been told of it already: every
+   * consistent read asks.
+   */
   mark(): void {
     const newest = this.#history.revision();
     for (const watcher of this.#watchers) {

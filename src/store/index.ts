@@ -20,6 +20,13 @@ export { type EtcdOptions, EtcdStore, openEtcd } from "./etcd/etcd.ts";
 export { type SqliteOptions, openSqlite } from "./sqlite/sqlite.ts";
 export { lockStore } from "./sqlite/lock.ts";
 export { backupStore, restoreStore } from "./sqlite/backup.ts";
-export { aesGcm, DecryptionFailed, encrypted, type EncryptionOptions, type EncryptionProvider, identity } from "./encrypted.ts";
+export {
+  aesGcm,
+  DecryptionFailed,
+  encrypted,
+  type EncryptionOptions,
+  type EncryptionProvider,
+  identity,
+} from "./encrypted.ts";
 export { compactPeriodically, type CompactorOptions } from "./compactor.ts";
 export { openStore, type StoreChoice } from "./open.ts";

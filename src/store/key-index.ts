@@ -71,12 +71,22 @@ export class KeyIndex {
     const { prefix, after, limit } = range;
     const most = limit || Infinity;
     const plain = this.#plain && isPlainKey(prefix) && (after === undefined || isPlainKey(after));
-    const listing = { keys: [] as string[], revisions: [] as Revision[], created: [] as Revision[], remaining: 0 };
+    const listing = {
+      keys: [] as string[],
+      revisions: [] as Revision[],
+      created: [] as Revision[],
+      remaining: 0,
+    };
     let { leaf: leafAt, slot } = this.#start(prefix, after, plain);
     let open = true;
     for (; open && leafAt < this.#leaves.length; leafAt++, slot = 0) {
       const leaf = this.#leaves[leafAt]!;
-      if (listing.keys.length >= most && slot === 0 && leaf.newest <= at && leaf.keys.at(-1)!.startsWith(prefix)) {
+      if (
+        listing.keys.length >= most &&
+        slot === 0 &&
+        leaf.newest <= at &&
+        leaf.keys.at(-1)!.startsWith(prefix)
+      ) {
         listing.remaining += leaf.live;
         continue;
       }
@@ -107,7 +117,13 @@ export class KeyIndex {
     const wasLive = old !== undefined && isLive(old);
     if (old === undefined) {
       leaf.keys.splice(slot, 0, key);
-      leaf.slots.splice(slot, 0, created === revision ? revision : { born: created, first: created, latest: revision, older: undefined, owner: this.#owner });
+      leaf.slots.splice(
+        slot,
+        0,
+        created === revision
+          ? revision
+          : { born: created, first: created, latest: revision, older: undefined, owner: this.#owner },
+      );
     } else {
       const life = this.#age(key, leaf, slot);
       life.latest = revision;
@@ -131,7 +147,10 @@ export class KeyIndex {
     leaf.newest = revision;
   }
 
-  /** Forgets versions that nobody can ask for once history before `through` is gone, some keys per step; yields their revisions. */
+  /**
+   * Forgets versions that nobody can ask for once history before `through` is gone, some keys per step;
+   * yields their revisions.
+   */
   *trim(through: Revision, keysPerStep = 1000): Generator<Revision[], void, void> {
     const keys = [...this.#aged];
     for (let from = 0; from < keys.length; from += keysPerStep) {
@@ -177,14 +196,21 @@ export class KeyIndex {
     leaf.slots[place.slot] =
       kept.length === 0 && known.latest === known.born
         ? known.latest
-        : { born: known.born, first, latest: known.latest, older: kept.length ? kept : undefined, owner: this.#owner };
+        : {
+            born: known.born,
+            first,
+            latest: known.latest,
+            older: kept.length ? kept : undefined,
+            owner: this.#owner,
+          };
   }
 
   /** The slot as a life that is ours to change, its newest version moved to the older ones. */
   #age(key: string, leaf: Leaf, slot: number): Life {
     const old = leaf.slots[slot]!;
     let life: Life;
-    if (typeof old === "number") life = { born: old, first: old, latest: old, older: [old], owner: this.#owner };
+    if (typeof old === "number")
+      life = { born: old, first: old, latest: old, older: [old], owner: this.#owner };
     else {
       life = old.owner === this.#owner ? old : { ...old, older: old.older?.slice(), owner: this.#owner };
       if (life.older) life.older.push(old.latest);
@@ -198,11 +224,18 @@ export class KeyIndex {
   /** Where the key is or belongs, its leaf made ours to change. */
   #open(key: string): { readonly leaf: Leaf; readonly slot: number } {
     if (this.#plain && !isPlainKey(key)) this.#plain = false;
-    if (this.#leaves.length === 0) this.#leaves.push({ keys: [], slots: [], live: 0, newest: 0, owner: this.#owner });
+    if (this.#leaves.length === 0)
+      this.#leaves.push({ keys: [], slots: [], live: 0, newest: 0, owner: this.#owner });
     const { leaf: at, slot } = this.#place(key, this.#plain);
     let leaf = this.#leaves[at]!;
     if (leaf.owner !== this.#owner) {
-      leaf = { keys: leaf.keys.slice(), slots: leaf.slots.slice(), live: leaf.live, newest: leaf.newest, owner: this.#owner };
+      leaf = {
+        keys: leaf.keys.slice(),
+        slots: leaf.slots.slice(),
+        live: leaf.live,
+        newest: leaf.newest,
+        owner: this.#owner,
+      };
       this.#leaves[at] = leaf;
     }
     return { leaf, slot };
@@ -215,13 +248,21 @@ export class KeyIndex {
     const slots = leaf.slots.splice(half);
     const live = slots.filter(isLive).length;
     leaf.live -= live;
-    this.#leaves.splice(at + 1, 0, { keys: leaf.keys.splice(half), slots, live, newest: leaf.newest, owner: this.#owner });
+    this.#leaves.splice(at + 1, 0, {
+      keys: leaf.keys.splice(half),
+      slots,
+      live,
+      newest: leaf.newest,
+      owner: this.#owner,
+    });
   }
 
   #start(prefix: string, after: string | undefined, plain: boolean): Place {
     if (after === undefined || comesBefore(after, prefix, plain)) return this.#place(prefix, plain);
     const place = this.#place(after, plain);
-    return this.#leaves[place.leaf]?.keys[place.slot] === after ? { leaf: place.leaf, slot: place.slot + 1 } : place;
+    return this.#leaves[place.leaf]?.keys[place.slot] === after
+      ? { leaf: place.leaf, slot: place.slot + 1 }
+      : place;
   }
 
   /** Where the key is or would be put: in the last leaf that does not start behind it. */
@@ -246,13 +287,15 @@ export class KeyIndex {
   }
 }
 
-const comesBefore = (a: string, b: string, plain: boolean): boolean => (plain ? a < b : compareKeys(a, b) < 0);
+const comesBefore = (a: string, b: string, plain: boolean): boolean =>
+  plain ? a < b : compareKeys(a, b) < 0;
 
 const isLive = (slot: Slot): boolean => typeof slot === "number" || slot.latest > 0;
 
 function versionAt(slot: Slot, at: Revision): Version | undefined {
   if (typeof slot === "number") return slot <= at ? { revision: slot, created: slot } : undefined;
-  if (Math.abs(slot.latest) <= at) return slot.latest > 0 ? { revision: slot.latest, created: slot.born } : undefined;
+  if (Math.abs(slot.latest) <= at)
+    return slot.latest > 0 ? { revision: slot.latest, created: slot.born } : undefined;
   const older = slot.older ?? [];
   let low = 0;
   let high = older.length;

@@ -20,22 +20,28 @@ export function compareKeys(a: string, b: string): number {
 }
 
 // Surrogates stand for code points beyond every other code unit.
-const weight = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
+const weight = (unit: number): number =>
+  unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 
 /** Whether a change of `key` belongs to the range. */
 export const inRange = (range: Range, key: string): boolean =>
-  "key" in range ? range.key === key : key.startsWith(range.prefix) && (range.after === undefined || compareKeys(key, range.after) > 0);
+  "key" in range
+    ? range.key === key
+    : key.startsWith(range.prefix) && (range.after === undefined || compareKeys(key, range.after) > 0);
 
 /** Whether a write may happen, given the key's current revision (zero when it is absent). */
-export const expectationHolds = (expect: Write["expect"], current: Revision): boolean => expect === "any" || (expect === "absent" ? current === 0 : current === expect);
+export const expectationHolds = (expect: Write["expect"], current: Revision): boolean =>
+  expect === "any" || (expect === "absent" ? current === 0 : current === expect);
 
 /** Throws on a write that no backend could keep. */
 export function checkWrite(write: Write): void {
   checkKey(write.key);
   if (write.key === "") throw new TypeError("a key must not be empty");
-  for (const { key } of write.spends ?? []) if (key === write.key) throw new TypeError("a write cannot spend what it writes");
+  for (const { key } of write.spends ?? [])
+    if (key === write.key) throw new TypeError("a write cannot spend what it writes");
   const { ttlSeconds } = write;
-  if (ttlSeconds !== undefined && !(ttlSeconds >= 0 && ttlSeconds < 1e10)) throw new RangeError(`ttlSeconds must be a number of seconds, not ${ttlSeconds}`);
+  if (ttlSeconds !== undefined && !(ttlSeconds >= 0 && ttlSeconds < 1e10))
+    throw new RangeError(`ttlSeconds must be a number of seconds, not ${ttlSeconds}`);
 }
 
 /** Throws on a range that no key could be compared with. */
@@ -48,5 +54,6 @@ export function checkRange(range: Range): void {
 }
 
 function checkKey(key: string): void {
-  if (!key.isWellFormed()) throw new TypeError(`the key ${JSON.stringify(key)} has half a surrogate pair and no UTF-8 form`);
+  if (!key.isWellFormed())
+    throw new TypeError(`the key ${JSON.stringify(key)} has half a surrogate pair and no UTF-8 form`);
 }

@@ -20,7 +20,12 @@ for (const [name, reuseSeconds, maxKeysPerLease, steps, grants, leases] of cases
   test(name, async () => {
     const clock = virtualClock();
     const granted: number[] = [];
-    const lease = leaseReuse({ clock, reuseSeconds, maxKeysPerLease, grant: async (ttl) => granted.push(ttl) });
+    const lease = leaseReuse({
+      clock,
+      reuseSeconds,
+      maxKeysPerLease,
+      grant: async (ttl) => granted.push(ttl),
+    });
     const given: number[] = [];
     for (const [wait, ttl] of steps) {
       await clock.advance(wait * 1000);

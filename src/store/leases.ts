@@ -1,5 +1,5 @@
-// Which lease a write with a time to live gets. Granting a lease is dear, so keys written shortly after each other
-// share one that lives a little longer than the first of them asked for.
+// Which lease a write with a time to live gets. Granting a lease is dear, so keys written shortly after each
+// other share one that lives a little longer than the first of them asked for.
 //
 //   write ttl 3600 at 0 s     grants 3660 s            (60 s to spare)
 //   write ttl 3600 at 59 s    shares it                (it ends 1 s later than asked)
@@ -20,8 +20,16 @@ export interface LeaseReuse<Id> {
 const reuseShare = 0.05;
 const mostTimes = 16;
 
-/** Gives a function that finds the lease for a write. Calls wait for each other, so that a burst grants one lease. */
-export function leaseReuse<Id>({ clock, reuseSeconds, maxKeysPerLease, grant }: LeaseReuse<Id>): (ttlSeconds: number) => Promise<Id> {
+/**
+ * Gives a function that finds the lease for a write. Calls wait for each other, so that a burst grants one
+ * lease.
+ */
+export function leaseReuse<Id>({
+  clock,
+  reuseSeconds,
+  maxKeysPerLease,
+  grant,
+}: LeaseReuse<Id>): (ttlSeconds: number) => Promise<Id> {
   /** The newest lease for each time asked for: some write for an hour, others for half a minute. */
   const newest = new Map<number, { readonly id: Id; readonly endsAt: number; keys: number }>();
   let turn: Promise<unknown> = Promise.resolve();

@@ -21,7 +21,12 @@ for (const [name, choice, survives] of cases) {
   });
 }
 test("a store in etcd is opened by its endpoints", async () => {
-  const store = await openStore({ etcd: { endpoints: ["http://127.0.0.1:1"], deadlines: { connectMilliseconds: 100, readMilliseconds: 200 } } });
+  const store = await openStore({
+    etcd: {
+      endpoints: ["http://127.0.0.1:1"],
+      deadlines: { connectMilliseconds: 100, readMilliseconds: 200 },
+    },
+  });
   await assert.rejects(store.read({ key: "a" }));
   await store.close();
   rmSync(dir, { recursive: true });

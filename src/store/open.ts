@@ -6,7 +6,12 @@ import type { Store } from "./store.ts";
 
 export type StoreChoice =
   | { readonly memory: true; readonly clock?: Clock }
-  | { readonly dir: string; readonly clock?: Clock; readonly recentBytes?: number; readonly maxBytes?: number }
+  | {
+      readonly dir: string;
+      readonly clock?: Clock;
+      readonly recentBytes?: number;
+      readonly maxBytes?: number;
+    }
   | { readonly etcd: EtcdOptions };
 
 export async function openStore(choice: StoreChoice): Promise<Store> {

@@ -26,8 +26,16 @@ export interface ContractOptions {
 const cases: readonly Case[] = [...writeCases, ...readCases, ...watchCases, ...expiryCases, ...modelCases];
 let runs = 0;
 
-/** Runs the suite on stores from `open`, which may be empty or not. A gap that passes fails, so that gaps only shrink. */
-export function storeContract(name: string, open: () => Promise<Store>, gaps: readonly Gap[] = [], options: ContractOptions = {}): void {
+/**
+ * Runs the suite on stores from `open`, which may be empty or not. A gap that passes fails, so that gaps only
+ * shrink.
+ */
+export function storeContract(
+  name: string,
+  open: () => Promise<Store>,
+  gaps: readonly Gap[] = [],
+  options: ContractOptions = {},
+): void {
   let kept: Store | undefined;
   const closed = async (store: Store): Promise<boolean> =>
     store.status().then(
@@ -41,7 +49,8 @@ export function storeContract(name: string, open: () => Promise<Store>, gaps: re
         const store = kept ?? (await open());
         try {
           const { revision: start } = await store.status();
-          const elapse = (seconds: number): Promise<void> => options.elapse?.(store, seconds) ?? Promise.resolve();
+          const elapse = (seconds: number): Promise<void> =>
+            options.elapse?.(store, seconds) ?? Promise.resolve();
           const kit: Kit = { store, prefix: `/contract/${++runs}/`, start, elapse };
           if (gap) await assert.rejects(run(kit), `"${title}" passes now: take it off the list of gaps`);
           else await run(kit);

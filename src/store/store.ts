@@ -1,4 +1,5 @@
-// Versioned bytes under keys. Every change gets the next revision; a lost race is a returned value, not an exception.
+// Versioned bytes under keys. Every change gets the next revision; a lost race is a returned value, not an
+// exception.
 //
 //   revision   1        2        3        4
 //   change     put a    put b    put a'   delete b
@@ -18,17 +19,25 @@ export interface Entry {
 }
 
 /** One key, or all keys with a prefix in key order: `after` continues behind a key, `limit` ends early. */
-export type Range = { readonly key: string } | { readonly prefix: string; readonly after?: string; readonly limit?: number };
+export type Range =
+  | { readonly key: string }
+  | { readonly prefix: string; readonly after?: string; readonly limit?: number };
 
 export interface Write {
   readonly key: string;
-  /** The new value; null deletes. The bytes are handed over: nobody may change them afterwards, and watchers may get the very same. */
+  /**
+   * The new value; null deletes. The bytes are handed over: nobody may change them afterwards, and watchers
+   * may get the very same.
+   */
   readonly value: Uint8Array | null;
   /** What must hold for the write to happen: the key's current revision, its absence, or nothing. */
   readonly expect: Revision | "absent" | "any";
   /** The key expires this long after the write. */
   readonly ttlSeconds?: number;
-  /** Promises that must still stand, each as it was written, and are gone with this write: all of it happens, or nothing. */
+  /**
+   * Promises that must still stand, each as it was written, and are gone with this write: all of it happens,
+   * or nothing.
+   */
   readonly spends?: readonly Promised[];
 }
 
@@ -42,7 +51,9 @@ export interface Promised {
  * Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`.
  * A write that is refused though its key is as expected has lost what it wanted to spend.
  */
-export type Outcome = { readonly done: true; readonly revision: Revision; readonly previous?: Entry } | { readonly done: false; readonly current?: Entry };
+export type Outcome =
+  | { readonly done: true; readonly revision: Revision; readonly previous?: Entry }
+  | { readonly done: false; readonly current?: Entry };
 
 /** One change as a watcher sees it. A deletion has a null value and the revision of the deletion. */
 export interface Change {
@@ -54,7 +65,10 @@ export interface Change {
   readonly previous?: Entry;
 }
 
-/** Changes in order. Everything up to and including `through` has been delivered; an empty batch is a progress mark. */
+/**
+ * Changes in order. Everything up to and including `through` has been delivered; an empty batch is a progress
+ * mark.
+ */
 export interface Batch {
   readonly changes: readonly Change[];
   readonly through: Revision;
@@ -80,7 +94,9 @@ export interface Store {
   read(range: Range, at?: Revision): Promise<Page>;
   /** Resolves only once the change is durable. Writes that were refused or never happened leave no trace. */
   write(write: Write): Promise<Outcome>;
-  /** Every change behind `after`, once and in order, until aborted (then it simply ends). Throws Compacted. */
+  /**
+   * Every change behind `after`, once and in order, until aborted (then it simply ends). Throws Compacted.
+   */
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch>;
   /** The newest revision, confirmed with the store; open watches then get a mark at or beyond it soon. */
   progress(): Promise<Revision>;

@@ -5,11 +5,18 @@ import { Change, type Frame, bytesOf } from "./frame.ts";
 import { heldAt, type Held } from "./held.ts";
 import { by, encodedThing, prefix, readThing, type Thing } from "./source.fixture.ts";
 
-const held = (key: string, revision: number, what: Thing = {}): Held => readThing({ key: prefix + key, value: encodedThing(key, what), revision, created: revision });
+const held = (key: string, revision: number, what: Thing = {}): Held =>
+  readThing({ key: prefix + key, value: encodedThing(key, what), revision, created: revision });
 const changed = (item: Held, previous?: Held): Change => new Change(item.revision, item, previous, false);
-const gone = (revision: number, previous: Held): Change => new Change(revision, heldAt(previous, revision), previous, true);
+const gone = (revision: number, previous: Held): Change =>
+  new Change(revision, heldAt(previous, revision), previous, true);
 
-function watching(labels: string, fields = "", below = "", after = 0): Watching & { readonly got: (readonly Frame[])[]; readonly texts: () => string[]; ends: number } {
+function watching(
+  labels: string,
+  fields = "",
+  below = "",
+  after = 0,
+): Watching & { readonly got: (readonly Frame[])[]; readonly texts: () => string[]; ends: number } {
   const got: (readonly Frame[])[] = [];
   const made = {
     prefix: prefix + below,

@@ -1,5 +1,6 @@
-// Who is concerned by a change. Watchers of everything stand together per namespace and are given one array of frames;
-// those that ask for one exact value stand under it, so that a change of one pod meets the watchers of its node only.
+// Who is concerned by a change. Watchers of everything stand together per namespace and are given one array
+// of frames; those that ask for one exact value stand under it, so that a change of one pod meets the
+// watchers of its node only.
 //
 //   everything   pods/            → [w1 w2 w3]     a change in namespace a: one frame for w1 to w4
 //                pods/a/          → [w4]
@@ -79,13 +80,15 @@ export class Demux {
   apply(change: Change): void {
     const { item, previous } = change;
     this.#gather(this.#everything.get(this.#prefix), change);
-    if (item.namespace !== "") this.#gather(this.#everything.get(`${this.#prefix}${item.namespace}/`), change);
+    if (item.namespace !== "")
+      this.#gather(this.#everything.get(`${this.#prefix}${item.namespace}/`), change);
     for (const crowd of this.#others) this.#gather(crowd, change);
     for (const { valueOf: read, byValue } of this.#groups.values()) {
       const now = read(item);
       const before = previous && read(previous);
       if (now !== undefined) for (const crowd of byValue.get(now) ?? none) this.#gather(crowd, change);
-      if (before !== undefined && before !== now) for (const crowd of byValue.get(before) ?? none) this.#gather(crowd, change);
+      if (before !== undefined && before !== now)
+        for (const crowd of byValue.get(before) ?? none) this.#gather(crowd, change);
     }
   }
 
@@ -145,7 +148,10 @@ export class Demux {
 }
 
 /** How a change looks to one who watches these keys with this selector. */
-export function frameFor(change: Change, { prefix, selector }: Pick<Watching, "prefix" | "selector">): Frame | undefined {
+export function frameFor(
+  change: Change,
+  { prefix, selector }: Pick<Watching, "prefix" | "selector">,
+): Frame | undefined {
   if (!change.item.key.startsWith(prefix)) return undefined;
   return change.frameFor(selector.everything ? always : (item) => selector.matches(item));
 }

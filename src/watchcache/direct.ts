@@ -4,7 +4,15 @@ import { Change, Frame } from "./frame.ts";
 import { type Held, heldAt } from "./held.ts";
 import { pageFromStore } from "./page.ts";
 import type { Reader } from "./resource-cache.ts";
-import { type Freshness, type ListQuery, type Listing, NotYet, type ObjectSource, type WatchQuery, type Watcher } from "./source.ts";
+import {
+  type Freshness,
+  type ListQuery,
+  type Listing,
+  NotYet,
+  type ObjectSource,
+  type WatchQuery,
+  type Watcher,
+} from "./source.ts";
 
 /** How far a watch has come. */
 interface Following {
@@ -50,7 +58,10 @@ export class DirectSource implements ObjectSource {
   }
 
   async get(key: string, freshness: Freshness): Promise<Held | undefined> {
-    const page = await this.#store.read({ key: this.#prefix + key }, freshness.at === "exactly" ? freshness.revision : undefined);
+    const page = await this.#store.read(
+      { key: this.#prefix + key },
+      freshness.at === "exactly" ? freshness.revision : undefined,
+    );
     checkArrived(freshness, page.revision);
     const entry = page.entries[0];
     return entry && this.#read(entry);
@@ -58,7 +69,13 @@ export class DirectSource implements ObjectSource {
 
   async list(query: ListQuery): Promise<Listing> {
     const { freshness } = query;
-    const listing = await pageFromStore(this.#store, this.#prefix, this.#read, query, freshness.at === "exactly" ? freshness.revision : undefined);
+    const listing = await pageFromStore(
+      this.#store,
+      this.#prefix,
+      this.#read,
+      query,
+      freshness.at === "exactly" ? freshness.revision : undefined,
+    );
     checkArrived(freshness, listing.revision);
     this.#saw(listing.revision);
     return listing;
@@ -69,7 +86,10 @@ export class DirectSource implements ObjectSource {
     const now = await this.#store.progress();
     let from = query.from === "now" ? now : query.from;
     if (from === "state") {
-      const { items, revision } = await pageFromStore(this.#store, this.#prefix, this.#read, { below, selector });
+      const { items, revision } = await pageFromStore(this.#store, this.#prefix, this.#read, {
+        below,
+        selector,
+      });
       for (let at = 0; at < items.length && !signal.aborted; at += partFrames) {
         watcher.deliver(items.slice(at, at + partFrames).map((item) => new Frame("ADDED", item)));
         if (at + partFrames < items.length) await watcher.drained?.();
@@ -80,7 +100,8 @@ export class DirectSource implements ObjectSource {
     if (signal.aborted) return;
     const batches = this.#store.watch({ prefix: this.#prefix + below }, from, signal)[Symbol.asyncIterator]();
     const first = batches.next();
-    // A start that is too long ago shows at the first step; where the start lies ahead, that step may be long in coming.
+    // A start that is too long ago shows at the first step; where the start lies ahead, that step may be long
+    // in coming.
     if (from < now) {
       this.#store.progress().catch(() => undefined);
       await first;
@@ -88,12 +109,20 @@ export class DirectSource implements ObjectSource {
     void this.#follow(first, batches, from, query, watcher);
   }
 
-  async #follow(first: Promise<IteratorResult<Batch>>, batches: AsyncIterator<Batch>, from: Revision, { selector, signal }: WatchQuery, watcher: Watcher): Promise<void> {
+  async #follow(
+    first: Promise<IteratorResult<Batch>>,
+    batches: AsyncIterator<Batch>,
+    from: Revision,
+    { selector, signal }: WatchQuery,
+    watcher: Watcher,
+  ): Promise<void> {
     const following: Following = { through: from };
     this.#following.add(following);
     try {
       for (let step = await first; !step.done && !signal.aborted; step = await batches.next()) {
-        const frames = step.value.changes.flatMap((stored) => this.#change(stored)?.frameFor((item) => selector.matches(item)) ?? []);
+        const frames = step.value.changes.flatMap(
+          (stored) => this.#change(stored)?.frameFor((item) => selector.matches(item)) ?? [],
+        );
         if (frames.length > 0) watcher.deliver(frames);
         following.through = Math.max(following.through, step.value.through);
         this.#saw(step.value.through);
@@ -112,11 +141,13 @@ export class DirectSource implements ObjectSource {
 
   #change(stored: StoreChange): Change | undefined {
     const previous = stored.previous && this.#read(stored.previous);
-    if (stored.value !== null) return new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
+    if (stored.value !== null)
+      return new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
     return previous && new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
   }
 }
 
 function checkArrived(freshness: Freshness, revision: Revision): void {
-  if (freshness.at === "notOlderThan" && freshness.revision > revision) throw new NotYet(freshness.revision, revision);
+  if (freshness.at === "notOlderThan" && freshness.revision > revision)
+    throw new NotYet(freshness.revision, revision);
 }

@@ -10,7 +10,8 @@ const everything = { below: "", selector: by(""), freshness: { at: "latest" } } 
 
 test("everything there is loaded, in pieces, each object into the cache of its resource", async () => {
   const store = await openMemory();
-  for (let i = 0; i < 2500; i++) await store.write({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), expect: "any" });
+  for (let i = 0; i < 2500; i++)
+    await store.write({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), expect: "any" });
   await store.write({ key: "/test/group/others/n/a", value: encodedThing("n/a", {}), expect: "any" });
   await store.write({ key: "/test/unknown", value: Buffer.from("not an object"), expect: "any" });
   const stop = new AbortController();
@@ -38,7 +39,9 @@ test("a store that is away while somebody waits for a revision to come costs an 
   const note = (error: unknown): void => void unhandled.push(error);
   process.on("unhandledRejection", note);
   store.progress = () => Promise.reject(new Error("away"));
-  const refused = assert.rejects(cached.get("n/a", { at: "notOlderThan", revision: 1000 }), { name: "NotYet" });
+  const refused = assert.rejects(cached.get("n/a", { at: "notOlderThan", revision: 1000 }), {
+    name: "NotYet",
+  });
   await turns();
   await clock.advance(3000);
   await refused;
@@ -68,30 +71,47 @@ test("a source that hangs behind shows a state that the store has, and knows wha
   await turns();
   await clock.advance(3000);
   const [listing, held] = await asked;
-  assert.deepEqual([keysOf(listing), listing.revision, held?.revision, source.revision()], [["n/a@2"], 2, 2, 1]);
-  await assert.rejects(source.list({ ...everything, freshness: { at: "exactly", revision: 3 } }), { name: "FutureRevision" });
+  assert.deepEqual(
+    [keysOf(listing), listing.revision, held?.revision, source.revision()],
+    [["n/a@2"], 2, 2, 1],
+  );
+  await assert.rejects(source.list({ ...everything, freshness: { at: "exactly", revision: 3 } }), {
+    name: "FutureRevision",
+  });
   stop.abort();
   await store.close();
 });
 
 test("a store that was set back to an older state is read anew, once somebody asks for the newest", async () => {
   const before = await openMemory();
-  const write = (store: Store, key: string) => store.write({ key: prefix + key, value: encodedThing(key, {}), expect: "any" });
+  const write = (store: Store, key: string) =>
+    store.write({ key: prefix + key, value: encodedThing(key, {}), expect: "any" });
   await write(before, "n/a");
   const older = before.fork();
   for (const key of ["n/b", "n/c", "n/a"]) await write(before, key);
   let now: Store = before;
-  const store = new Proxy(before, { get: (_, name: keyof Store) => (now[name] as (...given: unknown[]) => unknown).bind(now) });
+  const store = new Proxy(before, {
+    get: (_, name: keyof Store) => (now[name] as (...given: unknown[]) => unknown).bind(now),
+  });
   const stop = new AbortController();
   const restarts: unknown[] = [];
-  const feed = new Feed({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal, onRestart: (error) => restarts.push(error) });
+  const feed = new Feed({
+    store,
+    prefix: "/test/",
+    clock: virtualClock(),
+    signal: stop.signal,
+    onRestart: (error) => restarts.push(error),
+  });
   const source = feed.cache(prefix, readThing);
   await feed.start();
   assert.equal((await source.list(everything)).items.length, 3);
   const watch = await watchOf(source, { from: source.revision() });
   now = older;
   const shown = await Promise.all([source.list(everything), source.get("n/c", { at: "latest" })]);
-  assert.deepEqual([keysOf(shown[0]), shown[0].revision, shown[1], watch.over(), restarts.length], [["n/a@2"], 2, undefined, true, 1]);
+  assert.deepEqual(
+    [keysOf(shown[0]), shown[0].revision, shown[1], watch.over(), restarts.length],
+    [["n/a@2"], 2, undefined, true, 1],
+  );
   await write(older, "n/d");
   assert.deepEqual(keysOf(await source.list(everything)), ["n/a@2", "n/d@3"]);
   stop.abort();
@@ -103,11 +123,20 @@ test("several changes under one revision all arrive, in order, for those who wat
   const { source, store, feed, close } = await openCached();
   const before = (await store.status()).revision;
   const watch = await watchOf(source, { from: before });
-  const entry = (key: string, data = "") => ({ key: prefix + key, value: encodedThing(key, { data }), revision: before + 1, created: before + 1 });
+  const entry = (key: string, data = "") => ({
+    key: prefix + key,
+    value: encodedThing(key, { data }),
+    revision: before + 1,
+    created: before + 1,
+  });
   // As a transaction of another program on the same etcd delivers them.
   for (const change of [entry("n/a"), entry("n/b"), entry("n/a", "again")]) source.apply(change);
   source.flush();
-  assert.deepEqual(watch.seen, [`ADDED n/a@${before + 1}`, `ADDED n/b@${before + 1}`, `MODIFIED n/a@${before + 1}`]);
+  assert.deepEqual(watch.seen, [
+    `ADDED n/a@${before + 1}`,
+    `ADDED n/b@${before + 1}`,
+    `MODIFIED n/a@${before + 1}`,
+  ]);
   assert.deepEqual((await watchOf(source, { from: before })).seen, watch.seen);
   assert.deepEqual((await watchOf(source, { from: before + 1 })).seen, []);
   assert.equal(feed.revision(), before);
@@ -118,8 +147,20 @@ test("a long catch-up is cut only between revisions", async () => {
   const { source, store, close } = await openCached();
   const { revision: before } = await store.status();
   const bulk = 600;
-  for (let i = 0; i < bulk; i++) source.apply({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), revision: before + 1, created: before + 1 });
-  for (let i = 0; i < bulk; i++) source.apply({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), revision: before + 2 + i, created: before + 1 });
+  for (let i = 0; i < bulk; i++)
+    source.apply({
+      key: `${prefix}n/${i}`,
+      value: encodedThing(`n/${i}`, {}),
+      revision: before + 1,
+      created: before + 1,
+    });
+  for (let i = 0; i < bulk; i++)
+    source.apply({
+      key: `${prefix}n/${i}`,
+      value: encodedThing(`n/${i}`, {}),
+      revision: before + 2 + i,
+      created: before + 1,
+    });
   source.flush();
   const watch = await watchOf(source, { from: before }, { drained: () => Promise.resolve() });
   assert.deepEqual(watch.sizes, [600, 256, 256, 88]);
@@ -134,7 +175,14 @@ test("the same question gets the same array until something changes", async () =
   const first = await ask();
   assert.equal((await ask()).items, first.items);
   assert.notEqual((await ask({ below: "n/" })).items, first.items);
-  assert.deepEqual([(await ask({ limit: 1 })).next, (await ask({ limit: 1 })).next, (await ask({ limit: 1, after: "m/c" })).items.length], ["m/c", "m/c", 1]);
+  assert.deepEqual(
+    [
+      (await ask({ limit: 1 })).next,
+      (await ask({ limit: 1 })).next,
+      (await ask({ limit: 1, after: "m/c" })).items.length,
+    ],
+    ["m/c", "m/c", 1],
+  );
   assert.deepEqual(
     (await ask({ selector: by("app=a") })).items.map(({ name }) => name),
     ["a"],
@@ -222,7 +270,11 @@ async function stalledWatch(source: ObjectSource) {
   let over = false;
   const starting = source.watch(
     { below: "", selector: by(""), from: "state", signal: new AbortController().signal },
-    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
+    {
+      deliver: () => undefined,
+      drained: () => new Promise((resolve) => (resume = resolve)),
+      ended: () => (over = true),
+    },
   );
   await turns();
   return {
@@ -265,10 +317,19 @@ test("a watcher too slow to catch up with a short memory is ended, not waited fo
 test("stopping before everything is loaded is an error for whoever waits, and nothing is left running", async () => {
   const store = await openMemory();
   const stop = new AbortController();
-  const broken = new Proxy(store, { get: (target, name) => (name === "read" ? () => Promise.reject(new Error("not up yet")) : Reflect.get(target, name)) });
+  const broken = new Proxy(store, {
+    get: (target, name) =>
+      name === "read" ? () => Promise.reject(new Error("not up yet")) : Reflect.get(target, name),
+  });
   const clock = virtualClock();
   const restarts: unknown[] = [];
-  const feed = new Feed({ store: broken, prefix: "/test/", clock, signal: stop.signal, onRestart: (error) => restarts.push(error) });
+  const feed = new Feed({
+    store: broken,
+    prefix: "/test/",
+    clock,
+    signal: stop.signal,
+    onRestart: (error) => restarts.push(error),
+  });
   const starting = feed.start();
   await turns();
   await clock.advance(1000);
@@ -280,13 +341,19 @@ test("stopping before everything is loaded is an error for whoever waits, and no
 });
 
 test("random changes leave the cache as the store is, at every moment still remembered", async () => {
-  const { source, store, put, remove, settle, close } = await openCached({ bounds: { changes: 64, bytes: 1e9 } });
+  const { source, store, put, remove, settle, close } = await openCached({
+    bounds: { changes: 64, bytes: 1e9 },
+  });
   let seed = 42;
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below;
   const revisions: number[] = [];
   for (let i = 0; i < 500; i++) {
     const key = `${"mn"[random(2)]}/${random(12)}`;
-    revisions.push(random(3) > 0 ? await put(key, { labels: { app: "ab"[random(2)]! }, color: ["red", ""][random(2)]! }) : await remove(key));
+    revisions.push(
+      random(3) > 0
+        ? await put(key, { labels: { app: "ab"[random(2)]! }, color: ["red", ""][random(2)]! })
+        : await remove(key),
+    );
   }
   await settle();
   for (const revision of new Set(revisions.slice(-200))) {

@@ -1,4 +1,5 @@
-// One watch of the whole store feeds the caches of all its resources, so that one revision tells how far all of them are.
+// One watch of the whole store feeds the caches of all its resources, so that one revision tells how far all
+// of them are.
 import type { Clock } from "#base";
 import { Compacted, type Revision, type Store, type Batch } from "#store";
 import { type CacheFeed, type Reader, ResourceCache } from "./resource-cache.ts";
@@ -45,7 +46,10 @@ export class Feed implements CacheFeed {
     return cache;
   }
 
-  /** Loads everything, then follows the store until the signal is aborted. Resolves when loaded; a store that fails is tried again. */
+  /**
+   * Loads everything, then follows the store until the signal is aborted. Resolves when loaded; a store that
+   * fails is tried again.
+   */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#running = this.#run(() => resolve(true)).finally(() => resolve(false));
@@ -73,11 +77,16 @@ export class Feed implements CacheFeed {
     return this.#revision;
   }
 
-  /** A store never goes backwards by itself: somebody has put an older state in its place, and nothing that is known here is true any more. */
+  /**
+   * A store never goes backwards by itself: somebody has put an older state in its place, and nothing that is
+   * known here is true any more.
+   */
   #setBack(from: Revision, to: Revision): void {
     if (this.#revision < from) return;
     this.#revision = 0;
-    this.#following?.abort(new Error(`the store was at revision ${from} and is now at ${to}: it was set back`));
+    this.#following?.abort(
+      new Error(`the store was at revision ${from} and is now at ${to}: it was set back`),
+    );
   }
 
   async reached(revision: Revision): Promise<void> {
@@ -105,7 +114,11 @@ export class Feed implements CacheFeed {
         loaded();
         attempt = 0;
         const following = (this.#following = new AbortController());
-        for await (const batch of store.watch({ prefix }, this.#revision, AbortSignal.any([signal, following.signal]))) {
+        for await (const batch of store.watch(
+          { prefix },
+          this.#revision,
+          AbortSignal.any([signal, following.signal]),
+        )) {
           if (following.signal.aborted) break;
           this.#apply(batch);
         }
@@ -114,7 +127,8 @@ export class Feed implements CacheFeed {
       } catch (error) {
         if (signal.aborted) return;
         this.#options.onRestart?.(error);
-        if (!(error instanceof Compacted)) await clock.sleep(Math.min(100 * 2 ** attempt, 5000), signal).catch(() => undefined);
+        if (!(error instanceof Compacted))
+          await clock.sleep(Math.min(100 * 2 ** attempt, 5000), signal).catch(() => undefined);
       }
       this.#ready = false;
     }
@@ -126,7 +140,10 @@ export class Feed implements CacheFeed {
     let after: string | undefined;
     let at: Revision | undefined;
     for (;;) {
-      const page = await this.store.read({ prefix: this.#options.prefix, limit: entriesPerRead, ...(after !== undefined && { after }) }, at);
+      const page = await this.store.read(
+        { prefix: this.#options.prefix, limit: entriesPerRead, ...(after !== undefined && { after }) },
+        at,
+      );
       at ??= page.revision;
       for (const entry of page.entries) {
         const prefix = this.#prefixOf(entry.key);
@@ -157,7 +174,10 @@ export class Feed implements CacheFeed {
     for (const waiting of this.#waiting.filter((item) => item.revision <= this.#revision)) waiting.resolve();
   }
 
-  /** Resource prefixes end at the first or second slash behind the feed's own prefix: `pods/` or `apps/deployments/`. */
+  /**
+   * Resource prefixes end at the first or second slash behind the feed's own prefix: `pods/` or
+   * `apps/deployments/`.
+   */
   #prefixOf(key: string): string | undefined {
     let end = key.indexOf("/", this.#options.prefix.length);
     for (let depth = 0; depth < 3 && end > 0; depth++) {

@@ -4,7 +4,12 @@ import { Change, type Frame, type FrameEncoder } from "./frame.ts";
 import { encodedThing, prefix, readThing } from "./source.fixture.ts";
 
 const frameOf = (revision: number): Frame =>
-  new Change(revision, readThing({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), revision, created: revision }), undefined, false).frameFor(() => true)!;
+  new Change(
+    revision,
+    readThing({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), revision, created: revision }),
+    undefined,
+    false,
+  ).frameFor(() => true)!;
 
 test("a frame is made once for all who are sent it, and again for who comes late: what was sent is not kept", () => {
   let made = 0;

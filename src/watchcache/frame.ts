@@ -1,10 +1,14 @@
-// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher who asks within a while.
+// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher who asks
+// within a while.
 import type { Revision } from "#store";
 import { type Held, heldAt } from "./held.ts";
 
 export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
-/** How a frame is put on the wire. Frames remember for a while what an encoder made: use one encoder object per representation. */
+/**
+ * How a frame is put on the wire. Frames remember for a while what an encoder made: use one encoder object
+ * per representation.
+ */
 export interface FrameEncoder {
   encode(type: FrameType, item: Held): Uint8Array;
 }
@@ -32,8 +36,8 @@ export class Frame {
   }
 }
 
-// A change is sent to everybody within a moment, and stays in the history for much longer. Only the last frames keep their bytes: small pieces
-// of large buffers, each of which would keep all of its buffer.
+// A change is sent to everybody within a moment, and stays in the history for much longer. Only the last
+// frames keep their bytes: small pieces of large buffers, each of which would keep all of its buffer.
 const remembered = 256;
 const recent: (Frame | undefined)[] = Array.from({ length: remembered });
 let next = 0;
@@ -71,7 +75,9 @@ export class Change {
     this.deleted = deleted;
   }
 
-  /** How this change looks to one who sees only what `sees` accepts; undefined when it does not concern them. */
+  /**
+   * How this change looks to one who sees only what `sees` accepts; undefined when it does not concern them.
+   */
   frameFor(sees: (item: Held) => boolean): Frame | undefined {
     const now = !this.deleted && sees(this.item);
     const before = this.previous !== undefined && sees(this.previous);
@@ -80,6 +86,9 @@ export class Change {
   }
 
   #frame(type: FrameType): Frame {
-    return (this.#frames[type] ??= new Frame(type, type === "DELETED" && !this.deleted ? heldAt(this.previous!, this.revision) : this.item));
+    return (this.#frames[type] ??= new Frame(
+      type,
+      type === "DELETED" && !this.deleted ? heldAt(this.previous!, this.revision) : this.item,
+    ));
   }
 }

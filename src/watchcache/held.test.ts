@@ -8,15 +8,29 @@ const plain = '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u
 
 test("the revision goes right behind the uid, the type header can be cut off", () => {
   const held = hold("k", 42, bytes(plain), known);
-  assert.equal(held.json.toString(), '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}');
+  assert.equal(
+    held.json.toString(),
+    '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}',
+  );
   assert.equal(held.json.subarray(held.revisionStart, held.revisionEnd).toString(), "42");
-  assert.equal(`{${held.json.subarray(held.typeHeaderBytes).toString()}`, '{"metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}');
+  assert.equal(
+    `{${held.json.subarray(held.typeHeaderBytes).toString()}`,
+    '{"metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}',
+  );
   assert.equal(held.line.at(-1), 10);
 });
 
 test("a uid elsewhere, before or behind, is not mistaken for the object's own", () => {
-  const tricky = '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"x\\"","uid":"mine","ownerReferences":[{"uid":"other"}]}}';
-  assert.equal((JSON.parse(hold("k", 7, bytes(tricky), known).json.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, "7");
+  const tricky =
+    '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"x\\"","uid":"mine","ownerReferences":[{"uid":"other"}]}}';
+  assert.equal(
+    (
+      JSON.parse(hold("k", 7, bytes(tricky), known).json.toString()) as {
+        metadata: { resourceVersion: string };
+      }
+    ).metadata.resourceVersion,
+    "7",
+  );
 });
 
 for (const [from, to] of [
@@ -28,7 +42,11 @@ for (const [from, to] of [
   test(`revision ${from} can be shown as ${to}, and again as ${from}`, () => {
     const held = hold("k", from, bytes(plain), known);
     const other = heldAt(held, to);
-    assert.equal((JSON.parse(other.json.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, String(to));
+    assert.equal(
+      (JSON.parse(other.json.toString()) as { metadata: { resourceVersion: string } }).metadata
+        .resourceVersion,
+      String(to),
+    );
     assert.equal(other.revision, to);
     assert.deepEqual(heldAt(other, from).line, held.line);
   });
@@ -37,7 +55,8 @@ for (const [from, to] of [
 for (const uid of ["a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11", "x", ""]) {
   test(`the uid ${JSON.stringify(uid)} is found again, whatever the revision`, () => {
     const text = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"other\\"","uid":"${uid}","ownerReferences":[{"uid":"other"}]}}`;
-    for (const revision of [1, 10, 123456789]) assert.equal(uidOf(hold("k", revision, bytes(text), known)), uid);
+    for (const revision of [1, 10, 123456789])
+      assert.equal(uidOf(hold("k", revision, bytes(text), known)), uid);
   });
 }
 
@@ -58,4 +77,5 @@ test("what is held is known again by what was encoded, whatever its revision", (
   }
 });
 
-test("bytes that are no object are refused by key", () => assert.throws(() => hold("/registry/x", 1, bytes("{}"), known), /\/registry\/x/));
+test("bytes that are no object are refused by key", () =>
+  assert.throws(() => hold("/registry/x", 1, bytes("{}"), known), /\/registry\/x/));

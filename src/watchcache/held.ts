@@ -65,7 +65,10 @@ export function saysTheSame(held: Held, encoded: Uint8Array): boolean {
   const start = revisionKeyStart(held);
   const rest = revisionEnd + 1;
   if (encoded.length !== start + line.length - 1 - rest) return false;
-  return line.compare(encoded, start, encoded.length, rest, line.length - 1) === 0 && line.compare(encoded, 0, start, 0, start) === 0;
+  return (
+    line.compare(encoded, start, encoded.length, rest, line.length - 1) === 0 &&
+    line.compare(encoded, 0, start, 0, start) === 0
+  );
 }
 
 /** What is held without its revision, for what has none. */
@@ -86,7 +89,14 @@ class HeldBytes implements Held {
   readonly line: Buffer;
   readonly typeHeaderBytes: number;
   readonly revisionEnd: number;
-  constructor(key: string, revision: Revision, known: Known, line: Buffer, typeHeaderBytes: number, revisionEnd: number) {
+  constructor(
+    key: string,
+    revision: Revision,
+    known: Known,
+    line: Buffer,
+    typeHeaderBytes: number,
+    revisionEnd: number,
+  ) {
     this.key = key;
     this.revision = revision;
     this.namespace = known.namespace;
@@ -108,9 +118,18 @@ class HeldBytes implements Held {
 /** The same object under another revision, as a deletion shows it. */
 export function heldAt(held: Held, revision: Revision): Held {
   const text = String(revision);
-  const line = Buffer.allocUnsafeSlow(held.line.length - (held.revisionEnd - held.revisionStart) + text.length);
+  const line = Buffer.allocUnsafeSlow(
+    held.line.length - (held.revisionEnd - held.revisionStart) + text.length,
+  );
   held.line.copy(line, 0, 0, held.revisionStart);
   line.write(text, held.revisionStart, "latin1");
   held.line.copy(line, held.revisionStart + text.length, held.revisionEnd);
-  return new HeldBytes(held.key, revision, held, line, held.typeHeaderBytes, held.revisionStart + text.length);
+  return new HeldBytes(
+    held.key,
+    revision,
+    held,
+    line,
+    held.typeHeaderBytes,
+    held.revisionStart + text.length,
+  );
 }

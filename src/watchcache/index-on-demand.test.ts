@@ -4,8 +4,10 @@ import { IndexesOnDemand } from "./index-on-demand.ts";
 import { by, encodedThing, prefix, readThing, type Thing } from "./source.fixture.ts";
 import type { Held } from "./held.ts";
 
-const thing = (key: string, what: Thing): Held => readThing({ key: prefix + key, value: encodedThing(key, what), revision: 1, created: 1 });
-const names = (found: Iterable<Held> | undefined): string[] | undefined => found && [...found].map(({ name }) => name).sort();
+const thing = (key: string, what: Thing): Held =>
+  readThing({ key: prefix + key, value: encodedThing(key, what), revision: 1, created: 1 });
+const names = (found: Iterable<Held> | undefined): string[] | undefined =>
+  found && [...found].map(({ name }) => name).sort();
 
 /** Indexes over what `all` gives, which is asked when one is built. */
 function indexesOver(all: () => readonly Held[]) {
@@ -24,7 +26,9 @@ function indexesOver(all: () => readonly Held[]) {
 }
 
 test("the rarest value that is asked for gives the candidates", async () => {
-  const all = Array.from({ length: 100 }, (_, i) => thing(`n/${i}`, { labels: { app: "web", shard: String(i % 10) }, color: i === 3 ? "red" : "blue" }));
+  const all = Array.from({ length: 100 }, (_, i) =>
+    thing(`n/${i}`, { labels: { app: "web", shard: String(i % 10) }, color: i === 3 ? "red" : "blue" }),
+  );
   const { found } = indexesOver(() => all);
   assert.equal((await found("app=web"))!.length, 100);
   assert.equal((await found("app=web,shard=7"))!.length, 10);
@@ -59,7 +63,11 @@ test("an index is built once and follows every change", async () => {
 });
 
 test("what changes while an index is built is in it, what goes is not, and others wait for it", async () => {
-  const all = Array.from({ length: 200_000 }, (_, i) => ({ ...thing("n/x", { labels: { app: "web" } }), key: `n/${i}`, name: String(i) }));
+  const all = Array.from({ length: 200_000 }, (_, i) => ({
+    ...thing("n/x", { labels: { app: "web" } }),
+    key: `n/${i}`,
+    name: String(i),
+  }));
   const { indexes, ready, found, built } = indexesOver(() => all);
   const building = ready("app=web");
   const waiting = found("app=web");
@@ -72,7 +80,10 @@ test("what changes while an index is built is in it, what goes is not, and other
   indexes.replace(undefined, late);
   await building;
   const here = new Set(indexes.candidates(by("app=web")));
-  assert.deepEqual([here.size, here.has(all[0]!), here.has(all.at(-1)!), here.has(late), here.has(moved)], [all.length - 1, false, false, true, false]);
+  assert.deepEqual(
+    [here.size, here.has(all[0]!), here.has(all.at(-1)!), here.has(late), here.has(moved)],
+    [all.length - 1, false, false, true, false],
+  );
   assert.deepEqual(names(indexes.candidates(by("app=db"))), ["moved"]);
   assert.equal((await waiting)!.length, all.length - 1);
   assert.equal(built(), 1);
@@ -91,7 +102,12 @@ test("only the indexes used last are kept", async () => {
 });
 
 test("a selector with very many values builds only a few indexes", async () => {
-  const item = thing("n/a", { labels: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`l${i}`, "x"])) });
+  const item = thing("n/a", {
+    labels: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`l${i}`, "x"])),
+  });
   const { found, built } = indexesOver(() => [item]);
-  assert.deepEqual([await found(Array.from({ length: 30 }, (_, i) => `l${i}=x`).join(",")), built()], [["a"], 4]);
+  assert.deepEqual(
+    [await found(Array.from({ length: 30 }, (_, i) => `l${i}=x`).join(",")), built()],
+    [["a"], 4],
+  );
 });

@@ -21,7 +21,10 @@ interface Known {
 export class IndexesOnDemand {
   readonly #indexes = new Map<string, Known>();
 
-  /** Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be built. */
+  /**
+   * Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be
+   * built.
+   */
   async ready(selector: Selector, all: () => readonly Held[]): Promise<void> {
     for (const { id, of, key } of lookupsOf(selector)) {
       const known = this.#indexes.get(id) ?? this.#build(id, valueOf(of, key), all());
@@ -32,7 +35,10 @@ export class IndexesOnDemand {
     }
   }
 
-  /** A few items among which all matches are: those with the rarest value the selector asks for. Undefined when no index helps. */
+  /**
+   * A few items among which all matches are: those with the rarest value the selector asks for. Undefined
+   * when no index helps.
+   */
   candidates(selector: Selector): Iterable<Held> | undefined {
     let found: Bucket | undefined;
     for (const { id, value } of lookupsOf(selector)) {
@@ -79,17 +85,29 @@ export class IndexesOnDemand {
 }
 
 /** The values a selector asks for exactly, as far as they are looked up. */
-function lookupsOf({ labels, fields }: Selector): { readonly id: string; readonly of: "label" | "field"; readonly key: string; readonly value: string }[] {
+function lookupsOf({ labels, fields }: Selector): {
+  readonly id: string;
+  readonly of: "label" | "field";
+  readonly key: string;
+  readonly value: string;
+}[] {
   const exact = (of: "label" | "field", requirements: readonly Requirement[]) =>
-    requirements.filter(isExact).map(({ key, values }) => ({ id: `${of} ${key}`, of, key, value: values[0]! }));
+    requirements
+      .filter(isExact)
+      .map(({ key, values }) => ({ id: `${of} ${key}`, of, key, value: values[0]! }));
   return [...exact("field", fields), ...exact("label", labels)].slice(0, mostLookups);
 }
 
-/** Where everybody is in one namespace and most share a value, an index by it would hold everything in a single bucket. */
-const isExact = ({ key, operator, values }: Requirement): boolean => operator === "in" && values.length === 1 && key !== "metadata.namespace";
+/**
+ * Where everybody is in one namespace and most share a value, an index by it would hold everything in a
+ * single bucket.
+ */
+const isExact = ({ key, operator, values }: Requirement): boolean =>
+  operator === "in" && values.length === 1 && key !== "metadata.namespace";
 
 /** How selectors read a value. */
-export const valueOf = (of: "label" | "field", key: string): ValueOf => (of === "field" ? (item) => fieldOf(item, key) : (item) => labelOf(item, key));
+export const valueOf = (of: "label" | "field", key: string): ValueOf =>
+  of === "field" ? (item) => fieldOf(item, key) : (item) => labelOf(item, key);
 
 const sizeOf = (bucket: Bucket): number => (bucket instanceof Set ? bucket.size : 1);
 
@@ -103,5 +121,6 @@ function insert(index: Index, value: string | undefined, item: Held): void {
 
 function remove(index: Index, value: string | undefined, item: Held): void {
   const bucket = value === undefined ? undefined : index.get(value);
-  if (bucket === item || (bucket instanceof Set && bucket.delete(item) && bucket.size === 0)) index.delete(value!);
+  if (bucket === item || (bucket instanceof Set && bucket.delete(item) && bucket.size === 0))
+    index.delete(value!);
 }

@@ -15,22 +15,38 @@ export interface OrderedItems {
 type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after">;
 
 /** The page as it is at the moment of the call, however long it takes to pick it. */
-export async function pageOf(items: OrderedItems, resourcePrefix: string, query: Place, revision: Revision): Promise<Listing> {
+export async function pageOf(
+  items: OrderedItems,
+  resourcePrefix: string,
+  query: Place,
+  revision: Revision,
+): Promise<Listing> {
   const prefix = resourcePrefix + query.below;
   const after = query.after === undefined ? undefined : resourcePrefix + query.after;
   const { selector, limit = Infinity } = query;
   const found: Held[] = [];
   const most = selector.everything ? limit + 1 : Infinity;
   items.scan(prefix, after, (item) => found.push(item) < most);
-  const { page, more } = selector.everything ? { page: found.slice(0, limit), more: found.length > limit } : await picked(found, selector, limit);
+  const { page, more } = selector.everything
+    ? { page: found.slice(0, limit), more: found.length > limit }
+    : await picked(found, selector, limit);
   const last = page.at(-1);
   if (!more || !last) return { revision, items: page };
   const next = last.key.slice(resourcePrefix.length);
-  return { revision, items: page, next, ...(selector.everything && { remaining: items.count(prefix, last.key) }) };
+  return {
+    revision,
+    items: page,
+    next,
+    ...(selector.everything && { remaining: items.count(prefix, last.key) }),
+  };
 }
 
 /** Under a selector the reference continues behind the last match it returned, whether or not more match. */
-async function picked(items: readonly Held[], selector: Selector, limit: number): Promise<{ readonly page: readonly Held[]; readonly more: boolean }> {
+async function picked(
+  items: readonly Held[],
+  selector: Selector,
+  limit: number,
+): Promise<{ readonly page: readonly Held[]; readonly more: boolean }> {
   const page: Held[] = [];
   const work = new LongWork();
   for (const item of items) {
@@ -44,7 +60,13 @@ async function picked(items: readonly Held[], selector: Selector, limit: number)
 const entriesPerRead = 1000;
 
 /** The same from the store, a bounded number of entries at a time; newest when no revision is given. */
-export async function pageFromStore(store: Store, resourcePrefix: string, read: Reader, query: Place, at?: Revision): Promise<Listing> {
+export async function pageFromStore(
+  store: Store,
+  resourcePrefix: string,
+  read: Reader,
+  query: Place,
+  at?: Revision,
+): Promise<Listing> {
   try {
     return await gathered(store, resourcePrefix, read, query, at, entriesPerRead);
   } catch (error) {
@@ -54,7 +76,14 @@ export async function pageFromStore(store: Store, resourcePrefix: string, read: 
   }
 }
 
-async function gathered(store: Store, resourcePrefix: string, read: Reader, query: Place, at: Revision | undefined, atOnce: number | undefined): Promise<Listing> {
+async function gathered(
+  store: Store,
+  resourcePrefix: string,
+  read: Reader,
+  query: Place,
+  at: Revision | undefined,
+  atOnce: number | undefined,
+): Promise<Listing> {
   const prefix = resourcePrefix + query.below;
   const { selector, limit = Infinity } = query;
   const items: Held[] = [];
@@ -62,13 +91,21 @@ async function gathered(store: Store, resourcePrefix: string, read: Reader, quer
   let revision = at;
   for (;;) {
     // One more than fits tells whether anything follows.
-    const size = atOnce === undefined ? {} : { limit: selector.everything ? Math.min(atOnce, limit - items.length + 1) : atOnce };
+    const size =
+      atOnce === undefined
+        ? {}
+        : { limit: selector.everything ? Math.min(atOnce, limit - items.length + 1) : atOnce };
     const page = await store.read({ prefix, ...(after !== undefined && { after }), ...size }, revision);
     revision ??= page.revision;
     for (const [index, entry] of page.entries.entries()) {
       if (items.length === limit) {
         const next = items.at(-1)!.key.slice(resourcePrefix.length);
-        return { revision, items, next, ...(selector.everything && { remaining: page.remaining + page.entries.length - index }) };
+        return {
+          revision,
+          items,
+          next,
+          ...(selector.everything && { remaining: page.remaining + page.entries.length - index }),
+        };
       }
       const item = read(entry);
       if (selector.everything || selector.matches(item)) items.push(item);

@@ -30,7 +30,8 @@ export class Past implements OrderedItems {
     let at = 0;
     let over = false;
     const until = (key: string | undefined): void => {
-      while (!over && at < restored.length && (key === undefined || restored[at]!.key < key)) over = visit(restored[at++]!) === false;
+      while (!over && at < restored.length && (key === undefined || restored[at]!.key < key))
+        over = visit(restored[at++]!) === false;
     };
     this.#now.scan(prefix, after, (item) => {
       until(item.key);

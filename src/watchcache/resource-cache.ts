@@ -8,7 +8,15 @@ import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { pageFromStore, pageOf } from "./page.ts";
 import { Past } from "./past.ts";
-import { type Freshness, type ListQuery, type Listing, NotYet, type ObjectSource, type WatchQuery, type Watcher } from "./source.ts";
+import {
+  type Freshness,
+  type ListQuery,
+  type Listing,
+  NotYet,
+  type ObjectSource,
+  type WatchQuery,
+  type Watcher,
+} from "./source.ts";
 
 /** Turns a stored value into what is held. */
 export type Reader = (entry: Entry) => Held;
@@ -58,7 +66,10 @@ export class ResourceCache implements ObjectSource {
     this.#watching = new Demux(prefix);
   }
 
-  /** Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and are ended. */
+  /**
+   * Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and
+   * are ended.
+   */
   reset(items: readonly Held[], revision: Revision): void {
     this.#items = new SortedMap();
     this.#indexes.clear();
@@ -77,7 +88,12 @@ export class ResourceCache implements ObjectSource {
       this.#indexes.replace(previous, undefined);
       change = new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
     } else {
-      const item = this.read({ key: stored.key, value: stored.value, revision: stored.revision, created: stored.created });
+      const item = this.read({
+        key: stored.key,
+        value: stored.value,
+        revision: stored.revision,
+        created: stored.created,
+      });
       this.#items.set(stored.key, item);
       this.#indexes.replace(previous, item);
       change = new Change(stored.revision, item, previous, false);
@@ -130,25 +146,40 @@ export class ResourceCache implements ObjectSource {
     return entry && this.read(entry);
   }
 
-  /** A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is gone, or is yet to come, is so for every server. */
+  /**
+   * A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is
+   * gone, or is yet to come, is so for every server.
+   */
   async #kept(revision: Revision): Promise<void> {
     await this.#feed.store.read({ key: this.prefix }, revision);
     await this.#feed.reached(revision).catch(unlessBehind);
   }
 
-  /** What has changed since then; undefined where it is not known, or this server hangs behind: then the store is asked. */
+  /**
+   * What has changed since then; undefined where it is not known, or this server hangs behind: then the store
+   * is asked.
+   */
   #since(revision: Revision): readonly Change[] | undefined {
     return revision > this.revision() ? undefined : this.#history.after(revision);
   }
 
-  /** As long as nothing changes, the same question gets the same array, so that what was made of it can be used again. */
+  /**
+   * As long as nothing changes, the same question gets the same array, so that what was made of it can be
+   * used again.
+   */
   async list(query: ListQuery): Promise<Listing> {
     const { freshness } = query;
     if (freshness.at === "exactly") {
       await this.#kept(freshness.revision);
       const later = this.#since(freshness.revision);
-      if (!later) return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
-      return await pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
+      if (!later)
+        return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
+      return await pageOf(
+        later.length === 0 ? this.#items : new Past(this.#items, later),
+        this.prefix,
+        query,
+        freshness.revision,
+      );
     }
     await this.#indexed(query);
     await this.#fresh(freshness);
@@ -169,7 +200,8 @@ export class ResourceCache implements ObjectSource {
     const found = this.#matching(query);
     if (!found) return await pageOf(this.#items, this.prefix, query, revision);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
-    if (!last || this.#items.count(this.prefix + query.below, last.key) === 0) return { revision, items: found };
+    if (!last || this.#items.count(this.prefix + query.below, last.key) === 0)
+      return { revision, items: found };
     return { revision, items: found.slice(0, query.limit), next: last.key.slice(this.prefix.length) };
   }
 
@@ -181,7 +213,12 @@ export class ResourceCache implements ObjectSource {
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
     const { signal, selector, from } = query;
-    const watching: Watching = { prefix: this.prefix + query.below, selector, watcher, after: typeof from === "number" ? from : 0 };
+    const watching: Watching = {
+      prefix: this.prefix + query.below,
+      selector,
+      watcher,
+      after: typeof from === "number" ? from : 0,
+    };
     let revision: Revision;
     if (from === "state") {
       await this.#indexed(query);
@@ -207,7 +244,9 @@ export class ResourceCache implements ObjectSource {
 
   /** Objects that are there, some at a time, in key order. */
   async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
-    const items = selector.everything ? this.#everythingBelow(prefix) : (this.#matching(query) ?? (await pageOf(this.#items, this.prefix, query, 0)).items);
+    const items = selector.everything
+      ? this.#everythingBelow(prefix)
+      : (this.#matching(query) ?? (await pageOf(this.#items, this.prefix, query, 0)).items);
     let part: Frame[] = [];
     let bytes = 0;
     for (const [at, item] of items.entries()) {
@@ -231,7 +270,9 @@ export class ResourceCache implements ObjectSource {
     return this.#state.items;
   }
 
-  /** Delivers what happened behind `revision`, some at a time, until the watcher stands where the cache does. */
+  /**
+   * Delivers what happened behind `revision`, some at a time, until the watcher stands where the cache does.
+   */
   async #join(watching: Watching, revision: Revision, signal: AbortSignal): Promise<void> {
     const { watcher } = watching;
     const history = this.#history;
@@ -257,7 +298,8 @@ export class ResourceCache implements ObjectSource {
 
   /** Before the moment that an answer shows: to build an index takes a while. */
   async #indexed({ selector, below }: Pick<ListQuery, "selector" | "below">): Promise<void> {
-    if (selector.exact && !asksForName(selector, below)) await this.#indexes.ready(selector, () => this.#everythingBelow(this.prefix));
+    if (selector.exact && !asksForName(selector, below))
+      await this.#indexes.ready(selector, () => this.#everythingBelow(this.prefix));
   }
 
   /** All matches in key order, where the selector names a value to look them up by. */
@@ -266,7 +308,8 @@ export class ResourceCache implements ObjectSource {
     if (selector.everything) return undefined;
     const prefix = this.prefix + query.below;
     const after = query.after === undefined ? undefined : this.prefix + query.after;
-    const fits = (item: Held): boolean => item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
+    const fits = (item: Held): boolean =>
+      item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
     const { exact } = selector;
     if (asksForName(selector, query.below)) {
       const item = this.#items.get(prefix + exact!.value);
@@ -291,16 +334,19 @@ function unlessBehind(error: unknown): void {
 }
 
 /** Where the place is known, a name is the key. */
-const asksForName = ({ exact }: Selector, below: string): boolean => exact?.of === "field" && exact.key === "metadata.name" && below !== "";
+const asksForName = ({ exact }: Selector, below: string): boolean =>
+  exact?.of === "field" && exact.key === "metadata.name" && below !== "";
 
 /** The same for lists that must show the same. */
-const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string => JSON.stringify([below, limit, after, labels, fields]);
+const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string =>
+  JSON.stringify([below, limit, after, labels, fields]);
 
 /** Where to cut: changes of one revision stay together, or going on behind it would lose the rest. */
 function partOf(changes: readonly Change[]): number {
   let bytes = 0;
   for (let at = 0; at < changes.length; at++) {
-    if ((at >= partFrames || bytes >= partBytes) && changes[at]!.revision !== changes[at - 1]!.revision) return at;
+    if ((at >= partFrames || bytes >= partBytes) && changes[at]!.revision !== changes[at - 1]!.revision)
+      return at;
     bytes += changes[at]!.item.line.length;
   }
   return changes.length;

@@ -46,28 +46,39 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     watch.stop();
   });
 
-  on("a list shows one moment, and a watch tells nothing twice, whenever others write", async ({ source, store, put, settle }) => {
-    await put("n/a");
-    await settle();
-    const progress = store.progress.bind(store);
-    for (let steps = 0; steps < 40; steps++) {
-      // A change comes right behind what the store says, and reaches the source before, while and after that word does.
-      store.progress = async () => {
-        const revision = await progress();
-        const written = put("n/a", { data: String(steps) });
-        for (let step = 0; step < steps; step++) await Promise.resolve();
-        void written;
-        return revision;
-      };
-      const { items, revision } = await source.list(all);
-      assert.ok(items[0]!.revision <= revision, `${steps} steps later a list at ${revision} has a change of ${items[0]!.revision}`);
-      const watch = await watchOf(source, { from: "state" });
-      store.progress = progress;
+  on(
+    "a list shows one moment, and a watch tells nothing twice, whenever others write",
+    async ({ source, store, put, settle }) => {
+      await put("n/a");
       await settle();
-      assert.equal(new Set(watch.seen.map((each) => each.slice(each.indexOf("@")))).size, watch.seen.length, `${steps} steps later a watch began with ${watch.seen.join(", ")}`);
-      watch.stop();
-    }
-  });
+      const progress = store.progress.bind(store);
+      for (let steps = 0; steps < 40; steps++) {
+        // A change comes right behind what the store says, and reaches the source before, while and after
+        // that word does.
+        store.progress = async () => {
+          const revision = await progress();
+          const written = put("n/a", { data: String(steps) });
+          for (let step = 0; step < steps; step++) await Promise.resolve();
+          void written;
+          return revision;
+        };
+        const { items, revision } = await source.list(all);
+        assert.ok(
+          items[0]!.revision <= revision,
+          `${steps} steps later a list at ${revision} has a change of ${items[0]!.revision}`,
+        );
+        const watch = await watchOf(source, { from: "state" });
+        store.progress = progress;
+        await settle();
+        assert.equal(
+          new Set(watch.seen.map((each) => each.slice(each.indexOf("@")))).size,
+          watch.seen.length,
+          `${steps} steps later a watch began with ${watch.seen.join(", ")}`,
+        );
+        watch.stop();
+      }
+    },
+  );
 
   on("the bytes carry the revision", async ({ source, put }) => {
     const revision = await put("n/a", { data: 'tricky: "uid":"x","resourceVersion":"1"' });
@@ -77,48 +88,62 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.match(held!.json.subarray(held!.typeHeaderBytes).toString(), /^"metadata":\{/);
   });
 
-  on("an exact revision shows that moment, however much has changed since", async ({ source, put, remove, settle }) => {
-    const moments: [revision: number, state: string[]][] = [];
-    const state = new Map<string, number>();
-    for (const step of ["+n/b", "+n/a", "+m/z", "-n/b", "+n/b", "+n/a", "-m/z", "+n/c", "-n/a"]) {
-      const key = step.slice(1);
-      const revision = step[0] === "+" ? await put(key) : await remove(key);
-      if (step[0] === "+") state.set(key, revision);
-      else state.delete(key);
-      moments.push([revision, [...state].sort(([x], [y]) => (x < y ? -1 : 1)).map(([at, version]) => `${at}@${version}`)]);
-    }
-    await settle();
-    for (const [revision, expected] of moments) {
-      const freshness: Freshness = { at: "exactly", revision };
-      const listing = await source.list({ ...all, freshness });
-      assert.deepEqual([listing.revision, keysOf(listing)], [revision, expected]);
-      for (const key of ["n/a", "n/b", "m/z"]) {
-        const found = await source.get(key, freshness);
-        assert.equal(
-          found && `${key}@${found.revision}`,
-          expected.find((text) => text.startsWith(key)),
-        );
+  on(
+    "an exact revision shows that moment, however much has changed since",
+    async ({ source, put, remove, settle }) => {
+      const moments: [revision: number, state: string[]][] = [];
+      const state = new Map<string, number>();
+      for (const step of ["+n/b", "+n/a", "+m/z", "-n/b", "+n/b", "+n/a", "-m/z", "+n/c", "-n/a"]) {
+        const key = step.slice(1);
+        const revision = step[0] === "+" ? await put(key) : await remove(key);
+        if (step[0] === "+") state.set(key, revision);
+        else state.delete(key);
+        moments.push([
+          revision,
+          [...state].sort(([x], [y]) => (x < y ? -1 : 1)).map(([at, version]) => `${at}@${version}`),
+        ]);
       }
-    }
-  });
+      await settle();
+      for (const [revision, expected] of moments) {
+        const freshness: Freshness = { at: "exactly", revision };
+        const listing = await source.list({ ...all, freshness });
+        assert.deepEqual([listing.revision, keysOf(listing)], [revision, expected]);
+        for (const key of ["n/a", "n/b", "m/z"]) {
+          const found = await source.get(key, freshness);
+          assert.equal(
+            found && `${key}@${found.revision}`,
+            expected.find((text) => text.startsWith(key)),
+          );
+        }
+      }
+    },
+  );
 
-  on("pages of one moment add up to all of it, whatever happens between them", async ({ source, put, remove }) => {
-    for (const key of ["a/1", "a/2", "b/1", "b/2", "b/3", "c/1"]) await put(key);
-    const whole = keysOf(await source.list(all));
-    const seen: string[] = [];
-    const first = await source.list({ ...all, limit: 2 });
-    assert.equal(first.remaining, 4);
-    seen.push(...keysOf(first));
-    await remove("b/1");
-    await put("b/2", { data: "new" });
-    await put("b/25");
-    for (let next = first.next; next !== undefined;) {
-      const page = await source.list({ ...all, limit: 2, after: next, freshness: { at: "exactly", revision: first.revision } });
-      seen.push(...keysOf(page));
-      next = page.next;
-    }
-    assert.deepEqual(seen, whole);
-  });
+  on(
+    "pages of one moment add up to all of it, whatever happens between them",
+    async ({ source, put, remove }) => {
+      for (const key of ["a/1", "a/2", "b/1", "b/2", "b/3", "c/1"]) await put(key);
+      const whole = keysOf(await source.list(all));
+      const seen: string[] = [];
+      const first = await source.list({ ...all, limit: 2 });
+      assert.equal(first.remaining, 4);
+      seen.push(...keysOf(first));
+      await remove("b/1");
+      await put("b/2", { data: "new" });
+      await put("b/25");
+      for (let next = first.next; next !== undefined;) {
+        const page = await source.list({
+          ...all,
+          limit: 2,
+          after: next,
+          freshness: { at: "exactly", revision: first.revision },
+        });
+        seen.push(...keysOf(page));
+        next = page.next;
+      }
+      assert.deepEqual(seen, whole);
+    },
+  );
 
   on("the last page says that it is the last, and a page of nothing has no next", async ({ source, put }) => {
     for (const key of ["n/1", "n/2", "n/3", "n/4"]) await put(key);
@@ -128,14 +153,17 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.deepEqual([none.items.length, none.next], [0, undefined]);
   });
 
-  on("a list keeps to its namespace, also where names are prefixes of each other", async ({ source, put }) => {
-    for (const key of ["n/a", "n1/a", "n-/a", "m/a"]) await put(key);
-    assert.deepEqual(
-      (await source.list({ ...all, below: "n/" })).items.map(({ key }) => key.slice(prefix.length)),
-      ["n/a"],
-    );
-    assert.deepEqual((await source.list({ ...all, below: "n/", limit: 1 })).next, undefined);
-  });
+  on(
+    "a list keeps to its namespace, also where names are prefixes of each other",
+    async ({ source, put }) => {
+      for (const key of ["n/a", "n1/a", "n-/a", "m/a"]) await put(key);
+      assert.deepEqual(
+        (await source.list({ ...all, below: "n/" })).items.map(({ key }) => key.slice(prefix.length)),
+        ["n/a"],
+      );
+      assert.deepEqual((await source.list({ ...all, below: "n/", limit: 1 })).next, undefined);
+    },
+  );
 
   const selectors: [labels: string, fields: string, expected: string[]][] = [
     ["app=web", "", ["n/1", "n/2"]],
@@ -152,49 +180,66 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     ["", "color!=red,metadata.namespace=n", ["n/2", "n/3"]],
   ];
   for (const [labels, fields, expected] of selectors) {
-    on(`"${labels}" with "${fields}" finds its objects, at once and page by page`, async ({ source, put }) => {
-      await put("n/3", { labels: { app: "db" } });
-      await put("n/2", { labels: { app: "web", tier: "back" }, color: "blue" });
-      await put("n/1", { labels: { app: "web", tier: "front" }, color: "red" });
-      await put("m/4", { color: "red" });
-      const query = { ...all, selector: by(labels, fields) };
-      const names = (list: { items: readonly { key: string }[] }): string[] => list.items.map(({ key }) => key.slice(prefix.length));
-      assert.deepEqual(names(await source.list(query)), expected);
-      const paged: string[] = [];
-      let next: string | undefined;
-      do {
-        const page = await source.list({ ...query, limit: 1, ...(next !== undefined && { after: next }) });
-        assert.equal(page.remaining, undefined, "how many follow is unknown under a selector");
-        paged.push(...names(page));
-        next = page.next;
-      } while (next !== undefined);
-      assert.deepEqual(paged, expected);
-      assert.deepEqual(
-        names(await source.list({ ...query, below: "n/" })),
-        expected.filter((key) => key.startsWith("n/")),
-      );
-    });
+    on(
+      `"${labels}" with "${fields}" finds its objects, at once and page by page`,
+      async ({ source, put }) => {
+        await put("n/3", { labels: { app: "db" } });
+        await put("n/2", { labels: { app: "web", tier: "back" }, color: "blue" });
+        await put("n/1", { labels: { app: "web", tier: "front" }, color: "red" });
+        await put("m/4", { color: "red" });
+        const query = { ...all, selector: by(labels, fields) };
+        const names = (list: { items: readonly { key: string }[] }): string[] =>
+          list.items.map(({ key }) => key.slice(prefix.length));
+        assert.deepEqual(names(await source.list(query)), expected);
+        const paged: string[] = [];
+        let next: string | undefined;
+        do {
+          const page = await source.list({ ...query, limit: 1, ...(next !== undefined && { after: next }) });
+          assert.equal(page.remaining, undefined, "how many follow is unknown under a selector");
+          paged.push(...names(page));
+          next = page.next;
+        } while (next !== undefined);
+        assert.deepEqual(paged, expected);
+        assert.deepEqual(
+          names(await source.list({ ...query, below: "n/" })),
+          expected.filter((key) => key.startsWith("n/")),
+        );
+      },
+    );
   }
 
-  on("a watcher sees what its selector lets through: coming, changing, leaving", async ({ source, put, remove, settle }) => {
-    await put("n/a", { labels: { app: "web" } });
-    const everything = await watchOf(source, { from: "now" });
-    const web = await watchOf(source, { selector: by("app=web") });
-    const red = await watchOf(source, { selector: by("", "color=red"), from: "now" });
-    const r = [
-      await put("n/b", { labels: { app: "db" } }),
-      await put("n/b", { labels: { app: "web" } }),
-      await put("n/b", { labels: { app: "web" }, color: "red" }),
-      await put("n/b", { color: "red" }),
-      await remove("n/b"),
-    ];
-    await settle();
-    assert.deepEqual(everything.seen, [`ADDED n/b@${r[0]}`, `MODIFIED n/b@${r[1]}`, `MODIFIED n/b@${r[2]}`, `MODIFIED n/b@${r[3]}`, `DELETED n/b@${r[4]}`]);
-    assert.deepEqual(web.seen.slice(1), [`ADDED n/b@${r[1]}`, `MODIFIED n/b@${r[2]}`, `DELETED n/b@${r[3]}`]);
-    assert.match(web.seen[0]!, /^ADDED n\/a@/);
-    assert.deepEqual(red.seen, [`ADDED n/b@${r[2]}`, `MODIFIED n/b@${r[3]}`, `DELETED n/b@${r[4]}`]);
-    for (const watch of [everything, web, red]) watch.stop();
-  });
+  on(
+    "a watcher sees what its selector lets through: coming, changing, leaving",
+    async ({ source, put, remove, settle }) => {
+      await put("n/a", { labels: { app: "web" } });
+      const everything = await watchOf(source, { from: "now" });
+      const web = await watchOf(source, { selector: by("app=web") });
+      const red = await watchOf(source, { selector: by("", "color=red"), from: "now" });
+      const r = [
+        await put("n/b", { labels: { app: "db" } }),
+        await put("n/b", { labels: { app: "web" } }),
+        await put("n/b", { labels: { app: "web" }, color: "red" }),
+        await put("n/b", { color: "red" }),
+        await remove("n/b"),
+      ];
+      await settle();
+      assert.deepEqual(everything.seen, [
+        `ADDED n/b@${r[0]}`,
+        `MODIFIED n/b@${r[1]}`,
+        `MODIFIED n/b@${r[2]}`,
+        `MODIFIED n/b@${r[3]}`,
+        `DELETED n/b@${r[4]}`,
+      ]);
+      assert.deepEqual(web.seen.slice(1), [
+        `ADDED n/b@${r[1]}`,
+        `MODIFIED n/b@${r[2]}`,
+        `DELETED n/b@${r[3]}`,
+      ]);
+      assert.match(web.seen[0]!, /^ADDED n\/a@/);
+      assert.deepEqual(red.seen, [`ADDED n/b@${r[2]}`, `MODIFIED n/b@${r[3]}`, `DELETED n/b@${r[4]}`]);
+      for (const watch of [everything, web, red]) watch.stop();
+    },
+  );
 
   on("a watch keeps to its namespace", async ({ source, put, settle }) => {
     const watch = await watchOf(source, { below: "n/", from: "now" });
@@ -241,16 +286,28 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.equal(watch.over(), false, "whoever stops it need not be told");
   });
 
-  on("a state that the store has forgotten is refused, however short ago it was", async ({ source, store, put, settle }) => {
-    const before = await put("n/a");
-    const now = await put("n/a");
-    await settle();
-    await store.compact(now);
-    await assert.rejects(source.list({ ...all, freshness: { at: "exactly", revision: before } }), Compacted);
-    await assert.rejects(source.get("n/a", { at: "exactly", revision: before }), Compacted);
-    assert.equal((await source.list({ ...all, freshness: { at: "exactly", revision: now } })).items.length, 1);
-    assert.equal((await source.list({ ...all, freshness: { at: "notOlderThan", revision: before } })).items.length, 1);
-  });
+  on(
+    "a state that the store has forgotten is refused, however short ago it was",
+    async ({ source, store, put, settle }) => {
+      const before = await put("n/a");
+      const now = await put("n/a");
+      await settle();
+      await store.compact(now);
+      await assert.rejects(
+        source.list({ ...all, freshness: { at: "exactly", revision: before } }),
+        Compacted,
+      );
+      await assert.rejects(source.get("n/a", { at: "exactly", revision: before }), Compacted);
+      assert.equal(
+        (await source.list({ ...all, freshness: { at: "exactly", revision: now } })).items.length,
+        1,
+      );
+      assert.equal(
+        (await source.list({ ...all, freshness: { at: "notOlderThan", revision: before } })).items.length,
+        1,
+      );
+    },
+  );
 
   on("a start that the store has forgotten is refused", async ({ source, store, put, settle }) => {
     const from = await put("n/a");
@@ -263,58 +320,73 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     await assert.rejects(source.get("n/a", { at: "exactly", revision: from }), Compacted);
   });
 
-  on("a revision that has not come is waited for a while and then refused", async ({ source, clock, put }) => {
-    const now = await put("n/a");
-    assert.equal((await source.list({ ...all, freshness: { at: "notOlderThan", revision: now } })).items.length, 1);
-    for (const freshness of [
-      { at: "notOlderThan", revision: now + 5 },
-      { at: "exactly", revision: now + 5 },
-    ] as const) {
-      for (const read of [() => source.list({ ...all, freshness }), () => source.get("n/a", freshness)]) {
-        const refused = assert.rejects(read(), (error) => ["NotYet", "FutureRevision"].includes((error as Error).name));
-        await turns();
-        await clock.advance(60_000);
-        await refused;
+  on(
+    "a revision that has not come is waited for a while and then refused",
+    async ({ source, clock, put }) => {
+      const now = await put("n/a");
+      assert.equal(
+        (await source.list({ ...all, freshness: { at: "notOlderThan", revision: now } })).items.length,
+        1,
+      );
+      for (const freshness of [
+        { at: "notOlderThan", revision: now + 5 },
+        { at: "exactly", revision: now + 5 },
+      ] as const) {
+        for (const read of [() => source.list({ ...all, freshness }), () => source.get("n/a", freshness)]) {
+          const refused = assert.rejects(read(), (error) =>
+            ["NotYet", "FutureRevision"].includes((error as Error).name),
+          );
+          await turns();
+          await clock.advance(60_000);
+          await refused;
+        }
       }
-    }
-  });
+    },
+  );
 
-  on("a long state is told in parts, each after the one before was taken", async ({ source, put, settle }) => {
-    for (let i = 0; i < 700; i++) await put(`n/${String(i).padStart(4, "0")}`);
-    let waiting: (() => void)[] = [];
-    let taken = 0;
-    const drained = (): Promise<void> =>
-      new Promise((resolve) => {
-        taken++;
-        waiting.push(resolve);
-      });
-    const seen: string[] = [];
-    const stop = new AbortController();
-    const starting = source.watch(
-      { below: "", selector: by(""), from: "state", signal: stop.signal },
-      { deliver: (frames) => seen.push(...frames.map(({ type, item }) => `${type} ${item.name}`)), drained, ended: () => seen.push("ended") },
-    );
-    await turns();
-    assert.equal(taken, 1);
-    assert.ok(seen.length < 400, `${seen.length} frames at once`);
-    const late = await put("n/0000", { data: "meanwhile" });
-    await settle();
-    while (waiting.length > 0) {
-      for (const resume of waiting.splice(0)) resume();
+  on(
+    "a long state is told in parts, each after the one before was taken",
+    async ({ source, put, settle }) => {
+      for (let i = 0; i < 700; i++) await put(`n/${String(i).padStart(4, "0")}`);
+      let waiting: (() => void)[] = [];
+      let taken = 0;
+      const drained = (): Promise<void> =>
+        new Promise((resolve) => {
+          taken++;
+          waiting.push(resolve);
+        });
+      const seen: string[] = [];
+      const stop = new AbortController();
+      const starting = source.watch(
+        { below: "", selector: by(""), from: "state", signal: stop.signal },
+        {
+          deliver: (frames) => seen.push(...frames.map(({ type, item }) => `${type} ${item.name}`)),
+          drained,
+          ended: () => seen.push("ended"),
+        },
+      );
       await turns();
-    }
-    await starting;
-    await settle();
-    assert.ok(late > 0);
-    assert.equal(seen.length, 701);
-    assert.deepEqual(
-      seen.slice(0, 700),
-      Array.from({ length: 700 }, (_, i) => `ADDED ${String(i).padStart(4, "0")}`),
-    );
-    assert.equal(seen[700], "MODIFIED 0000");
-    stop.abort();
-    waiting = [];
-  });
+      assert.equal(taken, 1);
+      assert.ok(seen.length < 400, `${seen.length} frames at once`);
+      const late = await put("n/0000", { data: "meanwhile" });
+      await settle();
+      while (waiting.length > 0) {
+        for (const resume of waiting.splice(0)) resume();
+        await turns();
+      }
+      await starting;
+      await settle();
+      assert.ok(late > 0);
+      assert.equal(seen.length, 701);
+      assert.deepEqual(
+        seen.slice(0, 700),
+        Array.from({ length: 700 }, (_, i) => `ADDED ${String(i).padStart(4, "0")}`),
+      );
+      assert.equal(seen[700], "MODIFIED 0000");
+      stop.abort();
+      waiting = [];
+    },
+  );
 
   on("a mark never runs ahead of what watchers have been given", async ({ source, put, settle }) => {
     let newest = 0;

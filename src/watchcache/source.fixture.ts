@@ -1,5 +1,13 @@
 // Small objects in a memory store, and the two sources over them.
-import { type Clock, type Selector, parseFieldSelector, parseLabelSelector, selectEverything, selector, virtualClock } from "#base";
+import {
+  type Clock,
+  type Selector,
+  parseFieldSelector,
+  parseLabelSelector,
+  selectEverything,
+  selector,
+  virtualClock,
+} from "#base";
 import { type Entry, type MemoryStore, type Revision, openMemory } from "#store";
 import { DirectSource } from "./direct.ts";
 import { Feed } from "./feed.ts";
@@ -19,11 +27,22 @@ export interface Thing {
 /** `n/a` with labels, one field "color", and some data. */
 export function encodedThing(key: string, { labels = {}, color = "", data = "" }: Thing): Uint8Array {
   const [namespace, name] = key.split("/");
-  return Buffer.from(JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata: { name, namespace, uid: `uid-${key}`, labels }, color, data }));
+  return Buffer.from(
+    JSON.stringify({
+      kind: "Thing",
+      apiVersion: "v1",
+      metadata: { name, namespace, uid: `uid-${key}`, labels },
+      color,
+      data,
+    }),
+  );
 }
 
 export function readThing(entry: Entry): Held {
-  const { metadata, color } = JSON.parse(Buffer.from(entry.value).toString()) as { metadata: { name: string; namespace: string; labels: Record<string, string> }; color: string };
+  const { metadata, color } = JSON.parse(Buffer.from(entry.value).toString()) as {
+    metadata: { name: string; namespace: string; labels: Record<string, string> };
+    color: string;
+  };
   const { name, namespace, labels } = metadata;
   return hold(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { color } });
 }
@@ -48,7 +67,11 @@ export interface CachedBench extends Bench {
 function writer(store: MemoryStore): Pick<Bench, "put" | "remove"> {
   return {
     put: async (key, thing = {}) => {
-      const outcome = await store.write({ key: prefix + key, value: encodedThing(key, thing), expect: "any" });
+      const outcome = await store.write({
+        key: prefix + key,
+        value: encodedThing(key, thing),
+        expect: "any",
+      });
       if (!outcome.done) throw new Error("unexpected");
       return outcome.revision;
     },
@@ -63,10 +86,19 @@ function writer(store: MemoryStore): Pick<Bench, "put" | "remove"> {
 export async function openDirect(): Promise<Bench> {
   const store = await openMemory();
   const source = new DirectSource(store, prefix, readThing);
-  return { store, source, clock: virtualClock(), ...writer(store), settle: turns, close: () => store.close() };
+  return {
+    store,
+    source,
+    clock: virtualClock(),
+    ...writer(store),
+    settle: turns,
+    close: () => store.close(),
+  };
 }
 
-export async function openCached(options: { readonly bounds?: HistoryBounds; readonly store?: MemoryStore; readonly clock?: Clock } = {}): Promise<CachedBench> {
+export async function openCached(
+  options: { readonly bounds?: HistoryBounds; readonly store?: MemoryStore; readonly clock?: Clock } = {},
+): Promise<CachedBench> {
   const store = options.store ?? (await openMemory());
   const clock = virtualClock();
   const stop = new AbortController();
@@ -105,9 +137,13 @@ export async function turns(count = 10): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export const by = (labels: string, fields = ""): Selector => (labels === "" && fields === "" ? selectEverything : selector(parseLabelSelector(labels), parseFieldSelector(fields)));
+export const by = (labels: string, fields = ""): Selector =>
+  labels === "" && fields === ""
+    ? selectEverything
+    : selector(parseLabelSelector(labels), parseFieldSelector(fields));
 
-export const keysOf = ({ items }: Pick<Listing, "items">): string[] => items.map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`);
+export const keysOf = ({ items }: Pick<Listing, "items">): string[] =>
+  items.map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`);
 
 export interface Watch {
   /** `ADDED n/a@5`, in order. */
@@ -119,7 +155,11 @@ export interface Watch {
 }
 
 /** Starts a watch that writes down what it is given. */
-export async function watchOf(source: ObjectSource, query: Partial<WatchQuery> = {}, more: Partial<Watcher> = {}): Promise<Watch> {
+export async function watchOf(
+  source: ObjectSource,
+  query: Partial<WatchQuery> = {},
+  more: Partial<Watcher> = {},
+): Promise<Watch> {
   const controller = new AbortController();
   const seen: string[] = [];
   const sizes: number[] = [];
@@ -127,17 +167,23 @@ export async function watchOf(source: ObjectSource, query: Partial<WatchQuery> =
   const watcher: Watcher = {
     deliver: (frames) => {
       sizes.push(frames.length);
-      for (const { type, item } of frames) seen.push(`${type} ${item.key.slice(prefix.length)}@${revisionIn(item)}`);
+      for (const { type, item } of frames)
+        seen.push(`${type} ${item.key.slice(prefix.length)}@${revisionIn(item)}`);
     },
     ended: () => (ended = true),
     ...more,
   };
-  await source.watch({ below: "", selector: selectEverything, from: "state", signal: controller.signal, ...query }, watcher);
+  await source.watch(
+    { below: "", selector: selectEverything, from: "state", signal: controller.signal, ...query },
+    watcher,
+  );
   return { seen, sizes, over: () => ended, stop: () => controller.abort() };
 }
 
 /** What the bytes say, which must be what the item says. */
 export function revisionIn(item: Held): string {
   const { metadata } = JSON.parse(item.json.toString()) as { metadata: { resourceVersion: string } };
-  return metadata.resourceVersion === String(item.revision) ? metadata.resourceVersion : `${metadata.resourceVersion}≠${item.revision}`;
+  return metadata.resourceVersion === String(item.revision)
+    ? metadata.resourceVersion
+    : `${metadata.resourceVersion}≠${item.revision}`;
 }

@@ -1,4 +1,5 @@
-// What the endpoints read from: held objects by key, by range and as they change. The cache and the plain store both give it.
+// What the endpoints read from: held objects by key, by range and as they change. The cache and the plain
+// store both give it.
 import type { Selector } from "#base";
 import type { Revision } from "#store";
 import type { Frame } from "./frame.ts";
@@ -33,7 +34,10 @@ export interface Listing {
 export interface WatchQuery {
   readonly below: string;
   readonly selector: Selector;
-  /** Changes behind this revision; "state" begins with the present objects as ADDED, "now" with whatever comes next. */
+  /**
+   * Changes behind this revision; "state" begins with the present objects as ADDED, "now" with whatever comes
+   * next.
+   */
   readonly from: Revision | "state" | "now";
   readonly signal: AbortSignal;
 }
@@ -49,11 +53,17 @@ export interface Watcher {
 }
 
 export interface ObjectSource {
-  /** Throws NotYet (or the store's FutureRevision) when the revision asked for does not arrive, Compacted when it is gone. */
+  /**
+   * Throws NotYet (or the store's FutureRevision) when the revision asked for does not arrive, Compacted when
+   * it is gone.
+   */
   get(key: string, freshness: Freshness): Promise<Held | undefined>;
   /** Throws as get does. */
   list(query: ListQuery): Promise<Listing>;
-  /** Starts a watch; throws Compacted when the start is too long ago. Resolves once the watcher has all there was, or is over. */
+  /**
+   * Starts a watch; throws Compacted when the start is too long ago. Resolves once the watcher has all there
+   * was, or is over.
+   */
   watch(query: WatchQuery, watcher: Watcher): Promise<void>;
   /** The newest revision this source has seen. */
   revision(): Revision;

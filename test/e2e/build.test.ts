@@ -1,7 +1,17 @@
 // The build in a copy of the package with one small program: made when needed, and only then.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -12,13 +22,23 @@ const write = (file: string, text: string): void => {
   mkdirSync(join(copy, file, ".."), { recursive: true });
   writeFileSync(join(copy, file), text);
 };
-const run = (command: string, args: readonly string[] = []): { status: number | null; stdout: string; stderr: string } =>
+const run = (
+  command: string,
+  args: readonly string[] = [],
+): { status: number | null; stdout: string; stderr: string } =>
   spawnSync(command, args, { cwd: copy, encoding: "utf8", timeout: 60_000 });
 const build = () => run(process.execPath, ["scripts/build.mjs"]);
 
 before(() => {
   copy = realpathSync(mkdtempSync(join(tmpdir(), "orch-build-")));
-  for (const part of ["bin", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"])
+  for (const part of [
+    "bin",
+    "scripts",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+  ])
     cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   write("src/base/index.ts", `export { word } from "./word.ts";\n`);
@@ -40,7 +60,10 @@ test("a second build does nothing", () => {
 test("npm start builds what changed and runs `orch up`", () => {
   write("src/base/word.ts", `export const word: string = "changed";\n`);
   const { status, stdout, stderr } = run(process.execPath, ["scripts/start.mjs", "--flag"]);
-  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "changed up --flag\n", stderr: "Building…\n" });
+  assert.deepEqual(
+    { status, stdout, stderr },
+    { status: 0, stdout: "changed up --flag\n", stderr: "Building…\n" },
+  );
 });
 
 test("the build notes what it was made from: nothing it knows, a commit, a commit and changes", () => {
@@ -49,7 +72,16 @@ test("the build notes what it was made from: nothing it knows, a commit, a commi
     return JSON.parse(readFileSync(join(copy, "dist/build.json"), "utf8")) as object;
   };
   assert.deepEqual(origin(), {});
-  const git = (...args: string[]): string => run("git", ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", ...args]).stdout.trim();
+  const git = (...args: string[]): string =>
+    run("git", [
+      "-c",
+      "user.name=a",
+      "-c",
+      "user.email=a@b",
+      "-c",
+      "commit.gpgsign=false",
+      ...args,
+    ]).stdout.trim();
   git("init", "-q");
   git("add", "src", "package.json", "package-lock.json");
   git("commit", "-q", "-m", "x", "--date=2030-01-02T03:04:05Z");
@@ -83,7 +115,10 @@ test("an output that somebody deleted comes back", () => {
 });
 
 test("a program is packed into one file, its workers beside it", () => {
-  write("src/base/echo-worker.ts", `import { parentPort } from "node:worker_threads";\nimport { word } from "./word.ts";\nparentPort!.postMessage(word);\n`);
+  write(
+    "src/base/echo-worker.ts",
+    `import { parentPort } from "node:worker_threads";\nimport { word } from "./word.ts";\nparentPort!.postMessage(word);\n`,
+  );
   write(
     "src/base/echo.ts",
     `import { Worker } from "node:worker_threads";\nexport const echo = (): void => void new Worker(new URL("./echo-worker.js", import.meta.url)).on("message", (text) => console.log("echo", text));\n`,

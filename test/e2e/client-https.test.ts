@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream, createSecureServer } from "node:http2";
+import {
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  createSecureServer,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { type HttpsTransport, Unreachable, https } from "#client";
@@ -14,7 +19,10 @@ let answer: (stream: ServerHttp2Stream, path: string) => void;
 before(async () => {
   const authority = await testAuthority();
   ca = authority.ca;
-  server = createSecureServer({ ...(await authority.issue("/CN=localhost", { ips: ["127.0.0.1"] })), settings: { maxConcurrentStreams: 2 } });
+  server = createSecureServer({
+    ...(await authority.issue("/CN=localhost", { ips: ["127.0.0.1"] })),
+    settings: { maxConcurrentStreams: 2 },
+  });
   server.on("session", (session) => sessions.push(session));
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => undefined);
@@ -89,7 +97,8 @@ test("an answer is had as a whole, also an empty one, unless the request is abor
     else plain(stream, path);
   };
   await withTransport(async (transport) => {
-    const text = async (path: string): Promise<string> => Buffer.from(await (await transport.send({ method: "GET", path })).whole!()).toString();
+    const text = async (path: string): Promise<string> =>
+      Buffer.from(await (await transport.send({ method: "GET", path })).whole!()).toString();
     assert.deepEqual([await text("/some"), await text("/empty")], ["/some", ""]);
     const stop = new AbortController();
     const response = await transport.send({ method: "GET", path: "/endless", signal: stop.signal });
@@ -108,14 +117,20 @@ test("a reset without an answer is Unreachable", async () => {
 
 test("nobody at home, a wrong authority and silence are Unreachable, each with its reason", async () => {
   const nobody = https({ server: `https://127.0.0.1:${await freePort()}`, ca });
-  await assert.rejects(whole(nobody), (error) => error instanceof Unreachable && /ECONNREFUSED/.test(error.message));
+  await assert.rejects(
+    whole(nobody),
+    (error) => error instanceof Unreachable && /ECONNREFUSED/.test(error.message),
+  );
   nobody.close();
   const distrust = https({ server: url, ca: (await testAuthority()).ca });
   await assert.rejects(whole(distrust), Unreachable);
   distrust.close();
   answer = () => undefined;
   await withTransport(async (transport) => {
-    await assert.rejects(transport.send({ method: "GET", path: "/", timeoutMilliseconds: 50 }), (error) => error instanceof Unreachable && /50 ms/.test(error.message));
+    await assert.rejects(
+      transport.send({ method: "GET", path: "/", timeoutMilliseconds: 50 }),
+      (error) => error instanceof Unreachable && /50 ms/.test(error.message),
+    );
   });
 });
 
@@ -156,17 +171,29 @@ test("renew() sends the next request over a new connection with new secrets, and
 test("headers carry the token of the moment, whom to act as, and what the request says", async () => {
   const seen: Record<string, unknown>[] = [];
   answer = (stream) => plain(stream, "");
-  const note = (_stream: ServerHttp2Stream, headers: Record<string, unknown>): void => void seen.push(headers);
+  const note = (_stream: ServerHttp2Stream, headers: Record<string, unknown>): void =>
+    void seen.push(headers);
   server.on("stream", note);
   let token = "one";
-  const transport = https({ server: url, ca, token: () => token, headers: { "impersonate-user": "x" }, userAgent: "me" });
+  const transport = https({
+    server: url,
+    ca,
+    token: () => token,
+    headers: { "impersonate-user": "x" },
+    userAgent: "me",
+  });
   await whole(transport);
   token = "two";
   await transport.send({ method: "POST", path: "/", headers: { accept: "a/b" }, body: "x" });
   server.off("stream", note);
   transport.close();
   assert.deepEqual(
-    seen.map((headers) => [headers["authorization"], headers["impersonate-user"], headers["user-agent"], headers["accept"]]),
+    seen.map((headers) => [
+      headers["authorization"],
+      headers["impersonate-user"],
+      headers["user-agent"],
+      headers["accept"],
+    ]),
     [
       ["Bearer one", "x", "me", undefined],
       ["Bearer two", "x", "me", "a/b"],

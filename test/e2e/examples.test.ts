@@ -9,7 +9,12 @@ const run = promisify(execFile);
 const folder = join(import.meta.dirname, "..", "..", "examples");
 
 const printed: Readonly<Record<string, string[]>> = {
-  "test-kit.ts": ["marked in spite of 3 faults: a b c", "here 3, in the fork 0", "after rewinding: 0", "events an hour later: 0"],
+  "test-kit.ts": [
+    "marked in spite of 3 faults: a b c",
+    "here 3, in the fork 0",
+    "after rewinding: 0",
+    "events an hour later: 0",
+  ],
 };
 
 for (const file of readdirSync(folder)) {

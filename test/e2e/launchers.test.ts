@@ -1,4 +1,5 @@
-// The launchers in a copy of the package with a small program in place of ours: found from anywhere, one process, honest exits.
+// The launchers in a copy of the package with a small program in place of ours: found from anywhere, one
+// process, honest exits.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -26,9 +27,13 @@ before(() => {
 });
 after(() => rmSync(copy, { recursive: true }));
 
-const run = (command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) =>
-  spawnSync(command, args, { encoding: "utf8", timeout: 30_000, ...options });
-const printed = (stdout: string): { args: string[]; node: string; pid: number } => JSON.parse(stdout) as { args: string[]; node: string; pid: number };
+const run = (
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+) => spawnSync(command, args, { encoding: "utf8", timeout: 30_000, ...options });
+const printed = (stdout: string): { args: string[]; node: string; pid: number } =>
+  JSON.parse(stdout) as { args: string[]; node: string; pid: number };
 
 test("a launcher runs from any directory and passes arguments as they are", () => {
   const { stdout, status } = run(join(copy, "bin", "orch"), ["a", "b c", "--d=*", ""], { cwd: tmpdir() });
@@ -54,7 +59,10 @@ test("the launcher is the program: one process, to which signals go", async () =
 });
 
 test("a launcher started by an old Node passes signals down and the exit code up", async () => {
-  const child = spawn("node", [join(copy, "bin", "orch"), "wait"], { stdio: ["ignore", "pipe", "inherit"], env: systemEnvironment() });
+  const child = spawn("node", [join(copy, "bin", "orch"), "wait"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: systemEnvironment(),
+  });
   await once(child.stdout, "data");
   child.kill("SIGTERM");
   assert.deepEqual(await once(child, "exit"), [7, null]);
@@ -69,21 +77,35 @@ test("a program that is not built and has no source says so and fails", () => {
 test("without any Node a launcher says what is missing", () => {
   const bare = join(copy, "bare");
   cpSync(join(copy, "bin"), join(bare, "bin"), { recursive: true });
-  const { status, stderr } = run("/bin/sh", [join(bare, "bin", "orch")], { env: { PATH: folderWithOnly("readlink") } });
+  const { status, stderr } = run("/bin/sh", [join(bare, "bin", "orch")], {
+    env: { PATH: folderWithOnly("readlink") },
+  });
   assert.equal(status, 1);
   assert.match(stderr, /needs Node\.js/);
 });
 
 // Small systems lack a library that the pinned Node needs: here it is hidden in the mounts of one command.
-test("without the library that the pinned Node needs a launcher runs on another Node, or says what to install", needs("root", "unshare", "mount"), () => {
-  const hidden = join(copy, "hidden");
-  mkdirSync(hidden);
-  const hide = `mount -t tmpfs none ${hidden} && mkdir ${hidden}/upper ${hidden}/work && library=$(echo /usr/lib/*-linux-gnu/libatomic.so.1) && folder=\${library%/*} &&
+test(
+  "without the library that the pinned Node needs a launcher runs on another Node, or says what to install",
+  needs("root", "unshare", "mount"),
+  () => {
+    const hidden = join(copy, "hidden");
+    mkdirSync(hidden);
+    const hide = `mount -t tmpfs none ${hidden} && mkdir ${hidden}/upper ${hidden}/work && library=$(echo /usr/lib/*-linux-gnu/libatomic.so.1) && folder=\${library%/*} &&
     mount -t overlay none -o lowerdir=$folder,upperdir=${hidden}/upper,workdir=${hidden}/work $folder && rm $library && exec "$0" "$@"`;
-  const { status, stdout, stderr } = run("unshare", ["-m", "sh", "-c", hide, join(copy, "bin", "orch"), "x"], { env: systemEnvironment() });
-  if (status === 0) assert.ok(Number.parseInt(printed(stdout).node, 10) >= 24);
-  else assert.match(stderr, /^orch: needs Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/);
-});
+    const { status, stdout, stderr } = run(
+      "unshare",
+      ["-m", "sh", "-c", hide, join(copy, "bin", "orch"), "x"],
+      { env: systemEnvironment() },
+    );
+    if (status === 0) assert.ok(Number.parseInt(printed(stdout).node, 10) >= 24);
+    else
+      assert.match(
+        stderr,
+        /^orch: needs Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/,
+      );
+  },
+);
 
 // The PATH without the folder in which npm puts the pinned Node.
 function systemEnvironment(): NodeJS.ProcessEnv {

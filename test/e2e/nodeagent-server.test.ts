@@ -25,9 +25,16 @@ describe("the agent's server", needsCluster(), () => {
   let certificate: { cert: Buffer; key: Buffer; ca: Buffer };
   before(async () => {
     readOnlyPort = await freePort();
-    cluster = await startCluster({ dialect: "kubernetes", agentConfig: { readOnlyPort, containerLogMaxSize: "20Ki", containerLogMaxFiles: 3 } });
+    cluster = await startCluster({
+      dialect: "kubernetes",
+      agentConfig: { readOnlyPort, containerLogMaxSize: "20Ki", containerLogMaxFiles: 3 },
+    });
     const file = (name: string): Promise<Buffer> => readFile(join(cluster.folder, name));
-    certificate = { cert: await file("apiserver-client.crt"), key: await file("apiserver-client.key"), ca: await file("ca.crt") };
+    certificate = {
+      cert: await file("apiserver-client.crt"),
+      key: await file("apiserver-client.key"),
+      ca: await file("ca.crt"),
+    };
     await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } });
     await until("the namespace is furnished", () =>
       cluster.client
@@ -35,14 +42,29 @@ describe("the agent's server", needsCluster(), () => {
         .get("default", { namespace })
         .then(Boolean, () => false),
     );
-    await create("talker", "echo err-line >&2; sleep 0.5; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done");
-    await until("it has spoken", async () => (await ask("/containerLogs/served/talker/main")).body.includes("line-6"));
+    await create(
+      "talker",
+      "echo err-line >&2; sleep 0.5; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done",
+    );
+    await until("it has spoken", async () =>
+      (await ask("/containerLogs/served/talker/main")).body.includes("line-6"),
+    );
   });
   after(() => cluster?.stop());
 
   async function create(name: string, script: string, spec: object = {}): Promise<Pod> {
-    const container = { name: "main", image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", script] };
-    const whole = { nodeName: cluster.nodeName, terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, containers: [container], ...spec };
+    const container = {
+      name: "main",
+      image: cluster.containerd.images.busybox,
+      command: ["/bin/sh", "-c", script],
+    };
+    const whole = {
+      nodeName: cluster.nodeName,
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      containers: [container],
+      ...spec,
+    };
     await cluster.client.of(kinds.pods).create({ metadata: { name }, spec: whole } as never, { namespace });
     return await until(`${name} runs`, async () => {
       const pod = await cluster.client.of(kinds.pods).get(name, { namespace });
@@ -51,23 +73,37 @@ describe("the agent's server", needsCluster(), () => {
   }
   function ask(
     path: string,
-    { method = "GET", headers = {}, trusted = true, body = "" }: { method?: string; headers?: Record<string, string>; trusted?: boolean; body?: string } = {},
+    {
+      method = "GET",
+      headers = {},
+      trusted = true,
+      body = "",
+    }: { method?: string; headers?: Record<string, string>; trusted?: boolean; body?: string } = {},
   ): Promise<Heard> {
     const tls = trusted ? certificate : { ca: certificate.ca };
     return heard(request(`${cluster.agent.url}${path}`, { method, headers, ...tls, agent: false }), body);
   }
-  const askPlainly = (url: string, method = "GET"): Promise<Heard> => heard(plainRequest(url, { method, agent: false }), "");
+  const askPlainly = (url: string, method = "GET"): Promise<Heard> =>
+    heard(plainRequest(url, { method, agent: false }), "");
 
   const answers: [path: string, status: number, body: string | RegExp][] = [
     ["/healthz", 200, "ok"],
-    ["/pods", 200, /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"talker"/],
+    [
+      "/pods",
+      200,
+      /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"talker"/,
+    ],
     ["/runningpods/", 200, /"name":"talker"/],
     ["/configz", 200, new RegExp(`^\\{"${dialects.kubernetes.cli.agent}config":\\{`)],
     ["/nope", 404, "404 page not found\n"],
     ["/stats/", 404, "404: Page Not Found"],
     ["/containerLogs/served/talker/main", 200, /line-6\n/],
     ["/containerLogs/served/talker/main?tailLines=2", 200, "line-5\nline-6\n"],
-    ["/containerLogs/served/talker/main?previous=true", 400, 'previous terminated container "main" in pod "talker" not found'],
+    [
+      "/containerLogs/served/talker/main?previous=true",
+      400,
+      'previous terminated container "main" in pod "talker" not found',
+    ],
     ["/containerLogs/served/talker/nope", 404, 'container "nope" not found in pod "talker"'],
     ["/exec/served/talker/main", 400, "you must specify at least 1 of stdin, stdout, stderr"],
     ["/metrics", 200, /^# HELP /],
@@ -103,9 +139,22 @@ describe("the agent's server", needsCluster(), () => {
   test("the API server's word counts for tokens and rights", async () => {
     const admin = { authorization: `Bearer ${cluster.apiserver.token}` };
     assert.equal((await ask("/pods", { trusted: false, headers: admin })).status, 200);
-    const { status } = (await cluster.client.request("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`, { spec: {} })) as { status: { token: string } };
-    const answer = await ask("/stats/summary", { trusted: false, headers: { authorization: `Bearer ${status.token}` } });
-    assert.deepEqual([answer.status, answer.body], [403, `Forbidden (user=system:serviceaccount:${namespace}:default, verb=get, resource=nodes, subresource=stats)`]);
+    const { status } = (await cluster.client.request(
+      "POST",
+      `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`,
+      { spec: {} },
+    )) as { status: { token: string } };
+    const answer = await ask("/stats/summary", {
+      trusted: false,
+      headers: { authorization: `Bearer ${status.token}` },
+    });
+    assert.deepEqual(
+      [answer.status, answer.body],
+      [
+        403,
+        `Forbidden (user=system:serviceaccount:${namespace}:default, verb=get, resource=nodes, subresource=stats)`,
+      ],
+    );
   });
 
   test("the read-only port shows, but does not do", async () => {
@@ -116,27 +165,49 @@ describe("the agent's server", needsCluster(), () => {
   });
 
   test("the health port is for the machine alone", async () => {
-    assert.deepEqual([(await askPlainly(`${cluster.agent.healthUrl}/healthz`)).body, (await askPlainly(`${cluster.agent.healthUrl}/pods`)).status], ["ok", 404]);
+    assert.deepEqual(
+      [
+        (await askPlainly(`${cluster.agent.healthUrl}/healthz`)).body,
+        (await askPlainly(`${cluster.agent.healthUrl}/pods`)).status,
+      ],
+      ["ok", 404],
+    );
   });
 
   test("a command runs to its end", async () => {
     const good = await ask("/run/served/talker/main?cmd=echo%20hi", { method: "POST" });
-    assert.deepEqual([good.status, good.body, good.headers["content-type"]], [200, "hi\n", "application/json"]);
+    assert.deepEqual(
+      [good.status, good.body, good.headers["content-type"]],
+      [200, "hi\n", "application/json"],
+    );
     const bad = await ask("/run/served/talker/main?cmd=ls%20/nope", { method: "POST" });
-    assert.deepEqual([bad.status, bad.body], [500, "command 'ls /nope' exited with 1: ls: /nope: No such file or directory\n"]);
+    assert.deepEqual(
+      [bad.status, bad.body],
+      [500, "command 'ls /nope' exited with 1: ls: /nope: No such file or directory\n"],
+    );
   });
 
   test("figures tell of the pod's processor time and memory", async () => {
     const summary = JSON.parse((await ask("/stats/summary")).body) as {
       node: { memory: { workingSetBytes: number } };
-      pods: { podRef: { name: string }; cpu: { usageCoreNanoSeconds: number }; containers: { name: string; memory: { workingSetBytes: number } }[] }[];
+      pods: {
+        podRef: { name: string };
+        cpu: { usageCoreNanoSeconds: number };
+        containers: { name: string; memory: { workingSetBytes: number } }[];
+      }[];
     };
     const pod = summary.pods.find(({ podRef }) => podRef.name === "talker")!;
     assert.ok(pod.cpu.usageCoreNanoSeconds > 0);
     assert.ok(pod.containers[0]!.memory.workingSetBytes > 0);
     assert.ok(summary.node.memory.workingSetBytes > 0);
-    assert.match((await ask("/metrics/resource")).body, /^pod_cpu_usage_seconds_total\{namespace="served",pod="talker"\} [0-9.e-]+ \d+$/m);
-    assert.match((await ask("/metrics/cadvisor")).body, /^container_memory_usage_bytes\{container="",id="[^"]+",image="",name="",namespace="served",pod="talker"\} [1-9]/m);
+    assert.match(
+      (await ask("/metrics/resource")).body,
+      /^pod_cpu_usage_seconds_total\{namespace="served",pod="talker"\} [0-9.e-]+ \d+$/m,
+    );
+    assert.match(
+      (await ask("/metrics/cadvisor")).body,
+      /^container_memory_usage_bytes\{container="",id="[^"]+",image="",name="",namespace="served",pod="talker"\} [1-9]/m,
+    );
   });
 
   test("kubectl shows logs, follows them and runs commands", async () => {
@@ -146,11 +217,16 @@ describe("the agent's server", needsCluster(), () => {
       return stdout;
     };
     assert.equal(await run("logs", "-n", namespace, "talker", "--tail=1"), "line-6\n");
-    assert.match(await run("logs", "-n", namespace, "talker", "--tail=1", "--timestamps"), /^\d{4}-\d\d-\d\dT[\d:.]+Z line-6\n$/);
+    assert.match(
+      await run("logs", "-n", namespace, "talker", "--tail=1", "--timestamps"),
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z line-6\n$/,
+    );
     assert.equal(await run("exec", "-n", namespace, "talker", "--", "sh", "-c", "echo out; exit 0"), "out\n");
     const failed = await cluster.kubectl(["exec", "-n", namespace, "talker", "--", "sh", "-c", "exit 7"]);
     assert.equal(failed.code, 7);
-    const piped = await cluster.kubectl(["exec", "-i", "-n", namespace, "talker", "--", "wc", "-c"], { input: "x".repeat(100_000) });
+    const piped = await cluster.kubectl(["exec", "-i", "-n", namespace, "talker", "--", "wc", "-c"], {
+      input: "x".repeat(100_000),
+    });
     assert.equal(piped.stdout.trim(), "100000");
   });
 
@@ -166,10 +242,23 @@ describe("the agent's server", needsCluster(), () => {
 
   test("kubectl attaches to what runs", async () => {
     await create("listener", 'while read line; do echo "heard $line"; done', {
-      containers: [{ name: "main", image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", 'while read line; do echo "heard $line"; done'], stdin: true }],
+      containers: [
+        {
+          name: "main",
+          image: cluster.containerd.images.busybox,
+          command: ["/bin/sh", "-c", 'while read line; do echo "heard $line"; done'],
+          stdin: true,
+        },
+      ],
     });
-    await cluster.kubectl(["attach", "-i", "-n", namespace, "listener"], { input: "hello\n", timeoutSeconds: 10 });
-    await until("it was heard", async () => (await ask("/containerLogs/served/listener/main")).body === "heard hello\n");
+    await cluster.kubectl(["attach", "-i", "-n", namespace, "listener"], {
+      input: "hello\n",
+      timeoutSeconds: 10,
+    });
+    await until(
+      "it was heard",
+      async () => (await ask("/containerLogs/served/listener/main")).body === "heard hello\n",
+    );
     await create("clock", "while :; do echo tick; sleep 0.2; done");
     await using attached = follow(cluster.apiserver.kubeconfig, ["attach", "-n", namespace, "clock"]);
     await attached.until("tick\ntick\n");
@@ -177,7 +266,13 @@ describe("the agent's server", needsCluster(), () => {
 
   test("kubectl forwards a port", async () => {
     await create("echoer", "while :; do echo pong | nc -l -p 8080; done");
-    await using forwarding = follow(cluster.apiserver.kubeconfig, ["port-forward", "-n", namespace, "echoer", ":8080"]);
+    await using forwarding = follow(cluster.apiserver.kubeconfig, [
+      "port-forward",
+      "-n",
+      namespace,
+      "echoer",
+      ":8080",
+    ]);
     const port = Number(/127\.0\.0\.1:(\d+) ->/.exec(await forwarding.until("Forwarding from"))?.[1]);
     const answer = await until("the pod answers", async () => {
       const heard_ = await new Promise<string>((resolve) => {
@@ -205,13 +300,20 @@ describe("the agent's server", needsCluster(), () => {
       numbers,
       Array.from({ length: 1500 }, (_, i) => i + 1),
     );
-    const files = await cluster.kubectl(["get", "--raw", `/api/v1/nodes/${cluster.nodeName}/proxy/logs/pods/${namespace}_chatty_${pod.metadata.uid}/main/`]);
+    const files = await cluster.kubectl([
+      "get",
+      "--raw",
+      `/api/v1/nodes/${cluster.nodeName}/proxy/logs/pods/${namespace}_chatty_${pod.metadata.uid}/main/`,
+    ]);
     const names = [...files.stdout.matchAll(/href="([^"]+)"/g)].map((found) => found[1]!);
     assert.ok(names.length > 1 && names.length <= 3, `rotated into ${names.join(" ")}`);
   });
 
   test("the log's verbosity changes while the agent runs", async () => {
-    assert.equal((await ask("/debug/flags/v", { method: "PUT", body: "3" })).body, "successfully set klog.logging.verbosity to 3\n");
+    assert.equal(
+      (await ask("/debug/flags/v", { method: "PUT", body: "3" })).body,
+      "successfully set klog.logging.verbosity to 3\n",
+    );
   });
 });
 
@@ -221,7 +323,9 @@ function heard(asking: ReturnType<typeof request>, body: string): Promise<Heard>
     asking.on("response", (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, body: text }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode!, headers: response.headers, body: text }),
+      );
     });
     asking.end(body);
   });

@@ -1,4 +1,5 @@
-// Volumes of pods on a real runtime: what containers see, what changes under them, and what is left when they are gone.
+// Volumes of pods on a real runtime: what containers see, what changes under them, and what is left when they
+// are gone.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -34,13 +35,25 @@ describe("volumes of pods", needed, () => {
       .of(kinds.pods)
       .get(name, { namespace })
       .catch(() => undefined);
-  const command = (script: string): object => ({ image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", script] });
-  const mounts = (...paths: string[]): object[] => paths.map((mountPath, i) => ({ name: `v${i}`, mountPath }));
+  const command = (script: string): object => ({
+    image: cluster.containerd.images.busybox,
+    command: ["/bin/sh", "-c", script],
+  });
+  const mounts = (...paths: string[]): object[] =>
+    paths.map((mountPath, i) => ({ name: `v${i}`, mountPath }));
 
   async function create(spec: object, metadata: object = {}): Promise<string> {
     const name = `p${++count}`;
-    const whole = { nodeName: cluster.nodeName, restartPolicy: "Never", terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, ...spec };
-    await cluster.client.of(kinds.pods).create({ metadata: { name, ...metadata }, spec: whole } as never, { namespace });
+    const whole = {
+      nodeName: cluster.nodeName,
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      ...spec,
+    };
+    await cluster.client
+      .of(kinds.pods)
+      .create({ metadata: { name, ...metadata }, spec: whole } as never, { namespace });
     return name;
   }
   async function logOf(name: string, container = "c"): Promise<string> {
@@ -55,15 +68,24 @@ describe("volumes of pods", needed, () => {
   }
   /** Runs a script to its end with one volume at /v; gives what it printed. */
   async function printed(script: string, volume: object, spec: object = {}): Promise<string> {
-    const name = await create({ volumes: [{ name: "v0", ...volume }], containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }], ...spec });
+    const name = await create({
+      volumes: [{ name: "v0", ...volume }],
+      containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }],
+      ...spec,
+    });
     await finished(name);
     return await logOf(name);
   }
   async function trouble(volume: object): Promise<string> {
-    const name = await create({ volumes: [{ name: "v0", ...volume }], containers: [{ name: "c", ...command("true"), volumeMounts: mounts("/v") }] });
+    const name = await create({
+      volumes: [{ name: "v0", ...volume }],
+      containers: [{ name: "c", ...command("true"), volumeMounts: mounts("/v") }],
+    });
     const event = await until(`${name} has trouble`, async () => {
       const { items } = await cluster.client.of(kinds.coreEvents).list({ namespace });
-      return items.find(({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount");
+      return items.find(
+        ({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount",
+      );
     });
     assert.equal((await get(name))?.status?.phase, "Pending");
     await cluster.client.of(kinds.pods).delete(name, { namespace, graceSeconds: 0 });
@@ -75,7 +97,11 @@ describe("volumes of pods", needed, () => {
       volumes: [{ name: "v0", emptyDir: {} }],
       containers: [
         { name: "a", ...command("echo data > /v/f"), volumeMounts: mounts("/v") },
-        { name: "c", ...command('while [ ! -s /v/f ]; do sleep 0.1; done; cat /v/f; stat -c "%u %g %a" /v'), volumeMounts: mounts("/v") },
+        {
+          name: "c",
+          ...command('while [ ! -s /v/f ]; do sleep 0.1; done; cat /v/f; stat -c "%u %g %a" /v'),
+          volumeMounts: mounts("/v"),
+        },
       ],
     });
     await finished(name);
@@ -84,32 +110,53 @@ describe("volumes of pods", needed, () => {
 
   test("an emptyDir in memory is a tmpfs of its size", async () => {
     assert.equal(
-      await printed("grep ' /v ' /proc/mounts | cut -d' ' -f3; df -k /v | tail -1 | awk '{print $2}'", { emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }),
+      await printed("grep ' /v ' /proc/mounts | cut -d' ' -f3; df -k /v | tail -1 | awk '{print $2}'", {
+        emptyDir: { medium: "Memory", sizeLimit: "8Mi" },
+      }),
       "tmpfs\n8192\n",
     );
   });
 
   test("config maps and secrets are files with their modes", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } }, { namespace });
-    await cluster.client.of(kinds.secrets).create({ metadata: { name: "sec" }, data: { s: Buffer.from("S").toString("base64") } }, { namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } }, { namespace });
+    await cluster.client
+      .of(kinds.secrets)
+      .create({ metadata: { name: "sec" }, data: { s: Buffer.from("S").toString("base64") } }, { namespace });
     const show = 'for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done';
     assert.equal(await printed(show, { configMap: { name: "cm" } }), "/v/a 644 1\n/v/b 644 2\n");
     assert.equal(await printed(show, { secret: { secretName: "sec", defaultMode: 0o400 } }), "/v/s 400 S\n");
-    assert.equal(await printed(show, { configMap: { name: "cm", items: [{ key: "a", path: "x", mode: 0o600 }] } }), "/v/x 600 1\n");
-    assert.equal(await printed("touch /v/new 2>&1 | grep -o 'Read-only'", { configMap: { name: "cm" } }), "Read-only\n");
+    assert.equal(
+      await printed(show, { configMap: { name: "cm", items: [{ key: "a", path: "x", mode: 0o600 }] } }),
+      "/v/x 600 1\n",
+    );
+    assert.equal(
+      await printed("touch /v/new 2>&1 | grep -o 'Read-only'", { configMap: { name: "cm" } }),
+      "Read-only\n",
+    );
   });
 
   test("the pod tells itself its labels and limits", async () => {
     const items = [
       { path: "name", fieldRef: { fieldPath: "metadata.name" } },
       { path: "labels", fieldRef: { fieldPath: "metadata.labels" } },
-      { path: "cpu", mode: 0o600, resourceFieldRef: { containerName: "c", resource: "limits.cpu", divisor: "1m" } },
+      {
+        path: "cpu",
+        mode: 0o600,
+        resourceFieldRef: { containerName: "c", resource: "limits.cpu", divisor: "1m" },
+      },
     ];
     const name = await create(
       {
         volumes: [{ name: "v0", downwardAPI: { items } }],
         containers: [
-          { name: "c", ...command('for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done'), resources: { limits: { cpu: "250m" } }, volumeMounts: mounts("/v") },
+          {
+            name: "c",
+            ...command('for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done'),
+            resources: { limits: { cpu: "250m" } },
+            volumeMounts: mounts("/v"),
+          },
         ],
       },
       { labels: { a: "one", b: "2" } },
@@ -120,60 +167,121 @@ describe("volumes of pods", needed, () => {
 
   test("a projected token is for its audience", async () => {
     const script = `cut -d. -f2 /v/tok | tr _- /+ | sed "s/$/==/" | base64 -d 2>/dev/null | grep -o '"aud":\\["me"\\]'; stat -L -c %a /v/tok`;
-    assert.equal(await printed(script, { projected: { sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }] } }), '"aud":["me"]\n644\n');
+    assert.equal(
+      await printed(script, {
+        projected: {
+          sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }],
+        },
+      }),
+      '"aud":["me"]\n644\n',
+    );
   });
 
   test("in a projection later sources win", async () => {
     const sources = [{ configMap: { name: "both-cm" } }, { secret: { name: "both-sec" } }];
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "both-cm" }, data: { a: "from cm" } }, { namespace });
-    await cluster.client.of(kinds.secrets).create({ metadata: { name: "both-sec" }, data: { a: Buffer.from("from secret").toString("base64") } }, { namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: "both-cm" }, data: { a: "from cm" } }, { namespace });
+    await cluster.client
+      .of(kinds.secrets)
+      .create(
+        { metadata: { name: "both-sec" }, data: { a: Buffer.from("from secret").toString("base64") } },
+        { namespace },
+      );
     assert.equal(await printed("cat /v/a", { projected: { sources } }), "from secret");
   });
 
   test("a group owns what it shall", async () => {
     const securityContext = { runAsUser: 1000, fsGroup: 2222, supplementalGroups: [3333] };
-    assert.equal(await printed('stat -c "%g %a" /v; touch /v/f; stat -c "%u %g" /v/f', { emptyDir: {} }, { securityContext }), "2222 2777\n1000 2222\n");
-    assert.equal(await printed('stat -L -c "%g %a" /v/s', { secret: { secretName: "sec" } }, { securityContext }), "2222 644\n");
+    assert.equal(
+      await printed(
+        'stat -c "%g %a" /v; touch /v/f; stat -c "%u %g" /v/f',
+        { emptyDir: {} },
+        { securityContext },
+      ),
+      "2222 2777\n1000 2222\n",
+    );
+    assert.equal(
+      await printed('stat -L -c "%g %a" /v/s', { secret: { secretName: "sec" } }, { securityContext }),
+      "2222 644\n",
+    );
   });
 
   test("paths of the host are of the type asked for", async () => {
     const folder = join(cluster.folder, "host");
     await mkdir(folder);
-    assert.equal(await printed('touch /v/f && stat -c "%a %F" /v', { hostPath: { path: join(folder, "made"), type: "DirectoryOrCreate" } }), "755 directory\n");
-    assert.equal(await printed('stat -c "%F %a" /v', { hostPath: { path: join(folder, "file"), type: "FileOrCreate" } }), "regular empty file 644\n");
-    assert.equal(await printed("[ -c /v ] && echo char", { hostPath: { path: "/dev/null", type: "CharDevice" } }), "char\n");
+    assert.equal(
+      await printed('touch /v/f && stat -c "%a %F" /v', {
+        hostPath: { path: join(folder, "made"), type: "DirectoryOrCreate" },
+      }),
+      "755 directory\n",
+    );
+    assert.equal(
+      await printed('stat -c "%F %a" /v', { hostPath: { path: join(folder, "file"), type: "FileOrCreate" } }),
+      "regular empty file 644\n",
+    );
+    assert.equal(
+      await printed("[ -c /v ] && echo char", { hostPath: { path: "/dev/null", type: "CharDevice" } }),
+      "char\n",
+    );
     assert.ok(existsSync(join(folder, "made", "f")), "what the host had made for it stays");
-    assert.match(await trouble({ hostPath: { path: "/etc", type: "File" } }), /hostPath type check failed: \/etc is not a file/);
+    assert.match(
+      await trouble({ hostPath: { path: "/etc", type: "File" } }),
+      /hostPath type check failed: \/etc is not a file/,
+    );
   });
 
   test("a missing map is trouble until it appears", async () => {
-    const name = await create({ volumes: [{ name: "v0", configMap: { name: "late" } }], containers: [{ name: "c", ...command("cat /v/k"), volumeMounts: mounts("/v") }] });
+    const name = await create({
+      volumes: [{ name: "v0", configMap: { name: "late" } }],
+      containers: [{ name: "c", ...command("cat /v/k"), volumeMounts: mounts("/v") }],
+    });
     await until("the trouble is told", async () =>
-      (await cluster.client.of(kinds.coreEvents).list({ namespace })).items.some(({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount"),
+      (await cluster.client.of(kinds.coreEvents).list({ namespace })).items.some(
+        ({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount",
+      ),
     );
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "late" }, data: { k: "at last" } }, { namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: "late" }, data: { k: "at last" } }, { namespace });
     await finished(name);
     assert.equal(await logOf(name), "at last");
   });
 
   test("a change of a map reaches the running container, whole", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "live" }, data: { a: "1", b: "1" } }, { namespace });
-    const script = 'cat /v/a /v/b; echo; while [ "$(cat /v/a)" = 1 ]; do sleep 0.1; done; cat /v/a /v/b; echo';
-    const name = await create({ volumes: [{ name: "v0", configMap: { name: "live" } }], containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }] });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: "live" }, data: { a: "1", b: "1" } }, { namespace });
+    const script =
+      'cat /v/a /v/b; echo; while [ "$(cat /v/a)" = 1 ]; do sleep 0.1; done; cat /v/a /v/b; echo';
+    const name = await create({
+      volumes: [{ name: "v0", configMap: { name: "live" } }],
+      containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }],
+    });
     await until("the first look", async () => (await logOf(name).catch(() => "")) === "11\n");
-    await cluster.client.of(kinds.configMaps).patch("live", "merge", { data: { a: "2", b: "2" } }, { namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .patch("live", "merge", { data: { a: "2", b: "2" } }, { namespace });
     await finished(name);
     assert.equal(await logOf(name), "11\n22\n");
   });
 
   test("paths inside volumes are bound, and cannot lead out", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "sub" }, data: { k: "cmval\n" } }, { namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: "sub" }, data: { k: "cmval\n" } }, { namespace });
     const name = await create({
       volumes: [
         { name: "v0", emptyDir: {} },
         { name: "v1", configMap: { name: "sub" } },
       ],
-      initContainers: [{ name: "i", ...command("mkdir -p /v/in/er; echo deep > /v/in/er/f; ln -s /etc /v/l"), volumeMounts: mounts("/v") }],
+      initContainers: [
+        {
+          name: "i",
+          ...command("mkdir -p /v/in/er; echo deep > /v/in/er/f; ln -s /etc /v/l"),
+          volumeMounts: mounts("/v"),
+        },
+      ],
       containers: [
         {
           name: "c",
@@ -191,13 +299,18 @@ describe("volumes of pods", needed, () => {
     const bad = await create({
       volumes: [{ name: "v0", emptyDir: {} }],
       initContainers: [{ name: "i", ...command("ln -s /etc /v/l"), volumeMounts: mounts("/v") }],
-      containers: [{ name: "c", ...command("echo no"), volumeMounts: [{ name: "v0", mountPath: "/x", subPath: "l" }] }],
+      containers: [
+        { name: "c", ...command("echo no"), volumeMounts: [{ name: "v0", mountPath: "/x", subPath: "l" }] },
+      ],
     });
     const waiting = await until("the container is refused", async () => {
       const state = (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting;
       return state?.message !== undefined && state;
     });
-    assert.deepEqual([waiting.reason, waiting.message], ["CreateContainerConfigError", 'failed to prepare subPath for volumeMount "v0" of container "c"']);
+    assert.deepEqual(
+      [waiting.reason, waiting.message],
+      ["CreateContainerConfigError", 'failed to prepare subPath for volumeMount "v0" of container "c"'],
+    );
     await cluster.client.of(kinds.pods).delete(bad, { namespace });
   });
 
@@ -207,7 +320,13 @@ describe("volumes of pods", needed, () => {
     const size = { storage: "1Mi" };
     const claim = (await cluster.client.request("POST", claims, {
       metadata: { name },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: size }, volumeName: name, volumeMode, storageClassName: "" },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        resources: { requests: size },
+        volumeName: name,
+        volumeMode,
+        storageClassName: "",
+      },
     })) as { metadata: { uid: string } };
     await cluster.client.request("POST", "/api/v1/persistentvolumes", {
       metadata: { name },
@@ -216,7 +335,17 @@ describe("volumes of pods", needed, () => {
         accessModes: ["ReadWriteOnce"],
         volumeMode,
         local: { path },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: cluster.dialect.names.labels.hostname, operator: "In", values: [cluster.nodeName] }] }] } },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              {
+                matchExpressions: [
+                  { key: cluster.dialect.names.labels.hostname, operator: "In", values: [cluster.nodeName] },
+                ],
+              },
+            ],
+          },
+        },
         claimRef: { kind: "PersistentVolumeClaim", namespace, name, uid: claim.metadata.uid },
       },
     });
@@ -236,11 +365,15 @@ describe("volumes of pods", needed, () => {
     await claimOn(device, "disk", "Block");
     const spec = (readOnly: boolean, script: string): object => ({
       volumes: [{ name: "v0", persistentVolumeClaim: { claimName: "disk", readOnly } }],
-      containers: [{ name: "c", ...command(script), volumeDevices: [{ name: "v0", devicePath: "/dev/own" }] }],
+      containers: [
+        { name: "c", ...command(script), volumeDevices: [{ name: "v0", devicePath: "/dev/own" }] },
+      ],
     });
     const writer = await create(spec(false, "test -b /dev/own && echo hello > /dev/own && sync"));
     assert.equal((await finished(writer)).status?.phase, "Succeeded");
-    const reader = await create(spec(true, "head -c 5 /dev/own; (echo x > /dev/own) 2>/dev/null && echo wrote"));
+    const reader = await create(
+      spec(true, "head -c 5 /dev/own; (echo x > /dev/own) 2>/dev/null && echo wrote"),
+    );
     await finished(reader);
     assert.equal(await logOf(reader), "hello");
     for (const name of [writer, reader]) await cluster.client.of(kinds.pods).delete(name, { namespace });
@@ -253,20 +386,40 @@ describe("volumes of pods", needed, () => {
     await mkdir(folder);
     await writeFile(join(folder, "precious"), "mine\n");
     await claimOn(folder, "claim", "Filesystem");
-    assert.equal(await printed("cat /v/precious; echo more > /v/added", { persistentVolumeClaim: { claimName: "claim" } }), "mine\n");
+    assert.equal(
+      await printed("cat /v/precious; echo more > /v/added", {
+        persistentVolumeClaim: { claimName: "claim" },
+      }),
+      "mine\n",
+    );
     await cluster.client.of(kinds.pods).delete(`p${count}`, { namespace });
     await until("the pod is gone", async () => !(await get(`p${count}`)));
-    assert.deepEqual((await readdir(folder)).toSorted(), ["added", "precious"], "the volume outlives the pod");
+    assert.deepEqual(
+      (await readdir(folder)).toSorted(),
+      ["added", "precious"],
+      "the volume outlives the pod",
+    );
   });
 
   test("a disk volume over its limit ends the pod", async () => {
     const name = await create({
       volumes: [{ name: "v0", emptyDir: { sizeLimit: "1Mi" } }],
-      containers: [{ name: "c", ...command("dd if=/dev/zero of=/v/f bs=1M count=5 2>/dev/null; sleep 3600"), volumeMounts: mounts("/v") }],
+      containers: [
+        {
+          name: "c",
+          ...command("dd if=/dev/zero of=/v/f bs=1M count=5 2>/dev/null; sleep 3600"),
+          volumeMounts: mounts("/v"),
+        },
+      ],
     });
     const { status } = await finished(name);
-    assert.deepEqual([status?.phase, status?.reason, status?.message], ["Failed", "Evicted", 'Usage of EmptyDir volume "v0" exceeds the limit "1Mi". ']);
-    await until("its container and its log have given back their room", async () => (await logOf(name)).startsWith("unable to retrieve container logs for containerd://"));
+    assert.deepEqual(
+      [status?.phase, status?.reason, status?.message],
+      ["Failed", "Evicted", 'Usage of EmptyDir volume "v0" exceeds the limit "1Mi". '],
+    );
+    await until("its container and its log have given back their room", async () =>
+      (await logOf(name)).startsWith("unable to retrieve container logs for containerd://"),
+    );
   });
 
   test("after an agent's restart running pods keep their volumes, and gone ones leave nothing", async () => {
@@ -275,17 +428,32 @@ describe("volumes of pods", needed, () => {
         { name: "v0", emptyDir: { medium: "Memory" } },
         { name: "v1", secret: { secretName: "sec" } },
       ],
-      containers: [{ name: "c", ...command("echo kept > /v/f; sleep 3600"), volumeMounts: mounts("/v", "/s") }],
+      containers: [
+        { name: "c", ...command("echo kept > /v/f; sleep 3600"), volumeMounts: mounts("/v", "/s") },
+      ],
     });
     await until(`${running} runs`, async () => (await get(running))?.status?.phase === "Running");
     await cluster.agent.kill9();
     await cluster.agent.start();
-    const { stdout } = await until("exec works again", () => cluster.kubectl(["exec", "-n", namespace, running, "--", "cat", "/v/f", "/s/s"]).catch(() => undefined));
+    const { stdout } = await until("exec works again", () =>
+      cluster.kubectl(["exec", "-n", namespace, running, "--", "cat", "/v/f", "/s/s"]).catch(() => undefined),
+    );
     assert.equal(stdout, "kept\nS");
     const { items } = await cluster.client.of(kinds.pods).list({ namespace });
-    for (const { metadata } of items) await cluster.client.of(kinds.pods).delete(metadata.name!, { namespace });
-    await until("all pods are gone", async () => (await cluster.client.of(kinds.pods).list({ namespace })).items.length === 0);
-    await until("no mount of theirs is left", async () => !(await readFile("/proc/self/mountinfo", "utf8")).includes(`${cluster.agent.rootDir}/pods/`));
-    await until("no folder of theirs is left", async () => (await readdir(join(cluster.agent.rootDir, "pods"))).length === 0);
+    for (const { metadata } of items)
+      await cluster.client.of(kinds.pods).delete(metadata.name!, { namespace });
+    await until(
+      "all pods are gone",
+      async () => (await cluster.client.of(kinds.pods).list({ namespace })).items.length === 0,
+    );
+    await until(
+      "no mount of theirs is left",
+      async () =>
+        !(await readFile("/proc/self/mountinfo", "utf8")).includes(`${cluster.agent.rootDir}/pods/`),
+    );
+    await until(
+      "no folder of theirs is left",
+      async () => (await readdir(join(cluster.agent.rootDir, "pods"))).length === 0,
+    );
   });
 });

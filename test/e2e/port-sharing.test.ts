@@ -20,7 +20,10 @@ test("several servers listen on one port when sharing is permitted, and not othe
   const port = Number(new URL(first.url).port);
   const second = await startServer({ store: "memory", port, flags: shared });
   assert.equal(second.url, first.url);
-  await assert.rejects(startServer({ store: "memory", port }), new RegExp(`^Error: --secure-port=${port}: another program listens on this port of `));
+  await assert.rejects(
+    startServer({ store: "memory", port }),
+    new RegExp(`^Error: --secure-port=${port}: another program listens on this port of `),
+  );
   assert.match(await visit(port), /^HTTP\/1\.1 \d{3}/);
   await second.stop();
   for (let times = 0; times < 5; times++) assert.match(await visit(port), /^HTTP\/1\.1 \d{3}/);
@@ -36,5 +39,8 @@ test("a server that is started again does not wait for connections that its pred
 });
 
 test("an address that this machine does not have is told with its flag", async () => {
-  await assert.rejects(startServer({ store: "memory", port: 0, flags: ["--bind-address=192.0.2.77"] }), /^Error: --bind-address=192\.0\.2\.77: this machine has no such address$/);
+  await assert.rejects(
+    startServer({ store: "memory", port: 0, flags: ["--bind-address=192.0.2.77"] }),
+    /^Error: --bind-address=192\.0\.2\.77: this machine has no such address$/,
+  );
 });

@@ -12,10 +12,26 @@ const cases: [name: string, source: string, results: string[]][] = [
   ["a test that passes", `test("a", () => {});`, ["passed a"]],
   ["a test that fails", `test("a", () => { throw new Error("no"); });`, ["failed a"]],
   ["a skipped test carries its reason", `test("a", { skip: "no etcd" }, () => {});`, ["skipped a: no etcd"]],
-  ["a group counts what is inside it", `describe("g", () => { test("a", () => {}); test("b", () => {}); });`, ["passed g › a", "passed g › b"]],
-  ["a skipped group counts once", `describe("g", { skip: "no etcd" }, () => { test("a", () => {}); });`, ["skipped g: no etcd"]],
-  ["a failure inside a group counts once", `describe("g", () => { test("a", () => { throw new Error("no"); }); });`, ["failed g › a"]],
-  ["a group whose preparation fails is a failure", `describe("g", () => { before(() => { throw new Error("no"); }); test("a", () => {}); });`, ["failed g › a", "failed g"]],
+  [
+    "a group counts what is inside it",
+    `describe("g", () => { test("a", () => {}); test("b", () => {}); });`,
+    ["passed g › a", "passed g › b"],
+  ],
+  [
+    "a skipped group counts once",
+    `describe("g", { skip: "no etcd" }, () => { test("a", () => {}); });`,
+    ["skipped g: no etcd"],
+  ],
+  [
+    "a failure inside a group counts once",
+    `describe("g", () => { test("a", () => { throw new Error("no"); }); });`,
+    ["failed g › a"],
+  ],
+  [
+    "a group whose preparation fails is a failure",
+    `describe("g", () => { before(() => { throw new Error("no"); }); test("a", () => {}); });`,
+    ["failed g › a", "failed g"],
+  ],
   ["a file without tests counts nothing", "", []],
   ["a file that cannot be loaded is a failure", `throw new Error("no");`, ["failed x.test.mjs"]],
 ];
@@ -25,17 +41,26 @@ for (const isolation of ["none", "process"]) {
     test(`${name}, isolation ${isolation}`, (t) => {
       const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
       t.after(() => rmSync(folder, { recursive: true }));
-      writeFileSync(join(folder, "x.test.mjs"), `import { before, describe, test } from "node:test";\n${source}\n`);
+      writeFileSync(
+        join(folder, "x.test.mjs"),
+        `import { before, describe, test } from "node:test";\n${source}\n`,
+      );
       const notes = join(folder, "notes");
       writeFileSync(notes, "");
       const env: NodeJS.ProcessEnv = { ...process.env, ORCH_TEST_RESULTS: notes };
       delete env["NODE_TEST_CONTEXT"];
-      spawnSync(process.execPath, ["--test", `--test-isolation=${isolation}`, `--test-reporter=${reporter}`, "x.test.mjs"], { cwd: folder, env });
+      spawnSync(
+        process.execPath,
+        ["--test", `--test-isolation=${isolation}`, `--test-reporter=${reporter}`, "x.test.mjs"],
+        { cwd: folder, env },
+      );
       const lines = readFileSync(notes, "utf8")
         .split("\n")
         .filter(Boolean)
         .map((line) => JSON.parse(line) as { result?: string; name: string; reason?: string });
-      const found = lines.filter(({ result }) => result).map((line) => `${line.result} ${line.name}${line.reason ? `: ${line.reason}` : ""}`);
+      const found = lines
+        .filter(({ result }) => result)
+        .map((line) => `${line.result} ${line.name}${line.reason ? `: ${line.reason}` : ""}`);
       assert.deepEqual(found, expected);
     });
   }

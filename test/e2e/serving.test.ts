@@ -20,11 +20,19 @@ const folder = mkdtempSync(join(tmpdir(), "orch-serving-"));
 after(() => rmSync(folder, { recursive: true }));
 const file = (name: string): string => join(folder, name);
 const pair = (name: string, names: readonly string[]): void =>
-  writePair(selfSigned({ commonName: name }, names, { now: Date.now(), days: 2 }), file(`${name}.crt`), file(`${name}.key`));
+  writePair(
+    selfSigned({ commonName: name }, names, { now: Date.now(), days: 2 }),
+    file(`${name}.crt`),
+    file(`${name}.key`),
+  );
 pair("main", ["localhost", "127.0.0.1"]);
 pair("exact", ["one.test.example"]);
 pair("wild", ["*.test.example"]);
-writePair(selfSigned({ commonName: "accounts" }, [], { now: Date.now(), days: 2 }), file("accounts.crt"), file("accounts.key"));
+writePair(
+  selfSigned({ commonName: "accounts" }, [], { now: Date.now(), days: 2 }),
+  file("accounts.crt"),
+  file("accounts.key"),
+);
 writeFileSync(file("tokens.csv"), 'admin-token,admin,admin,"system:masters"\nuser-token,user,user\n');
 
 interface Served extends AsyncDisposable {
@@ -47,7 +55,12 @@ async function serve(...flags: string[]): Promise<Served> {
     ...flags,
   ]);
   assert.deepEqual(settled.errors, []);
-  const server = await start({ dialect: dialects.orch, settings: settled.values, gates: settled.gates, log: silentLog });
+  const server = await start({
+    dialect: dialects.orch,
+    settings: settled.values,
+    gates: settled.gates,
+    log: silentLog,
+  });
   return { server, port, [Symbol.asyncDispose]: () => server.stop() };
 }
 
@@ -57,15 +70,29 @@ interface Answer {
   readonly body: Buffer;
 }
 
-function ask({ port }: { readonly port: number }, path: string, options: RequestOptions = {}, body?: string): Promise<Answer> {
+function ask(
+  { port }: { readonly port: number },
+  path: string,
+  options: RequestOptions = {},
+  body?: string,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: "Bearer admin-token", ...(body !== undefined && { "content-type": "application/json" }), ...(options.headers as object) };
-    const sent = request({ host: "127.0.0.1", port, path, agent: false, rejectUnauthorized: false, ...options, headers }, (reply) => {
-      const chunks: Buffer[] = [];
-      reply.on("data", (chunk: Buffer) => chunks.push(chunk));
-      reply.on("end", () => resolve({ status: reply.statusCode!, headers: reply.headers, body: Buffer.concat(chunks) }));
-      reply.on("error", reject);
-    });
+    const headers = {
+      authorization: "Bearer admin-token",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(options.headers as object),
+    };
+    const sent = request(
+      { host: "127.0.0.1", port, path, agent: false, rejectUnauthorized: false, ...options, headers },
+      (reply) => {
+        const chunks: Buffer[] = [];
+        reply.on("data", (chunk: Buffer) => chunks.push(chunk));
+        reply.on("end", () =>
+          resolve({ status: reply.statusCode!, headers: reply.headers, body: Buffer.concat(chunks) }),
+        );
+        reply.on("error", reject);
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });
@@ -73,8 +100,20 @@ function ask({ port }: { readonly port: number }, path: string, options: Request
 
 /** A request that does not come to its end. */
 function halfSent({ port }: { readonly port: number }, token: string): ClientRequest {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "content-length": 100 };
-  const sent = request({ host: "127.0.0.1", port, path: "/api/v1/namespaces/default/configmaps", method: "POST", agent: false, rejectUnauthorized: false, headers });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": 100,
+  };
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    path: "/api/v1/namespaces/default/configmaps",
+    method: "POST",
+    agent: false,
+    rejectUnauthorized: false,
+    headers,
+  });
   sent.on("error", () => undefined);
   sent.write("{");
   return sent;
@@ -99,7 +138,12 @@ test("a name gets its own certificate: exact before wildcard, given before found
     `--tls-sni-cert-key=${file("wild.crt")},${file("wild.key")}:given.example`,
   );
   const names = ["one.test.example", "two.test.example", "given.example", "other.example"];
-  assert.deepEqual(await Promise.all(names.map((name) => commonName(served.port, name))), ["exact", "wild", "wild", "main"]);
+  assert.deepEqual(await Promise.all(names.map((name) => commonName(served.port, name))), [
+    "exact",
+    "wild",
+    "wild",
+    "main",
+  ]);
 });
 
 test("a certificate that is replaced is served to whoever connects next", async () => {
@@ -120,11 +164,18 @@ test("a certificate that is replaced is served to whoever connects next", async 
 
 test("client authorities that are replaced are trusted, and those before no longer", async () => {
   const today = { now: Date.now(), days: 2 };
-  const [before, after] = [createAuthority({ commonName: "before" }, today), createAuthority({ commonName: "after" }, today)];
-  const [old, fresh] = [signClient(before, { commonName: "someone" }, today), signClient(after, { commonName: "someone" }, today)];
+  const [before, after] = [
+    createAuthority({ commonName: "before" }, today),
+    createAuthority({ commonName: "after" }, today),
+  ];
+  const [old, fresh] = [
+    signClient(before, { commonName: "someone" }, today),
+    signClient(after, { commonName: "someone" }, today),
+  ];
   writeFileSync(file("authorities.crt"), before.certificate);
   await using served = await serve(`--client-ca-file=${file("authorities.crt")}`);
-  const status = async ({ certificate, key }: typeof old): Promise<number> => (await ask(served, "/version", { cert: certificate, key, headers: { authorization: "" } })).status;
+  const status = async ({ certificate, key }: typeof old): Promise<number> =>
+    (await ask(served, "/version", { cert: certificate, key, headers: { authorization: "" } })).status;
   assert.deepEqual([await status(old), await status(fresh)], [200, 401]);
   writeFileSync(file("authorities.crt"), after.certificate);
   await until("the old authority is no longer trusted", async () => (await status(old)) !== 200);
@@ -132,8 +183,13 @@ test("client authorities that are replaced are trusted, and those before no long
 });
 
 test("TLS below the oldest version is refused, and the chosen cipher suite is used", async () => {
-  await using served = await serve("--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384");
-  await assert.rejects(shake(served.port, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" }));
+  await using served = await serve(
+    "--tls-min-version=VersionTLS12",
+    "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+  );
+  await assert.rejects(
+    shake(served.port, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" }),
+  );
   const cipherOf = async (maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<string> => {
     const socket = await shake(served.port, { maxVersion });
     try {
@@ -143,7 +199,8 @@ test("TLS below the oldest version is refused, and the chosen cipher suite is us
     }
   };
   assert.equal(await cipherOf("TLSv1.2"), "ECDHE-ECDSA-AES256-GCM-SHA384");
-  // The newest version takes no orders, and of its suites the server prefers the cheapest, whatever the client does.
+  // The newest version takes no orders, and of its suites the server prefers the cheapest, whatever the
+  // client does.
   assert.equal(await cipherOf("TLSv1.3"), "TLS_AES_128_GCM_SHA256");
 });
 
@@ -157,7 +214,10 @@ test("a client is asked for a certificate only where one could be of use", async
 test("large answers are compressed for those who take it, over both protocols", async () => {
   await using served = await serve();
   const data = JSON.stringify({ metadata: { name: "large" }, data: { text: "x".repeat(300_000) } });
-  assert.equal((await ask(served, "/api/v1/namespaces/default/configmaps", { method: "POST" }, data)).status, 201);
+  assert.equal(
+    (await ask(served, "/api/v1/namespaces/default/configmaps", { method: "POST" }, data)).status,
+    201,
+  );
   const path = "/api/v1/namespaces/default/configmaps";
   const plain = await ask(served, path);
   const zipped = await ask(served, path, { headers: { "accept-encoding": "gzip" } });
@@ -173,7 +233,11 @@ test("large answers are compressed for those who take it, over both protocols", 
   assert.deepEqual(gunzipSync(body), plain.body);
 });
 
-async function askHttp2(session: ClientHttp2Session, path: string, headers: Record<string, string> = {}): Promise<[Record<string, unknown>, Buffer]> {
+async function askHttp2(
+  session: ClientHttp2Session,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<[Record<string, unknown>, Buffer]> {
   const stream = session.request({ ":path": path, authorization: "Bearer admin-token", ...headers });
   const [answered] = (await once(stream, "response")) as [Record<string, unknown>];
   const chunks: Buffer[] = [];
@@ -186,7 +250,8 @@ test("now and then an HTTP/2 client is asked to connect anew, and its answer sti
   const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false });
   let asked = false;
   session.on("goaway", () => (asked = true));
-  for (let at = 0; at < 5000 && !asked && !session.closed && !session.destroyed; at++) assert.equal((await askHttp2(session, "/version"))[0][":status"], 200);
+  for (let at = 0; at < 5000 && !asked && !session.closed && !session.destroyed; at++)
+    assert.equal((await askHttp2(session, "/version"))[0][":status"], 200);
   session.close();
   assert.ok(asked);
 });
@@ -198,8 +263,14 @@ test("headers beyond the limit are refused and the server lives on", async () =>
 });
 
 for (const [name, off] of [
-  ["too many requests in flight answer 429 and Retry-After, but for watches and superusers", "--enable-priority-and-fairness=false"],
-  ["priority and fairness needs its feature gate too: without it too many requests are refused at once", "--feature-gates=APIPriorityAndFairness=false"],
+  [
+    "too many requests in flight answer 429 and Retry-After, but for watches and superusers",
+    "--enable-priority-and-fairness=false",
+  ],
+  [
+    "priority and fairness needs its feature gate too: without it too many requests are refused at once",
+    "--feature-gates=APIPriorityAndFairness=false",
+  ],
 ] as const) {
   test(name, () => tooManyAreRefused(off));
 }
@@ -208,12 +279,20 @@ async function tooManyAreRefused(off: string): Promise<void> {
   await using served = await serve("--max-requests-inflight=1", "--max-mutating-requests-inflight=1", off);
   const held = halfSent(served, "user-token");
   const attempt = (token: string) =>
-    ask(served, "/api/v1/namespaces/default/configmaps?dryRun=All", { method: "POST", headers: { authorization: `Bearer ${token}` } }, '{"metadata":{"name":"a"}}');
+    ask(
+      served,
+      "/api/v1/namespaces/default/configmaps?dryRun=All",
+      { method: "POST", headers: { authorization: `Bearer ${token}` } },
+      '{"metadata":{"name":"a"}}',
+    );
   let refused = await attempt("user-token");
   while (refused.status === 201) refused = await attempt("user-token");
   assert.deepEqual([refused.status, refused.headers["retry-after"]], [429, "1"]);
   assert.equal((await attempt("admin-token")).status, 201);
-  assert.equal((await ask(served, "/version", { headers: { authorization: "Bearer user-token" } })).status, 200);
+  assert.equal(
+    (await ask(served, "/version", { headers: { authorization: "Bearer user-token" } })).status,
+    200,
+  );
   held.destroy();
 }
 
@@ -230,7 +309,10 @@ test("metrics count what was asked, and disabled ones are not shown", async () =
   await ask(served, "/api/v1/namespaces/default");
   const { body, headers } = await ask(served, "/metrics");
   assert.match(String(headers["content-type"]), /^text\/plain; version=0\.0\.4/);
-  assert.match(body.toString(), /^apiserver_request_total\{verb="GET",dry_run="",group="",version="v1",resource="namespaces",.*code="200"\} 1$/m);
+  assert.match(
+    body.toString(),
+    /^apiserver_request_total\{verb="GET",dry_run="",group="",version="v1",resource="namespaces",.*code="200"\} 1$/m,
+  );
   assert.match(body.toString(), /^apiserver_storage_objects\{resource="namespaces"\} 4$/m);
   assert.match(body.toString(), /^nodejs_eventloop_delay_seconds_count \d+$/m);
   assert.doesNotMatch(body.toString(), /process_open_fds/);
@@ -267,7 +349,9 @@ test("a stop inside this process ends watches and leaves nothing behind", async 
 });
 
 test("the program: not ready at once, 429 while it drains, a second signal ends it", async () => {
-  await using server = await startApiserver({ flags: ["--shutdown-delay-duration=1s", "--shutdown-send-retry-after=true"] });
+  await using server = await startApiserver({
+    flags: ["--shutdown-delay-duration=1s", "--shutdown-send-retry-after=true"],
+  });
   process.kill(server.pid, "SIGTERM");
   await until("it is not ready", async () => (await server.call("GET", "/readyz")).status !== 200);
   assert.equal((await server.call("GET", "/readyz")).status, 500);

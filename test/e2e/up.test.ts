@@ -1,7 +1,16 @@
 // orch up, from the first start to the purge, as a person would use it.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -26,7 +35,9 @@ interface Running {
 }
 
 function up(...flags: string[]): Running {
-  const child = spawn(orch, ["up", `--data-dir=${data}`, "--agent=false", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(orch, ["up", `--data-dir=${data}`, "--agent=false", ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   started.push(child);
   let text = "";
   let look = (): void => undefined;
@@ -57,44 +68,48 @@ const run = async (...args: string[]): Promise<{ code: number; text: string }> =
   }
 };
 
-test("a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away", needs(kubectlProgram), async () => {
-  const port = await freePort();
-  const first = up(`--port=${port}`);
-  await first.says("Stop with Ctrl-C");
-  const config = join(data, "admin.conf");
-  assert.ok(first.text().includes(config));
-  assert.equal(statSync(config).mode & 0o777, 0o600);
-  // A copy, because kubectl keeps its cache beside the file.
-  const copy = join(folder, "admin.conf");
-  copyFileSync(config, copy);
-  const use = (...args: string[]) => kubectl(copy, args);
-  assert.equal((await use("create", "configmap", "kept")).code, 0);
+test(
+  "a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away",
+  needs(kubectlProgram),
+  async () => {
+    const port = await freePort();
+    const first = up(`--port=${port}`);
+    await first.says("Stop with Ctrl-C");
+    const config = join(data, "admin.conf");
+    assert.ok(first.text().includes(config));
+    assert.equal(statSync(config).mode & 0o777, 0o600);
+    // A copy, because kubectl keeps its cache beside the file.
+    const copy = join(folder, "admin.conf");
+    copyFileSync(config, copy);
+    const use = (...args: string[]) => kubectl(copy, args);
+    assert.equal((await use("create", "configmap", "kept")).code, 0);
 
-  const second = await run("up", `--data-dir=${data}`);
-  assert.equal(second.code, 1);
-  assert.match(second.text, /is up already/);
+    const second = await run("up", `--data-dir=${data}`);
+    assert.equal(second.code, 1);
+    assert.match(second.text, /is up already/);
 
-  const backup = join(folder, "backup.db");
-  assert.deepEqual((await run("store", "backup", backup, `--data-dir=${data}`)).code, 0);
-  assert.equal((await run("store", "backup", backup, `--data-dir=${data}`)).code, 1);
+    const backup = join(folder, "backup.db");
+    assert.deepEqual((await run("store", "backup", backup, `--data-dir=${data}`)).code, 0);
+    assert.equal((await run("store", "backup", backup, `--data-dir=${data}`)).code, 1);
 
-  first.child.kill("SIGINT");
-  assert.equal(await first.ended, 0);
+    first.child.kill("SIGINT");
+    assert.equal(await first.ended, 0);
 
-  const again = up();
-  await again.says(`ready on https://127.0.0.1:${port}`);
-  await again.says("Stop with Ctrl-C");
-  assert.match((await use("get", "configmap", "kept", "-o", "name")).stdout, /configmap\/kept/);
-  assert.match((await run("down", `--data-dir=${data}`)).text, /the cluster is down/);
-  assert.equal(await again.ended, 0);
+    const again = up();
+    await again.says(`ready on https://127.0.0.1:${port}`);
+    await again.says("Stop with Ctrl-C");
+    assert.match((await use("get", "configmap", "kept", "-o", "name")).stdout, /configmap\/kept/);
+    assert.match((await run("down", `--data-dir=${data}`)).text, /the cluster is down/);
+    assert.equal(await again.ended, 0);
 
-  const restored = join(folder, "restored");
-  assert.equal((await run("store", "restore", backup, `--data-dir=${restored}`)).code, 0);
-  assert.ok(existsSync(join(restored, "store")));
+    const restored = join(folder, "restored");
+    assert.equal((await run("store", "restore", backup, `--data-dir=${restored}`)).code, 0);
+    assert.ok(existsSync(join(restored, "store")));
 
-  assert.equal((await run("down", "--purge", `--data-dir=${data}`)).code, 0);
-  assert.equal(existsSync(data), false);
-});
+    assert.equal((await run("down", "--purge", `--data-dir=${data}`)).code, 0);
+    assert.equal(existsSync(data), false);
+  },
+);
 
 test("a server that cannot start is told with its last words", async () => {
   const broken = up("--", "--max-requests-inflight=many");
@@ -108,15 +123,43 @@ function leftBehind(name: string): { readonly root: string; readonly note: strin
   const root = join(folder, name);
   const note = join(root, "running.json");
   mkdirSync(join(root, "agent", "pods", "some-uid"), { recursive: true });
-  writeFileSync(note, JSON.stringify({ pid: 1, port: 1, dialect: "kubernetes", runtimeEndpoint: "unix:///nonexistent/runtime.sock", up: false }));
+  writeFileSync(
+    note,
+    JSON.stringify({
+      pid: 1,
+      port: 1,
+      dialect: "kubernetes",
+      runtimeEndpoint: "unix:///nonexistent/runtime.sock",
+      up: false,
+    }),
+  );
   return { root, note };
 }
 
 test("a start that fails forgets nothing that a purge must know", async () => {
   const { root, note } = leftBehind("failing");
-  assert.equal((await run("up", `--data-dir=${root}`, "--agent=false", `--port=${await freePort()}`, "--", "--max-requests-inflight=many")).code, 1);
-  const { dialect, runtimeEndpoint, up: isUp } = JSON.parse(readFileSync(note, "utf8")) as Record<string, unknown>;
-  assert.deepEqual([dialect, runtimeEndpoint, isUp], ["kubernetes", "unix:///nonexistent/runtime.sock", false]);
+  assert.equal(
+    (
+      await run(
+        "up",
+        `--data-dir=${root}`,
+        "--agent=false",
+        `--port=${await freePort()}`,
+        "--",
+        "--max-requests-inflight=many",
+      )
+    ).code,
+    1,
+  );
+  const {
+    dialect,
+    runtimeEndpoint,
+    up: isUp,
+  } = JSON.parse(readFileSync(note, "utf8")) as Record<string, unknown>;
+  assert.deepEqual(
+    [dialect, runtimeEndpoint, isUp],
+    ["kubernetes", "unix:///nonexistent/runtime.sock", false],
+  );
 });
 
 test("a purge that cannot ask the runtime removes nothing", async () => {
@@ -136,10 +179,18 @@ const commands: [args: string[], code: number, text: RegExp][] = [
   [["up", "--no-such-flag"], 1, /--no-such-flag/],
   [["down", "--help"], 0, /--purge/],
   [["down", "--data-dir=/nonexistent/orch"], 0, /no cluster runs/],
-  [["up", "--agent=false", "--data-dir=/dev/null"], 1, /^error: \/dev\/null cannot be used: \/dev\/null is not a directory\n$/],
+  [
+    ["up", "--agent=false", "--data-dir=/dev/null"],
+    1,
+    /^error: \/dev\/null cannot be used: \/dev\/null is not a directory\n$/,
+  ],
   [["up", "--agent=false", "--data-dir=/proc/orch"], 1, /^error: \/proc\/orch cannot be used: .*\n$/],
   [["store"], 1, /orch store backup/],
-  [["store", "--data-dir", "/nonexistent/orch", "backup", "x"], 1, /there is no store in \/nonexistent\/orch/],
+  [
+    ["store", "--data-dir", "/nonexistent/orch", "backup", "x"],
+    1,
+    /there is no store in \/nonexistent\/orch/,
+  ],
   [["store", "backup", "x", "--data-dri=y"], 1, /did you mean --data-dir/],
   [["store", "backup"], 1, /takes one file/],
   [["store", "lose", "x"], 1, /there is no orch store lose/],

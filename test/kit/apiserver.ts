@@ -1,4 +1,5 @@
-// Runs the built bin/orch-apiserver as a process of its own, on a free loopback port with a folder that is removed afterwards.
+// Runs the built bin/orch-apiserver as a process of its own, on a free loopback port with a folder that is
+// removed afterwards.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -47,7 +48,11 @@ export interface RunningApiserver extends AsyncDisposable {
 }
 
 /** Starts a server and waits until it is ready. Disposing of it ends it and removes its folder. */
-export async function startApiserver({ dialect = "orch", flags = [], command = [launcher] }: ApiserverOptions = {}): Promise<RunningApiserver> {
+export async function startApiserver({
+  dialect = "orch",
+  flags = [],
+  command = [launcher],
+}: ApiserverOptions = {}): Promise<RunningApiserver> {
   const folder = mkdtempSync(join(tmpdir(), "orch-e2e-"));
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;
@@ -55,11 +60,34 @@ export async function startApiserver({ dialect = "orch", flags = [], command = [
   const certificate = join(folder, "server.crt");
   const key = join(folder, "server.key");
   const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", ...subject, "-keyout", key, "-out", certificate], {
-    stdio: "ignore",
-  });
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:P-256",
+      "-nodes",
+      "-days",
+      "2",
+      ...subject,
+      "-keyout",
+      key,
+      "-out",
+      certificate,
+    ],
+    {
+      stdio: "ignore",
+    },
+  );
   const accountKey = join(folder, "service-accounts.key");
-  execFileSync("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", accountKey], { stdio: "ignore" });
+  execFileSync(
+    "openssl",
+    ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", accountKey],
+    { stdio: "ignore" },
+  );
   const tokens = join(folder, "tokens.csv");
   writeFileSync(tokens, `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
   const kubeconfig = join(folder, "kubeconfig");
@@ -83,9 +111,21 @@ export async function startApiserver({ dialect = "orch", flags = [], command = [
     ...flags,
   ];
   const log = (): string => readFileSync(logFile, "utf8");
-  const call = (method: string, path: string, body?: unknown, contentType = "application/json"): Promise<Answer> => {
-    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": contentType }) };
-    return ask(new URL(path, url), { method, headers, ca }, body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = "application/json",
+  ): Promise<Answer> => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { "content-type": contentType }),
+    };
+    return ask(
+      new URL(path, url),
+      { method, headers, ca },
+      body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+    );
   };
 
   let child: ChildProcess | undefined;
@@ -95,7 +135,8 @@ export async function startApiserver({ dialect = "orch", flags = [], command = [
     closeSync(output);
     child = started;
     for (const deadline = Date.now() + readyWithinSeconds * 1000; Date.now() < deadline; await sleep(20)) {
-      if (started.exitCode !== null || started.signalCode !== null) throw new Error(`the server ended with ${started.exitCode ?? started.signalCode}:\n${tail(log())}`);
+      if (started.exitCode !== null || started.signalCode !== null)
+        throw new Error(`the server ended with ${started.exitCode ?? started.signalCode}:\n${tail(log())}`);
       const answer = await call("GET", "/readyz").catch(() => undefined);
       if (answer?.status === 200) return;
     }
@@ -141,7 +182,11 @@ export async function startApiserver({ dialect = "orch", flags = [], command = [
   return server;
 }
 
-function ask(url: URL, options: { method: string; headers: Record<string, string>; ca: string }, body: string | undefined): Promise<Answer> {
+function ask(
+  url: URL,
+  options: { method: string; headers: Record<string, string>; ca: string },
+  body: string | undefined,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { ...options, agent: false, timeout: 30_000 }, (reply) => {
       let text = "";

@@ -5,10 +5,17 @@ import type { Field, Message, ScalarName, Shape, TypeOf } from "#schema";
 import { canonical } from "#schema";
 import fc from "fast-check";
 
-const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 12 }), fc.constantFrom("a", "Running", "é", "__proto__", "1", "yes", "a: b\nc\n"));
+const text = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+  fc.constantFrom("a", "Running", "é", "__proto__", "1", "yes", "a: b\nc\n"),
+);
 const instant = fc.integer({ min: 0, max: 4102444800 }).map((seconds) => seconds * 1000);
 const leaf = fc.oneof(text, fc.maxSafeInteger(), fc.boolean(), fc.constant(null));
-const anyObject = fc.dictionary(text, fc.oneof(leaf, fc.array(leaf), fc.dictionary(text, leaf, { noNullPrototype: true })), { noNullPrototype: true, maxKeys: 3 });
+const anyObject = fc.dictionary(
+  text,
+  fc.oneof(leaf, fc.array(leaf), fc.dictionary(text, leaf, { noNullPrototype: true })),
+  { noNullPrototype: true, maxKeys: 3 },
+);
 
 const scalars: Partial<Record<ScalarName, fc.Arbitrary<unknown>>> = {
   string: text,
@@ -20,7 +27,9 @@ const scalars: Partial<Record<ScalarName, fc.Arbitrary<unknown>>> = {
   time: instant.map(timeOfMillis),
   microTime: instant.map(microTimeOfMillis),
   duration: fc.integer().map(durationOfMillis),
-  quantity: fc.tuple(fc.integer(), fc.constantFrom("", "m", "Ki", "G", "e3")).map(([amount, suffix]) => canonicalQuantity(`${amount}${suffix}`)),
+  quantity: fc
+    .tuple(fc.integer(), fc.constantFrom("", "m", "Ki", "G", "e3"))
+    .map(([amount, suffix]) => canonicalQuantity(`${amount}${suffix}`)),
   intOrString: fc.oneof(text, fc.integer({ min: 0, max: 65535 })),
   rawExtension: anyObject,
   fieldsV1: anyObject,
@@ -28,7 +37,12 @@ const scalars: Partial<Record<ScalarName, fc.Arbitrary<unknown>>> = {
 };
 
 export function arbitraryObject<M extends Message>(message: M): fc.Arbitrary<TypeOf<M>> {
-  return fields(message, 0).map((value) => canonical(message, { ...value, ...(message.kind && { kind: message.kind.kind, apiVersion: "v1" }) } as TypeOf<M>));
+  return fields(message, 0).map((value) =>
+    canonical(message, {
+      ...value,
+      ...(message.kind && { kind: message.kind.kind, apiVersion: "v1" }),
+    } as TypeOf<M>),
+  );
 }
 
 function fields(message: Message, depth: number): fc.Arbitrary<Record<string, unknown>> {

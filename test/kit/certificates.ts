@@ -16,7 +16,10 @@ export interface Identity {
 export interface TestAuthority {
   readonly ca: string;
   /** Issues a certificate for servers and clients; names are DNS names, addresses go into `ips`. */
-  issue(subject: string, more?: { readonly names?: readonly string[]; readonly ips?: readonly string[] }): Promise<Identity>;
+  issue(
+    subject: string,
+    more?: { readonly names?: readonly string[]; readonly ips?: readonly string[] },
+  ): Promise<Identity>;
 }
 
 /** Makes an authority. Nothing stays on disk. */
@@ -32,7 +35,19 @@ export async function testAuthority(subject = "/CN=test authority"): Promise<Tes
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   const root = await inFolder(async (folder): Promise<Identity> => {
     const [cert, key] = [join(folder, "ca.crt"), join(folder, "ca.key")];
-    await run("openssl", ["req", "-x509", ...curve, "-subj", subject, "-days", "2", "-keyout", key, "-out", cert]);
+    await run("openssl", [
+      "req",
+      "-x509",
+      ...curve,
+      "-subj",
+      subject,
+      "-days",
+      "2",
+      "-keyout",
+      key,
+      "-out",
+      cert,
+    ]);
     return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
   });
   return {
@@ -43,8 +58,21 @@ export async function testAuthority(subject = "/CN=test authority"): Promise<Tes
         const alternatives = [...names.map((one) => `DNS:${one}`), ...ips.map((one) => `IP:${one}`)];
         await writeFile(at("ca.crt"), root.cert);
         await writeFile(at("ca.key"), root.key);
-        await writeFile(at("extensions"), `extendedKeyUsage=serverAuth,clientAuth\n${alternatives.length ? `subjectAltName=${alternatives.join(",")}\n` : ""}`);
-        await run("openssl", ["req", "-new", ...curve, "-subj", name, "-keyout", at("key"), "-out", at("csr")]);
+        await writeFile(
+          at("extensions"),
+          `extendedKeyUsage=serverAuth,clientAuth\n${alternatives.length ? `subjectAltName=${alternatives.join(",")}\n` : ""}`,
+        );
+        await run("openssl", [
+          "req",
+          "-new",
+          ...curve,
+          "-subj",
+          name,
+          "-keyout",
+          at("key"),
+          "-out",
+          at("csr"),
+        ]);
         const sign = [
           "x509",
           "-req",

@@ -1,4 +1,5 @@
-// A whole cluster on one machine: a containerd of its own, an API server, and the node agent as processes. Nothing is left behind.
+// A whole cluster on one machine: a containerd of its own, an API server, and the node agent as processes.
+// Nothing is left behind.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -6,7 +7,17 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type ApiClient, apiClient, connectionOf, https, informer, kinds, readClientConfig, singleContext, writeClientConfig } from "#client";
+import {
+  type ApiClient,
+  apiClient,
+  connectionOf,
+  https,
+  informer,
+  kinds,
+  readClientConfig,
+  singleContext,
+  writeClientConfig,
+} from "#client";
 import { grpcRuntime } from "#cri";
 import { apiVersionOf, type Dialect, type DialectName, dialects, groupName } from "#dialect";
 import { type RunningApiserver, startApiserver } from "./apiserver.ts";
@@ -35,7 +46,12 @@ export interface Between {
   /** Gives the endpoint by which the agent is to reach the runtime's socket. */
   readonly runtime?: (socket: string) => Promise<string>;
   /** Gives the address by which the agent is to reach the API server; it may show either certificate. */
-  readonly api?: (server: { readonly url: string; readonly ca: string; readonly agent: Identity; readonly serving: Identity }) => Promise<string>;
+  readonly api?: (server: {
+    readonly url: string;
+    readonly ca: string;
+    readonly agent: Identity;
+    readonly serving: Identity;
+  }) => Promise<string>;
 }
 
 export interface RunningAgent {
@@ -106,8 +122,12 @@ export async function startCluster({
     await writeFile(caFile, authority.ca);
     const nodeUser = await authority.issue(`/O=system:nodes/CN=system:node:${nodeName}`);
     const [caller, serving] = await Promise.all([
-      authority.issue("/O=system:masters/CN=apiserver").then((identity) => pair("apiserver-client", identity)),
-      authority.issue(`/CN=${nodeName}`, { names: [nodeName], ips: [nodeIp] }).then((identity) => pair("agent-serving", identity)),
+      authority
+        .issue("/O=system:masters/CN=apiserver")
+        .then((identity) => pair("apiserver-client", identity)),
+      authority
+        .issue(`/CN=${nodeName}`, { names: [nodeName], ips: [nodeIp] })
+        .then((identity) => pair("agent-serving", identity)),
     ]);
     const flag = (word: string): string => `--${dialect.spelling.flag(word)}`;
     const apiserver = await startApiserver({
@@ -134,8 +154,24 @@ export async function startCluster({
 
     const nodeConfig = join(folder, "node.conf");
     const { url, ca } = apiserver;
-    const server = between.api ? await between.api({ url, ca, agent: nodeUser, serving: await authority.issue("/CN=between", { ips: ["127.0.0.1"] }) }) : url;
-    writeClientConfig(nodeConfig, singleContext({ name, server, ca: `${ca}${authority.ca}`, certificate: nodeUser.cert, key: nodeUser.key }));
+    const server = between.api
+      ? await between.api({
+          url,
+          ca,
+          agent: nodeUser,
+          serving: await authority.issue("/CN=between", { ips: ["127.0.0.1"] }),
+        })
+      : url;
+    writeClientConfig(
+      nodeConfig,
+      singleContext({
+        name,
+        server,
+        ca: `${ca}${authority.ca}`,
+        certificate: nodeUser.cert,
+        key: nodeUser.key,
+      }),
+    );
     const rootDir = agentRoot ?? join(folder, "agent");
     await mkdir(rootDir, { recursive: true });
     // Where an init system runs, mounts are shared as a matter of course; volumes may ask for that.
@@ -159,7 +195,9 @@ export async function startCluster({
       staticPodPath: staticPods,
       fileCheckFrequency: "2s",
       failSwapOn: false,
-      containerRuntimeEndpoint: between.runtime ? await between.runtime(containerd.socket) : containerd.endpoint,
+      containerRuntimeEndpoint: between.runtime
+        ? await between.runtime(containerd.socket)
+        : containerd.endpoint,
       ...agentConfig,
     };
     const configFile = join(folder, "agent.json");
@@ -214,7 +252,11 @@ class AgentProcess implements RunningAgent {
   readonly #logFile: string;
   #child: ChildProcess | undefined;
 
-  constructor(args: readonly string[], logFile: string, places: Pick<RunningAgent, "rootDir" | "staticPods" | "url" | "healthUrl">) {
+  constructor(
+    args: readonly string[],
+    logFile: string,
+    places: Pick<RunningAgent, "rootDir" | "staticPods" | "url" | "healthUrl">,
+  ) {
     this.#command = [...programCommand("nodeagent"), ...args];
     this.#logFile = logFile;
     this.rootDir = places.rootDir;
@@ -239,7 +281,10 @@ class AgentProcess implements RunningAgent {
     if (!this.#child) process.once("exit", () => this.#child?.kill("SIGKILL"));
     this.#child = child;
     for (const deadline = Date.now() + readyWithinSeconds * 1000; Date.now() < deadline; await sleep(20)) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the agent ended with ${child.exitCode ?? child.signalCode}:\n${tail(await this.log())}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(
+          `the agent ended with ${child.exitCode ?? child.signalCode}:\n${tail(await this.log())}`,
+        );
       if (/\brunning\b/.test((await this.log()).slice(before))) return;
     }
     throw new Error(`the agent did not start within ${readyWithinSeconds} s:\n${tail(await this.log())}`);
@@ -285,7 +330,9 @@ async function nodeReady(client: ApiClient, agent: RunningAgent): Promise<void> 
   throw new Error(`the node was not ready within ${readyWithinSeconds} s:\n${tail(await agent.log())}`);
 }
 
-/** Lets every node do what the role of nodes allows; the mode that knows each node's own objects comes later. */
+/**
+ * Lets every node do what the role of nodes allows; the mode that knows each node's own objects comes later.
+ */
 async function admitNodes(client: ApiClient, dialect: Dialect): Promise<void> {
   const apiGroup = groupName(dialect, { group: "rbac.authorization", branded: true });
   await client.of(kinds.clusterRoleBindings).create({
@@ -295,14 +342,25 @@ async function admitNodes(client: ApiClient, dialect: Dialect): Promise<void> {
   });
 }
 
-/** Gives every namespace what controllers would: a service account and the certificate to trust. Resolves once those that exist have it. */
-async function furnishNamespaces(client: ApiClient, dialect: Dialect, ca: string, signal: AbortSignal): Promise<void> {
+/**
+ * Gives every namespace what controllers would: a service account and the certificate to trust. Resolves once
+ * those that exist have it.
+ */
+async function furnishNamespaces(
+  client: ApiClient,
+  dialect: Dialect,
+  ca: string,
+  signal: AbortSignal,
+): Promise<void> {
   const pending: Promise<unknown>[] = [];
   const furnish = async (namespace: string): Promise<void> => {
     const ignore = (): undefined => undefined;
     await client
       .of(kinds.configMaps)
-      .create({ metadata: { name: dialect.names.objects.rootCaConfigMap }, data: { "ca.crt": ca } }, { namespace })
+      .create(
+        { metadata: { name: dialect.names.objects.rootCaConfigMap }, data: { "ca.crt": ca } },
+        { namespace },
+      )
       .catch(ignore);
     await client
       .of(kinds.serviceAccounts)
@@ -320,12 +378,18 @@ async function furnishNamespaces(client: ApiClient, dialect: Dialect, ca: string
   await Promise.all(pending);
 }
 
-/** The agent keeps logs in a folder that is the same for all agents of a machine: those of this cluster's pods go. */
+/**
+ * The agent keeps logs in a folder that is the same for all agents of a machine: those of this cluster's pods
+ * go.
+ */
 async function removeLogs(containerd: Containerd): Promise<void> {
   const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 10_000 });
   try {
     for (const { metadata } of await runtime.listPodSandboxes()) {
-      await rm(`/var/log/pods/${metadata?.namespace}_${metadata?.name}_${metadata?.uid}`, { recursive: true, force: true });
+      await rm(`/var/log/pods/${metadata?.namespace}_${metadata?.name}_${metadata?.uid}`, {
+        recursive: true,
+        force: true,
+      });
     }
   } catch {
     // A runtime that was killed tells nothing.
@@ -336,7 +400,9 @@ async function removeLogs(containerd: Containerd): Promise<void> {
 
 function machineAddress(): string {
   const found = Object.entries(networkInterfaces()).flatMap(([name, items]) =>
-    name.startsWith("orch") ? [] : (items ?? []).filter(({ internal, family }) => !internal && family === "IPv4"),
+    name.startsWith("orch")
+      ? []
+      : (items ?? []).filter(({ internal, family }) => !internal && family === "IPv4"),
   );
   return found[0]?.address ?? "127.0.0.1";
 }

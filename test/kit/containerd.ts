@@ -1,4 +1,5 @@
-// A real containerd of the test's own: folders, socket, network and images that nobody else sees, and nothing left behind.
+// A real containerd of the test's own: folders, socket, network and images that nobody else sees, and nothing
+// left behind.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
@@ -37,7 +38,17 @@ export interface Containerd {
 
 /** Test options that skip, with the reason, where containerd cannot run. */
 export const needsContainerd = (): { skip: string | false } =>
-  needs("root", "containerd", "runc", "busybox", "tar", "ip", "/usr/lib/cni/bridge", "/usr/lib/cni/host-local", "/usr/lib/cni/loopback");
+  needs(
+    "root",
+    "containerd",
+    "runc",
+    "busybox",
+    "tar",
+    "ip",
+    "/usr/lib/cni/bridge",
+    "/usr/lib/cni/host-local",
+    "/usr/lib/cni/loopback",
+  );
 
 const home = "/tmp";
 const folderStart = "orch-containerd-";
@@ -61,7 +72,10 @@ export async function startContainerd(): Promise<Containerd> {
   };
   try {
     await writeFile(join(folder, "bridge"), bridge);
-    const pause = await registry.add("pause:1", { entrypoint: ["/pause"], files: { "/pause": "#!/bin/sh\ntrap exit TERM\nwhile :; do sleep 100000 & wait; done\n" } });
+    const pause = await registry.add("pause:1", {
+      entrypoint: ["/pause"],
+      files: { "/pause": "#!/bin/sh\ntrap exit TERM\nwhile :; do sleep 100000 & wait; done\n" },
+    });
     const busybox = await registry.add("busybox:1", { command: ["/bin/sh"] });
     await writeNetwork(folder, bridge, podCidr);
     await writeFile(join(folder, "config.toml"), configText(folder, pause));
@@ -89,7 +103,9 @@ export async function startContainerd(): Promise<Containerd> {
   } catch (error) {
     const said = await daemon.log().catch(() => "");
     await stop();
-    throw new Error(`containerd could not be started: ${(error as Error).message}\n${said.slice(-2000)}`, { cause: error });
+    throw new Error(`containerd could not be started: ${(error as Error).message}\n${said.slice(-2000)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -122,7 +138,9 @@ class Daemon {
 
   async start(): Promise<void> {
     const log = await open(join(this.#folder, "log"), "a");
-    const child = spawn("containerd", ["--config", join(this.#folder, "config.toml")], { stdio: ["ignore", log.fd, log.fd] });
+    const child = spawn("containerd", ["--config", join(this.#folder, "config.toml")], {
+      stdio: ["ignore", log.fd, log.fd],
+    });
     this.#child = child;
     await log.close();
     child.on("error", () => {});
@@ -152,7 +170,10 @@ class Daemon {
     await gone;
   }
 
-  /** Removes all sandboxes and with them containers, mounts and network namespaces, as far as the daemon can be asked. */
+  /**
+   * Removes all sandboxes and with them containers, mounts and network namespaces, as far as the daemon can
+   * be asked.
+   */
   async empty(): Promise<void> {
     if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const runtime = this.runtime();
@@ -174,9 +195,17 @@ class Daemon {
 
 async function writeNetwork(folder: string, bridge: string, subnet: string): Promise<void> {
   await mkdir(join(folder, "cni"));
-  const ipam = { type: "host-local", dataDir: join(folder, "ipam"), ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
+  const ipam = {
+    type: "host-local",
+    dataDir: join(folder, "ipam"),
+    ranges: [[{ subnet }]],
+    routes: [{ dst: "0.0.0.0/0" }],
+  };
   const plugins = [{ type: "bridge", bridge, isGateway: true, ipMasq: false, hairpinMode: true, ipam }];
-  await writeFile(join(folder, "cni/10-test.conflist"), JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }));
+  await writeFile(
+    join(folder, "cni/10-test.conflist"),
+    JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }),
+  );
 }
 
 function configText(folder: string, pause: string): string {
@@ -244,7 +273,10 @@ async function cleared(folder: string): Promise<void> {
   if (bridge) {
     await run("ip", ["link", "delete", bridge]).catch(() => {});
     // The first version of control groups has one tree for each kind, the second a single one.
-    const trees = ["/sys/fs/cgroup", ...(await readdir("/sys/fs/cgroup").catch(() => [])).map((name) => join("/sys/fs/cgroup", name))];
+    const trees = [
+      "/sys/fs/cgroup",
+      ...(await readdir("/sys/fs/cgroup").catch(() => [])).map((name) => join("/sys/fs/cgroup", name)),
+    ];
     for (const tree of trees) await groupRemoved(join(tree, bridge));
   }
   await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -265,7 +297,10 @@ const kill = (pid: number): void => {
   }
 };
 
-/** The daemon and its shims, told by the folder's name in their command lines; then what the shims ran, told by its root folder. */
+/**
+ * The daemon and its shims, told by the folder's name in their command lines; then what the shims ran, told
+ * by its root folder.
+ */
 async function processesOf(folder: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir("/proc")) {
@@ -274,7 +309,9 @@ async function processesOf(folder: string): Promise<number[]> {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     const mounts = await readFile(`/proc/${pid}/mountinfo`, "utf8").catch(() => "");
     const isDaemon = /containerd|runc/.test(command.split("\0")[0] ?? "") && command.includes(folder);
-    const isContained = mounts.split("\n").some((line) => line.split(" ")[4] === "/" && line.includes(`${folder}/`));
+    const isContained = mounts
+      .split("\n")
+      .some((line) => line.split(" ")[4] === "/" && line.includes(`${folder}/`));
     if (isDaemon || isContained) found.push(pid);
   }
   return found;

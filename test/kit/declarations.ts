@@ -7,15 +7,22 @@ import type { Message } from "#schema";
 /** The dialect of the reference: the one that is not our own. */
 export const original = Object.values(dialects).find((dialect) => dialect !== dialects.orch)!;
 
-const isMessage = (value: unknown): value is Message => typeof value === "object" && value !== null && "shape" in value && value.shape === "message";
+const isMessage = (value: unknown): value is Message =>
+  typeof value === "object" && value !== null && "shape" in value && value.shape === "message";
 
 /** Messages, including those exported by version. */
 export const declaredMessages: readonly Message[] = Object.values(api)
-  .flatMap((value): unknown[] => (typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value]))
+  .flatMap((value): unknown[] =>
+    typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value],
+  )
   .filter(isMessage)
   .map((message) => api.inDialect(original, message));
 
 /** The lists of all kinds that come in lists. */
 export const declaredLists: readonly Message[] = declaredMessages
-  .filter((message) => message.kind !== undefined && (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta")
+  .filter(
+    (message) =>
+      message.kind !== undefined &&
+      (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta",
+  )
   .map((message) => api.listOf(message as api.Kind));

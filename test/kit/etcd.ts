@@ -32,19 +32,57 @@ export interface EtcdClusterOptions {
 }
 
 /** Starts a cluster and waits until every member is healthy. */
-export async function startEtcd({ members: count = 1, authority, flags = [] }: EtcdClusterOptions = {}): Promise<EtcdCluster> {
+export async function startEtcd({
+  members: count = 1,
+  authority,
+  flags = [],
+}: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const root = await mkdtemp(join(tmpdir(), "orch-etcd-"));
   const ports = await freePorts(count * 3);
   const tls = authority ? await tlsFlags(root, authority) : [];
   const scheme = authority ? "https" : "http";
-  const plans = Array.from({ length: count }, (_, at) => ({ name: `m${at}`, client: ports[at * 3]!, peer: ports[at * 3 + 1]!, health: ports[at * 3 + 2]! }));
+  const plans = Array.from({ length: count }, (_, at) => ({
+    name: `m${at}`,
+    client: ports[at * 3]!,
+    peer: ports[at * 3 + 1]!,
+    health: ports[at * 3 + 2]!,
+  }));
   const cluster = plans.map(({ name, peer }) => `${name}=http://127.0.0.1:${peer}`).join(",");
   const members = plans.map((plan) => {
     const url = (port: number): string => `http://127.0.0.1:${port}`;
     const endpoint = `${scheme}://127.0.0.1:${plan.client}`;
-    const own = ["--name", plan.name, "--data-dir", join(root, plan.name), "--listen-client-urls", endpoint, "--advertise-client-urls", endpoint];
-    const peer = ["--listen-peer-urls", url(plan.peer), "--initial-advertise-peer-urls", url(plan.peer), "--initial-cluster", cluster, "--listen-metrics-urls", url(plan.health)];
-    const quick = ["--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error", "--log-outputs", "stderr"];
+    const own = [
+      "--name",
+      plan.name,
+      "--data-dir",
+      join(root, plan.name),
+      "--listen-client-urls",
+      endpoint,
+      "--advertise-client-urls",
+      endpoint,
+    ];
+    const peer = [
+      "--listen-peer-urls",
+      url(plan.peer),
+      "--initial-advertise-peer-urls",
+      url(plan.peer),
+      "--initial-cluster",
+      cluster,
+      "--listen-metrics-urls",
+      url(plan.health),
+    ];
+    const quick = [
+      "--heartbeat-interval",
+      "50",
+      "--election-timeout",
+      "500",
+      "--logger",
+      "zap",
+      "--log-level",
+      "error",
+      "--log-outputs",
+      "stderr",
+    ];
     return new Member(plan.name, endpoint, url(plan.health), [...own, ...peer, ...quick, ...tls, ...flags]);
   });
   const stop = async (): Promise<void> => {
@@ -90,7 +128,8 @@ class Member implements EtcdMember {
     child.stderr.on("data", (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(-4000)));
     for (const until = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (await healthy(`${this.#health}/health`)) return;
-      if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) throw new Error(`etcd ${this.name} did not become healthy: ${this.#said}`);
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > until)
+        throw new Error(`etcd ${this.name} did not become healthy: ${this.#said}`);
     }
   }
 
@@ -120,13 +159,28 @@ async function tlsFlags(root: string, authority: TestAuthority): Promise<readonl
   const { cert, key } = await authority.issue("/CN=etcd", { names: ["localhost"], ips: ["127.0.0.1"] });
   const files = { "ca.crt": authority.ca, "server.crt": cert, "server.key": key };
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
-  return ["--client-cert-auth", "--trusted-ca-file", join(folder, "ca.crt"), "--cert-file", join(folder, "server.crt"), "--key-file", join(folder, "server.key")];
+  return [
+    "--client-cert-auth",
+    "--trusted-ca-file",
+    join(folder, "ca.crt"),
+    "--cert-file",
+    join(folder, "server.crt"),
+    "--key-file",
+    join(folder, "server.key"),
+  ];
 }
 
 /** Ports that nobody listens on right now. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(servers.map((server) => new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)))));
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
+        ),
+    ),
+  );
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
 }

@@ -3,11 +3,25 @@ export { type Answer, type ApiserverOptions, type RunningApiserver, startApiserv
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
 export { until } from "./until.ts";
-export { type Following, follow, kubectl, type KubectlOptions, kubectlProgram, type KubectlResult } from "./kubectl.ts";
+export {
+  type Following,
+  follow,
+  kubectl,
+  type KubectlOptions,
+  kubectlProgram,
+  type KubectlResult,
+} from "./kubectl.ts";
 export { needs, programPath } from "./needs.ts";
 export { type EtcdCluster, type EtcdClusterOptions, type EtcdMember, startEtcd } from "./etcd.ts";
 export { type Containerd, needsContainerd, startContainerd } from "./containerd.ts";
 export { type ImagePlan, type Registry, startRegistry } from "./registry.ts";
-export { type Between, type Cluster, type ClusterOptions, needsCluster, type RunningAgent, startCluster } from "./cluster.ts";
+export {
+  type Between,
+  type Cluster,
+  type ClusterOptions,
+  needsCluster,
+  type RunningAgent,
+  startCluster,
+} from "./cluster.ts";
 export { programCommand } from "./program.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";

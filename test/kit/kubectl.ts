@@ -1,5 +1,5 @@
-// Runs kubectl against a server, with a home of its own so that nothing it caches leaks from one server to the next.
-// ORCH_TEST_KUBECTL is the path of the one to run, for trying other releases than the machine's.
+// Runs kubectl against a server, with a home of its own so that nothing it caches leaks from one server to
+// the next. ORCH_TEST_KUBECTL is the path of the one to run, for trying other releases than the machine's.
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
 
@@ -20,14 +20,20 @@ export interface KubectlOptions {
 }
 
 /** Runs it to its end, whatever comes of it. */
-export async function kubectl(kubeconfig: string, args: readonly string[], { input = "", timeoutSeconds = 60, env = {} }: KubectlOptions = {}): Promise<KubectlResult> {
+export async function kubectl(
+  kubeconfig: string,
+  args: readonly string[],
+  { input = "", timeoutSeconds = 60, env = {} }: KubectlOptions = {},
+): Promise<KubectlResult> {
   const child = start(kubeconfig, args, env);
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutSeconds * 1000);
   const result = { stdout: "", stderr: "" };
   child.stdout!.setEncoding("utf8").on("data", (text: string) => (result.stdout += text));
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (result.stderr += text));
   child.stdin!.on("error", () => undefined).end(input);
-  const code = await new Promise<number | null>((resolve, reject) => child.on("close", resolve).on("error", reject));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.on("close", resolve).on("error", reject),
+  );
   clearTimeout(timer);
   return { code, ...result };
 }
@@ -58,7 +64,10 @@ export function follow(kubeconfig: string, args: readonly string[]): Following {
   return {
     until: (text, timeoutSeconds = 20) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`"${text}" was not printed in time; so far:\n${printed}`)), timeoutSeconds * 1000);
+        const timer = setTimeout(
+          () => reject(new Error(`"${text}" was not printed in time; so far:\n${printed}`)),
+          timeoutSeconds * 1000,
+        );
         look = () => {
           if (!printed.includes(text) && !ended) return;
           clearTimeout(timer);
@@ -75,6 +84,13 @@ export function follow(kubeconfig: string, args: readonly string[]): Following {
   };
 }
 
-function start(kubeconfig: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(kubectlProgram, ["--kubeconfig", kubeconfig, ...args], { env: { ...process.env, HOME: dirname(kubeconfig), ...env }, stdio: "pipe" });
+function start(
+  kubeconfig: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
+  return spawn(kubectlProgram, ["--kubeconfig", kubeconfig, ...args], {
+    env: { ...process.env, HOME: dirname(kubeconfig), ...env },
+    stdio: "pipe",
+  });
 }

@@ -1,8 +1,11 @@
-// What a test needs of the machine. `npm test` installs it where it may; where it is absent the test is skipped, with the reason.
+// What a test needs of the machine. `npm test` installs it where it may; where it is absent the test is
+// skipped, with the reason.
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const packages = JSON.parse(readFileSync(new URL("../../scripts/system-packages.json", import.meta.url), "utf8")) as Record<string, string[]>;
+const packages = JSON.parse(
+  readFileSync(new URL("../../scripts/system-packages.json", import.meta.url), "utf8"),
+) as Record<string, string[]>;
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
 
 /** Where a program is, if it is installed. */

@@ -1,4 +1,5 @@
-// Pods of a test: made on the cluster's node, followed by a watch so that waiting costs nothing, all in one namespace.
+// Pods of a test: made on the cluster's node, followed by a watch so that waiting costs nothing, all in one
+// namespace.
 import { randomBytes } from "node:crypto";
 import type { CoreEvent, Pod } from "#api";
 import { type Draft, informer, kinds } from "#client";
@@ -75,7 +76,11 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
   const late = AbortSignal.timeout(patienceSeconds * 1000);
   await Promise.race([
     Promise.all([followedPods.synced, followedEvents.synced]),
-    new Promise((_, reject) => late.addEventListener("abort", () => reject(new Error(`pods and events of ${namespace} cannot be followed`)))),
+    new Promise((_, reject) =>
+      late.addEventListener("abort", () =>
+        reject(new Error(`pods and events of ${namespace} cannot be followed`)),
+      ),
+    ),
   ]);
 
   const soon = <T>(what: () => string, look: () => T | undefined, seconds = patienceSeconds): Promise<T> =>
@@ -99,7 +104,12 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     });
   const latest = (name: string): Pod | undefined => seen.get(name)?.pods.at(-1);
   const told = (name: string): string =>
-    JSON.stringify({ status: latest(name)?.status, events: events.filter((event) => event.involvedObject?.name === name).map(({ reason, message }) => `${reason}: ${message}`) });
+    JSON.stringify({
+      status: latest(name)?.status,
+      events: events
+        .filter((event) => event.involvedObject?.name === name)
+        .map(({ reason, message }) => `${reason}: ${message}`),
+    });
   const until: PodHome["until"] = (name, what, holds, seconds) =>
     soon(
       () => `pod ${name} ${what}; it is ${told(name)}`,
@@ -119,7 +129,12 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     image: cluster.containerd.images.busybox,
     create: async (spec, metadata = {}) => {
       const name = `p-${randomBytes(4).toString("hex")}`;
-      const fill = (list: unknown): unknown[] => ((list ?? []) as object[]).map((container, at) => ({ name: at === 0 ? "c" : `c${at + 1}`, image: home.image, ...container }));
+      const fill = (list: unknown): unknown[] =>
+        ((list ?? []) as object[]).map((container, at) => ({
+          name: at === 0 ? "c" : `c${at + 1}`,
+          image: home.image,
+          ...container,
+        }));
       const filled = {
         nodeName: cluster.nodeName,
         terminationGracePeriodSeconds: 1,
@@ -127,14 +142,23 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
         ...spec,
         containers: fill(spec["containers"]),
         ...("initContainers" in spec && {
-          initContainers: ((spec["initContainers"] ?? []) as object[]).map((container, at) => ({ name: `i${at + 1}`, image: home.image, ...container })),
+          initContainers: ((spec["initContainers"] ?? []) as object[]).map((container, at) => ({
+            name: `i${at + 1}`,
+            image: home.image,
+            ...container,
+          })),
         }),
       };
-      await client.of(kinds.pods).create({ metadata: { name, ...metadata }, spec: filled } as unknown as Draft<Pod>, { namespace });
+      await client
+        .of(kinds.pods)
+        .create({ metadata: { name, ...metadata }, spec: filled } as unknown as Draft<Pod>, { namespace });
       return (metadata["name"] as string | undefined) ?? name;
     },
     script: (text, container = {}, spec = {}, metadata = {}) =>
-      home.create({ restartPolicy: "Never", ...spec, containers: [{ command: ["sh", "-c", text], ...container }] }, metadata),
+      home.create(
+        { restartPolicy: "Never", ...spec, containers: [{ command: ["sh", "-c", text], ...container }] },
+        metadata,
+      ),
     output: async (text, container, spec, metadata) => {
       const name = await home.script(text, container, spec, metadata);
       const pod = await home.ended(name);
@@ -143,7 +167,13 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
       return printed;
     },
     until,
-    ready: (name) => until(name, "becomes ready", (pod) => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true),
+    ready: (name) =>
+      until(
+        name,
+        "becomes ready",
+        (pod) =>
+          pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
+      ),
     ended: (name) => until(name, "ends", (pod) => ["Succeeded", "Failed"].includes(pod.status?.phase ?? "")),
     gone: (name) =>
       soon(
@@ -151,13 +181,18 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
         () => (seen.get(name)?.gone ? latest(name) : undefined),
       ),
     remove: async (name, graceSeconds) => {
-      await client.of(kinds.pods).delete(name, { namespace, ...(graceSeconds !== undefined && { graceSeconds }) });
+      await client
+        .of(kinds.pods)
+        .delete(name, { namespace, ...(graceSeconds !== undefined && { graceSeconds }) });
       return await home.gone(name);
     },
     get: latest,
     history: (name) => seen.get(name)?.pods ?? [],
     logs: async (name, options = "") => {
-      const { status, body } = await cluster.apiserver.call("GET", `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`);
+      const { status, body } = await cluster.apiserver.call(
+        "GET",
+        `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`,
+      );
       if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
       return body;
     },

@@ -1,4 +1,5 @@
-// How a program of this package is started in tests: as it was built, or from its source while that is newer than the build.
+// How a program of this package is started in tests: as it was built, or from its source while that is newer
+// than the build.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +7,9 @@ const root = join(import.meta.dirname, "..", "..");
 
 /** The words of the command line before the flags. */
 export function programCommand(name: string): readonly string[] {
-  return isFresh() ? [join(root, "bin", name)] : [process.execPath, "--conditions=orch-source", join(root, "src", "bin", `${name}.ts`)];
+  return isFresh()
+    ? [join(root, "bin", name)]
+    : [process.execPath, "--conditions=orch-source", join(root, "src", "bin", `${name}.ts`)];
 }
 
 let fresh: boolean | undefined;
@@ -20,6 +23,9 @@ function looksFresh(): boolean {
   if (!existsSync(stamp)) return false;
   const built = statSync(stamp).mtimeMs;
   return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !/\.(test|contract|fixture)\.ts$/.test(entry.name))
+    .filter(
+      (entry) =>
+        entry.isFile() && entry.name.endsWith(".ts") && !/\.(test|contract|fixture)\.ts$/.test(entry.name),
+    )
     .every((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs <= built);
 }

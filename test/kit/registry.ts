@@ -1,4 +1,5 @@
-// An image registry on loopback, holding images that the tests make themselves from a static busybox: nothing is ever downloaded.
+// An image registry on loopback, holding images that the tests make themselves from a static busybox: nothing
+// is ever downloaded.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -47,12 +48,23 @@ export async function startRegistry(): Promise<Registry> {
       response.writeHead(status, { "content-length": String(body.length), ...headers });
       response.end(request.method === "HEAD" ? undefined : body);
     };
-    if (expected !== undefined && request.headers.authorization !== expected) return give(401, Buffer.from("{}"), { "www-authenticate": 'Basic realm="test"' });
+    if (expected !== undefined && request.headers.authorization !== expected)
+      return give(401, Buffer.from("{}"), { "www-authenticate": 'Basic realm="test"' });
     if (request.url === "/v2/") return give(200, Buffer.from("{}"));
-    const [, repository = "", kind, reference = ""] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/?]+)/.exec(request.url ?? "") ?? [];
+    const [, repository = "", kind, reference = ""] =
+      /^\/v2\/(.+)\/(manifests|blobs)\/([^/?]+)/.exec(request.url ?? "") ?? [];
     const found = kind === "blobs" ? blobs.get(reference) : manifests.get(`${repository}:${reference}`);
-    if (!found) return give(404, Buffer.from(JSON.stringify({ errors: [{ code: kind === "blobs" ? "BLOB_UNKNOWN" : "MANIFEST_UNKNOWN" }] })));
-    return give(200, found, { "docker-content-digest": digestOf(found), "content-type": kind === "blobs" ? "application/octet-stream" : manifestType });
+    if (!found)
+      return give(
+        404,
+        Buffer.from(
+          JSON.stringify({ errors: [{ code: kind === "blobs" ? "BLOB_UNKNOWN" : "MANIFEST_UNKNOWN" }] }),
+        ),
+      );
+    return give(200, found, {
+      "docker-content-digest": digestOf(found),
+      "content-type": kind === "blobs" ? "application/octet-stream" : manifestType,
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -62,7 +74,11 @@ export async function startRegistry(): Promise<Registry> {
     add: async (name, plan) => {
       const layer = await layerOf(plan.files ?? {});
       const config = Buffer.from(JSON.stringify(configOf(plan, digestOf(layer))));
-      const part = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
+      const part = (mediaType: string, bytes: Buffer) => ({
+        mediaType,
+        digest: digestOf(bytes),
+        size: bytes.length,
+      });
       const manifest = Buffer.from(
         JSON.stringify({
           schemaVersion: 2,
@@ -78,7 +94,9 @@ export async function startRegistry(): Promise<Registry> {
       return `${host}/${name}`;
     },
     protect: (credentials) => {
-      expected = credentials && `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
+      expected =
+        credentials &&
+        `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
     },
     stop: () => close(server),
   };
@@ -108,20 +126,48 @@ async function layerOf(files: Readonly<Record<string, string | Uint8Array>>): Pr
   try {
     const root = join(folder, "root");
     const busybox = programPath("busybox")!;
-    for (const name of ["bin", "etc", "tmp", "root", "home", "proc", "sys", "dev", "var/run", "usr/bin", "sbin"]) await mkdir(join(root, name), { recursive: true });
+    for (const name of [
+      "bin",
+      "etc",
+      "tmp",
+      "root",
+      "home",
+      "proc",
+      "sys",
+      "dev",
+      "var/run",
+      "usr/bin",
+      "sbin",
+    ])
+      await mkdir(join(root, name), { recursive: true });
     await chmod(join(root, "tmp"), 0o1777);
     await copyFile(busybox, join(root, "bin/busybox"));
     await chmod(join(root, "bin/busybox"), 0o755);
     const { stdout } = await run(busybox, ["--list"]);
-    for (const applet of stdout.trim().split("\n")) if (applet !== "busybox") await symlink("busybox", join(root, "bin", applet));
-    await writeFile(join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nuser:x:1001:1001:user:/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n");
+    for (const applet of stdout.trim().split("\n"))
+      if (applet !== "busybox") await symlink("busybox", join(root, "bin", applet));
+    await writeFile(
+      join(root, "etc/passwd"),
+      "root:x:0:0:root:/root:/bin/sh\nuser:x:1001:1001:user:/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+    );
     await writeFile(join(root, "etc/group"), "root:x:0:\nuser:x:1001:\nnogroup:x:65534:\n");
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), content, { mode: 0o755 });
     }
     const archive = join(folder, "layer.tar");
-    await run("tar", ["--numeric-owner", "--owner=0", "--group=0", "--mtime=@0", "--sort=name", "-C", root, "-cf", archive, "."]);
+    await run("tar", [
+      "--numeric-owner",
+      "--owner=0",
+      "--group=0",
+      "--mtime=@0",
+      "--sort=name",
+      "-C",
+      root,
+      "-cf",
+      archive,
+      ".",
+    ]);
     return await readFile(archive);
   } finally {
     await rm(folder, { recursive: true, force: true });

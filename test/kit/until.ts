@@ -4,7 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 const patienceSeconds = 60;
 
 /** Gives what the look finds. `what` is waited for, as it is told when it does not come. */
-export async function until<T>(what: string | (() => Promise<string>), look: () => Promise<T | undefined | false>): Promise<T> {
+export async function until<T>(
+  what: string | (() => Promise<string>),
+  look: () => Promise<T | undefined | false>,
+): Promise<T> {
   for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
     const found = await look();
     if (found) return found;

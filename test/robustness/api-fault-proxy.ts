@@ -1,8 +1,17 @@
-// A proxy between an agent and the API server that knows one request from the next. It vouches for the agent with the agent's own
-// certificate. Requests can be refused, reset, late or without answer, before or after the server has acted; watches can be slow, break
-// off in the middle of a frame, or be told that their place is forgotten; and nothing at all may come through for a while.
+// A proxy between an agent and the API server that knows one request from the next. It vouches for the agent
+// with the agent's own certificate. Requests can be refused, reset, late or without answer, before or after
+// the server has acted; watches can be slow, break off in the middle of a frame, or be told that their place
+// is forgotten; and nothing at all may come through for a while.
 import { once } from "node:events";
-import { type ClientHttp2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, connect, constants, createSecureServer } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  connect,
+  constants,
+  createSecureServer,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 
 export type ApiFault =
@@ -46,7 +55,11 @@ export interface ApiFaultProxyOptions {
   readonly serving: { readonly cert: string; readonly key: string };
 }
 
-export async function apiFaultProxy({ target, agent, serving }: ApiFaultProxyOptions): Promise<ApiFaultProxy> {
+export async function apiFaultProxy({
+  target,
+  agent,
+  serving,
+}: ApiFaultProxyOptions): Promise<ApiFaultProxy> {
   const sessions = new Set<ServerHttp2Session>();
   const open = new Set<ServerHttp2Stream>();
   const met = new Map<string, number>();
@@ -63,15 +76,34 @@ export async function apiFaultProxy({ target, agent, serving }: ApiFaultProxyOpt
     return far;
   };
   const cut = (): void => sessions.forEach((session) => session.destroy());
-  const reset = (near: ServerHttp2Stream): void => void (near.destroyed || near.close(constants.NGHTTP2_INTERNAL_ERROR));
+  const reset = (near: ServerHttp2Stream): void =>
+    void (near.destroyed || near.close(constants.NGHTTP2_INTERNAL_ERROR));
   const refuse = (near: ServerHttp2Stream, code: number, retryAfterSeconds?: number): void => {
     if (near.destroyed || near.closed || near.headersSent) return;
-    near.respond({ ":status": code, "content-type": "application/json", ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }) });
-    near.end(JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "injected fault", ...(code === 410 && { reason: "Expired" }), code }));
+    near.respond({
+      ":status": code,
+      "content-type": "application/json",
+      ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+    });
+    near.end(
+      JSON.stringify({
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "injected fault",
+        ...(code === 410 && { reason: "Expired" }),
+        code,
+      }),
+    );
   };
   const forgotten = new Set<string>();
 
-  async function carry(near: ServerHttp2Stream, headers: IncomingHttpHeaders, fault: ApiFault | undefined): Promise<void> {
+  async function carry(
+    near: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    fault: ApiFault | undefined,
+  ): Promise<void> {
     if (fault?.kind === "refuse") return refuse(near, fault.status, fault.retryAfterSeconds);
     if (forgotten.delete(placeOf(headers))) return refuse(near, 410);
     if (fault?.kind === "reset") return reset(near);
@@ -79,7 +111,10 @@ export async function apiFaultProxy({ target, agent, serving }: ApiFaultProxyOpt
     if (fault?.kind === "hang" || parted) return;
     if (fault?.kind === "delay") await new Promise((resolve) => setTimeout(resolve, fault.milliseconds));
     if (near.destroyed) return;
-    const sent = apiserver().request({ ...headers, ":authority": new URL(target.url).host }, { endStream: false });
+    const sent = apiserver().request(
+      { ...headers, ":authority": new URL(target.url).host },
+      { endStream: false },
+    );
     near.pipe(sent);
     near.on("close", () => sent.close(constants.NGHTTP2_CANCEL));
     sent.on("error", () => reset(near));
@@ -102,7 +137,8 @@ export async function apiFaultProxy({ target, agent, serving }: ApiFaultProxyOpt
         if (fault?.kind !== "halve") return void near.write(chunk);
         near.write(chunk.subarray(0, chunk.length >> 1), () => reset(near));
       };
-      const later = (what: () => void): unknown => (fault?.kind === "slow" ? setTimeout(what, fault.milliseconds) : what());
+      const later = (what: () => void): unknown =>
+        fault?.kind === "slow" ? setTimeout(what, fault.milliseconds) : what();
       sent.on("data", (chunk: Buffer) => later(() => pass(chunk)));
       sent.on("end", () => later(() => void (near.destroyed || near.writableEnded || parted || near.end())));
     });
@@ -152,4 +188,5 @@ export async function apiFaultProxy({ target, agent, serving }: ApiFaultProxyOpt
 }
 
 /** What a request watches: its path without the place where it goes on. */
-const placeOf = (headers: IncomingHttpHeaders): string => String(headers[":path"]).replace(/[?&](resourceVersion|timeoutSeconds)=[^&]*/g, "");
+const placeOf = (headers: IncomingHttpHeaders): string =>
+  String(headers[":path"]).replace(/[?&](resourceVersion|timeoutSeconds)=[^&]*/g, "");

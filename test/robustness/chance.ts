@@ -8,7 +8,10 @@ export interface Chance {
   /** A whole number from 0 up to below `end`. */
   below(end: number): number;
   one<T>(of: readonly T[]): T;
-  /** Luck of its own for a part that throws at times of its own: what it throws depends on the seed and the name only. */
+  /**
+   * Luck of its own for a part that throws at times of its own: what it throws depends on the seed and the
+   * name only.
+   */
   part(name: string): Chance;
 }
 

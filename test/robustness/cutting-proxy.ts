@@ -1,4 +1,5 @@
-// A proxy in front of a server, whose connections can be cut at any time, or held: then nothing passes, and nothing is lost.
+// A proxy in front of a server, whose connections can be cut at any time, or held: then nothing passes, and
+// nothing is lost.
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 

@@ -1,5 +1,6 @@
-// One round of faults on a node: pods come and go at random while the runtime, the API server and the agent fail; then all faults end, and
-// everything must come to what clients expect, with nothing left behind, nothing done twice and nothing told that was not so.
+// One round of faults on a node: pods come and go at random while the runtime, the API server and the agent
+// fail; then all faults end, and everything must come to what clients expect, with nothing left behind,
+// nothing done twice and nothing told that was not so.
 import { readFile, readdir, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +32,15 @@ export interface FaultRoundOptions {
 }
 
 /** Acts that change something, for which a lost answer is worst. */
-const acts = ["RunPodSandbox", "StopPodSandbox", "RemovePodSandbox", "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer"];
+const acts = [
+  "RunPodSandbox",
+  "StopPodSandbox",
+  "RemovePodSandbox",
+  "CreateContainer",
+  "StartContainer",
+  "StopContainer",
+  "RemoveContainer",
+];
 
 export function runtimeFaults(luck: Chance): (call: string) => RuntimeFault | undefined {
   return (call) => {
@@ -41,7 +50,8 @@ export function runtimeFaults(luck: Chance): (call: string) => RuntimeFault | un
     const codes: number[] = [refusals.unavailable, refusals.unknown];
     // A program that was not in time has failed its probe; that would be a cause.
     if (call !== "ExecSync") codes.push(refusals.deadlineExceeded);
-    // Of what is not there nothing is left to be done: a runtime that says so of what is there must be seen through.
+    // Of what is not there nothing is left to be done: a runtime that says so of what is there must be seen
+    // through.
     if (/^(Stop|Remove)/.test(call)) codes.push(refusals.notFound);
     const roll = luck.below(100);
     if (roll < 30) return { kind: "refuse", code: luck.one(codes) };
@@ -78,7 +88,14 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
   const wrong = new Set<string>();
   const starts = join(cluster.folder, `starts-${namespace}`);
   await mkdir(starts);
-  const crowd = await randomPods({ cluster, namespace, chance: luck.part("pods"), most, folder: starts, ...(options.kinds && { kinds: options.kinds }) });
+  const crowd = await randomPods({
+    cluster,
+    namespace,
+    chance: luck.part("pods"),
+    most,
+    folder: starts,
+    ...(options.kinds && { kinds: options.kinds }),
+  });
   const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 20_000 });
   const over = new AbortController();
   const history = follow(cluster, namespace, over.signal, (what) => wrong.add(what), of);
@@ -120,22 +137,33 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     say("calm");
     const calmAt = Date.now();
     let odd: string[] = ["not looked at yet"];
-    for (const until = Date.now() + restSeconds * 1000; Date.now() < until && odd.length > 0; await sleep(500))
+    for (
+      const until = Date.now() + restSeconds * 1000;
+      Date.now() < until && odd.length > 0;
+      await sleep(500)
+    )
       odd = await oddities(cluster, runtime, crowd.living, namespace, history);
     say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
     odd.forEach(say);
     for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
     for (const what of await phantoms(cluster, starts, crowd.living, namespace)) wrong.add(what);
     const statics = await cluster.client.of(kinds.pods).list({ namespace });
-    const mirrored = statics.items.filter(({ metadata }) => hashOf(cluster, metadata) !== undefined).map(({ metadata }) => metadata.name);
-    for (const name of crowd.files.keys()) if (!mirrored.includes(`${name}-${cluster.nodeName}`)) wrong.add(`static pod ${name} has no mirror`);
-    for (const name of mirrored) if (!crowd.files.has((name ?? "").replace(`-${cluster.nodeName}`, ""))) wrong.add(`mirror ${name} of no static pod`);
+    const mirrored = statics.items
+      .filter(({ metadata }) => hashOf(cluster, metadata) !== undefined)
+      .map(({ metadata }) => metadata.name);
+    for (const name of crowd.files.keys())
+      if (!mirrored.includes(`${name}-${cluster.nodeName}`)) wrong.add(`static pod ${name} has no mirror`);
+    for (const name of mirrored)
+      if (!crowd.files.has((name ?? "").replace(`-${cluster.nodeName}`, "")))
+        wrong.add(`mirror ${name} of no static pod`);
 
     const goingAt = Date.now();
     await crowd.end();
     let left: string[] = [];
     for (const until = Date.now() + restSeconds * 1000; Date.now() < until; await sleep(500)) {
-      const objects = (await cluster.client.of(kinds.pods).list({ namespace })).items.map(({ metadata }) => `object ${metadata.name}`);
+      const objects = (await cluster.client.of(kinds.pods).list({ namespace })).items.map(
+        ({ metadata }) => `object ${metadata.name}`,
+      );
       left = [...objects, ...(await tracesOf(cluster, runtime, new Set(), history.uids))];
       if (left.length === 0) break;
     }
@@ -143,7 +171,8 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     for (const what of left) wrong.add(`left behind after ${restSeconds} s: ${what}`);
     const last = await footprint(cluster.agent.pid);
     say(`rss ${first.megabytes} → ${last.megabytes} MB, files ${first.files} → ${last.files}`);
-    if (last.files > first.files + 25) wrong.add(`the agent has ${last.files} open files, ${first.files} before`);
+    if (last.files > first.files + 25)
+      wrong.add(`the agent has ${last.files} open files, ${first.files} before`);
     for (const what of await oddLines(cluster)) wrong.add(what);
     say(`events ${await eventCount(cluster, namespace)} for ${history.uids.size} pods`);
     return [...wrong];
@@ -161,12 +190,20 @@ interface History {
   readonly latest: Map<string, Pod>;
 }
 
-const hashOf = ({ dialect }: Cluster, metadata: Pod["metadata"]): string | undefined => metadata.annotations?.[dialect.names.annotations.configMirror];
-const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const hashOf = ({ dialect }: Cluster, metadata: Pod["metadata"]): string | undefined =>
+  metadata.annotations?.[dialect.names.annotations.configMirror];
+const isReady = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 const isOver = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 
 /** What each version of an object may not say after the one before. */
-function follow(cluster: Cluster, namespace: string, signal: AbortSignal, wrong: (what: string) => void, of: readonly string[]): History {
+function follow(
+  cluster: Cluster,
+  namespace: string,
+  signal: AbortSignal,
+  wrong: (what: string) => void,
+  of: readonly string[],
+): History {
   const history: History = { uids: new Set(), latest: new Map() };
   informer({
     client: cluster.client.of(kinds.pods),
@@ -180,23 +217,39 @@ function follow(cluster: Cluster, namespace: string, signal: AbortSignal, wrong:
       const before = history.latest.get(uid);
       history.latest.set(uid, pod);
       if (type === "deleted" || !before) return;
-      if (isOver(before) && before.status?.phase !== pod.status?.phase) wrong(`${name} ${uid} was ${before.status?.phase} and is ${pod.status?.phase}`);
+      if (isOver(before) && before.status?.phase !== pod.status?.phase)
+        wrong(`${name} ${uid} was ${before.status?.phase} and is ${pod.status?.phase}`);
       for (const lists of [["initContainerStatuses"], ["containerStatuses"]] as const) {
         for (const now of pod.status?.[lists[0]] ?? []) {
           const was = before.status?.[lists[0]]?.find((one) => one.name === now.name);
-          if (was && was.restartCount > now.restartCount) wrong(`${name} ${uid}: restarts of ${now.name} went from ${was.restartCount} to ${now.restartCount}`);
+          if (was && was.restartCount > now.restartCount)
+            wrong(
+              `${name} ${uid}: restarts of ${now.name} went from ${was.restartCount} to ${now.restartCount}`,
+            );
         }
       }
       const isSteady = podKinds[pod.metadata.labels?.["kind"] ?? ""]?.fate === "ready";
-      if (!of.includes("runtime") && isSteady && isReady(before) && !isReady(pod) && !pod.metadata.deletionTimestamp) {
-        wrong(`${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`);
+      if (
+        !of.includes("runtime") &&
+        isSteady &&
+        isReady(before) &&
+        !isReady(pod) &&
+        !pod.metadata.deletionTimestamp
+      ) {
+        wrong(
+          `${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`,
+        );
       }
     },
   });
   return history;
 }
 
-async function watchDoubles(runtime: ContainerRuntime, signal: AbortSignal, wrong: (what: string) => void): Promise<void> {
+async function watchDoubles(
+  runtime: ContainerRuntime,
+  signal: AbortSignal,
+  wrong: (what: string) => void,
+): Promise<void> {
   while (!signal.aborted) {
     for (const double of await doublesOf(runtime).catch(() => [])) wrong(`runs twice: ${double}`);
     await sleep(300, undefined, { signal }).catch(() => undefined);
@@ -204,7 +257,13 @@ async function watchDoubles(runtime: ContainerRuntime, signal: AbortSignal, wron
 }
 
 /** What is not yet as it must be once no faults come. */
-async function oddities(cluster: Cluster, runtime: ContainerRuntime, living: ReadonlyMap<string, LivingPod>, namespace: string, history: History): Promise<string[]> {
+async function oddities(
+  cluster: Cluster,
+  runtime: ContainerRuntime,
+  living: ReadonlyMap<string, LivingPod>,
+  namespace: string,
+  history: History,
+): Promise<string[]> {
   const { items } = await cluster.client.of(kinds.pods).list({ namespace });
   const odd: string[] = [];
   const kept = new Set<string>();
@@ -221,41 +280,68 @@ async function oddities(cluster: Cluster, runtime: ContainerRuntime, living: Rea
     for (const { name: container } of pod.spec.ephemeralContainers ?? []) {
       const state = pod.status?.ephemeralContainerStatuses?.find((one) => one.name === container)?.state;
       const isTold = state?.running ?? state?.terminated?.reason === "StartError";
-      if (!isOver(pod) && !isTold) odd.push(`${name}: ephemeral container ${container} does not run: ${JSON.stringify(state)}`);
+      if (!isOver(pod) && !isTold)
+        odd.push(`${name}: ephemeral container ${container} does not run: ${JSON.stringify(state)}`);
     }
   }
-  const alive = new Set((await runtime.listContainers({ state: { state: containerState.running } })).map(({ id }) => id));
+  const alive = new Set(
+    (await runtime.listContainers({ state: { state: containerState.running } })).map(({ id }) => id),
+  );
   for (const { metadata, status } of items) {
     for (const { name, state, containerID = "" } of status?.containerStatuses ?? [])
-      if (state.running && !alive.has(containerID.replace("containerd://", ""))) odd.push(`${metadata.name}: ${name} is told to run and does not`);
+      if (state.running && !alive.has(containerID.replace("containerd://", "")))
+        odd.push(`${metadata.name}: ${name} is told to run and does not`);
   }
   const sandboxes = Object.groupBy(await runtime.listPodSandboxes(), ({ metadata }) => metadata?.uid ?? "");
-  for (const [uid, ofPod] of Object.entries(sandboxes)) if ((ofPod?.length ?? 0) > 2) odd.push(`${uid} has ${ofPod?.length} sandboxes`);
-  for (const [name, { uid }] of living) if (!items.some(({ metadata }) => metadata.uid === uid)) odd.push(`${name} ${uid} is lost`);
+  for (const [uid, ofPod] of Object.entries(sandboxes))
+    if ((ofPod?.length ?? 0) > 2) odd.push(`${uid} has ${ofPod?.length} sandboxes`);
+  for (const [name, { uid }] of living)
+    if (!items.some(({ metadata }) => metadata.uid === uid)) odd.push(`${name} ${uid} is lost`);
   return [...odd, ...(await tracesOf(cluster, runtime, kept, history.uids))];
 }
 
 function isAsFated(pod: Pod, { fate }: LivingPod): boolean {
   if (fate === "ready") return isReady(pod) && pod.status?.phase === "Running";
-  if (fate === "crashing") return pod.status?.phase === "Running" && (pod.status.containerStatuses?.find(({ name }) => name === "c")?.restartCount ?? 0) > 0;
+  if (fate === "crashing")
+    return (
+      pod.status?.phase === "Running" &&
+      (pod.status.containerStatuses?.find(({ name }) => name === "c")?.restartCount ?? 0) > 0
+    );
   return pod.status?.phase === fate || (pod.status?.phase === "Failed" && wasKeptFromStarting(pod));
 }
 
-/** Where the runtime was cut off while it started a container, that container has failed, and with it a pod that never restarts. */
+/**
+ * Where the runtime was cut off while it started a container, that container has failed, and with it a pod
+ * that never restarts.
+ */
 const wasKeptFromStarting = ({ spec, status }: Pod): boolean =>
-  spec.restartPolicy === "Never" && status?.containerStatuses?.some(({ state }) => state.terminated?.reason === "StartError") === true;
+  spec.restartPolicy === "Never" &&
+  status?.containerStatuses?.some(({ state }) => state.terminated?.reason === "StartError") === true;
 
 /** Restarts that are told and did not happen: there are fewer starts than they would take. */
-async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<string, LivingPod>, namespace: string): Promise<string[]> {
+async function phantoms(
+  cluster: Cluster,
+  folder: string,
+  living: ReadonlyMap<string, LivingPod>,
+  namespace: string,
+): Promise<string[]> {
   const { items } = await cluster.client.of(kinds.pods).list({ namespace });
   const found: string[] = [];
   for (const { metadata, status } of items) {
     if (!living.has(metadata.name ?? "")) continue;
-    for (const { name, restartCount, state, lastState } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
-      const begun = (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length - 1;
-      // One that runs has been started once more than it has restarted; of one that was cut off at its start only the runtime knows.
+    for (const { name, restartCount, state, lastState } of [
+      ...(status?.initContainerStatuses ?? []),
+      ...(status?.containerStatuses ?? []),
+    ]) {
+      const begun =
+        (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length -
+        1;
+      // One that runs has been started once more than it has restarted; of one that was cut off at its start
+      // only the runtime knows.
       if (restartCount > begun - (state.running && lastState.terminated?.reason !== "StartError" ? 1 : 0))
-        found.push(`${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`);
+        found.push(
+          `${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`,
+        );
     }
   }
   return found;
@@ -263,14 +349,26 @@ async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<st
 
 async function footprint(pid: number): Promise<{ readonly megabytes: number; readonly files: number }> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return { megabytes: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024), files: (await readdir(`/proc/${pid}/fd`)).length };
+  return {
+    megabytes: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024),
+    files: (await readdir(`/proc/${pid}/fd`)).length,
+  };
 }
 
 /** Lines of the agent's log that a program in good order does not write. */
 async function oddLines({ agent }: Cluster): Promise<string[]> {
   const log = await agent.log();
-  const lines = log.split("\n").filter((line) => /unhandled|uncaught|TypeError|RangeError|ReferenceError|MaxListeners|^\s+at /i.test(line));
-  return [...new Set(lines.slice(0, 5)), ...(log.includes(secretWord) || log.includes(Buffer.from(secretWord).toString("base64")) ? ["the agent's log tells a secret"] : [])];
+  const lines = log
+    .split("\n")
+    .filter((line) =>
+      /unhandled|uncaught|TypeError|RangeError|ReferenceError|MaxListeners|^\s+at /i.test(line),
+    );
+  return [
+    ...new Set(lines.slice(0, 5)),
+    ...(log.includes(secretWord) || log.includes(Buffer.from(secretWord).toString("base64"))
+      ? ["the agent's log tells a secret"]
+      : []),
+  ];
 }
 
 async function eventCount({ client }: Cluster, namespace: string): Promise<string> {

@@ -27,7 +27,21 @@ export interface FuzzTarget {
 
 const methods = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE") },
-  { weight: 1, arbitrary: fc.constantFrom("HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "", "G E T", "constructor", "__proto__") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "HEAD",
+      "OPTIONS",
+      "TRACE",
+      "CONNECT",
+      "get",
+      "PROPFIND",
+      "",
+      "G E T",
+      "constructor",
+      "__proto__",
+    ),
+  },
 );
 const oddText = fc.oneof(
   fc.constantFrom(
@@ -63,10 +77,31 @@ const oddText = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: "grapheme", maxLength: 6 }),
 );
-const names = fc.oneof({ weight: 6, arbitrary: fc.constantFrom("a", "b", "a", "b", "c", "thing") }, { weight: 1, arbitrary: oddText });
-const namespaces = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("default", "default", "other") }, { weight: 1, arbitrary: oddText });
+const names = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom("a", "b", "a", "b", "c", "thing") },
+  { weight: 1, arbitrary: oddText },
+);
+const namespaces = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom("default", "default", "other") },
+  { weight: 1, arbitrary: oddText },
+);
 
-const revisions = fc.constantFrom("", "0", "1", "2", "50", "99999999", "9007199254740993", "18446744073709551615", "-1", "x", "1.5", " 1", "0x10", "00");
+const revisions = fc.constantFrom(
+  "",
+  "0",
+  "1",
+  "2",
+  "50",
+  "99999999",
+  "9007199254740993",
+  "18446744073709551615",
+  "-1",
+  "x",
+  "1.5",
+  " 1",
+  "0x10",
+  "00",
+);
 const selectors = fc.oneof(
   fc.constantFrom(
     "a=b",
@@ -104,7 +139,11 @@ const parameters: Readonly<Record<string, fc.Arbitrary<string>>> = {
     "x",
     "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhXHUwMDAwIn0",
     ...["meta/v1", "meta.k8s.io/v1"].flatMap((v) =>
-      [1, -1, 0, 2 ** 60, 1.5, "x"].flatMap((rv) => ["a", "default/a\0", "../../x", "", "/"].map((start) => Buffer.from(JSON.stringify({ v, rv, start })).toString("base64url"))),
+      [1, -1, 0, 2 ** 60, 1.5, "x"].flatMap((rv) =>
+        ["a", "default/a\0", "../../x", "", "/"].map((start) =>
+          Buffer.from(JSON.stringify({ v, rv, start })).toString("base64url"),
+        ),
+      ),
     ),
   ),
   resourceVersion: revisions,
@@ -116,7 +155,10 @@ const parameters: Readonly<Record<string, fc.Arbitrary<string>>> = {
   timeoutSeconds: fc.constantFrom("1", "0", "-1", "99999999999999999999", "x"),
   timeout: fc.constantFrom("1s", "0", "-1s", "x", "1h1m", "999999h", "."),
   dryRun: fc.constantFrom("All", "", "x"),
-  fieldManager: fc.oneof(fc.constantFrom("me", "", "x".repeat(200), "a\nb", "\u0000"), fc.string({ unit: "grapheme", maxLength: 5 })),
+  fieldManager: fc.oneof(
+    fc.constantFrom("me", "", "x".repeat(200), "a\nb", "\u0000"),
+    fc.string({ unit: "grapheme", maxLength: 5 }),
+  ),
   fieldValidation: fc.constantFrom("Strict", "Warn", "Ignore", "", "x"),
   force: fc.constantFrom("true", "false", "", "x"),
   gracePeriodSeconds: fc.constantFrom("0", "30", "-1", "x", "99999999999999999999"),
@@ -131,11 +173,19 @@ const parameters: Readonly<Record<string, fc.Arbitrary<string>>> = {
   path: oddText,
 };
 const parameter = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom(...Object.keys(parameters)).chain((name) => parameters[name]!.map((value) => `${name}=${encodeURIComponent(value)}`)) },
+  {
+    weight: 12,
+    arbitrary: fc
+      .constantFrom(...Object.keys(parameters))
+      .chain((name) => parameters[name]!.map((value) => `${name}=${encodeURIComponent(value)}`)),
+  },
   { weight: 1, arbitrary: fc.tuple(oddText, oddText).map(([name, value]) => `${name}=${value}`) },
 );
 const query = fc
-  .oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.array(parameter, { maxLength: 3 }) })
+  .oneof(
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.array(parameter, { maxLength: 3 }) },
+  )
   .map((parts) => (parts.length === 0 ? "" : `?${parts.join("&")}`));
 
 const mediaTypes = [
@@ -194,11 +244,33 @@ const header = fc.oneof(
 );
 const headers = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Record<string, string>>({}) },
-  { weight: 1, arbitrary: fc.array(header, { maxLength: 3 }).map((list) => Object.fromEntries(list) as Record<string, string>) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(header, { maxLength: 3 })
+      .map((list) => Object.fromEntries(list) as Record<string, string>),
+  },
 );
 
 const leaf = fc.oneof(
-  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e21, 2 ** 53, "", "a", "5", "1Gi", "10%", "2030-01-01T00:00:00Z", "__proto__", [], {}),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e21,
+    2 ** 53,
+    "",
+    "a",
+    "5",
+    "1Gi",
+    "10%",
+    "2030-01-01T00:00:00Z",
+    "__proto__",
+    [],
+    {},
+  ),
   fc.string({ maxLength: 6 }),
 );
 const nonsense = fc.oneof(leaf, fc.jsonValue({ maxDepth: 3 }));
@@ -207,7 +279,10 @@ const nonsense = fc.oneof(leaf, fc.jsonValue({ maxDepth: 3 }));
 const spot = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 6 });
 const change = fc.record({ spot, value: fc.option(nonsense, { nil: undefined, freq: 4 }) });
 
-function changed(object: unknown, changes: readonly { readonly spot: readonly number[]; readonly value: unknown }[]): unknown {
+function changed(
+  object: unknown,
+  changes: readonly { readonly spot: readonly number[]; readonly value: unknown }[],
+): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(object, plain) ?? "null");
   for (const { spot: steps, value } of changes) {
     let at = copy;
@@ -252,8 +327,14 @@ const pointer = fc.constantFrom(
 );
 const jsonPatch = fc.array(
   fc.oneof(
-    fc.record({ op: fc.constantFrom("add", "remove", "replace", "test", "x"), path: pointer, value: nonsense }, { requiredKeys: ["op", "path"] }),
-    fc.record({ op: fc.constantFrom("move", "copy"), path: pointer, from: pointer }, { requiredKeys: ["op", "path"] }),
+    fc.record(
+      { op: fc.constantFrom("add", "remove", "replace", "test", "x"), path: pointer, value: nonsense },
+      { requiredKeys: ["op", "path"] },
+    ),
+    fc.record(
+      { op: fc.constantFrom("move", "copy"), path: pointer, from: pointer },
+      { requiredKeys: ["op", "path"] },
+    ),
   ),
   { maxLength: 4 },
 );
@@ -273,14 +354,24 @@ const directives = fc.constantFrom<unknown>(
 );
 
 /** Requests to the given resources, with bodies near objects of their kinds. */
-export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: number, magic: Uint8Array): fc.Arbitrary<FuzzRequest> {
+export function fuzzRequests(
+  targets: readonly FuzzTarget[],
+  samplesPerKind: number,
+  magic: Uint8Array,
+): fc.Arbitrary<FuzzRequest> {
   const samples = new Map<FuzzTarget, readonly unknown[]>();
   const sampleOf = (target: FuzzTarget): fc.Arbitrary<unknown> => {
     if (!target.schema) return nonsense;
     let known = samples.get(target);
-    if (!known) samples.set(target, (known = fc.sample(arbitraryObject(target.schema), { numRuns: samplesPerKind, seed: 7 })));
+    if (!known)
+      samples.set(
+        target,
+        (known = fc.sample(arbitraryObject(target.schema), { numRuns: samplesPerKind, seed: 7 })),
+      );
     const random = fc.constantFrom(...known);
-    return target.good.length === 0 ? random : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...target.good) }, { weight: 1, arbitrary: random });
+    return target.good.length === 0
+      ? random
+      : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...target.good) }, { weight: 1, arbitrary: random });
   };
   /** An object of the kind, mostly the one that the path names. */
   const near = (target: FuzzTarget, pathName: string): fc.Arbitrary<unknown> =>
@@ -289,19 +380,30 @@ export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: num
         sample: sampleOf(target),
         name: fc.oneof({ weight: 8, arbitrary: fc.constant(pathName) }, { weight: 1, arbitrary: names }),
         namespace: namespaces,
-        changes: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.array(change, { maxLength: 3 }) }),
+        changes: fc.oneof(
+          { weight: 1, arbitrary: fc.constant([]) },
+          { weight: 2, arbitrary: fc.array(change, { maxLength: 3 }) },
+        ),
         stranger: fc.nat({ max: 5 }),
       })
       .map(({ sample, name, namespace, changes, stranger }) => {
         const object = typeof sample === "object" && sample !== null ? sample : {};
         const { metadata } = object as { metadata?: object };
         // Random names and references refuse nearly everything: most objects keep little of their metadata.
-        const meta = stranger === 0 ? { ...metadata, ...(target.namespaced && { namespace }) } : { labels: { a: "b" } };
-        return changed({ ...object, kind: target.kind, apiVersion: target.apiVersion, metadata: { ...meta, name } }, changes);
+        const meta =
+          stranger === 0 ? { ...metadata, ...(target.namespaced && { namespace }) } : { labels: { a: "b" } };
+        return changed(
+          { ...object, kind: target.kind, apiVersion: target.apiVersion, metadata: { ...meta, name } },
+          changes,
+        );
       });
   const binary = (target: FuzzTarget, object: unknown): Uint8Array => {
     try {
-      return encodeEnvelope({ apiVersion: target.apiVersion, kind: target.kind }, protobufCodec(target.schema!).encode(object as never), magic);
+      return encodeEnvelope(
+        { apiVersion: target.apiVersion, kind: target.kind },
+        protobufCodec(target.schema!).encode(object as never),
+        magic,
+      );
     } catch {
       return magic;
     }
@@ -316,21 +418,38 @@ export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: num
             .tuple(near(target, name), fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { maxLength: 3 }))
             .map(([object, flips]) => flipped(binary(target, object), flips)),
         },
-        { weight: 1, arbitrary: fc.tuple(near(target, name), fc.nat()).map(([object, cut]) => ((text) => text.slice(0, cut % (text.length + 1)))(JSON.stringify(object))) },
+        {
+          weight: 1,
+          arbitrary: fc
+            .tuple(near(target, name), fc.nat())
+            .map(([object, cut]) =>
+              ((text) => text.slice(0, cut % (text.length + 1)))(JSON.stringify(object)),
+            ),
+        },
         { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }) },
         { weight: 1, arbitrary: oddTexts },
         { weight: 2, arbitrary: deleteOptions },
         { weight: 2, arbitrary: fc.constant(undefined) },
       )
-      .map((body) => ({ body, type: typeof body === "string" ? "application/json" : "application/vnd.orch.protobuf" }));
-  const object = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> => near(target, name).map((value) => ({ body: JSON.stringify(value), type: "application/json" }));
+      .map((body) => ({
+        body,
+        type: typeof body === "string" ? "application/json" : "application/vnd.orch.protobuf",
+      }));
+  const object = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> =>
+    near(target, name).map((value) => ({ body: JSON.stringify(value), type: "application/json" }));
   const patch = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> =>
     fc.oneof(
       jsonPatch.map((value) => ({ body: JSON.stringify(value), type: "application/json-patch+json" })),
       fc
-        .tuple(fc.oneof(directives, near(target, name)), fc.constantFrom("merge-patch+json", "strategic-merge-patch+json"))
+        .tuple(
+          fc.oneof(directives, near(target, name)),
+          fc.constantFrom("merge-patch+json", "strategic-merge-patch+json"),
+        )
         .map(([value, type]) => ({ body: JSON.stringify(value), type: `application/${type}` })),
-      near(target, name).map((value) => ({ body: JSON.stringify(value), type: "application/apply-patch+yaml" })),
+      near(target, name).map((value) => ({
+        body: JSON.stringify(value),
+        type: "application/apply-patch+yaml",
+      })),
     );
   const pathOf = (target: FuzzTarget, named: boolean, name: string): fc.Arbitrary<string> =>
     fc
@@ -339,7 +458,13 @@ export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: num
         namespace: namespaces,
         subresource: fc.oneof(
           { weight: 6, arbitrary: fc.constant("") },
-          { weight: 3, arbitrary: target.subresources.length > 0 ? fc.constantFrom(...target.subresources) : fc.constant("status") },
+          {
+            weight: 3,
+            arbitrary:
+              target.subresources.length > 0
+                ? fc.constantFrom(...target.subresources)
+                : fc.constant("status"),
+          },
           { weight: 1, arbitrary: oddText },
         ),
         rest: fc.oneof({ weight: 40, arbitrary: fc.constant("") }, { weight: 1, arbitrary: oddText }),
@@ -391,18 +516,31 @@ export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: num
   );
   const request = (target: FuzzTarget): fc.Arbitrary<FuzzRequest> =>
     fc
-      .tuple(fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...verbs) }, { weight: 1, arbitrary: fc.tuple(methods, fc.boolean()) }), names)
+      .tuple(
+        fc.oneof(
+          { weight: 12, arbitrary: fc.constantFrom(...verbs) },
+          { weight: 1, arbitrary: fc.tuple(methods, fc.boolean()) },
+        ),
+        names,
+      )
       .chain(([[method, named], name]) =>
         fc.record({
           method: fc.constant(method),
-          path: fc.oneof({ weight: 20, arbitrary: pathOf(target, named, name) }, { weight: 1, arbitrary: elsewhere }),
+          path: fc.oneof(
+            { weight: 20, arbitrary: pathOf(target, named, name) },
+            { weight: 1, arbitrary: elsewhere },
+          ),
           query,
           headers,
           sent: fc.oneof(
             {
               weight: 6,
               arbitrary:
-                method === "PATCH" ? patch(target, name) : method === "DELETE" || method === "GET" ? fc.constant<Sent>({ body: undefined, type: "" }) : object(target, name),
+                method === "PATCH"
+                  ? patch(target, name)
+                  : method === "DELETE" || method === "GET"
+                    ? fc.constant<Sent>({ body: undefined, type: "" })
+                    : object(target, name),
             },
             { weight: 1, arbitrary: oddBody(target, name) },
           ),
@@ -412,12 +550,21 @@ export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: num
       )
       .map(({ method, path, query: search, headers: more, sent: { body, type }, says }) => ({
         method,
-        path: path + (type === "application/apply-patch+yaml" && says < 8 ? `${search}${search ? "&" : "?"}fieldManager=fuzz${says % 3}` : search),
+        path:
+          path +
+          (type === "application/apply-patch+yaml" && says < 8
+            ? `${search}${search ? "&" : "?"}fieldManager=fuzz${says % 3}`
+            : search),
         headers: { ...(says > 0 && body !== undefined && { "content-type": type }), ...more },
         ...(body !== undefined && { body }),
       }));
   const met = targets.filter(({ good }) => good.length > 0);
-  return fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...met) }, { weight: 1, arbitrary: fc.constantFrom(...targets) }).chain(request);
+  return fc
+    .oneof(
+      { weight: 2, arbitrary: fc.constantFrom(...met) },
+      { weight: 1, arbitrary: fc.constantFrom(...targets) },
+    )
+    .chain(request);
 }
 
 interface Sent {

@@ -15,45 +15,91 @@ const seed = process.env["ORCH_FUZZ_SEED"] ? Number(process.env["ORCH_FUZZ_SEED"
 const casesPerState = 500;
 const dialect = dialectNamed("orch")!;
 
-test(`${cases} odd requests: no crash, no 500, and what is refused changes nothing`, { timeout: 3_600_000 }, async (t) => {
-  const clock = virtualClock(Date.UTC(2030, 0, 1));
-  const surprises: string[] = [];
-  const log: Log = { ...silentLog, error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`) };
-  await using server = await startServer({ store: "memory", clock, log, flags: ["--event-ttl=87600h"] });
-  const good = await prepare(server);
-  const prepared = await server.kit.snapshot();
-  const statuses = new Map<number, number>();
-  const findings = new Map<string, { count: number; readonly example: FuzzRequest }>();
-  const requests = fuzzRequests(await targetsOf(server, good), 12, dialect.wire.protobufMagic);
-  for (let done = 0; done < cases; done += casesPerState) {
-    await server.kit.rewind(prepared);
-    for (const request of fc.sample(requests, { numRuns: Math.min(casesPerState, cases - done), seed: seed + done })) {
-      const [before, began] = [await server.kit.revision(), clock.now()];
-      const status = await answered(server, clock, request);
-      // Where time had to pass, the server's own duties may have changed something, too.
-      const waited = clock.now() > began;
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
-      if (status < 200 || status > 599 || (status === 500 && trouble.length === 0)) trouble.push(`status ${status}`);
-      if (status >= 400 && status < 500 && !waited && (await server.kit.revision()) !== before) trouble.push(`${request.method} changed something and answered ${status}`);
-      for (const what of trouble) {
-        const known = findings.get(what);
-        if (known) known.count++;
-        else findings.set(what, { count: 1, example: request });
+test(
+  `${cases} odd requests: no crash, no 500, and what is refused changes nothing`,
+  { timeout: 3_600_000 },
+  async (t) => {
+    const clock = virtualClock(Date.UTC(2030, 0, 1));
+    const surprises: string[] = [];
+    const log: Log = {
+      ...silentLog,
+      error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`),
+    };
+    await using server = await startServer({ store: "memory", clock, log, flags: ["--event-ttl=87600h"] });
+    const good = await prepare(server);
+    const prepared = await server.kit.snapshot();
+    const statuses = new Map<number, number>();
+    const findings = new Map<string, { count: number; readonly example: FuzzRequest }>();
+    const requests = fuzzRequests(await targetsOf(server, good), 12, dialect.wire.protobufMagic);
+    for (let done = 0; done < cases; done += casesPerState) {
+      await server.kit.rewind(prepared);
+      for (const request of fc.sample(requests, {
+        numRuns: Math.min(casesPerState, cases - done),
+        seed: seed + done,
+      })) {
+        const [before, began] = [await server.kit.revision(), clock.now()];
+        const status = await answered(server, clock, request);
+        // Where time had to pass, the server's own duties may have changed something, too.
+        const waited = clock.now() > began;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
+        if (status < 200 || status > 599 || (status === 500 && trouble.length === 0))
+          trouble.push(`status ${status}`);
+        if (status >= 400 && status < 500 && !waited && (await server.kit.revision()) !== before)
+          trouble.push(`${request.method} changed something and answered ${status}`);
+        for (const what of trouble) {
+          const known = findings.get(what);
+          if (known) known.count++;
+          else findings.set(what, { count: 1, example: request });
+        }
       }
     }
-  }
-  const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-  t.diagnostic(told.join(", "));
-  assert.equal([...findings].map(([what, { count, example }]) => `${count} × ${what}\n    ${shown(example)}`).join("\n"), "");
-  assert.ok((statuses.get(200) ?? 0) > cases / 50 && (statuses.get(201) ?? 0) > cases / 200, "hardly any request got through: the fuzz only scratches the surface");
-});
+    const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+    t.diagnostic(told.join(", "));
+    assert.equal(
+      [...findings]
+        .map(([what, { count, example }]) => `${count} × ${what}\n    ${shown(example)}`)
+        .join("\n"),
+      "",
+    );
+    assert.ok(
+      (statuses.get(200) ?? 0) > cases / 50 && (statuses.get(201) ?? 0) > cases / 200,
+      "hardly any request got through: the fuzz only scratches the surface",
+    );
+  },
+);
 
 const json = { "content-type": "application/json" };
 const found: [what: string, request: FuzzRequest, status: number][] = [
-  ["a delete whose answer nobody takes", { method: "DELETE", path: "/api/v1/namespaces/default/serviceaccounts/a", headers: { accept: "text/plain" } }, 406],
-  ["a part called __proto__", { method: "PUT", path: "/api/v1/namespaces/default/resourcequotas/b/__proto__", headers: json, body: '{"metadata":{"name":"b"}}' }, 404],
-  ["a secret without a value", { method: "POST", path: "/api/v1/namespaces/default/secrets", headers: json, body: '{"metadata":{"name":"c"},"data":{"a":null}}' }, 201],
+  [
+    "a delete whose answer nobody takes",
+    {
+      method: "DELETE",
+      path: "/api/v1/namespaces/default/serviceaccounts/a",
+      headers: { accept: "text/plain" },
+    },
+    406,
+  ],
+  [
+    "a part called __proto__",
+    {
+      method: "PUT",
+      path: "/api/v1/namespaces/default/resourcequotas/b/__proto__",
+      headers: json,
+      body: '{"metadata":{"name":"b"}}',
+    },
+    404,
+  ],
+  [
+    "a secret without a value",
+    {
+      method: "POST",
+      path: "/api/v1/namespaces/default/secrets",
+      headers: json,
+      body: '{"metadata":{"name":"c"},"data":{"a":null}}',
+    },
+    201,
+  ],
   [
     "a resource called __proto__",
     {
@@ -70,7 +116,10 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
       method: "PUT",
       path: "/apis/apps/v1/namespaces/default/controllerrevisions/a",
       headers: { "content-type": "application/vnd.orch.protobuf" },
-      body: Buffer.from("azhzAAodCgdhcHBzL3YxEhJDb250cm9sbGVyUmV2aXNpb24SKAoZCgFhEgAaACIAKgAyADgAQgBaBgoBYRIBYhIJCgd7ImEiOTF9GAEaACIA", "base64"),
+      body: Buffer.from(
+        "azhzAAodCgdhcHBzL3YxEhJDb250cm9sbGVyUmV2aXNpb24SKAoZCgFhEgAaACIAKgAyADgAQgBaBgoBYRIBYhIJCgd7ImEiOTF9GAEaACIA",
+        "base64",
+      ),
     },
     400,
   ],
@@ -84,7 +133,11 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     },
     422,
   ],
-  ["a method that every object has", { method: "constructor", path: "/api/v1/namespaces/default/configmaps/a", headers: {} }, 405],
+  [
+    "a method that every object has",
+    { method: "constructor", path: "/api/v1/namespaces/default/configmaps/a", headers: {} },
+    405,
+  ],
   [
     "a large integer in a value that is refused",
     {
@@ -98,7 +151,10 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
 ];
 test("requests that once failed are answered, and what is refused changes nothing", async (t) => {
   const surprises: string[] = [];
-  const log: Log = { ...silentLog, error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`) };
+  const log: Log = {
+    ...silentLog,
+    error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`),
+  };
   await using server = await startServer({ store: "memory", log });
   await prepare(server);
   for (const [what, request, status] of found) {
@@ -122,10 +178,19 @@ async function prepare({ client }: RunningServer): Promise<Map<string, object[]>
   const made = new Map<string, object[]>();
   for (const [path, body] of Object.entries(goodObjects(dialect) as Record<string, { metadata?: object }>)) {
     for (const name of ["a", "b"]) {
-      const object = (await client.request("POST", path, { ...body, metadata: { ...body.metadata, name, labels: { a: "b" } } })) as {
+      const object = (await client.request("POST", path, {
+        ...body,
+        metadata: { ...body.metadata, name, labels: { a: "b" } },
+      })) as {
         metadata: Record<string, unknown>;
       };
-      const { uid: _uid, resourceVersion: _version, managedFields: _fields, creationTimestamp: _created, ...metadata } = object.metadata;
+      const {
+        uid: _uid,
+        resourceVersion: _version,
+        managedFields: _fields,
+        creationTimestamp: _created,
+        ...metadata
+      } = object.metadata;
       made.set(path, [...(made.get(path) ?? []), { ...object, metadata }]);
     }
   }
@@ -133,19 +198,34 @@ async function prepare({ client }: RunningServer): Promise<Map<string, object[]>
 }
 
 /** Every resource that discovery names. */
-async function targetsOf({ client }: RunningServer, good: ReadonlyMap<string, object[]>): Promise<FuzzTarget[]> {
+async function targetsOf(
+  { client }: RunningServer,
+  good: ReadonlyMap<string, object[]>,
+): Promise<FuzzTarget[]> {
   const byName = new Map<string, Message>();
   for (const value of Object.values(api) as unknown[]) {
-    const found = typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value];
+    const found =
+      typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value];
     for (const message of found as Message[])
-      if (message?.shape === "message" && message.kind) byName.set(`${apiVersionOf(dialect, message.kind)} ${message.kind.kind}`, api.inDialect(dialect, message));
+      if (message?.shape === "message" && message.kind)
+        byName.set(
+          `${apiVersionOf(dialect, message.kind)} ${message.kind.kind}`,
+          api.inDialect(dialect, message),
+        );
   }
-  const { groups } = (await client.request("GET", "/apis")) as { groups: { versions: { groupVersion: string }[] }[] };
-  const versions = ["v1", ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion))];
+  const { groups } = (await client.request("GET", "/apis")) as {
+    groups: { versions: { groupVersion: string }[] }[];
+  };
+  const versions = [
+    "v1",
+    ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion)),
+  ];
   const targets: FuzzTarget[] = [];
   for (const version of versions) {
     const root = version === "v1" ? "/api/v1" : `/apis/${version}`;
-    const { resources } = (await client.request("GET", root)) as { resources: { name: string; kind: string; namespaced: boolean }[] };
+    const { resources } = (await client.request("GET", root)) as {
+      resources: { name: string; kind: string; namespaced: boolean }[];
+    };
     for (const { name, kind, namespaced } of resources) {
       if (name.includes("/")) continue;
       const subresources = resources
@@ -174,7 +254,10 @@ function failed(error: unknown): number {
   throw error;
 }
 
-/** The status, once the body is through; a stream is left after a while. Requests that wait for time are given some. */
+/**
+ * The status, once the body is through; a stream is left after a while. Requests that wait for time are given
+ * some.
+ */
 async function answered(server: RunningServer, clock: VirtualClock, request: FuzzRequest): Promise<number> {
   const stop = new AbortController();
   let over = false;

@@ -23,8 +23,16 @@ export interface Truth {
   of(name: string): readonly Version[];
 }
 
-/** Follows a resource in the store, whose values are JSON, until everything before the end of `during` is known. */
-export async function recordTruth(store: Store, prefix: string, after: Revision, during: Promise<unknown>): Promise<Truth> {
+/**
+ * Follows a resource in the store, whose values are JSON, until everything before the end of `during` is
+ * known.
+ */
+export async function recordTruth(
+  store: Store,
+  prefix: string,
+  after: Revision,
+  during: Promise<unknown>,
+): Promise<Truth> {
   const stop = new AbortController();
   const versions: Version[] = [];
   let end = Infinity;
@@ -42,8 +50,17 @@ export async function recordTruth(store: Store, prefix: string, after: Revision,
 }
 
 function versionOf({ key, value, previous, revision }: Change, prefix: string): Version {
-  const { metadata, data } = JSON.parse(Buffer.from(value ?? previous!.value).toString()) as { metadata: { uid: string }; data?: Record<string, string> };
-  return { name: key.slice(prefix.length), revision, uid: metadata.uid, words: Object.keys(data ?? {}), gone: value === null };
+  const { metadata, data } = JSON.parse(Buffer.from(value ?? previous!.value).toString()) as {
+    metadata: { uid: string };
+    data?: Record<string, string>;
+  };
+  return {
+    name: key.slice(prefix.length),
+    revision,
+    uid: metadata.uid,
+    words: Object.keys(data ?? {}),
+    gone: value === null,
+  };
 }
 
 export function truthOf(versions: readonly Version[]): Truth {
@@ -121,7 +138,11 @@ export function checkWrites(truth: Truth, writes: readonly Written[]): void {
   for (const all of Map.groupBy(truth.versions, ({ uid }) => uid).values()) {
     for (const [at, version] of all.entries()) {
       const lost = all[at - 1]?.words.filter((word) => !version.words.includes(word)) ?? [];
-      assert.deepEqual(lost, [], `${version.name}@${version.revision} lost what @${all[at - 1]?.revision} had`);
+      assert.deepEqual(
+        lost,
+        [],
+        `${version.name}@${version.revision} lost what @${all[at - 1]?.revision} had`,
+      );
     }
   }
   const words = new Set(truth.versions.flatMap((version) => version.words));
@@ -144,33 +165,68 @@ export function checkWrites(truth: Truth, writes: readonly Written[]): void {
   }
 }
 
-const sorted = (state: ReadonlyMap<string, Revision>): string[] => [...state].map(([name, revision]) => `${name}@${revision}`).toSorted();
+const sorted = (state: ReadonlyMap<string, Revision>): string[] =>
+  [...state].map(([name, revision]) => `${name}@${revision}`).toSorted();
 
-export function checkShown(truth: Truth, writes: readonly Written[], shown: readonly Shown[], got: readonly Got[]): void {
+export function checkShown(
+  truth: Truth,
+  writes: readonly Written[],
+  shown: readonly Shown[],
+  got: readonly Got[],
+): void {
   const acknowledged = writes
     .filter(({ outcome }) => outcome === "done")
-    .map(({ answered, revision, deleted, uid }) => ({ answered, revision: deleted ? truth.versions.find((version) => version.uid === uid && version.gone)!.revision : revision! }))
+    .map(({ answered, revision, deleted, uid }) => ({
+      answered,
+      revision: deleted
+        ? truth.versions.find((version) => version.uid === uid && version.gone)!.revision
+        : revision!,
+    }))
     .toSorted((a, b) => a.answered - b.answered);
-  const knownAt = (moment: Moment): Revision => acknowledged.reduce((most, { answered, revision }) => (answered < moment ? Math.max(most, revision) : most), 0);
+  const knownAt = (moment: Moment): Revision =>
+    acknowledged.reduce(
+      (most, { answered, revision }) => (answered < moment ? Math.max(most, revision) : most),
+      0,
+    );
   for (const { server, how, asked, revision, items, current, notOlderThan, exactly } of shown) {
     const about = `server ${server} answered ${how} with revision ${revision}`;
     assert.deepEqual(sorted(items), sorted(truth.stateAt(revision)), about);
-    if (current) assert.ok(revision >= knownAt(asked), `${about}, but ${knownAt(asked)} had been acknowledged`);
-    if (notOlderThan !== undefined) assert.ok(revision >= notOlderThan, `${about}, which is older than ${notOlderThan}`);
+    if (current)
+      assert.ok(revision >= knownAt(asked), `${about}, but ${knownAt(asked)} had been acknowledged`);
+    if (notOlderThan !== undefined)
+      assert.ok(revision >= notOlderThan, `${about}, which is older than ${notOlderThan}`);
     if (exactly !== undefined) assert.equal(revision, exactly, about);
   }
   for (const { server, name, asked, revision } of got) {
     const floor = knownAt(asked);
     const all = truth.of(name);
-    const possible = [all.findLast((version) => version.revision <= floor), ...all.filter((version) => version.revision > floor)];
-    const fits = possible.some((version) => (version && !version.gone ? version.revision : undefined) === revision);
-    assert.ok(fits, `server ${server} showed ${name}@${revision} when ${floor} had been acknowledged; it can have been ${possible.map((version) => version?.revision).join(", ")}`);
+    const possible = [
+      all.findLast((version) => version.revision <= floor),
+      ...all.filter((version) => version.revision > floor),
+    ];
+    const fits = possible.some(
+      (version) => (version && !version.gone ? version.revision : undefined) === revision,
+    );
+    assert.ok(
+      fits,
+      `server ${server} showed ${name}@${revision} when ${floor} had been acknowledged; it can have been ${possible.map((version) => version?.revision).join(", ")}`,
+    );
   }
   // What may be old never goes backwards on one server.
   for (const one of Map.groupBy(shown, ({ server }) => server).values()) {
     for (const later of one) {
-      const newest = one.reduce((most, earlier) => (earlier.answered < later.asked && earlier.exactly === undefined ? Math.max(most, earlier.revision) : most), 0);
-      if (later.exactly === undefined) assert.ok(later.revision >= newest, `server ${later.server} went back from ${newest} to ${later.revision} (${later.how})`);
+      const newest = one.reduce(
+        (most, earlier) =>
+          earlier.answered < later.asked && earlier.exactly === undefined
+            ? Math.max(most, earlier.revision)
+            : most,
+        0,
+      );
+      if (later.exactly === undefined)
+        assert.ok(
+          later.revision >= newest,
+          `server ${later.server} went back from ${newest} to ${later.revision} (${later.how})`,
+        );
     }
   }
 }
@@ -189,11 +245,18 @@ export function checkWatched(truth: Truth, watches: readonly Watched[], end: Rev
     const due = told.filter(({ revision }) => revision > from);
     const heard = events.filter(({ type }) => type !== "BOOKMARK");
     assert.deepEqual(heard, due.slice(0, heard.length), about);
-    if (!ended) assert.ok((due[heard.length]?.revision ?? Infinity) > end, `${about} is not told of ${due[heard.length]?.revision}`);
+    if (!ended)
+      assert.ok(
+        (due[heard.length]?.revision ?? Infinity) > end,
+        `${about} is not told of ${due[heard.length]?.revision}`,
+      );
     for (const [at, mark] of events.entries()) {
       if (mark.type !== "BOOKMARK") continue;
       const count = events.slice(0, at).filter(({ type }) => type !== "BOOKMARK").length;
-      assert.ok((due[count]?.revision ?? Infinity) > mark.revision, `${about} is given the mark ${mark.revision} before the change of ${due[count]?.revision}`);
+      assert.ok(
+        (due[count]?.revision ?? Infinity) > mark.revision,
+        `${about} is given the mark ${mark.revision} before the change of ${due[count]?.revision}`,
+      );
     }
   }
 }

@@ -10,7 +10,14 @@ export interface Seen {
   readonly version: number;
 }
 
-export const seenOf = (type: Seen["type"], { metadata }: { metadata?: { name?: string | undefined; uid?: string | undefined; resourceVersion?: string | undefined } }): Seen => ({
+export const seenOf = (
+  type: Seen["type"],
+  {
+    metadata,
+  }: {
+    metadata?: { name?: string | undefined; uid?: string | undefined; resourceVersion?: string | undefined };
+  },
+): Seen => ({
   type,
   name: metadata?.name ?? "",
   uid: metadata?.uid ?? "",
@@ -18,8 +25,8 @@ export const seenOf = (type: Seen["type"], { metadata }: { metadata?: { name?: s
 });
 
 /**
- * Every object's life must be told in order: it comes, changes to ever newer versions, goes. Some followers tell of an
- * object that was made anew under its old name while they were away as of a change (`merges`).
+ * Every object's life must be told in order: it comes, changes to ever newer versions, goes. Some followers
+ * tell of an object that was made anew under its old name while they were away as of a change (`merges`).
  */
 export function checkLives(who: string, events: readonly Seen[], merges = false): void {
   const living = new Map<string, Seen>();

@@ -12,81 +12,107 @@ const dialect = dialectNamed("kubernetes")!;
 const namespace = "default";
 const rounds = Number(process.env["ORCH_INFORMER_ROUNDS"] ?? 2);
 
-test("informers survive cut connections, compaction, restarts and kill -9 without missing or repeating anything", { timeout: 90_000 }, async (t) => {
-  await using server = await startApiserver({ dialect: "kubernetes", flags: ["--store-compaction-interval=1s"] });
-  await using proxy = await cuttingProxy(Number(new URL(server.url).port));
-  const proxied = `https://127.0.0.1:${proxy.port}`;
+test(
+  "informers survive cut connections, compaction, restarts and kill -9 without missing or repeating anything",
+  { timeout: 90_000 },
+  async (t) => {
+    await using server = await startApiserver({
+      dialect: "kubernetes",
+      flags: ["--store-compaction-interval=1s"],
+    });
+    await using proxy = await cuttingProxy(Number(new URL(server.url).port));
+    const proxied = `https://127.0.0.1:${proxy.port}`;
 
-  const [direct, shaky] = [server.url, proxied].map((url) => https(connectionOf(singleContext({ name: "test", server: url, ca: server.ca, token: server.token }))));
-  const maps = apiClient(direct!, dialect).of(kinds.configMaps);
-  const writers = startWriters(maps, (name, value) => ({ metadata: { name, namespace }, data: { value: String(value) } }), { count: 6, names: 40, namespace });
+    const [direct, shaky] = [server.url, proxied].map((url) =>
+      https(connectionOf(singleContext({ name: "test", server: url, ca: server.ca, token: server.token }))),
+    );
+    const maps = apiClient(direct!, dialect).of(kinds.configMaps);
+    const writers = startWriters(
+      maps,
+      (name, value) => ({ metadata: { name, namespace }, data: { value: String(value) } }),
+      { count: 6, names: 40, namespace },
+    );
 
-  // Ours.
-  const stop = new AbortController();
-  const ours: Seen[] = [];
-  const troubles: string[] = [];
-  const own = informer({
-    client: apiClient(shaky!, dialect).of(kinds.configMaps),
-    scope: { namespace },
-    signal: stop.signal,
-    pageSize: 7,
-    onEvent: ({ type, object }) => ours.push(seenOf(type, object)),
-    onTrouble: (error) => troubles.push(error.message),
-  });
+    // Ours.
+    const stop = new AbortController();
+    const ours: Seen[] = [];
+    const troubles: string[] = [];
+    const own = informer({
+      client: apiClient(shaky!, dialect).of(kinds.configMaps),
+      scope: { namespace },
+      signal: stop.signal,
+      pageSize: 7,
+      onEvent: ({ type, object }) => ours.push(seenOf(type, object)),
+      onTrouble: (error) => troubles.push(error.message),
+    });
 
-  // The public client library's, used as its documentation says: started again after every error.
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser({ name: "test", server: proxied, caData: Buffer.from(server.ca).toString("base64"), skipTLSVerify: false }, { name: "admin", token: server.token });
-  const theirs: Seen[] = [];
-  const listed = config.makeApiClient(CoreV1Api);
-  const public_ = makeInformer<V1ConfigMap>(config, `/api/v1/namespaces/${namespace}/configmaps`, () => listed.listNamespacedConfigMap({ namespace }));
-  let following = true;
-  let restarts = 0;
-  const again = async (): Promise<void> => {
-    restarts++;
-    await sleep(100);
-    if (following) await public_.start().catch(again);
-  };
-  public_.on("add", (object) => theirs.push(seenOf("added", object)));
-  public_.on("update", (object) => theirs.push(seenOf("updated", object)));
-  public_.on("delete", (object) => theirs.push(seenOf("deleted", object)));
-  public_.on("error", () => void again());
-  await public_.start().catch(again);
-  await own.synced;
+    // The public client library's, used as its documentation says: started again after every error.
+    const config = new KubeConfig();
+    config.loadFromClusterAndUser(
+      {
+        name: "test",
+        server: proxied,
+        caData: Buffer.from(server.ca).toString("base64"),
+        skipTLSVerify: false,
+      },
+      { name: "admin", token: server.token },
+    );
+    const theirs: Seen[] = [];
+    const listed = config.makeApiClient(CoreV1Api);
+    const public_ = makeInformer<V1ConfigMap>(config, `/api/v1/namespaces/${namespace}/configmaps`, () =>
+      listed.listNamespacedConfigMap({ namespace }),
+    );
+    let following = true;
+    let restarts = 0;
+    const again = async (): Promise<void> => {
+      restarts++;
+      await sleep(100);
+      if (following) await public_.start().catch(again);
+    };
+    public_.on("add", (object) => theirs.push(seenOf("added", object)));
+    public_.on("update", (object) => theirs.push(seenOf("updated", object)));
+    public_.on("delete", (object) => theirs.push(seenOf("deleted", object)));
+    public_.on("error", () => void again());
+    await public_.start().catch(again);
+    await own.synced;
 
-  let cuts = 0;
-  const trouble = async (milliseconds: number): Promise<void> => {
-    for (const end = Date.now() + milliseconds; Date.now() < end;) {
-      await sleep(100 + Math.random() * 400);
-      cuts += proxy.cut();
+    let cuts = 0;
+    const trouble = async (milliseconds: number): Promise<void> => {
+      for (const end = Date.now() + milliseconds; Date.now() < end;) {
+        await sleep(100 + Math.random() * 400);
+        cuts += proxy.cut();
+      }
+    };
+    await trouble(3000);
+    for (let round = 0; round < rounds; round++) {
+      await server.kill9();
+      await server.restart();
+      await trouble(2000);
+      await server.restart();
+      await trouble(1500);
     }
-  };
-  await trouble(3000);
-  for (let round = 0; round < rounds; round++) {
-    await server.kill9();
-    await server.restart();
-    await trouble(2000);
-    await server.restart();
-    await trouble(1500);
-  }
-  await writers.stop();
+    await writers.stop();
 
-  const truth = (await maps.list({ namespace })).items.map(({ metadata }) => `${metadata.name} ${metadata.uid}@${metadata.resourceVersion}`).sort();
-  const same = (events: readonly Seen[]): boolean => JSON.stringify(survivors(events)) === JSON.stringify(truth);
-  // The library waits up to half a minute between attempts.
-  for (const end = Date.now() + 35_000; Date.now() < end && !(same(ours) && same(theirs));) await sleep(50);
-  following = false;
-  stop.abort();
-  await Promise.all([own.stopped, public_.stop()]);
-  for (const transport of [direct!, shaky!]) transport.close();
+    const truth = (await maps.list({ namespace })).items
+      .map(({ metadata }) => `${metadata.name} ${metadata.uid}@${metadata.resourceVersion}`)
+      .sort();
+    const same = (events: readonly Seen[]): boolean =>
+      JSON.stringify(survivors(events)) === JSON.stringify(truth);
+    // The library waits up to half a minute between attempts.
+    for (const end = Date.now() + 35_000; Date.now() < end && !(same(ours) && same(theirs));) await sleep(50);
+    following = false;
+    stop.abort();
+    await Promise.all([own.stopped, public_.stop()]);
+    for (const transport of [direct!, shaky!]) transport.close();
 
-  t.diagnostic(
-    `${writers.confirmed()} writes, ${cuts} connections cut, ${troubles.length} troubles and ${ours.length} events of our informer, ${restarts} restarts and ${theirs.length} events of the library's`,
-  );
-  assert.ok(writers.confirmed() > 100, "the writers hardly wrote");
-  assert.ok(cuts > 5, "hardly any connection was cut");
-  assert.deepEqual(survivors(ours), truth, "our informer");
-  assert.deepEqual(survivors(theirs), truth, "the library's informer");
-  checkLives("our informer", ours);
-  checkLives("the library's informer", theirs, true);
-});
+    t.diagnostic(
+      `${writers.confirmed()} writes, ${cuts} connections cut, ${troubles.length} troubles and ${ours.length} events of our informer, ${restarts} restarts and ${theirs.length} events of the library's`,
+    );
+    assert.ok(writers.confirmed() > 100, "the writers hardly wrote");
+    assert.ok(cuts > 5, "hardly any connection was cut");
+    assert.deepEqual(survivors(ours), truth, "our informer");
+    assert.deepEqual(survivors(theirs), truth, "the library's informer");
+    checkLives("our informer", ours);
+    checkLives("the library's informer", theirs, true);
+  },
+);

@@ -5,13 +5,19 @@ import { type ContainerRuntime, containerState, sandboxState } from "#cri";
 import type { Cluster } from "#kit";
 
 /** What is left of pods that none of `kept` accounts for, one line for each. */
-export async function tracesOf(cluster: Cluster, runtime: ContainerRuntime, kept: ReadonlySet<string>, known: ReadonlySet<string>): Promise<string[]> {
+export async function tracesOf(
+  cluster: Cluster,
+  runtime: ContainerRuntime,
+  kept: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+): Promise<string[]> {
   const { containerd, agent } = cluster;
   const sandboxes = await runtime.listPodSandboxes();
   const containers = await runtime.listContainers();
   const uidOf = new Map(sandboxes.map(({ id, metadata }) => [id, metadata?.uid ?? ""]));
   const isStray = (uid: string): boolean => !kept.has(uid);
-  const uidIn = (text: string): string | undefined => [...known].find((uid) => text.includes(uid) || text.includes(uid.replaceAll("-", "_")));
+  const uidIn = (text: string): string | undefined =>
+    [...known].find((uid) => text.includes(uid) || text.includes(uid.replaceAll("-", "_")));
   const strayIn = (text: string): boolean => {
     const uid = uidIn(text);
     return uid !== undefined && isStray(uid);
@@ -20,10 +26,16 @@ export async function tracesOf(cluster: Cluster, runtime: ContainerRuntime, kept
   const addresses = (await readdir(join(containerd.folder, "ipam"), { recursive: true }).catch(() => []))
     .map((path) => path.split("/").at(-1)!)
     .filter((name) => /^\d+(\.\d+){3}$/.test(name));
-  const holders = sandboxes.filter(({ state, metadata }) => state === sandboxState.ready && kept.has(metadata?.uid ?? ""));
+  const holders = sandboxes.filter(
+    ({ state, metadata }) => state === sandboxState.ready && kept.has(metadata?.uid ?? ""),
+  );
   return [
-    ...sandboxes.filter(({ metadata }) => isStray(metadata?.uid ?? "")).map(({ id, metadata, state }) => `sandbox ${id} of ${metadata?.name} ${metadata?.uid} state ${state}`),
-    ...containers.filter(({ podSandboxId }) => isStray(uidOf.get(podSandboxId) ?? "")).map(({ id, metadata, state }) => `container ${id} ${metadata?.name} state ${state}`),
+    ...sandboxes
+      .filter(({ metadata }) => isStray(metadata?.uid ?? ""))
+      .map(({ id, metadata, state }) => `sandbox ${id} of ${metadata?.name} ${metadata?.uid} state ${state}`),
+    ...containers
+      .filter(({ podSandboxId }) => isStray(uidOf.get(podSandboxId) ?? ""))
+      .map(({ id, metadata, state }) => `container ${id} ${metadata?.name} state ${state}`),
     ...(await readdir(join(agent.rootDir, "pods"))).filter(isStray).map((uid) => `folder of pod ${uid}`),
     ...lines
       .split("\n")
@@ -32,15 +44,21 @@ export async function tracesOf(cluster: Cluster, runtime: ContainerRuntime, kept
       .map((point) => `mount ${point}`),
     ...(await readdir("/var/log/pods")).filter(strayIn).map((name) => `log folder ${name}`),
     ...(await groupsBelow(containerd.cgroupRoot)).filter(strayIn).map((path) => `control group ${path}`),
-    ...(addresses.length > holders.length ? [`${addresses.length} addresses for ${holders.length} sandboxes`] : []),
+    ...(addresses.length > holders.length
+      ? [`${addresses.length} addresses for ${holders.length} sandboxes`]
+      : []),
   ];
 }
 
 /** Containers of the same name that run side by side in one pod. */
 export async function doublesOf(runtime: ContainerRuntime): Promise<string[]> {
-  const uidOf = new Map((await runtime.listPodSandboxes()).map(({ id, metadata }) => [id, metadata?.uid ?? id]));
+  const uidOf = new Map(
+    (await runtime.listPodSandboxes()).map(({ id, metadata }) => [id, metadata?.uid ?? id]),
+  );
   const seen = new Map<string, number>();
-  for (const { podSandboxId, metadata } of await runtime.listContainers({ state: { state: containerState.running } })) {
+  for (const { podSandboxId, metadata } of await runtime.listContainers({
+    state: { state: containerState.running },
+  })) {
     const key = `${uidOf.get(podSandboxId) ?? podSandboxId}/${metadata?.name}`;
     seen.set(key, (seen.get(key) ?? 0) + 1);
   }
@@ -50,6 +68,14 @@ export async function doublesOf(runtime: ContainerRuntime): Promise<string[]> {
 /** Control groups below one, in all trees. */
 async function groupsBelow(root: string): Promise<string[]> {
   const trees = ["", ...(await readdir("/sys/fs/cgroup"))];
-  const found = await Promise.all(trees.map((tree) => readdir(join("/sys/fs/cgroup", tree, root), { recursive: true, withFileTypes: true }).catch(() => [])));
-  return [...new Set(found.flat().flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : [])))];
+  const found = await Promise.all(
+    trees.map((tree) =>
+      readdir(join("/sys/fs/cgroup", tree, root), { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  );
+  return [
+    ...new Set(
+      found.flat().flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : [])),
+    ),
+  ];
 }

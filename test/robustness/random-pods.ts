@@ -17,7 +17,11 @@ interface PodKind {
 
 const stays = "trap 'exit 0' TERM; while :; do sleep 0.2; done";
 /** Every start leaves a line outside of the pod, so that starts can be counted. */
-const counted = (container: string, text: string): readonly string[] => ["sh", "-c", `echo . >> /starts/$UID_OF_POD.${container}; ${text}`];
+const counted = (container: string, text: string): readonly string[] => [
+  "sh",
+  "-c",
+  `echo . >> /starts/$UID_OF_POD.${container}; ${text}`,
+];
 const env = [{ name: "UID_OF_POD", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }];
 const starts = { name: "starts", mountPath: "/starts" };
 const exec = (text: string): SpecPart => ({ exec: { command: ["sh", "-c", text] } });
@@ -38,7 +42,9 @@ const pod =
       automountServiceAccountToken: false,
       ...more,
       containers: containers.map(withImage),
-      ...("initContainers" in more && { initContainers: (more["initContainers"] as SpecPart[]).map(withImage) }),
+      ...("initContainers" in more && {
+        initContainers: (more["initContainers"] as SpecPart[]).map(withImage),
+      }),
     };
   };
 
@@ -49,7 +55,15 @@ const everyVolume = {
     { name: "map", configMap: { name: "settings" } },
     { name: "secret", secret: { secretName: "hidden" } },
     { name: "facts", downwardAPI: { items: [{ path: "name", fieldRef: { fieldPath: "metadata.name" } }] } },
-    { name: "all", projected: { sources: [{ serviceAccountToken: { path: "token", expirationSeconds: 600 } }, { configMap: { name: "settings" } }] } },
+    {
+      name: "all",
+      projected: {
+        sources: [
+          { serviceAccountToken: { path: "token", expirationSeconds: 600 } },
+          { configMap: { name: "settings" } },
+        ],
+      },
+    },
   ],
 };
 const everyMount = [
@@ -70,21 +84,50 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
       }),
     ]),
   },
-  hooked: { fate: "ready", spec: pod([container("c", stays, { lifecycle: { postStart: exec("touch /began"), preStop: exec("sleep 0.3") } })]) },
+  hooked: {
+    fate: "ready",
+    spec: pod([
+      container("c", stays, { lifecycle: { postStart: exec("touch /began"), preStop: exec("sleep 0.3") } }),
+    ]),
+  },
   begun: {
     fate: "ready",
-    spec: pod([container("c", `[ -e /disk/one ] && [ -e /disk/two ] || exit 9; ${stays}`, { volumeMounts: [{ name: "disk", mountPath: "/disk" }] })], {
-      volumes: [{ name: "disk", emptyDir: {} }],
-      initContainers: ["one", "two"].map((name) => container(name, `touch /disk/${name}`, { volumeMounts: [{ name: "disk", mountPath: "/disk" }] })),
-    }),
+    spec: pod(
+      [
+        container("c", `[ -e /disk/one ] && [ -e /disk/two ] || exit 9; ${stays}`, {
+          volumeMounts: [{ name: "disk", mountPath: "/disk" }],
+        }),
+      ],
+      {
+        volumes: [{ name: "disk", emptyDir: {} }],
+        initContainers: ["one", "two"].map((name) =>
+          container(name, `touch /disk/${name}`, { volumeMounts: [{ name: "disk", mountPath: "/disk" }] }),
+        ),
+      },
+    ),
   },
   filled: {
     fate: "ready",
-    spec: pod([container("c", `cat /map/word /secret/word /facts/name /all/token /one/word > /disk/read || exit 9; ${stays}`, { volumeMounts: everyMount })], everyVolume),
+    spec: pod(
+      [
+        container(
+          "c",
+          `cat /map/word /secret/word /facts/name /all/token /one/word > /disk/read || exit 9; ${stays}`,
+          { volumeMounts: everyMount },
+        ),
+      ],
+      everyVolume,
+    ),
   },
-  ported: { fate: "ready", spec: pod([container("c", stays, { ports: [{ containerPort: 80, hostPort: 41_099 }] })]) },
+  ported: {
+    fate: "ready",
+    spec: pod([container("c", stays, { ports: [{ containerPort: 80, hostPort: 41_099 }] })]),
+  },
   done: { fate: "Succeeded", spec: pod([container("c", "sleep 0.5")], { restartPolicy: "OnFailure" }) },
-  once: { fate: "Succeeded", spec: pod([container("c", "sleep 0.3"), container("d", "exit 0")], { restartPolicy: "Never" }) },
+  once: {
+    fate: "Succeeded",
+    spec: pod([container("c", "sleep 0.3"), container("d", "exit 0")], { restartPolicy: "Never" }),
+  },
   failing: { fate: "Failed", spec: pod([container("c", "exit 3")], { restartPolicy: "Never" }) },
   crashing: { fate: "crashing", spec: pod([container("c", "sleep 0.5; exit 4"), container("d", stays)]) },
   stubborn: { fate: "ready", spec: pod([container("c", "trap '' TERM; while :; do sleep 0.2; done")]) },
@@ -124,18 +167,36 @@ export interface RandomPodsOptions {
 export const secretWord = "hunter2-never-told";
 const graces = [undefined, undefined, 0, 1, 3];
 
-export async function randomPods({ cluster, namespace, chance, most, folder, kinds: names = Object.keys(podKinds) }: RandomPodsOptions): Promise<RandomPods> {
+export async function randomPods({
+  cluster,
+  namespace,
+  chance,
+  most,
+  folder,
+  kinds: names = Object.keys(podKinds),
+}: RandomPodsOptions): Promise<RandomPods> {
   const { client, agent } = cluster;
   const pods = client.of(kinds.pods);
   const living = new Map<string, LivingPod>();
   const files = new Map<string, string>();
   const uids = new Set<string>();
   let made = 0;
-  await client.of(kinds.configMaps).create({ metadata: { name: "settings" }, data: { word: "settled" } }, { namespace });
-  await client.of(kinds.secrets).create({ metadata: { name: "hidden" }, data: { word: Buffer.from(secretWord).toString("base64") } }, { namespace });
+  await client
+    .of(kinds.configMaps)
+    .create({ metadata: { name: "settings" }, data: { word: "settled" } }, { namespace });
+  await client
+    .of(kinds.secrets)
+    .create(
+      { metadata: { name: "hidden" }, data: { word: Buffer.from(secretWord).toString("base64") } },
+      { namespace },
+    );
   const specOf = (kind: string): SpecPart => {
     const spec = podKinds[kind]!.spec(cluster.containerd.images.busybox);
-    return { ...spec, nodeName: cluster.nodeName, volumes: [{ name: "starts", hostPath: { path: folder } }, ...((spec["volumes"] ?? []) as object[])] };
+    return {
+      ...spec,
+      nodeName: cluster.nodeName,
+      volumes: [{ name: "starts", hostPath: { path: folder } }, ...((spec["volumes"] ?? []) as object[])],
+    };
   };
 
   async function create(name: string, kind: string): Promise<string> {
@@ -160,7 +221,12 @@ export async function randomPods({ cluster, namespace, chance, most, folder, kin
   async function debug(name: string): Promise<string> {
     const { image } = { image: cluster.containerd.images.busybox };
     const ephemeralContainers = [{ name: `e${made++}`, image, command: ["sh", "-c", stays] }];
-    await pods.patch(name, "strategic", { spec: { ephemeralContainers } }, { namespace, subresource: "ephemeralcontainers" });
+    await pods.patch(
+      name,
+      "strategic",
+      { spec: { ephemeralContainers } },
+      { namespace, subresource: "ephemeralcontainers" },
+    );
     return `debug ${name}`;
   }
   async function file(): Promise<string> {
@@ -172,7 +238,12 @@ export async function randomPods({ cluster, namespace, chance, most, folder, kin
       return `unlink ${name}`;
     }
     const { nodeName: _, ...spec } = specOf("plain");
-    const text = JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, annotations: { edit: String(made++) } }, spec });
+    const text = JSON.stringify({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace, annotations: { edit: String(made++) } },
+      spec,
+    });
     files.set(name, text);
     await writeFile(path, text);
     return `write ${name}`;
@@ -210,7 +281,8 @@ export async function randomPods({ cluster, namespace, chance, most, folder, kin
       const gone = (error: unknown): void => {
         if (!(error instanceof ApiError) || error.code !== 404) throw error;
       };
-      for (const { metadata } of items) await pods.delete(metadata.name ?? "", { namespace, graceSeconds: 1 }).catch(gone);
+      for (const { metadata } of items)
+        await pods.delete(metadata.name ?? "", { namespace, graceSeconds: 1 }).catch(gone);
     },
   };
 }

@@ -1,8 +1,17 @@
-// A proxy between an agent and its container runtime that knows one call from the next: each can be refused before the runtime hears of
-// it, or after the runtime has carried it out, can be late, can hang, and all connections can be cut.
+// A proxy between an agent and its container runtime that knows one call from the next: each can be refused
+// before the runtime hears of it, or after the runtime has carried it out, can be late, can hang, and all
+// connections can be cut.
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { type ClientHttp2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, connect, constants, createServer } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  connect,
+  constants,
+  createServer,
+} from "node:http2";
 import { connect as connectSocket } from "node:net";
 
 /** Status codes of the protocol. */
@@ -29,7 +38,14 @@ export interface RuntimeFaultProxy extends AsyncDisposable {
   calm(): void;
 }
 
-const dropped: readonly string[] = ["connection", "keep-alive", "transfer-encoding", "upgrade", "http2-settings", "host"];
+const dropped: readonly string[] = [
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+  "host",
+];
 
 /** Listens on the socket `path` in front of the runtime's own. */
 export async function runtimeFaultProxy(target: string, path: string): Promise<RuntimeFaultProxy> {
@@ -48,16 +64,30 @@ export async function runtimeFaultProxy(target: string, path: string): Promise<R
   const cut = (): void => sessions.forEach((session) => session.destroy());
   const refuse = (near: ServerHttp2Stream, code: number): void => {
     if (near.destroyed || near.closed || near.headersSent) return;
-    near.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": String(code), "grpc-message": "injected fault" }, { endStream: true });
+    near.respond(
+      {
+        ":status": 200,
+        "content-type": "application/grpc",
+        "grpc-status": String(code),
+        "grpc-message": "injected fault",
+      },
+      { endStream: true },
+    );
   };
 
-  async function carry(near: ServerHttp2Stream, headers: IncomingHttpHeaders, fault: RuntimeFault | undefined): Promise<void> {
+  async function carry(
+    near: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    fault: RuntimeFault | undefined,
+  ): Promise<void> {
     if (fault?.kind === "refuse") return refuse(near, fault.code);
     if (fault?.kind === "cut") return cut();
     if (fault?.kind === "hang") return void hanging.add(near);
     if (fault?.kind === "delay") await new Promise((resolve) => setTimeout(resolve, fault.milliseconds));
     if (near.destroyed) return;
-    const sent = runtime().request(Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name))));
+    const sent = runtime().request(
+      Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name))),
+    );
     near.pipe(sent);
     near.on("close", () => sent.close(constants.NGHTTP2_CANCEL));
     let trailers: IncomingHttpHeaders = {};
@@ -68,15 +98,20 @@ export async function runtimeFaultProxy(target: string, path: string): Promise<R
       sent.on("end", () => refuse(near, fault.code));
       return;
     }
-    const inTime = (what: () => void): unknown => (fault?.kind === "late" ? setTimeout(what, fault.milliseconds) : what());
-    sent.on("close", () => inTime(() => (near.headersSent ? near.end() : refuse(near, refusals.unavailable))));
+    const inTime = (what: () => void): unknown =>
+      fault?.kind === "late" ? setTimeout(what, fault.milliseconds) : what();
+    sent.on("close", () =>
+      inTime(() => (near.headersSent ? near.end() : refuse(near, refusals.unavailable))),
+    );
     sent.on("response", (answer, flags) =>
       inTime(() => {
         if (near.destroyed || near.closed) return;
         const isOver = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
         near.respond(answer, isOver ? { endStream: true } : { waitForTrailers: true });
         if (isOver) return;
-        near.on("wantTrailers", () => near.sendTrailers({ "grpc-status": String(refusals.unavailable), ...trailers }));
+        near.on("wantTrailers", () =>
+          near.sendTrailers({ "grpc-status": String(refusals.unavailable), ...trailers }),
+        );
         sent.on("data", (chunk) => void (near.destroyed || near.write(chunk)));
         sent.on("end", () => near.end());
       }),

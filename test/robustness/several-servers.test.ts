@@ -1,4 +1,5 @@
-// Servers that share an etcd, asked and watched at random while their ways to it are cut and held and history is compacted.
+// Servers that share an etcd, asked and watched at random while their ways to it are cut and held and history
+// is compacted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +10,17 @@ import { openEtcd, type Store } from "#store";
 import { type RunningServer, startServer } from "#apiserver";
 import { type Chance, chance } from "./chance.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
-import { type Got, type Shown, type Told, type Watched, type Written, checkShown, checkWatched, checkWrites, recordTruth } from "./history.ts";
+import {
+  type Got,
+  type Shown,
+  type Told,
+  type Watched,
+  type Written,
+  checkShown,
+  checkWatched,
+  checkWrites,
+  recordTruth,
+} from "./history.ts";
 
 const seed = Number(process.env["ORCH_SEVERAL_SEED"] ?? Date.now() % 1_000_000);
 const seconds = Number(process.env["ORCH_SEVERAL_SECONDS"] ?? 15);
@@ -43,61 +54,92 @@ interface Scene {
 /** The object that is written last of all. */
 const lastName = "last";
 
-test(`several servers on one etcd tell one history (ORCH_SEVERAL_SEED=${seed})`, { ...needs("etcd"), timeout: 60_000 + seconds * 3000 }, async (t) => {
-  const stop = new AbortController();
-  const quiet = new AbortController();
-  // Whatever goes wrong, nobody goes on.
-  t.after(() => {
-    stop.abort();
-    quiet.abort();
-  });
-  const cluster = await startEtcd({ members: Number(process.env["ORCH_SEVERAL_MEMBERS"] ?? 1) });
-  t.after(() => cluster.stop());
-  const direct = openEtcd({ endpoints: cluster.endpoints });
-  t.after(() => direct.close());
-  const proxies = await Promise.all([0, 1, 2].map((at) => cuttingProxy(Number(new URL(cluster.endpoints[at % cluster.endpoints.length]!).port))));
-  const servers = await Promise.all(proxies.map(({ port }) => startServer({ store: { etcd: [`http://127.0.0.1:${port}`] }, flags })));
-  t.after(() => Promise.all([...servers.map((server) => server.stop()), ...proxies.map((proxy) => proxy[Symbol.asyncDispose]())]));
+test(
+  `several servers on one etcd tell one history (ORCH_SEVERAL_SEED=${seed})`,
+  { ...needs("etcd"), timeout: 60_000 + seconds * 3000 },
+  async (t) => {
+    const stop = new AbortController();
+    const quiet = new AbortController();
+    // Whatever goes wrong, nobody goes on.
+    t.after(() => {
+      stop.abort();
+      quiet.abort();
+    });
+    const cluster = await startEtcd({ members: Number(process.env["ORCH_SEVERAL_MEMBERS"] ?? 1) });
+    t.after(() => cluster.stop());
+    const direct = openEtcd({ endpoints: cluster.endpoints });
+    t.after(() => direct.close());
+    const proxies = await Promise.all(
+      [0, 1, 2].map((at) =>
+        cuttingProxy(Number(new URL(cluster.endpoints[at % cluster.endpoints.length]!).port)),
+      ),
+    );
+    const servers = await Promise.all(
+      proxies.map(({ port }) => startServer({ store: { etcd: [`http://127.0.0.1:${port}`] }, flags })),
+    );
+    t.after(() =>
+      Promise.all([
+        ...servers.map((server) => server.stop()),
+        ...proxies.map((proxy) => proxy[Symbol.asyncDispose]()),
+      ]),
+    );
 
-  const notes: Notes = { now: 0, writes: [], shown: [], got: [], watches: [], refusals: new Map() };
-  const scene: Scene = { servers, notes, over: stop.signal, quiet: quiet.signal };
-  const start = await direct.progress();
-  const luck = chance(seed);
-  const busy = Promise.all([
-    ...[1, 2, 3, 4].map((at) => write(scene, luck.part(`writer ${at}`))),
-    ...[1, 2, 3].map((at) => read(scene, luck.part(`reader ${at}`))),
-    ...[1, 2, 3].map((at) => serve(scene, luck.part(`services ${at}`))),
-  ]);
-  const watching = Promise.all([1, 2, 3, 4, 5, 6].map((at) => watch(scene, luck.part(`watcher ${at}`))));
-  const playing = (async () => {
-    watching.catch(() => undefined);
-    await Promise.all([trouble(proxies, cluster.members, direct, luck.part("trouble")).then(() => stop.abort()), busy]);
-    const last = await sayLast(servers[0]!);
-    quiet.abort();
-    await watching;
-    return last;
-  })();
-  const [truth, services] = await Promise.all([recordTruth(direct, `/registry/configmaps/${namespace}/`, start, playing), recordServices(direct, start, playing)]);
-  checkWrites(truth, notes.writes);
-  checkShown(truth, notes.writes, notes.shown, notes.got);
-  checkWatched(truth, notes.watches, await playing);
-  const done = notes.writes.filter(({ outcome }) => outcome === "done").length;
-  t.diagnostic(
-    `${truth.versions.length} changes, ${done} of ${notes.writes.length} writes acknowledged, ${notes.shown.length} lists, ${notes.got.length} reads, ${notes.watches.length} watches, ${services} services`,
-  );
-  t.diagnostic(`refused: ${[...notes.refusals].map(([why, count]) => `${why} ${count}`).join(", ")}`);
-  assert.ok(
-    done > 50 && notes.shown.length > 20 && notes.watches.some(({ events }) => events.length > 5) && services > 5 && notes.watches.some(({ ended }) => !ended),
-    "too little happened",
-  );
-});
+    const notes: Notes = { now: 0, writes: [], shown: [], got: [], watches: [], refusals: new Map() };
+    const scene: Scene = { servers, notes, over: stop.signal, quiet: quiet.signal };
+    const start = await direct.progress();
+    const luck = chance(seed);
+    const busy = Promise.all([
+      ...[1, 2, 3, 4].map((at) => write(scene, luck.part(`writer ${at}`))),
+      ...[1, 2, 3].map((at) => read(scene, luck.part(`reader ${at}`))),
+      ...[1, 2, 3].map((at) => serve(scene, luck.part(`services ${at}`))),
+    ]);
+    const watching = Promise.all([1, 2, 3, 4, 5, 6].map((at) => watch(scene, luck.part(`watcher ${at}`))));
+    const playing = (async () => {
+      watching.catch(() => undefined);
+      await Promise.all([
+        trouble(proxies, cluster.members, direct, luck.part("trouble")).then(() => stop.abort()),
+        busy,
+      ]);
+      const last = await sayLast(servers[0]!);
+      quiet.abort();
+      await watching;
+      return last;
+    })();
+    const [truth, services] = await Promise.all([
+      recordTruth(direct, `/registry/configmaps/${namespace}/`, start, playing),
+      recordServices(direct, start, playing),
+    ]);
+    checkWrites(truth, notes.writes);
+    checkShown(truth, notes.writes, notes.shown, notes.got);
+    checkWatched(truth, notes.watches, await playing);
+    const done = notes.writes.filter(({ outcome }) => outcome === "done").length;
+    t.diagnostic(
+      `${truth.versions.length} changes, ${done} of ${notes.writes.length} writes acknowledged, ${notes.shown.length} lists, ${notes.got.length} reads, ${notes.watches.length} watches, ${services} services`,
+    );
+    t.diagnostic(`refused: ${[...notes.refusals].map(([why, count]) => `${why} ${count}`).join(", ")}`);
+    assert.ok(
+      done > 50 &&
+        notes.shown.length > 20 &&
+        notes.watches.some(({ events }) => events.length > 5) &&
+        services > 5 &&
+        notes.watches.some(({ ended }) => !ended),
+      "too little happened",
+    );
+  },
+);
 
 /** Says at which revision the last word is. */
 async function sayLast({ client }: RunningServer): Promise<number> {
   for (;;) {
     try {
       const apply = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: lastName } };
-      return Number((await client.of(kinds.configMaps).patch(lastName, "apply", apply, { namespace, fieldManager: "test", force: true })).metadata.resourceVersion);
+      return Number(
+        (
+          await client
+            .of(kinds.configMaps)
+            .patch(lastName, "apply", apply, { namespace, fieldManager: "test", force: true })
+        ).metadata.resourceVersion,
+      );
     } catch (error) {
       if (!(error instanceof ApiError && error.code >= 500)) throw error;
     }
@@ -120,23 +162,39 @@ async function write({ servers, notes, over }: Scene, luck: Chance): Promise<voi
     const word = `w${notes.now}`;
     const data = { [word]: "1" };
     const asked = notes.now++;
-    const note = (more: Pick<Written, "outcome"> & Partial<Written>): void => void notes.writes.push({ name, word, asked, answered: notes.now++, ...more });
+    const note = (more: Pick<Written, "outcome"> & Partial<Written>): void =>
+      void notes.writes.push({ name, word, asked, answered: notes.now++, ...more });
     try {
       const way = luck.below(10);
       if (way < 2) {
         const { uid, resourceVersion } = (await maps.get(name, { namespace })).metadata;
-        await maps.delete(name, { namespace, ...(luck.percent(50) && { resourceVersion: resourceVersion! }), uid: uid! });
+        await maps.delete(name, {
+          namespace,
+          ...(luck.percent(50) && { resourceVersion: resourceVersion! }),
+          uid: uid!,
+        });
         note({ outcome: "done", deleted: true, uid: uid! });
         continue;
       }
       const written = await (way < 4
         ? maps.create({ metadata: { name, namespace }, data })
         : way < 6
-          ? maps.get(name, { namespace }).then((old) => maps.update({ ...old, data: { ...old.data, ...data } }))
+          ? maps
+              .get(name, { namespace })
+              .then((old) => maps.update({ ...old, data: { ...old.data, ...data } }))
           : way < 8
             ? maps.patch(name, "merge", { data }, { namespace })
-            : maps.patch(name, "apply", { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data }, { namespace, fieldManager: word, force: true }));
-      note({ outcome: "done", revision: Number(written.metadata.resourceVersion), uid: written.metadata.uid! });
+            : maps.patch(
+                name,
+                "apply",
+                { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data },
+                { namespace, fieldManager: word, force: true },
+              ));
+      note({
+        outcome: "done",
+        revision: Number(written.metadata.resourceVersion),
+        uid: written.metadata.uid!,
+      });
     } catch (error) {
       note({ outcome: outcomeOf(notes, error) });
     }
@@ -154,7 +212,8 @@ async function read({ servers, notes, over }: Scene, luck: Chance): Promise<void
       const way = luck.below(6);
       if (way === 0) {
         const name = luck.one(names);
-        const revision = await maps.get(name, { namespace }).then(({ metadata }) => Number(metadata.resourceVersion), missing); // prettier-ignore
+        // prettier-ignore
+        const revision = await maps.get(name, { namespace }).then(({ metadata }) => Number(metadata.resourceVersion), missing);
         notes.got.push({ server, name, asked, revision });
         continue;
       }
@@ -172,12 +231,24 @@ async function read({ servers, notes, over }: Scene, luck: Chance): Promise<void
         for (const { metadata } of page.items) items.set(metadata.name!, Number(metadata.resourceVersion));
         if (!page.continue) break;
         // Whoever gave the first page need not give the next.
-        page = await luck.one(servers).client.of(kinds.configMaps).list({ namespace, continue: page.continue, limit: 3 });
+        page = await luck
+          .one(servers)
+          .client.of(kinds.configMaps)
+          .list({ namespace, continue: page.continue, limit: 3 });
         assert.equal(Number(page.resourceVersion), revision, "pages of one list");
       }
       // Others know such names; the cluster's own are none of ours.
       items.delete("orch-root-ca.crt");
-      notes.shown.push({ server, how, asked, answered: notes.now++, revision, items, current: false, ...promise });
+      notes.shown.push({
+        server,
+        how,
+        asked,
+        answered: notes.now++,
+        revision,
+        items,
+        current: false,
+        ...promise,
+      });
       known = Math.max(known, revision);
     } catch (error) {
       outcomeOf(notes, error);
@@ -202,7 +273,9 @@ async function watch({ servers, notes, over, quiet }: Scene, luck: Chance): Prom
     let heardAll = false;
     try {
       // A revision that another server gave.
-      const from = Number((await luck.one(servers).client.of(kinds.configMaps).list({ namespace, limit: 1 })).resourceVersion);
+      const from = Number(
+        (await luck.one(servers).client.of(kinds.configMaps).list({ namespace, limit: 1 })).resourceVersion,
+      );
       try {
         const watched = servers[server]!.client.of(kinds.configMaps).watch({
           namespace,
@@ -213,7 +286,11 @@ async function watch({ servers, notes, over, quiet }: Scene, luck: Chance): Prom
         });
         for await (const { type, object } of watched) {
           if (type === "ERROR") break;
-          events.push({ type, name: type === "BOOKMARK" ? "" : object.metadata.name!, revision: Number(object.metadata.resourceVersion) });
+          events.push({
+            type,
+            name: type === "BOOKMARK" ? "" : object.metadata.name!,
+            revision: Number(object.metadata.resourceVersion),
+          });
           heardAll ||= type === "ADDED" && object.metadata.name === lastName;
           if (heardAll) break;
         }
@@ -237,9 +314,14 @@ async function serve({ servers, notes, over }: Scene, luck: Chance): Promise<voi
     const services = luck.one(servers).client.of(kinds.services);
     const name = `s${mine}-${count}`;
     const port = { port: 80, targetPort: 80, ...(luck.percent(30) && { nodePort: 30_000 + luck.below(3) }) };
-    const spec = { type: luck.percent(50) || port.nodePort ? "NodePort" : "ClusterIP", ports: [port], ...(luck.percent(30) && { clusterIP: `10.7.0.${2 + luck.below(3)}` }) };
+    const spec = {
+      type: luck.percent(50) || port.nodePort ? "NodePort" : "ClusterIP",
+      ports: [port],
+      ...(luck.percent(30) && { clusterIP: `10.7.0.${2 + luck.below(3)}` }),
+    };
     try {
-      if (made.length > 7 || luck.percent(20)) await services.delete(made.splice(luck.below(made.length), 1)[0] ?? "none", { namespace });
+      if (made.length > 7 || luck.percent(20))
+        await services.delete(made.splice(luck.below(made.length), 1)[0] ?? "none", { namespace });
       await services.create({ metadata: { name, namespace }, spec });
       made.push(name);
     } catch (error) {
@@ -259,7 +341,8 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
   let count = 0;
   const prefix = "/registry/services/specs/";
   for (const { key, value } of (await store.read({ prefix })).entries) take(key, value);
-  for await (const { changes } of store.watch({ prefix }, after, stop.signal)) for (const { key, value } of changes) take(key, value);
+  for await (const { changes } of store.watch({ prefix }, after, stop.signal))
+    for (const { key, value } of changes) take(key, value);
   await over;
   return count;
 
@@ -268,8 +351,13 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
     had.delete(key);
     if (!value) return;
     count++;
-    const { spec } = JSON.parse(Buffer.from(value).toString()) as { spec: { clusterIP: string; ports: { nodePort?: number }[] } };
-    const claims = [spec.clusterIP, ...spec.ports.flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : []))];
+    const { spec } = JSON.parse(Buffer.from(value).toString()) as {
+      spec: { clusterIP: string; ports: { nodePort?: number }[] };
+    };
+    const claims = [
+      spec.clusterIP,
+      ...spec.ports.flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : [])),
+    ];
     for (const claim of claims) {
       assert.equal(having.get(claim), undefined, `${claim} was given to ${key}, and somebody has it`);
       having.set(claim, key);
@@ -278,7 +366,12 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
   }
 }
 
-async function trouble(proxies: readonly CuttingProxy[], members: readonly EtcdMember[], direct: Store, luck: Chance): Promise<void> {
+async function trouble(
+  proxies: readonly CuttingProxy[],
+  members: readonly EtcdMember[],
+  direct: Store,
+  luck: Chance,
+): Promise<void> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
     await sleep(100 + luck.below(700));
     const way = luck.below(12);

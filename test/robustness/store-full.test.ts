@@ -1,4 +1,5 @@
-// A full disk: writes are refused with a clear error and take nothing, reads go on, and so do writes when there is space.
+// A full disk: writes are refused with a clear error and take nothing, reads go on, and so do writes when
+// there is space.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,20 +9,39 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 // A small disk of memory in a mount namespace of its own, which ends with the process.
-const namespace = (["-m", "-rm"] as const).find((flags) => spawnSync("unshare", [flags, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0);
+const namespace = (["-m", "-rm"] as const).find(
+  (flags) => spawnSync("unshare", [flags, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0,
+);
 const skip = namespace === undefined && "mounting a small disk is not allowed here";
 
 test("a full disk refuses writes, keeps reading, and recovers when space returns", { skip }, () => {
   const disk = mkdtempSync(join(tmpdir(), "store-full-"));
   try {
     const script = 'mount -t tmpfs -o size=8m none "$1" && exec "$2" --conditions=orch-source "$3" "$1"';
-    const child = spawnSync("unshare", [namespace!, "sh", "-c", script, "sh", disk, process.execPath, join(import.meta.dirname, "store-full-writer.ts")], { encoding: "utf8" });
+    const child = spawnSync(
+      "unshare",
+      [
+        namespace!,
+        "sh",
+        "-c",
+        script,
+        "sh",
+        disk,
+        process.execPath,
+        join(import.meta.dirname, "store-full-writer.ts"),
+      ],
+      { encoding: "utf8" },
+    );
     assert.equal(child.status, 0, child.stderr);
     const told = JSON.parse(child.stdout) as Record<string, number | string>;
     assert.match(String(told["refusal"]), /^no space left for the store in .*: the write was not done/);
     assert.ok(Number(told["acknowledgedWhenFull"]) > 10);
     assert.equal(told["readableWhenFull"], told["acknowledgedWhenFull"]);
-    assert.deepEqual([told["doneAfterwards"], told["revisions"], told["lost"], told["unasked"]], [5, 0, 0, 0], child.stdout);
+    assert.deepEqual(
+      [told["doneAfterwards"], told["revisions"], told["lost"], told["unasked"]],
+      [5, 0, 0, 0],
+      child.stdout,
+    );
   } finally {
     rmSync(disk, { recursive: true });
   }

@@ -1,4 +1,5 @@
-// kill -9 in the middle of load, again and again: what was acknowledged is there, nothing is torn, history has no holes.
+// kill -9 in the middle of load, again and again: what was acknowledged is there, nothing is torn, history
+// has no holes.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -20,9 +21,17 @@ interface Acknowledged {
 }
 
 /** Starts a writer; `hear` waits until it has said a word. */
-async function start(dir: string, round: number, enough: number): Promise<{ child: ChildProcess; hear: (word: string) => Promise<void> }> {
+async function start(
+  dir: string,
+  round: number,
+  enough: number,
+): Promise<{ child: ChildProcess; hear: (word: string) => Promise<void> }> {
   const script = join(import.meta.dirname, "store-writer.ts");
-  const child = spawn(process.execPath, ["--conditions=orch-source", script, dir, String(round), `${dir}.acknowledged`, String(enough)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=orch-source", script, dir, String(round), `${dir}.acknowledged`, String(enough)],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
   let text = "";
   let complaint = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -66,11 +75,19 @@ function stepOf(key: string, value: Uint8Array): number {
 /** The step a key is at: the one acknowledged last or, in doubt, the one that was in flight. */
 async function checkKey(store: Store, key: string, { step, revision }: Acknowledged): Promise<void> {
   const [entry] = (await store.read({ key })).entries;
-  if (!entry) assert.ok(step % 7 === 0 || (step + 1) % 7 === 0, `${key} is gone, step ${step} was acknowledged`);
+  if (!entry)
+    assert.ok(step % 7 === 0 || (step + 1) % 7 === 0, `${key} is gone, step ${step} was acknowledged`);
   else {
     const found = stepOf(key, entry.value);
-    assert.ok(found === step || found === step + 1, `${key} is at step ${found}, step ${step} was acknowledged`);
-    assert.equal(entry.revision >= revision, true, `${key} went back from revision ${revision} to ${entry.revision}`);
+    assert.ok(
+      found === step || found === step + 1,
+      `${key} is at step ${found}, step ${step} was acknowledged`,
+    );
+    assert.equal(
+      entry.revision >= revision,
+      true,
+      `${key} went back from revision ${revision} to ${entry.revision}`,
+    );
     if (found === step) assert.equal(entry.revision, revision);
   }
 }
@@ -78,7 +95,11 @@ async function checkKey(store: Store, key: string, { step, revision }: Acknowled
 async function checkHistory(store: Store): Promise<void> {
   const { revision, compacted } = await store.status();
   let last = compacted;
-  for await (const { changes, through } of store.watch({ prefix: "" }, compacted, new AbortController().signal)) {
+  for await (const { changes, through } of store.watch(
+    { prefix: "" },
+    compacted,
+    new AbortController().signal,
+  )) {
     for (const change of changes) {
       assert.equal(change.revision, Math.max(last, 1) + 1, "history has a hole");
       last = change.revision;
@@ -105,12 +126,16 @@ async function lane(dir: string, rounds: number, spread: number): Promise<number
     assert.equal(revisions.size, lines.length, "two writes were given one revision");
     for (const { key, step, revision } of lines) {
       assert.ok(revision > newest, `revision ${revision} was given out before`);
-      assert.ok(revision > (known.get(key)?.revision ?? 0), `${key} went from ${known.get(key)?.revision} to ${revision}`);
+      assert.ok(
+        revision > (known.get(key)?.revision ?? 0),
+        `${key} went from ${known.get(key)?.revision} to ${revision}`,
+      );
       known.set(key, { step, revision });
     }
     const store = await openSqlite({ dir });
     try {
-      for (const [key, acknowledged] of known) if (key.startsWith(`r${round}/`) || round === rounds - 1) await checkKey(store, key, acknowledged);
+      for (const [key, acknowledged] of known)
+        if (key.startsWith(`r${round}/`) || round === rounds - 1) await checkKey(store, key, acknowledged);
       await checkHistory(store);
       const status = await store.status();
       assert.ok(status.revision >= Math.max(...revisions));
@@ -123,14 +148,23 @@ async function lane(dir: string, rounds: number, spread: number): Promise<number
 }
 
 test(`stores killed ${kills} times lose nothing that was acknowledged`, { timeout: 280_000 }, async (t) => {
-  const totals = await Promise.all([lane(join(root, "one"), Math.ceil(kills / 2), 7919), lane(join(root, "two"), Math.floor(kills / 2), 6007)]);
+  const totals = await Promise.all([
+    lane(join(root, "one"), Math.ceil(kills / 2), 7919),
+    lane(join(root, "two"), Math.floor(kills / 2), 6007),
+  ]);
   t.diagnostic(`${totals[0] + totals[1]} acknowledged writes survived ${kills} kills`);
 });
 
 test("a second process is told who holds the store, and a killed holder holds nothing", async () => {
   const dir = join(root, "locked");
   const { child } = await start(dir, 0, 1);
-  await assert.rejects(openSqlite({ dir }), (error) => error instanceof StoreLocked && error.pid === child.pid && error.message.includes(`process ${child.pid}`));
+  await assert.rejects(
+    openSqlite({ dir }),
+    (error) =>
+      error instanceof StoreLocked &&
+      error.pid === child.pid &&
+      error.message.includes(`process ${child.pid}`),
+  );
   await kill(child);
   const store = await openSqlite({ dir });
   assert.ok((await store.status()).revision >= 1);

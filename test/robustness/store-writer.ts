@@ -1,6 +1,7 @@
-// A process to be killed: writes to a store with many writes in flight and tells of each one once it is acknowledged.
-// Arguments: the directory, the round, a file, a number. The file gets a line per acknowledgement: key, step, revision;
-// "open" and, after that number of them, "enough" are said aloud.
+// A process to be killed: writes to a store with many writes in flight and tells of each one once it is
+// acknowledged.
+// Arguments: the directory, the round, a file, a number. The file gets a line per acknowledgement: key, step,
+// revision; "open" and, after that number of them, "enough" are said aloud.
 
 import { openSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";

@@ -16,94 +16,124 @@ const slowReaders = 10;
 const crowd = "crowd";
 const slow = "slow";
 
-test(`${watchers} watchers and lists of ${objects} objects: memory stays flat, nobody misses anything, slow readers are closed`, { timeout: 1_800_000 }, async (t) => {
-  await using server = await startApiserver();
-  // Clients live elsewhere: here they stand back, so that what is measured is how long the server keeps others waiting.
-  setPriority(constants.priority.PRIORITY_LOW);
-  const transport = https(connectionOf(singleContext({ name: "test", server: server.url, ca: server.ca, token: server.token })));
-  const client = apiClient(transport, dialectNamed("orch")!);
-  const maps = client.of(kinds.configMaps);
-  for (const name of [crowd, slow]) await client.of(kinds.namespaces).create({ metadata: { name } });
-  const draft = (index: number, value: string) => ({
-    metadata: { name: `thing-${index}`, namespace: crowd, labels: { shard: String(index % 100) } },
-    data: { value: value.padEnd(900, ".") },
-  });
-  await each(objects, 32, async (index) => void (await maps.create(draft(index, "first"))));
-  const { resourceVersion } = await maps.list({ namespace: crowd, limit: 1 });
+test(
+  `${watchers} watchers and lists of ${objects} objects: memory stays flat, nobody misses anything, slow readers are closed`,
+  { timeout: 1_800_000 },
+  async (t) => {
+    await using server = await startApiserver();
+    // Clients live elsewhere: here they stand back, so that what is measured is how long the server keeps
+    // others waiting.
+    setPriority(constants.priority.PRIORITY_LOW);
+    const transport = https(
+      connectionOf(singleContext({ name: "test", server: server.url, ca: server.ca, token: server.token })),
+    );
+    const client = apiClient(transport, dialectNamed("orch")!);
+    const maps = client.of(kinds.configMaps);
+    for (const name of [crowd, slow]) await client.of(kinds.namespaces).create({ metadata: { name } });
+    const draft = (index: number, value: string) => ({
+      metadata: { name: `thing-${index}`, namespace: crowd, labels: { shard: String(index % 100) } },
+      data: { value: value.padEnd(900, ".") },
+    });
+    await each(objects, 32, async (index) => void (await maps.create(draft(index, "first"))));
+    const { resourceVersion } = await maps.list({ namespace: crowd, limit: 1 });
 
-  // Everybody watches; each counts what it is given.
-  const stop = new AbortController();
-  const counts = Array.from({ length: watchers }, () => 0);
-  const ends: string[] = [];
-  const watching = counts.map(async (_, at) => {
-    try {
-      for await (const event of maps.watch({ namespace: crowd, resourceVersion, timeoutSeconds: 900, signal: stop.signal })) if (event.type === "MODIFIED") counts[at]!++;
-      if (!stop.signal.aborted) ends.push(`watcher ${at} was ended`);
-    } catch (error) {
-      ends.push(`watcher ${at}: ${(error as Error).message}`);
-    }
-  });
-  const readers = await openSlowReaders(server);
-  const before = stalls(await metricsOf(server));
+    // Everybody watches; each counts what it is given.
+    const stop = new AbortController();
+    const counts = Array.from({ length: watchers }, () => 0);
+    const ends: string[] = [];
+    const watching = counts.map(async (_, at) => {
+      try {
+        for await (const event of maps.watch({
+          namespace: crowd,
+          resourceVersion,
+          timeoutSeconds: 900,
+          signal: stop.signal,
+        }))
+          if (event.type === "MODIFIED") counts[at]!++;
+        if (!stop.signal.aborted) ends.push(`watcher ${at} was ended`);
+      } catch (error) {
+        ends.push(`watcher ${at}: ${(error as Error).message}`);
+      }
+    });
+    const readers = await openSlowReaders(server);
+    const before = stalls(await metricsOf(server));
 
-  // Lists, writes and large changes for the slow readers, all at once.
-  const end = performance.now() + seconds * 1000;
-  const over = (): boolean => performance.now() > end;
-  const memory: number[] = [];
-  let [updates, lists] = [0, 0];
-  const lane = async (run: () => Promise<unknown>): Promise<void> => {
-    while (!over()) await run();
-  };
-  const list = (query: string) => async (): Promise<void> => {
-    await client.request("GET", `/api/v1/namespaces/${crowd}/configmaps${query}`);
-    lists++;
-  };
-  let large = 0;
-  await Promise.all([
-    ...["", "?resourceVersion=0", "?limit=500", "?labelSelector=shard%3D7", "?limit=500"].map((query) => lane(list(query))),
-    lane(async () => {
-      await maps.update(draft(updates % objects, `change ${updates}`));
-      updates++;
-    }),
-    lane(async () => {
+    // Lists, writes and large changes for the slow readers, all at once.
+    const end = performance.now() + seconds * 1000;
+    const over = (): boolean => performance.now() > end;
+    const memory: number[] = [];
+    let [updates, lists] = [0, 0];
+    const lane = async (run: () => Promise<unknown>): Promise<void> => {
+      while (!over()) await run();
+    };
+    const list = (query: string) => async (): Promise<void> => {
+      await client.request("GET", `/api/v1/namespaces/${crowd}/configmaps${query}`);
+      lists++;
+    };
+    let large = 0;
+    await Promise.all([
+      ...["", "?resourceVersion=0", "?limit=500", "?labelSelector=shard%3D7", "?limit=500"].map((query) =>
+        lane(list(query)),
+      ),
+      lane(async () => {
+        await maps.update(draft(updates % objects, `change ${updates}`));
+        updates++;
+      }),
+      lane(async () => {
+        await maps.patch(
+          "large",
+          "apply",
+          {
+            apiVersion: "v1",
+            kind: "ConfigMap",
+            metadata: { name: "large" },
+            data: { value: String(large).padEnd(200_000, "x") },
+          },
+          { namespace: slow, fieldManager: "test", force: true },
+        );
+        large++;
+        await sleep(20);
+      }),
+      lane(async () => {
+        memory.push(residentMegabytes(server.pid));
+        await sleep(100);
+      }),
+    ]);
+    for (const limit = Date.now() + 30_000; Date.now() < limit && counts.some((count) => count < updates);)
+      await sleep(20);
+    while (large < 100) {
       await maps.patch(
         "large",
-        "apply",
-        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "large" }, data: { value: String(large).padEnd(200_000, "x") } },
-        { namespace: slow, fieldManager: "test", force: true },
+        "merge",
+        { data: { value: String(large).padEnd(200_000, "x") } },
+        { namespace: slow },
       );
       large++;
-      await sleep(20);
-    }),
-    lane(async () => {
-      memory.push(residentMegabytes(server.pid));
-      await sleep(100);
-    }),
-  ]);
-  for (const limit = Date.now() + 30_000; Date.now() < limit && counts.some((count) => count < updates);) await sleep(20);
-  while (large < 100) {
-    await maps.patch("large", "merge", { data: { value: String(large).padEnd(200_000, "x") } }, { namespace: slow });
-    large++;
-  }
-  const told = stalls(await metricsOf(server));
-  stop.abort();
-  await Promise.all(watching);
-  transport.close();
+    }
+    const told = stalls(await metricsOf(server));
+    stop.abort();
+    await Promise.all(watching);
+    transport.close();
 
-  const third = Math.floor(memory.length / 3);
-  const [early, late] = [Math.max(...memory.slice(0, 2 * third)), Math.max(...memory.slice(-third))];
-  t.diagnostic(`${updates} updates to ${watchers} watchers, ${lists} lists, ${large} large changes; memory at most ${early.toFixed(0)} MB, then ${late.toFixed(0)} MB`);
-  t.diagnostic(`event loop: ${told.over50 - before.over50} of ${told.all - before.all} looks were more than 50 ms late`);
-  assert.deepEqual(ends, []);
-  assert.ok(updates > 0 && lists > 0);
-  assert.deepEqual([...new Set(counts)], [updates], "every watcher gets every change once");
-  assert.ok(late < early * 1.25 + 30, `memory grew from ${early.toFixed(0)} to ${late.toFixed(0)} MB`);
-  const taken = await Promise.all(readers.map((reader) => reader.finish()));
-  for (const { ended, events } of taken) {
-    assert.ok(ended, "a slow reader was not closed");
-    assert.ok(events < large, "a slow reader was waited for");
-  }
-});
+    const third = Math.floor(memory.length / 3);
+    const [early, late] = [Math.max(...memory.slice(0, 2 * third)), Math.max(...memory.slice(-third))];
+    t.diagnostic(
+      `${updates} updates to ${watchers} watchers, ${lists} lists, ${large} large changes; memory at most ${early.toFixed(0)} MB, then ${late.toFixed(0)} MB`,
+    );
+    t.diagnostic(
+      `event loop: ${told.over50 - before.over50} of ${told.all - before.all} looks were more than 50 ms late`,
+    );
+    assert.deepEqual(ends, []);
+    assert.ok(updates > 0 && lists > 0);
+    assert.deepEqual([...new Set(counts)], [updates], "every watcher gets every change once");
+    assert.ok(late < early * 1.25 + 30, `memory grew from ${early.toFixed(0)} to ${late.toFixed(0)} MB`);
+    const taken = await Promise.all(readers.map((reader) => reader.finish()));
+    for (const { ended, events } of taken) {
+      assert.ok(ended, "a slow reader was not closed");
+      assert.ok(events < large, "a slow reader was waited for");
+    }
+  },
+);
 
 /** Runs `one` for each index, some at a time. */
 async function each(count: number, inFlight: number, one: (index: number) => Promise<void>): Promise<void> {
@@ -126,9 +156,14 @@ async function openSlowReaders(server: RunningApiserver): Promise<SlowReader[]> 
   let left = slowReaders;
   const open = (): Promise<SlowReader> =>
     new Promise((resolve, reject) => {
-      const stream = session.request({ ":path": `/api/v1/namespaces/${slow}/configmaps?watch=true&timeoutSeconds=900`, authorization: `Bearer ${server.token}` });
+      const stream = session.request({
+        ":path": `/api/v1/namespaces/${slow}/configmaps?watch=true&timeoutSeconds=900`,
+        authorization: `Bearer ${server.token}`,
+      });
       stream.once("error", reject);
-      stream.once("response", () => resolve({ finish: () => finish(stream).finally(() => --left === 0 && session.destroy()) }));
+      stream.once("response", () =>
+        resolve({ finish: () => finish(stream).finally(() => --left === 0 && session.destroy()) }),
+      );
     });
   return await Promise.all(Array.from({ length: slowReaders }, open));
 }
@@ -144,13 +179,18 @@ async function finish(stream: ClientHttp2Stream): Promise<{ ended: boolean; even
   return { ended, events };
 }
 
-const residentMegabytes = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+const residentMegabytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-const metricsOf = async (server: RunningApiserver): Promise<string> => (await server.call("GET", "/metrics")).body;
+const metricsOf = async (server: RunningApiserver): Promise<string> =>
+  (await server.call("GET", "/metrics")).body;
 
 /** From the histogram of how late the event loop comes: all looks, and those more than 50 ms late. */
 function stalls(metrics: string): { readonly all: number; readonly over50: number } {
-  const at = (bound: string): number => Number(new RegExp(`^nodejs_eventloop_delay_seconds_bucket\\{le="${bound}"\\} (\\d+)`, "m").exec(metrics)?.[1]);
+  const at = (bound: string): number =>
+    Number(
+      new RegExp(`^nodejs_eventloop_delay_seconds_bucket\\{le="${bound}"\\} (\\d+)`, "m").exec(metrics)?.[1],
+    );
   const all = at("\\+Inf");
   assert.ok(all > 0, "the server does not tell how late its event loop is");
   return { all, over50: all - at("0\\.05") };

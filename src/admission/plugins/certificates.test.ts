@@ -18,7 +18,8 @@ L1XksuZ0hJsEWi1mmnMCID1KsUN6TvTkNxh+wNPhLA5o1XlRXxdm6P1FtUCFp5XS
 `;
 const request = Buffer.from(pem).toString("base64");
 
-test("organizations are read from a request", () => assert.deepEqual(requestedOrganizations(pem), ["system:masters", "dev"]));
+test("organizations are read from a request", () =>
+  assert.deepEqual(requestedOrganizations(pem), ["system:masters", "dev"]));
 test("what is no request has none to read", () => assert.throws(() => requestedOrganizations("x")));
 
 const dialect = dialects.orch;
@@ -28,7 +29,13 @@ const group = groupName(dialect, { group: "certificates", branded: true });
 /** Lets act for these signers only, and remembers nothing. */
 const allowing = (verb: string, ...signers: string[]): Authorizer => ({
   decide: ({ verb: asked, resource }) => ({
-    verdict: asked === verb && resource?.resource === "signers" && resource.group === group && signers.includes(resource.name) ? "allow" : "no opinion",
+    verdict:
+      asked === verb &&
+      resource?.resource === "signers" &&
+      resource.group === group &&
+      signers.includes(resource.name)
+        ? "allow"
+        : "no opinion",
     reason: "",
   }),
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
@@ -48,21 +55,101 @@ async function outcome(plugin: string, authorizer: Authorizer, more: Partial<Att
     return "allowed";
   });
 }
-const asked = (signerName: string, status: object = {}): Record<string, unknown> => ({ spec: { signerName, request }, status });
-const change = (subresource: string, now: object, old: object = {}): Partial<Attempt> => ({ subresource, object: asked("a.b/c", now), oldObject: asked("a.b/c", old) });
+const asked = (signerName: string, status: object = {}): Record<string, unknown> => ({
+  spec: { signerName, request },
+  status,
+});
+const change = (subresource: string, now: object, old: object = {}): Partial<Attempt> => ({
+  subresource,
+  object: asked("a.b/c", now),
+  oldObject: asked("a.b/c", old),
+});
 const condition = { conditions: [{ type: "Failed", status: "True" }] };
 
-const cases: [name: string, plugin: string, authorizer: Authorizer, attempt: Partial<Attempt>, expected: string][] = [
-  ["who may approve for the signer approves", "CertificateApproval", allowing("approve", "a.b/c"), change("approval", condition), "allowed"],
-  ["who may approve for its domain does, too", "CertificateApproval", allowing("approve", "a.b/*"), change("approval", condition), "allowed"],
-  ["who may approve for others does not", "CertificateApproval", allowing("approve", "a.b/d"), change("approval", condition), "403"],
-  ["who may sign need not approve", "CertificateApproval", allowing("sign", "a.b/c"), change("approval", condition), "403"],
-  ["who approves is not asked elsewhere", "CertificateApproval", allowing("none"), change("status", condition), "allowed"],
-  ["who may sign writes the certificate", "CertificateSigning", allowing("sign", "a.b/c"), change("status", { certificate: "x" }), "allowed"],
-  ["others do not", "CertificateSigning", allowing("approve", "a.b/c"), change("status", { certificate: "x" }), "403"],
-  ["nor do they say that it failed", "CertificateSigning", allowing("none"), change("status", condition), "403"],
-  ["a status that stays is nobody's business", "CertificateSigning", allowing("none"), change("status", condition, condition), "allowed"],
-  ["no client is a master by request", "CertificateSubjectRestriction", allowing("none"), { operation: "CREATE", object: asked(apiClient) }, "403"],
-  ["other signers decide for themselves", "CertificateSubjectRestriction", allowing("none"), { operation: "CREATE", object: asked(agentClient) }, "allowed"],
+const cases: [
+  name: string,
+  plugin: string,
+  authorizer: Authorizer,
+  attempt: Partial<Attempt>,
+  expected: string,
+][] = [
+  [
+    "who may approve for the signer approves",
+    "CertificateApproval",
+    allowing("approve", "a.b/c"),
+    change("approval", condition),
+    "allowed",
+  ],
+  [
+    "who may approve for its domain does, too",
+    "CertificateApproval",
+    allowing("approve", "a.b/*"),
+    change("approval", condition),
+    "allowed",
+  ],
+  [
+    "who may approve for others does not",
+    "CertificateApproval",
+    allowing("approve", "a.b/d"),
+    change("approval", condition),
+    "403",
+  ],
+  [
+    "who may sign need not approve",
+    "CertificateApproval",
+    allowing("sign", "a.b/c"),
+    change("approval", condition),
+    "403",
+  ],
+  [
+    "who approves is not asked elsewhere",
+    "CertificateApproval",
+    allowing("none"),
+    change("status", condition),
+    "allowed",
+  ],
+  [
+    "who may sign writes the certificate",
+    "CertificateSigning",
+    allowing("sign", "a.b/c"),
+    change("status", { certificate: "x" }),
+    "allowed",
+  ],
+  [
+    "others do not",
+    "CertificateSigning",
+    allowing("approve", "a.b/c"),
+    change("status", { certificate: "x" }),
+    "403",
+  ],
+  [
+    "nor do they say that it failed",
+    "CertificateSigning",
+    allowing("none"),
+    change("status", condition),
+    "403",
+  ],
+  [
+    "a status that stays is nobody's business",
+    "CertificateSigning",
+    allowing("none"),
+    change("status", condition, condition),
+    "allowed",
+  ],
+  [
+    "no client is a master by request",
+    "CertificateSubjectRestriction",
+    allowing("none"),
+    { operation: "CREATE", object: asked(apiClient) },
+    "403",
+  ],
+  [
+    "other signers decide for themselves",
+    "CertificateSubjectRestriction",
+    allowing("none"),
+    { operation: "CREATE", object: asked(agentClient) },
+    "allowed",
+  ],
 ];
-for (const [name, plugin, authorizer, attempt, expected] of cases) test(name, async () => assert.equal(await outcome(plugin, authorizer, attempt), expected));
+for (const [name, plugin, authorizer, attempt, expected] of cases)
+  test(name, async () => assert.equal(await outcome(plugin, authorizer, attempt), expected));

@@ -10,10 +10,17 @@ import type { AdmissionPlugin, Attempt } from "../attempt.ts";
 const resources = ["certificatesigningrequests"];
 
 /** A signer stands for a resource of its own, and its whole domain for all of them: `example.com/*`. */
-async function mayActFor(authorizer: Authorizer, group: string, attempt: Attempt, verb: string, signer: string): Promise<boolean> {
+async function mayActFor(
+  authorizer: Authorizer,
+  group: string,
+  attempt: Attempt,
+  verb: string,
+  signer: string,
+): Promise<boolean> {
   for (const name of [signer, `${signer.split("/", 1)[0]}/*`]) {
     const target = { group, version: "*", resource: "signers", subresource: "", namespace: "", name };
-    if ((await authorizer.decide({ user: attempt.user as User, verb, resource: target })).verdict === "allow") return true;
+    if ((await authorizer.decide({ user: attempt.user as User, verb, resource: target })).verdict === "allow")
+      return true;
   }
   return false;
 }
@@ -21,7 +28,12 @@ async function mayActFor(authorizer: Authorizer, group: string, attempt: Attempt
 export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): readonly AdmissionPlugin[] {
   const group = groupName(dialect, { group: "certificates", branded: true });
   const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
-  const guard = (name: string, subresource: string, verb: string, concerned: (now: CertificateSigningRequest, old: CertificateSigningRequest) => boolean): AdmissionPlugin => ({
+  const guard = (
+    name: string,
+    subresource: string,
+    verb: string,
+    concerned: (now: CertificateSigningRequest, old: CertificateSigningRequest) => boolean,
+  ): AdmissionPlugin => ({
     name,
     handles: ["UPDATE"],
     resources,
@@ -30,7 +42,8 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
       const old = attempt.oldObject as unknown as CertificateSigningRequest;
       if (!concerned(attempt.object as unknown as CertificateSigningRequest, old)) return [];
       const { signerName } = old.spec;
-      if (!(await mayActFor(authorizer, group, attempt, verb, signerName))) throw refused(attempt, `user not permitted to ${verb} requests with signerName "${signerName}"`);
+      if (!(await mayActFor(authorizer, group, attempt, verb, signerName)))
+        throw refused(attempt, `user not permitted to ${verb} requests with signerName "${signerName}"`);
       return [];
     },
   });
@@ -40,7 +53,9 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
       "CertificateSigning",
       "status",
       "sign",
-      (now, old) => (now.status.certificate ?? "") !== (old.status.certificate ?? "") || !isDeepStrictEqual(now.status.conditions ?? [], old.status.conditions ?? []),
+      (now, old) =>
+        (now.status.certificate ?? "") !== (old.status.certificate ?? "") ||
+        !isDeepStrictEqual(now.status.conditions ?? [], old.status.conditions ?? []),
     ),
     {
       name: "CertificateSubjectRestriction",

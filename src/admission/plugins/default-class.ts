@@ -7,7 +7,10 @@ interface Class {
   readonly metadata: ObjectMeta;
 }
 
-export function defaultStorageClass({ names: { annotations: names } }: Dialect, all: () => Promise<readonly StorageClass[]>): AdmissionPlugin {
+export function defaultStorageClass(
+  { names: { annotations: names } }: Dialect,
+  all: () => Promise<readonly StorageClass[]>,
+): AdmissionPlugin {
   return {
     name: "DefaultStorageClass",
     handles: ["CREATE"],
@@ -16,14 +19,18 @@ export function defaultStorageClass({ names: { annotations: names } }: Dialect, 
       if (resource.group !== "" || subresource) return;
       const { metadata, spec } = object as unknown as PersistentVolumeClaim;
       // An empty name, or the annotation of old, says that no class is wanted.
-      if (spec.storageClassName !== undefined || metadata.annotations?.[names.betaStorageClass] !== undefined) return;
+      if (spec.storageClassName !== undefined || metadata.annotations?.[names.betaStorageClass] !== undefined)
+        return;
       const found = newest(await all(), [names.defaultStorageClass, names.betaDefaultStorageClass]);
       if (found) spec.storageClassName = found.metadata.name!;
     },
   };
 }
 
-export function defaultIngressClass({ names: { annotations: names } }: Dialect, all: () => Promise<readonly IngressClass[]>): AdmissionPlugin {
+export function defaultIngressClass(
+  { names: { annotations: names } }: Dialect,
+  all: () => Promise<readonly IngressClass[]>,
+): AdmissionPlugin {
   return {
     name: "DefaultIngressClass",
     handles: ["CREATE"],
@@ -31,7 +38,8 @@ export function defaultIngressClass({ names: { annotations: names } }: Dialect, 
     mutate: async ({ kind, subresource, object }) => {
       if (kind.kind !== "Ingress" || subresource) return;
       const { metadata, spec } = object as unknown as Ingress;
-      if (spec.ingressClassName !== undefined || metadata.annotations?.[names.ingressClass] !== undefined) return;
+      if (spec.ingressClassName !== undefined || metadata.annotations?.[names.ingressClass] !== undefined)
+        return;
       const found = newest(await all(), [names.defaultIngressClass]);
       if (found) spec.ingressClassName = found.metadata.name!;
     },
@@ -42,5 +50,7 @@ function newest<C extends Class>(classes: readonly C[], marks: readonly string[]
   const born = ({ metadata }: C): string => metadata.creationTimestamp ?? "";
   return classes
     .filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"))
-    .toSorted((a, b) => (born(a) === born(b) ? (a.metadata.name! < b.metadata.name! ? -1 : 1) : born(a) > born(b) ? -1 : 1))[0];
+    .toSorted((a, b) =>
+      born(a) === born(b) ? (a.metadata.name! < b.metadata.name! ? -1 : 1) : born(a) > born(b) ? -1 : 1,
+    )[0];
 }

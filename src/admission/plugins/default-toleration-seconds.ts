@@ -3,7 +3,10 @@ import type { Pod, Toleration } from "#api";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin } from "../attempt.ts";
 
-export function defaultTolerationSeconds({ names }: Dialect, seconds: { readonly notReady: number; readonly unreachable: number }): AdmissionPlugin {
+export function defaultTolerationSeconds(
+  { names }: Dialect,
+  seconds: { readonly notReady: number; readonly unreachable: number },
+): AdmissionPlugin {
   const wanted: readonly [key: string, seconds: number][] = [
     [names.taints.notReady, seconds.notReady],
     [names.taints.unreachable, seconds.unreachable],
@@ -16,9 +19,19 @@ export function defaultTolerationSeconds({ names }: Dialect, seconds: { readonly
       if (resource.group !== "" || resource.resource !== "pods" || subresource) return;
       const { spec } = object as unknown as Pod;
       const given = spec.tolerations ?? [];
-      const missing = wanted.filter(([key]) => !given.some((each) => (!each.key || each.key === key) && (!each.effect || each.effect === "NoExecute")));
+      const missing = wanted.filter(
+        ([key]) =>
+          !given.some(
+            (each) => (!each.key || each.key === key) && (!each.effect || each.effect === "NoExecute"),
+          ),
+      );
       if (missing.length === 0) return;
-      const added = missing.map(([key, tolerationSeconds]): Toleration => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }));
+      const added = missing.map(([key, tolerationSeconds]): Toleration => ({
+        key,
+        operator: "Exists",
+        effect: "NoExecute",
+        tolerationSeconds,
+      }));
       spec.tolerations = [...given, ...added];
     },
   };

@@ -26,7 +26,9 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
   validate: async (attempt) => {
     if (attempt.resource.group !== "" || attempt.subresource) return [];
     const old = new Set((attempt.oldObject as unknown as Service | undefined)?.spec.externalIPs);
-    const added = (attempt.object as unknown as Service).spec.externalIPs?.some((address) => !old.has(address));
+    const added = (attempt.object as unknown as Service).spec.externalIPs?.some(
+      (address) => !old.has(address),
+    );
     if (added) throw refused(attempt, "Use of external IPs is denied by admission control");
     return [];
   },
@@ -38,13 +40,31 @@ export interface OwnerOptions {
   readonly resourcesOf: (
     apiVersion: string,
     kind: string,
-  ) => readonly { readonly group: string; readonly version: string; readonly resource: string; readonly namespaced: boolean }[] | undefined;
+  ) =>
+    | readonly {
+        readonly group: string;
+        readonly version: string;
+        readonly resource: string;
+        readonly namespaced: boolean;
+      }[]
+    | undefined;
 }
 
-/** Who gives an object an owner must be able to delete the object; who makes an owner wait for it must be able to hold the owner back. */
+/**
+ * Who gives an object an owner must be able to delete the object; who makes an owner wait for it must be able
+ * to hold the owner back.
+ */
 export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOptions): AdmissionPlugin {
   const may = async (attempt: Attempt, verb: string, target: Partial<ResourceTarget>): Promise<boolean> => {
-    const resource = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "", ...target };
+    const resource = {
+      group: "",
+      version: "",
+      resource: "",
+      subresource: "",
+      namespace: "",
+      name: "",
+      ...target,
+    };
     return (await authorizer.decide({ user: attempt.user as User, verb, resource })).verdict === "allow";
   };
   return {
@@ -56,11 +76,28 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       if (resource.group === "" && resource.resource === "pods" && subresource === "status") return [];
       const [owners, before] = [ownersOf(attempt.object), ownersOf(attempt.oldObject)];
       if (isDeepStrictEqual(owners, before)) return [];
-      if (operation !== "CREATE" && !(await may(attempt, "delete", { ...resource, subresource, namespace, name })))
+      if (
+        operation !== "CREATE" &&
+        !(await may(attempt, "delete", { ...resource, subresource, namespace, name }))
+      )
         throw refused(attempt, "cannot set an ownerRef on a resource you can't delete");
-      const blocked = new Set(before.flatMap(({ blockOwnerDeletion, uid }) => (blockOwnerDeletion ? [uid] : [])));
-      const blocking = owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !blocked.has(uid));
-      if (blocking.length === 0 || (await may(attempt, "update", { group: "*", version: "*", resource: "*", subresource: "finalizers", name: "*" }))) return [];
+      const blocked = new Set(
+        before.flatMap(({ blockOwnerDeletion, uid }) => (blockOwnerDeletion ? [uid] : [])),
+      );
+      const blocking = owners.filter(
+        ({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !blocked.has(uid),
+      );
+      if (
+        blocking.length === 0 ||
+        (await may(attempt, "update", {
+          group: "*",
+          version: "*",
+          resource: "*",
+          subresource: "finalizers",
+          name: "*",
+        }))
+      )
+        return [];
       for (const owner of blocking) await checkOwner(attempt, owner);
       return [];
     },
@@ -68,12 +105,28 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
 
   async function checkOwner(attempt: Attempt, { apiVersion, kind, name }: OwnerReference): Promise<void> {
     const found = resourcesOf(apiVersion, kind);
-    if (!found) throw refused(attempt, `cannot set blockOwnerDeletion in this case because nothing is known of APIVersion ${apiVersion} Kind ${kind}`);
+    if (!found)
+      throw refused(
+        attempt,
+        `cannot set blockOwnerDeletion in this case because nothing is known of APIVersion ${apiVersion} Kind ${kind}`,
+      );
     for (const { group, version, resource, namespaced } of found) {
-      const target = { group, version, resource, subresource: "finalizers", name, namespace: namespaced ? attempt.namespace : "" };
-      if (!(await may(attempt, "update", target))) throw refused(attempt, "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on");
+      const target = {
+        group,
+        version,
+        resource,
+        subresource: "finalizers",
+        name,
+        namespace: namespaced ? attempt.namespace : "",
+      };
+      if (!(await may(attempt, "update", target)))
+        throw refused(
+          attempt,
+          "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
+        );
     }
   }
 }
 
-const ownersOf = (object: Record<string, unknown> | undefined): readonly OwnerReference[] => (object?.["metadata"] as ObjectMeta | undefined)?.ownerReferences ?? [];
+const ownersOf = (object: Record<string, unknown> | undefined): readonly OwnerReference[] =>
+  (object?.["metadata"] as ObjectMeta | undefined)?.ownerReferences ?? [];

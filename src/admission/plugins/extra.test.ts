@@ -8,13 +8,21 @@ import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./denials.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-existence.ts";
 import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
-import { alwaysPullImages, extendedResourceToleration, limitHardAntiAffinity, securityContextDeny } from "./pod-limits.ts";
+import {
+  alwaysPullImages,
+  extendedResourceToleration,
+  limitHardAntiAffinity,
+  securityContextDeny,
+} from "./pod-limits.ts";
 
 const dialect = dialects.orch;
 const { annotations, taints, labels } = dialect.names;
 
 /** The object's spec afterwards, or the code of the refusal. */
-async function outcome(plugin: AdmissionPlugin, given: Partial<Attempt>): Promise<Record<string, unknown> | string> {
+async function outcome(
+  plugin: AdmissionPlugin,
+  given: Partial<Attempt>,
+): Promise<Record<string, unknown> | string> {
   const attempt = attemptOf(given);
   return await orCode(async () => {
     await plugin.mutate?.(attempt);
@@ -22,12 +30,18 @@ async function outcome(plugin: AdmissionPlugin, given: Partial<Attempt>): Promis
     return (attempt.object?.["spec"] ?? {}) as Record<string, unknown>;
   });
 }
-const pod = (spec: object): Record<string, unknown> => ({ metadata: {}, spec: { containers: [{ name: "c", image: "a", resources: {} }], ...spec } });
-const noted = (text: Record<string, string>) => async () => ({ metadata: { annotations: text } }) as unknown as Namespace;
+const pod = (spec: object): Record<string, unknown> => ({
+  metadata: {},
+  spec: { containers: [{ name: "c", image: "a", resources: {} }], ...spec },
+});
+const noted = (text: Record<string, string>) => async () =>
+  ({ metadata: { annotations: text } }) as unknown as Namespace;
 const exists = (key: string, effect = "NoSchedule"): object => ({ key, operator: "Exists", effect });
 const asking = { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };
 const device = { containers: [{ name: "c", resources: { requests: { "example.com/gpu": "1", cpu: "1" } } }] };
-const grudge = (topologyKey: string): object => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } } });
+const grudge = (topologyKey: string): object => ({
+  affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+});
 
 const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, refused: boolean][] = [
   ["a deny-all denies", alwaysDeny, { object: pod({}) }, true],
@@ -49,7 +63,8 @@ const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>,
   ["tolerations that cannot be read", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
 ]; // prettier-ignore
 for (const [name, plugin, given, refused] of refusals) {
-  test(`${name}: ${refused ? "refused" : "let through"}`, async () => assert.equal(typeof (await outcome(plugin, given)) === "string", refused));
+  test(`${name}: ${refused ? "refused" : "let through"}`, async () =>
+    assert.equal(typeof (await outcome(plugin, given)) === "string", refused));
 }
 
 const changes: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, key: string, expected: unknown][] = [
@@ -66,7 +81,9 @@ const changes: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, 
   ["once", extendedResourceToleration(dialect), { object: pod({ ...device, tolerations: [exists("example.com/gpu")] }) }, "tolerations", [exists("example.com/gpu")]],
 ]; // prettier-ignore
 for (const [name, plugin, given, key, expected] of changes) {
-  test(name, async () => assert.deepEqual(((await outcome(plugin, given)) as Record<string, unknown>)[key], expected));
+  test(name, async () =>
+    assert.deepEqual(((await outcome(plugin, given)) as Record<string, unknown>)[key], expected),
+  );
 }
 
 test("a namespace that is not there is made, but not in a dry run", async () => {
@@ -75,28 +92,79 @@ test("a namespace that is not there is made, but not in a dry run", async () => 
     async (name) => (name === "there" ? "active" : "absent"),
     async (name) => void made.push(name),
   );
-  for (const given of [{ namespace: "there" }, { namespace: "new" }, { namespace: "dry", dryRun: true }, { namespace: "" }]) await outcome(plugin, given);
+  for (const given of [
+    { namespace: "there" },
+    { namespace: "new" },
+    { namespace: "dry", dryRun: true },
+    { namespace: "" },
+  ])
+    await outcome(plugin, given);
   assert.deepEqual(made, ["new"]);
 });
 
 const allowing = (...allowed: string[]): Authorizer => ({
-  decide: ({ verb, resource }) => ({ verdict: allowed.includes(`${verb} ${resource!.resource}/${resource!.subresource} ${resource!.name}`) ? "allow" : "no opinion", reason: "" }),
+  decide: ({ verb, resource }) => ({
+    verdict: allowed.includes(`${verb} ${resource!.resource}/${resource!.subresource} ${resource!.name}`)
+      ? "allow"
+      : "no opinion",
+    reason: "",
+  }),
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
 });
 const owned = (...refs: object[]): Record<string, unknown> => ({ metadata: { ownerReferences: refs } });
-const owner = (blockOwnerDeletion: boolean, kind = "Deployment"): object => ({ apiVersion: "apps/v1", kind, name: "d", uid: "u", blockOwnerDeletion });
+const owner = (blockOwnerDeletion: boolean, kind = "Deployment"): object => ({
+  apiVersion: "apps/v1",
+  kind,
+  name: "d",
+  uid: "u",
+  blockOwnerDeletion,
+});
 const owners: [name: string, authorizer: Authorizer, given: Partial<Attempt>, refused: boolean][] = [
   ["a new object may have an owner", allowing(), { object: owned(owner(false)) }, false],
   ["an owner that waits must be one's own", allowing(), { object: owned(owner(true)) }, true],
-  ["one whose finalizers one may write will do", allowing("update deployments/finalizers d"), { object: owned(owner(true)) }, false],
-  ["as will the right to hold back anything", allowing("update */finalizers *"), { object: owned(owner(true)) }, false],
-  ["an unknown owner cannot wait", allowing("update deployments/finalizers d"), { object: owned(owner(true, "Odd")) }, true],
-  ["an owner for what one cannot delete", allowing(), { object: owned(owner(false)), oldObject: owned() }, true],
-  ["an owner for what one can", allowing("delete pods/ p"), { object: owned(owner(false)), oldObject: owned() }, false],
+  [
+    "one whose finalizers one may write will do",
+    allowing("update deployments/finalizers d"),
+    { object: owned(owner(true)) },
+    false,
+  ],
+  [
+    "as will the right to hold back anything",
+    allowing("update */finalizers *"),
+    { object: owned(owner(true)) },
+    false,
+  ],
+  [
+    "an unknown owner cannot wait",
+    allowing("update deployments/finalizers d"),
+    { object: owned(owner(true, "Odd")) },
+    true,
+  ],
+  [
+    "an owner for what one cannot delete",
+    allowing(),
+    { object: owned(owner(false)), oldObject: owned() },
+    true,
+  ],
+  [
+    "an owner for what one can",
+    allowing("delete pods/ p"),
+    { object: owned(owner(false)), oldObject: owned() },
+    false,
+  ],
   ["owners that stay", allowing(), { object: owned(owner(true)), oldObject: owned(owner(true)) }, false],
-  ["owners in a status", allowing(), { subresource: "status", object: owned(owner(true)), oldObject: owned() }, false],
+  [
+    "owners in a status",
+    allowing(),
+    { subresource: "status", object: owned(owner(true)), oldObject: owned() },
+    false,
+  ],
 ];
 for (const [name, authorizer, given, refused] of owners) {
-  const resourcesOf = (_apiVersion: string, kind: string) => (kind === "Deployment" ? [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }] : undefined);
-  test(`owners: ${name}`, async () => assert.equal(await outcome(ownerReferencesPermission({ authorizer, resourcesOf }), given) === "403", refused)); // prettier-ignore
+  const resourcesOf = (_apiVersion: string, kind: string) =>
+    kind === "Deployment"
+      ? [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }]
+      : undefined;
+  // prettier-ignore
+  test(`owners: ${name}`, async () => assert.equal(await outcome(ownerReferencesPermission({ authorizer, resourcesOf }), given) === "403", refused));
 }

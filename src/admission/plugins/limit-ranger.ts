@@ -1,15 +1,34 @@
-// Limit ranges of a namespace: what containers get that do not say what they need, and how much anybody may ask for.
+// Limit ranges of a namespace: what containers get that do not say what they need, and how much anybody may
+// ask for.
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from "#api";
-import { type Quantity, addQuantity, compareQuantity, forbidden, formatQuantity, parseQuantity, quantityMilliValue, quantityOf, scaledValue } from "#base";
+import {
+  type Quantity,
+  addQuantity,
+  compareQuantity,
+  forbidden,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOf,
+  scaledValue,
+} from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 
-export function limitRanger({ names }: Dialect, rangesIn: (namespace: string) => Promise<readonly LimitRange[]>): AdmissionPlugin {
+export function limitRanger(
+  { names }: Dialect,
+  rangesIn: (namespace: string) => Promise<readonly LimitRange[]>,
+): AdmissionPlugin {
   const concerned = ({ operation, resource, subresource }: Attempt): boolean =>
-    resource.group === "" && !subresource && (resource.resource === "persistentvolumeclaims" || (resource.resource === "pods" && operation === "CREATE"));
-  const goes = ({ oldObject }: Attempt): boolean => (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !== undefined;
+    resource.group === "" &&
+    !subresource &&
+    (resource.resource === "persistentvolumeclaims" ||
+      (resource.resource === "pods" && operation === "CREATE"));
+  const goes = ({ oldObject }: Attempt): boolean =>
+    (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !==
+    undefined;
   // What filled in a pod judges it, too.
   const known = new WeakMap<object, readonly LimitRange[]>();
   return {
@@ -20,7 +39,8 @@ export function limitRanger({ names }: Dialect, rangesIn: (namespace: string) =>
       if (attempt.resource.resource !== "pods" || !concerned(attempt)) return;
       const ranges = await rangesIn(attempt.namespace);
       if (attempt.object) known.set(attempt.object, ranges);
-      for (const range of ranges) fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
+      for (const range of ranges)
+        fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
     },
     validate: async (attempt) => {
       if (!concerned(attempt) || goes(attempt)) return [];
@@ -28,7 +48,12 @@ export function limitRanger({ names }: Dialect, rangesIn: (namespace: string) =>
       const ranges = known.get(attempt.object ?? attempt) ?? (await rangesIn(attempt.namespace));
       for (const { spec } of ranges) {
         const found = [...new Set(spec.limits?.flatMap((item) => look(item, attempt.object as never)))];
-        if (found.length > 0) throw forbidden(attempt.resource, attempt.name, found.length === 1 ? found[0]! : `[${found.join(", ")}]`);
+        if (found.length > 0)
+          throw forbidden(
+            attempt.resource,
+            attempt.name,
+            found.length === 1 ? found[0]! : `[${found.join(", ")}]`,
+          );
       }
       return [];
     },
@@ -41,14 +66,28 @@ function fillIn(pod: Pod, { spec }: LimitRange, annotation: string): void {
   const limits: Amounts = Object.assign({}, ...ofContainers.map((item) => item.default));
   const requests: Amounts = Object.assign({}, ...ofContainers.map((item) => item.defaultRequest));
   const said = [
-    ...(pod.spec.containers ?? []).flatMap((container) => fillContainer(container, limits, requests, "container")),
-    ...(pod.spec.initContainers ?? []).flatMap((container) => fillContainer(container, limits, requests, "init container")),
+    ...(pod.spec.containers ?? []).flatMap((container) =>
+      fillContainer(container, limits, requests, "container"),
+    ),
+    ...(pod.spec.initContainers ?? []).flatMap((container) =>
+      fillContainer(container, limits, requests, "init container"),
+    ),
   ];
-  if (said.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join("; ")}` };
+  if (said.length > 0)
+    pod.metadata.annotations = {
+      ...pod.metadata.annotations,
+      [annotation]: `LimitRanger plugin set: ${said.join("; ")}`,
+    };
 }
 
-function fillContainer({ name, resources }: Container, limits: Amounts, requests: Amounts, what: string): string[] {
-  const missing = (given: Amounts | undefined, defaults: Amounts): string[] => Object.keys(defaults).filter((key) => given?.[key] === undefined).toSorted(); // prettier-ignore
+function fillContainer(
+  { name, resources }: Container,
+  limits: Amounts,
+  requests: Amounts,
+  what: string,
+): string[] {
+  // prettier-ignore
+  const missing = (given: Amounts | undefined, defaults: Amounts): string[] => Object.keys(defaults).filter((key) => given?.[key] === undefined).toSorted();
   const newRequests = missing(resources.requests, requests);
   const newLimits = missing(resources.limits, limits);
   for (const key of newLimits) resources.limits = { ...resources.limits, [key]: limits[key]! };
@@ -62,32 +101,53 @@ function fillContainer({ name, resources }: Container, limits: Amounts, requests
 function podProblems(item: LimitRangeItem, { spec }: Pod): string[] {
   const containers = spec.containers ?? [];
   const init = spec.initContainers ?? [];
-  if (item.type === "Container") return [...containers, ...init].flatMap(({ resources }) => problems(item, resources.requests ?? {}, resources.limits ?? {}));
+  if (item.type === "Container")
+    return [...containers, ...init].flatMap(({ resources }) =>
+      problems(item, resources.requests ?? {}, resources.limits ?? {}),
+    );
   if (item.type !== "Pod") return [];
   const total = (key: "requests" | "limits"): Amounts =>
-    init.reduce((most, { resources }) => largest(most, resources[key] ?? {}), sum(containers.map(({ resources }) => resources[key] ?? {})));
+    init.reduce(
+      (most, { resources }) => largest(most, resources[key] ?? {}),
+      sum(containers.map(({ resources }) => resources[key] ?? {})),
+    );
   return problems(item, total("requests"), total("limits"));
 }
 
 function claimProblems(item: LimitRangeItem, { spec }: PersistentVolumeClaim): string[] {
   if (item.type !== "PersistentVolumeClaim") return [];
   const requests = spec.resources.requests ?? {};
-  return [...each(item.min, (name, least) => tooLittle(item.type, name, least, requests, {})), ...each(item.max, (name, most) => askedTooMuch(item.type, name, most, requests))];
+  return [
+    ...each(item.min, (name, least) => tooLittle(item.type, name, least, requests, {})),
+    ...each(item.max, (name, most) => askedTooMuch(item.type, name, most, requests)),
+  ];
 }
 
-const problems = ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, requests: Amounts, limits: Amounts): string[] => [
+const problems = (
+  { type, min, max, maxLimitRequestRatio }: LimitRangeItem,
+  requests: Amounts,
+  limits: Amounts,
+): string[] => [
   ...each(min, (name, least) => tooLittle(type, name, least, requests, limits)),
   ...each(max, (name, most) => tooMuch(type, name, most, requests, limits)),
   ...each(maxLimitRequestRatio, (name, most) => tooWide(type, name, most, requests, limits)),
 ];
 
-const each = (amounts: Amounts | undefined, look: (name: string, amount: string) => string | undefined): string[] =>
-  Object.entries(amounts ?? {}).flatMap(([name, amount]) => look(name, amount) ?? []);
+const each = (
+  amounts: Amounts | undefined,
+  look: (name: string, amount: string) => string | undefined,
+): string[] => Object.entries(amounts ?? {}).flatMap(([name, amount]) => look(name, amount) ?? []);
 
 const order = (a: string, b: string): number => compareQuantity(thousandths(a), thousandths(b));
 const thousandths = (text: string): Quantity => quantityOf(scaledValue(parseQuantity(text), -3), -3);
 
-function tooLittle(type: string, name: string, least: string, requests: Amounts, limits: Amounts): string | undefined {
+function tooLittle(
+  type: string,
+  name: string,
+  least: string,
+  requests: Amounts,
+  limits: Amounts,
+): string | undefined {
   const [request, limit] = [requests[name], limits[name]];
   const rule = `minimum ${name} usage per ${type} is ${least}`;
   if (request === undefined) return `${rule}.  No request is specified`;
@@ -102,7 +162,13 @@ function askedTooMuch(type: string, name: string, most: string, requests: Amount
   return order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
 }
 
-function tooMuch(type: string, name: string, most: string, requests: Amounts, limits: Amounts): string | undefined {
+function tooMuch(
+  type: string,
+  name: string,
+  most: string,
+  requests: Amounts,
+  limits: Amounts,
+): string | undefined {
   const [request, limit] = [requests[name], limits[name]];
   const rule = `maximum ${name} usage per ${type} is ${most}`;
   if (limit === undefined) return `${rule}.  No limit is specified`;
@@ -110,12 +176,22 @@ function tooMuch(type: string, name: string, most: string, requests: Amounts, li
   return request !== undefined && order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
 }
 
-function tooWide(type: string, name: string, most: string, requests: Amounts, limits: Amounts): string | undefined {
-  const [request, limit] = [requests, limits].map((amounts) => quantityMilliValue(parseQuantity(amounts[name] ?? "0"))) as [number, number];
+function tooWide(
+  type: string,
+  name: string,
+  most: string,
+  requests: Amounts,
+  limits: Amounts,
+): string | undefined {
+  const [request, limit] = [requests, limits].map((amounts) =>
+    quantityMilliValue(parseQuantity(amounts[name] ?? "0")),
+  ) as [number, number];
   const rule = `${name} max limit to request ratio per ${type} is ${most}`;
   if (request === 0) return `${rule}, but no request is specified or request is 0`;
   if (limit === 0) return `${rule}, but no limit is specified or limit is 0`;
-  return (limit / request) * 1000 > quantityMilliValue(parseQuantity(most)) ? `${rule}, but provided ratio is ${(limit / request).toFixed(6)}` : undefined;
+  return (limit / request) * 1000 > quantityMilliValue(parseQuantity(most))
+    ? `${rule}, but provided ratio is ${(limit / request).toFixed(6)}`
+    : undefined;
 }
 
 /** What all together ask for; where one of them says nothing, nobody knows. */
@@ -125,10 +201,18 @@ function sum(lists: readonly Amounts[]): Amounts {
     const scale = name === "cpu" ? -3 : 0;
     return quantityOf(scaledValue(parseQuantity(text), scale), scale);
   };
-  return Object.fromEntries(names.map((name) => [name, formatQuantity(lists.map((list) => whole(name, list[name]!)).reduce(addQuantity))]));
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      formatQuantity(lists.map((list) => whole(name, list[name]!)).reduce(addQuantity)),
+    ]),
+  );
 }
 
 function largest(a: Amounts, b: Amounts): Amounts {
-  const bigger = Object.entries(b).filter(([name, amount]) => a[name] === undefined || compareQuantity(parseQuantity(amount), parseQuantity(a[name])) > 0);
+  const bigger = Object.entries(b).filter(
+    ([name, amount]) =>
+      a[name] === undefined || compareQuantity(parseQuantity(amount), parseQuantity(a[name])) > 0,
+  );
   return { ...a, ...Object.fromEntries(bigger) };
 }

@@ -11,16 +11,26 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   if ((wide.key ?? "") !== (narrow.key ?? "") && !(!wide.key && wide.operator === "Exists")) return false;
   if (wide.effect && wide.effect !== narrow.effect) return false;
   const { tolerationSeconds: most } = wide;
-  if (wide.effect === "NoExecute" && most !== undefined && (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > most)) return false;
+  if (
+    wide.effect === "NoExecute" &&
+    most !== undefined &&
+    (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > most)
+  )
+    return false;
   if (wide.operator === "Exists") return true;
-  return (!wide.operator || wide.operator === "Equal") && narrow.operator === "Equal" && (wide.value ?? "") === (narrow.value ?? "");
+  return (
+    (!wide.operator || wide.operator === "Equal") &&
+    narrow.operator === "Equal" &&
+    (wide.value ?? "") === (narrow.value ?? "")
+  );
 }
 
 function mergedByRule(all: readonly Toleration[]): Toleration[] {
   const merged: Toleration[] = [];
   all.forEach((each, position) => {
     if (merged.some((other) => covers(other, each))) return;
-    if (all.slice(position + 1).some((other) => !isDeepStrictEqual(other, each) && covers(other, each))) return;
+    if (all.slice(position + 1).some((other) => !isDeepStrictEqual(other, each) && covers(other, each)))
+      return;
     merged.push(each);
   });
   return merged;
@@ -42,7 +52,9 @@ const tolerations = fc.array(
 
 test("what is merged is what comparing each with each other would leave", () => {
   fc.assert(
-    fc.property(tolerations, tolerations, (first, second) => assert.deepEqual(mergeTolerations(first, second), mergedByRule([...first, ...second]))),
+    fc.property(tolerations, tolerations, (first, second) =>
+      assert.deepEqual(mergeTolerations(first, second), mergedByRule([...first, ...second])),
+    ),
     { numRuns: 2000 },
   );
 });

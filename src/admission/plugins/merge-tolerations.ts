@@ -1,4 +1,5 @@
-// Tolerations that cover others. There may be as many as fit into a request, so nobody compares each with each other.
+// Tolerations that cover others. There may be as many as fit into a request, so nobody compares each with
+// each other.
 import type { Toleration } from "#api";
 
 /** All of both, without those that another one covers. */
@@ -24,8 +25,8 @@ interface Longest {
 }
 
 /**
- * What some tolerations tolerate. Those that differ in nothing but their time stand under one place, and of each place the two
- * that last longest are enough: one of them is another than whoever asks.
+ * What some tolerations tolerate. Those that differ in nothing but their time stand under one place, and of
+ * each place the two that last longest are enough: one of them is another than whoever asks.
  */
 export class Coverage {
   readonly #places = new Map<string, Longest[]>();
@@ -35,9 +36,15 @@ export class Coverage {
     const text = textOf(toleration);
     this.#texts.add(text);
     const place = placeOf(toleration.key ?? "", conditionOf(toleration), toleration.effect ?? "");
-    const own = { seconds: toleration.effect === "NoExecute" ? (toleration.tolerationSeconds ?? Infinity) : Infinity, text };
+    const own = {
+      seconds: toleration.effect === "NoExecute" ? (toleration.tolerationSeconds ?? Infinity) : Infinity,
+      text,
+    };
     const others = (this.#places.get(place) ?? []).filter((each) => each.text !== text);
-    this.#places.set(place, [...others, own].sort((a, b) => (a.seconds === b.seconds ? 0 : b.seconds - a.seconds)).slice(0, 2));
+    this.#places.set(
+      place,
+      [...others, own].sort((a, b) => (a.seconds === b.seconds ? 0 : b.seconds - a.seconds)).slice(0, 2),
+    );
   }
 
   /** Whether one of them covers the toleration: the same one, or one that is wider. */
@@ -45,15 +52,24 @@ export class Coverage {
     const text = textOf(toleration);
     if (by === "any" && this.#texts.has(text)) return true;
     const { key = "", operator, value = "", effect = "", tolerationSeconds = Infinity } = toleration;
-    const places = [placeOf(key, exists, ""), placeOf(key, exists, effect), placeOf("", exists, ""), placeOf("", exists, effect)];
+    const places = [
+      placeOf(key, exists, ""),
+      placeOf(key, exists, effect),
+      placeOf("", exists, ""),
+      placeOf("", exists, effect),
+    ];
     if (operator === "Equal") places.push(placeOf(key, `=${value}`, ""), placeOf(key, `=${value}`, effect));
-    return places.some((place) => this.#places.get(place)?.some((wide) => wide.text !== text && wide.seconds >= tolerationSeconds));
+    return places.some((place) =>
+      this.#places.get(place)?.some((wide) => wide.text !== text && wide.seconds >= tolerationSeconds),
+    );
   }
 }
 
 const exists = "exists";
-const placeOf = (key: string, condition: string, effect: string): string => JSON.stringify([key, condition, effect]);
-const textOf = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string => JSON.stringify([key, operator, value, effect, tolerationSeconds]);
+const placeOf = (key: string, condition: string, effect: string): string =>
+  JSON.stringify([key, condition, effect]);
+const textOf = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect, tolerationSeconds]);
 
 /** Which taints of its key it tolerates; an operator that nobody knows tolerates none. */
 function conditionOf({ operator, value = "" }: Toleration): string {

@@ -8,7 +8,13 @@ import { type NamespaceLookup, namespaceLifecycle } from "./namespace-lifecycle.
 const states: Record<string, Awaited<ReturnType<NamespaceLookup>>> = { live: "active", going: "terminating" };
 const plugin = namespaceLifecycle(async (name) => states[name] ?? "absent", ["default", "system"]);
 
-const attempt = (operation: Operation, resource: string, namespace: string, name: string, group = ""): Attempt =>
+const attempt = (
+  operation: Operation,
+  resource: string,
+  namespace: string,
+  name: string,
+  group = "",
+): Attempt =>
   attemptOf({
     operation,
     resource: { group, version: "v1", resource },
@@ -19,31 +25,64 @@ const attempt = (operation: Operation, resource: string, namespace: string, name
 
 const cases: [name: string, attempt: Attempt, refusal: [code: number, message: RegExp] | undefined][] = [
   ["creation in a live namespace", attempt("CREATE", "pods", "live", "a"), undefined],
-  ["creation in an absent namespace", attempt("CREATE", "pods", "none", "a"), [404, /^namespaces "none" not found$/]],
-  ["creation in a namespace that goes", attempt("CREATE", "pods", "going", "a"), [403, /unable to create new content in namespace going because it is being terminated/]],
+  [
+    "creation in an absent namespace",
+    attempt("CREATE", "pods", "none", "a"),
+    [404, /^namespaces "none" not found$/],
+  ],
+  [
+    "creation in a namespace that goes",
+    attempt("CREATE", "pods", "going", "a"),
+    [403, /unable to create new content in namespace going because it is being terminated/],
+  ],
   ["a change in a namespace that goes", attempt("UPDATE", "pods", "going", "a"), undefined],
-  ["a change in an absent namespace", attempt("UPDATE", "pods", "none", "a"), [404, /namespaces "none" not found/]],
+  [
+    "a change in an absent namespace",
+    attempt("UPDATE", "pods", "none", "a"),
+    [404, /namespaces "none" not found/],
+  ],
   ["a deletion in a namespace that goes", attempt("DELETE", "pods", "going", "a"), undefined],
   ["a deletion in an absent namespace", attempt("DELETE", "pods", "none", "a"), undefined],
   ["creation outside of namespaces", attempt("CREATE", "nodes", "", "a"), undefined],
-  ["a question about rights in an absent namespace", attempt("CREATE", "localsubjectaccessreviews", "none", "", "authorization"), undefined],
+  [
+    "a question about rights in an absent namespace",
+    attempt("CREATE", "localsubjectaccessreviews", "none", "", "authorization"),
+    undefined,
+  ],
   ["a new namespace", attempt("CREATE", "namespaces", "new", "new"), undefined],
   ["the deletion of a namespace", attempt("DELETE", "namespaces", "live", "live"), undefined],
-  ["the deletion of one the system needs", attempt("DELETE", "namespaces", "default", "default"), [403, /this namespace may not be deleted/]],
-  ["a resource of the same name in another group", attempt("DELETE", "namespaces", "default", "default", "example.com"), undefined],
+  [
+    "the deletion of one the system needs",
+    attempt("DELETE", "namespaces", "default", "default"),
+    [403, /this namespace may not be deleted/],
+  ],
+  [
+    "a resource of the same name in another group",
+    attempt("DELETE", "namespaces", "default", "default", "example.com"),
+    undefined,
+  ],
 ];
 for (const [name, given, refusal] of cases) {
   test(`${name} is ${refusal ? "refused" : "let through"}`, async () => {
     const done = plugin.mutate!(given);
     if (!refusal) return await done;
-    await assert.rejects(done, (error) => error instanceof ApiError && error.code === refusal[0] && refusal[1].test(error.message));
+    await assert.rejects(
+      done,
+      (error) => error instanceof ApiError && error.code === refusal[0] && refusal[1].test(error.message),
+    );
   });
 }
 
 test("a refusal for a namespace that goes says so in its causes, which controllers look at", async () => {
   await assert.rejects(plugin.mutate!(attempt("CREATE", "pods", "going", "a")), (error) => {
     assert.ok(error instanceof ApiError);
-    assert.deepEqual(error.details?.causes, [{ reason: "NamespaceTerminating", message: "namespace going is being terminated", field: "metadata.namespace" }]);
+    assert.deepEqual(error.details?.causes, [
+      {
+        reason: "NamespaceTerminating",
+        message: "namespace going is being terminated",
+        field: "metadata.namespace",
+      },
+    ]);
     return error.reason === "Forbidden";
   });
 });

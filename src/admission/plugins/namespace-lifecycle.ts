@@ -1,4 +1,5 @@
-// Nothing is created in a namespace that is not there or is on its way out, and the namespaces of the system itself stay.
+// Nothing is created in a namespace that is not there or is on its way out, and the namespaces of the system
+// itself stay.
 import { type ApiError, forbidden, notFound } from "#base";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
 
@@ -11,7 +12,8 @@ export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly s
     handles: ["CREATE", "UPDATE", "DELETE"],
     mutate: async (attempt) => {
       if (isNamespace(attempt)) {
-        if (attempt.operation === "DELETE" && immortal.includes(attempt.name)) throw forbidden(attempt.resource, attempt.name, "this namespace may not be deleted");
+        if (attempt.operation === "DELETE" && immortal.includes(attempt.name))
+          throw forbidden(attempt.resource, attempt.name, "this namespace may not be deleted");
         return;
       }
       if (attempt.namespace === "" || attempt.operation === "DELETE" || isAccessReview(attempt)) return;
@@ -22,15 +24,29 @@ export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly s
   };
 }
 
-const isNamespace = ({ resource }: Attempt): boolean => resource.group === "" && resource.resource === "namespaces";
+const isNamespace = ({ resource }: Attempt): boolean =>
+  resource.group === "" && resource.resource === "namespaces";
 
 // Asking what one may do in a namespace must work whether or not it exists.
 const isAccessReview = ({ resource }: Attempt): boolean => resource.resource === "localsubjectaccessreviews";
 
 function terminating({ resource, name, namespace }: Attempt): ApiError {
-  const error = forbidden(resource, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
+  const error = forbidden(
+    resource,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  );
   Object.assign(error, {
-    details: { ...error.details, causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }] },
+    details: {
+      ...error.details,
+      causes: [
+        {
+          reason: "NamespaceTerminating",
+          message: `namespace ${namespace} is being terminated`,
+          field: "metadata.namespace",
+        },
+      ],
+    },
   });
   return error;
 }

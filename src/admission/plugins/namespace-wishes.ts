@@ -1,4 +1,5 @@
-// What namespaces may say about their pods by annotation: on which nodes they run, and which taints they put up with.
+// What namespaces may say about their pods by annotation: on which nodes they run, and which taints they put
+// up with.
 import type { Container, Namespace, Pod, Toleration } from "#api";
 import { forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
@@ -7,21 +8,28 @@ import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
 export type FindNamespace = (name: string) => Promise<Namespace | undefined>;
 
-const concerned = ({ resource, subresource }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && !subresource;
+const concerned = ({ resource, subresource }: Attempt): boolean =>
+  resource.group === "" && resource.resource === "pods" && !subresource;
 const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
 
 export function podNodeSelector({ names }: Dialect, find: FindNamespace): AdmissionPlugin {
   const wanted = async (attempt: Attempt): Promise<Record<string, string>> => {
-    const text = (await find(attempt.namespace))?.metadata.annotations?.[names.annotations.nodeSelector] ?? "";
+    const text =
+      (await find(attempt.namespace))?.metadata.annotations?.[names.annotations.nodeSelector] ?? "";
     const pairs = text.split(",").filter((part) => part.trim() !== "");
     const labels = pairs.map((part) => part.split("=").map((word) => word.trim()));
-    if (labels.some((words) => words.length !== 2)) throw refused(attempt, `the node selector of namespace ${attempt.namespace} makes no sense: ${text}`);
+    if (labels.some((words) => words.length !== 2))
+      throw refused(attempt, `the node selector of namespace ${attempt.namespace} makes no sense: ${text}`);
     return Object.fromEntries(labels as [string, string][]);
   };
   const check = async (attempt: Attempt): Promise<Record<string, string>> => {
     const { nodeSelector = {} } = (attempt.object as unknown as Pod).spec;
     const selector = await wanted(attempt);
-    if (Object.entries(selector).some(([key, value]) => nodeSelector[key] !== undefined && nodeSelector[key] !== value))
+    if (
+      Object.entries(selector).some(
+        ([key, value]) => nodeSelector[key] !== undefined && nodeSelector[key] !== value,
+      )
+    )
       throw refused(attempt, "pod node label selector conflicts with its namespace node label selector");
     return selector;
   };
@@ -49,7 +57,10 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
     try {
       return (JSON.parse(text) ?? []) as Toleration[];
     } catch {
-      throw refused(attempt, `the annotation ${annotation} of namespace ${attempt.namespace} is no list of tolerations`);
+      throw refused(
+        attempt,
+        `the annotation ${annotation} of namespace ${attempt.namespace} is no list of tolerations`,
+      );
     }
   };
   const check = async (attempt: Attempt): Promise<void> => {
@@ -59,7 +70,10 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
     const coverage = new Coverage();
     for (const each of allowed ?? []) coverage.add(each);
     if (allowed?.length && !tolerations.every((each) => coverage.covers(each)))
-      throw refused(attempt, "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist");
+      throw refused(
+        attempt,
+        "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
+      );
   };
   return {
     name: "PodTolerationRestriction",
@@ -68,8 +82,13 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
     mutate: async (attempt) => {
       if (!concerned(attempt)) return;
       const { spec } = attempt.object as unknown as Pod;
-      const usual = attempt.operation === "CREATE" ? ((await said(attempt, names.annotations.defaultTolerations)) ?? []) : [];
-      const added = promisesNothing(spec) ? usual : [...usual, { key: names.taints.memoryPressure, operator: "Exists", effect: "NoSchedule" }];
+      const usual =
+        attempt.operation === "CREATE"
+          ? ((await said(attempt, names.annotations.defaultTolerations)) ?? [])
+          : [];
+      const added = promisesNothing(spec)
+        ? usual
+        : [...usual, { key: names.taints.memoryPressure, operator: "Exists", effect: "NoSchedule" }];
       if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added);
       await check(attempt);
     },
@@ -83,6 +102,10 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
 /** A pod that asks for neither cpu nor memory goes first when memory runs out. */
 function promisesNothing({ containers, initContainers }: Pod["spec"]): boolean {
   const asks = ({ resources }: Container): boolean =>
-    [resources.requests, resources.limits].some((amounts) => ["cpu", "memory"].some((name) => amounts?.[name] !== undefined && parseQuantity(amounts[name]).value !== 0n));
+    [resources.requests, resources.limits].some((amounts) =>
+      ["cpu", "memory"].some(
+        (name) => amounts?.[name] !== undefined && parseQuantity(amounts[name]).value !== 0n,
+      ),
+    );
   return ![...(containers ?? []), ...(initContainers ?? [])].some(asks);
 }

@@ -16,7 +16,11 @@ const plugin = nodeRestriction({
 }); // prettier-ignore
 
 /** `allowed`, or the code of the refusal. */
-async function outcome(resource: string, given: Partial<Attempt>, user = "system:node:node1"): Promise<string> {
+async function outcome(
+  resource: string,
+  given: Partial<Attempt>,
+  user = "system:node:node1",
+): Promise<string> {
   const [group = "", plural = ""] = resource.split("/");
   const attempt = attemptOf({
     resource: { group, version: "v1", resource: plural },
@@ -35,8 +39,15 @@ const mirror = (spec: object = {}, ownerReferences: object[] = [owner]): Record<
   metadata: { name: "p", annotations: { [annotations.configMirror]: "x" }, ownerReferences },
   spec: { nodeName: "node1", containers: [{ name: "c" }], ...spec },
 });
-const node = (name: string, given: object = {}, spec: object = {}): Record<string, unknown> => ({ metadata: { name, labels: given }, spec });
-const claim = (status: object, given: object = {}): Record<string, unknown> => ({ metadata: { name: "c", labels: given }, spec: {}, status });
+const node = (name: string, given: object = {}, spec: object = {}): Record<string, unknown> => ({
+  metadata: { name, labels: given },
+  spec,
+});
+const claim = (status: object, given: object = {}): Record<string, unknown> => ({
+  metadata: { name: "c", labels: given },
+  spec: {},
+  status,
+});
 const token = (boundObjectRef?: object): Record<string, unknown> => ({ spec: { boundObjectRef } });
 const bound = { apiVersion: "v1", kind: "Pod", name: "mine", uid: "u" };
 
@@ -83,8 +94,13 @@ const cases: [name: string, resource: string, given: Partial<Attempt>, expected:
   ["the drivers of its own node", "storage.orch.io/csinodes", { object: node("node1") }, "allowed"],
   ["the drivers of another node", "storage.orch.io/csinodes", { operation: "DELETE", name: "node2" }, "403"],
 ]; // prettier-ignore
-const said: Readonly<Record<string, string>> = { allowed: "a node may ask for", "403": "a node may not ask for", "404": "a node finds nothing when it asks for" };
-for (const [name, resource, given, expected] of cases) test(`${said[expected]} ${name}`, async () => assert.equal(await outcome(resource, given), expected));
+const said: Readonly<Record<string, string>> = {
+  allowed: "a node may ask for",
+  "403": "a node may not ask for",
+  "404": "a node finds nothing when it asks for",
+};
+for (const [name, resource, given, expected] of cases)
+  test(`${said[expected]} ${name}`, async () => assert.equal(await outcome(resource, given), expected));
 
 test("users that are no nodes are not restricted, and a node without a name may do nothing", async () => {
   assert.equal(await outcome("/nodes", { object: node("node2") }, "bob"), "allowed");
@@ -99,5 +115,8 @@ test("an eviction of a pod that is not there is answered with the kind of one po
     object: {},
     user: { name: "system:node:node1", groups: ["system:nodes"] },
   });
-  await assert.rejects(plugin.mutate!(attempt), (error: ApiError) => error.code === 404 && error.details?.kind === "pod");
+  await assert.rejects(
+    plugin.mutate!(attempt),
+    (error: ApiError) => error.code === 404 && error.details?.kind === "pod",
+  );
 });

@@ -1,5 +1,14 @@
 // Nodes change only what is theirs: their own object within limits, pods that run on them, their lease.
-import type { ConfigMapProjection, Container, Node, ObjectMeta, PersistentVolumeClaim, Pod, TokenRequest, Volume } from "#api";
+import type {
+  ConfigMapProjection,
+  Container,
+  Node,
+  ObjectMeta,
+  PersistentVolumeClaim,
+  Pod,
+  TokenRequest,
+  Volume,
+} from "#api";
 import { nodesGroup } from "#authn";
 import { forbidden, notFound } from "#base";
 import { type Dialect, groupName } from "#dialect";
@@ -15,9 +24,14 @@ export interface NodeRestrictionOptions {
 const userPrefix = "system:node:";
 
 /** The node behind a user: empty when it cannot be told which, undefined when the user is none. */
-export const nodeOf = ({ name, groups }: Actor): string | undefined => (name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined);
+export const nodeOf = ({ name, groups }: Actor): string | undefined =>
+  name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
 
-export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeRestrictionOptions): AdmissionPlugin {
+export function nodeRestriction({
+  dialect,
+  pod: findPod,
+  node: findNode,
+}: NodeRestrictionOptions): AdmissionPlugin {
   const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
   const leases = `${groupName(dialect, { group: "coordination", branded: true })}/leases`;
   const csiNodes = `${groupName(dialect, { group: "storage", branded: true })}/csinodes`;
@@ -28,11 +42,14 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
     "/serviceaccounts": tokenRules,
     [leases]: (attempt, node) => {
       const own = dialect.data.nodeLeaseNamespace;
-      if (attempt.namespace !== own) throw refused(attempt, `can only access leases in the "${own}" system namespace`);
-      if (nameOf(attempt) !== node) throw refused(attempt, "can only access node lease with the same name as the requesting node");
+      if (attempt.namespace !== own)
+        throw refused(attempt, `can only access leases in the "${own}" system namespace`);
+      if (nameOf(attempt) !== node)
+        throw refused(attempt, "can only access node lease with the same name as the requesting node");
     },
     [csiNodes]: (attempt, node) => {
-      if (nameOf(attempt) !== node) throw refused(attempt, "can only access CSINode with the same name as the requesting node");
+      if (nameOf(attempt) !== node)
+        throw refused(attempt, "can only access CSINode with the same name as the requesting node");
     },
   };
   return {
@@ -53,7 +70,8 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
       const pod = await findPod(namespace, podName);
       // Asked about one, the answer is about one: clients know it no other way.
       if (!pod) throw notFound({ group: "", resource: "pod" }, podName);
-      if (pod.spec.nodeName !== node) throw refused(attempt, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
+      if (pod.spec.nodeName !== node)
+        throw refused(attempt, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
     };
     switch (`${operation} ${subresource}`) {
       case "CREATE ":
@@ -61,16 +79,27 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
       case "DELETE ":
         return await onNode("delete");
       case "CREATE eviction":
-        return await onNode("evict", name || ((attempt.object?.["metadata"] as ObjectMeta | undefined)?.name ?? ""));
+        return await onNode(
+          "evict",
+          name || ((attempt.object?.["metadata"] as ObjectMeta | undefined)?.name ?? ""),
+        );
       case "UPDATE status": {
         const now = attempt.object as unknown as Pod;
         const old = attempt.oldObject as unknown as Pod;
-        if (old.spec.nodeName !== node) throw refused(attempt, `node "${node}" can only update pod status for pods with spec.nodeName set to itself`);
-        if (!isDeepStrictEqual(now.metadata.labels ?? {}, old.metadata.labels ?? {})) throw refused(attempt, `node "${node}" cannot update labels through pod status`);
+        if (old.spec.nodeName !== node)
+          throw refused(
+            attempt,
+            `node "${node}" can only update pod status for pods with spec.nodeName set to itself`,
+          );
+        if (!isDeepStrictEqual(now.metadata.labels ?? {}, old.metadata.labels ?? {}))
+          throw refused(attempt, `node "${node}" cannot update labels through pod status`);
         return;
       }
       default:
-        throw refused(attempt, `node "${node}" can only create and delete mirror pods, write their status and evict them`);
+        throw refused(
+          attempt,
+          `node "${node}" can only create and delete mirror pods, write their status and evict them`,
+        );
     }
   }
 
@@ -79,56 +108,85 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
     const { metadata, spec } = attempt.object as unknown as Pod;
     const key = dialect.names.annotations.configMirror;
     const can = (what: string): Error => refused(attempt, `node "${node}" can only create pods with ${what}`);
-    if (metadata.annotations?.[key] === undefined) throw refused(attempt, `pod does not have "${key}" annotation, node "${node}" can only create mirror pods`);
+    if (metadata.annotations?.[key] === undefined)
+      throw refused(
+        attempt,
+        `pod does not have "${key}" annotation, node "${node}" can only create mirror pods`,
+      );
     if (spec.nodeName !== node) throw can("spec.nodeName set to itself");
     const [owner, ...others] = metadata.ownerReferences ?? [];
     if (others.length > 0) throw can("a single owner reference set to itself");
-    if (owner?.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== node) throw can("an owner reference set to itself");
+    if (owner?.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== node)
+      throw can("an owner reference set to itself");
     if (!owner.controller) throw can("a controller owner reference set to itself");
-    if (owner.blockOwnerDeletion) throw refused(attempt, `node "${node}" must not set blockOwnerDeletion on an owner reference`);
+    if (owner.blockOwnerDeletion)
+      throw refused(attempt, `node "${node}" must not set blockOwnerDeletion on an owner reference`);
     const own = await findNode(node);
     if (!own) throw notFound({ group: "", resource: "nodes" }, node);
-    if (own.metadata.uid !== owner.uid) throw refused(attempt, `node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
+    if (own.metadata.uid !== owner.uid)
+      throw refused(attempt, `node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
     const referred = referencesOf(spec);
     if (referred) throw refused(attempt, `node "${node}" can not create pods that reference ${referred}`);
   }
 
   function nodeRules(attempt: Attempt, node: string): void {
-    if (nameOf(attempt) !== node) throw refused(attempt, `node "${node}" is not allowed to modify node "${nameOf(attempt)}"`);
+    if (nameOf(attempt) !== node)
+      throw refused(attempt, `node "${node}" is not allowed to modify node "${nameOf(attempt)}"`);
     if (!attempt.object) return;
     const { metadata, spec } = attempt.object as unknown as Node;
     const old = attempt.oldObject as unknown as Node | undefined;
-    if (spec.configSource && !isDeepStrictEqual(spec.configSource, old?.spec.configSource)) throw refused(attempt, `node "${node}" is not allowed to set configSource`);
-    if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? [])) throw refused(attempt, `node "${node}" is not allowed to modify taints`);
+    if (spec.configSource && !isDeepStrictEqual(spec.configSource, old?.spec.configSource))
+      throw refused(attempt, `node "${node}" is not allowed to set configSource`);
+    if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? []))
+      throw refused(attempt, `node "${node}" is not allowed to modify taints`);
     const [now, before] = [metadata.labels ?? {}, old?.metadata.labels ?? {}];
-    const wrong = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter((key) => now[key] !== before[key] && isReserved(key, dialect));
-    if (wrong.length > 0) throw refused(attempt, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
+    const wrong = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter(
+      (key) => now[key] !== before[key] && isReserved(key, dialect),
+    );
+    if (wrong.length > 0)
+      throw refused(attempt, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
   }
 
   function claimRules(attempt: Attempt, node: string): void {
-    if (attempt.subresource !== "status" || attempt.operation !== "UPDATE") throw refused(attempt, "may only update PVC status");
+    if (attempt.subresource !== "status" || attempt.operation !== "UPDATE")
+      throw refused(attempt, "may only update PVC status");
     const bare = (claim: PersistentVolumeClaim): object => {
       const { resourceVersion: _version, managedFields: _owners, ...metadata } = claim.metadata;
       const { capacity: _capacity, conditions: _conditions, ...status } = claim.status;
       return { ...claim, metadata, status };
     };
-    if (!isDeepStrictEqual(bare(attempt.object as unknown as PersistentVolumeClaim), bare(attempt.oldObject as unknown as PersistentVolumeClaim)))
-      throw refused(attempt, `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`);
+    if (
+      !isDeepStrictEqual(
+        bare(attempt.object as unknown as PersistentVolumeClaim),
+        bare(attempt.oldObject as unknown as PersistentVolumeClaim),
+      )
+    )
+      throw refused(
+        attempt,
+        `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`,
+      );
   }
 
   async function tokenRules(attempt: Attempt, node: string): Promise<void> {
     if (attempt.operation !== "CREATE" || attempt.subresource !== "token") return;
     const ref = (attempt.object as unknown as TokenRequest).spec.boundObjectRef;
-    if (ref?.apiVersion !== "v1" || ref.kind !== "Pod" || !ref.name) throw refused(attempt, "node requested token not bound to a pod");
+    if (ref?.apiVersion !== "v1" || ref.kind !== "Pod" || !ref.name)
+      throw refused(attempt, "node requested token not bound to a pod");
     if (!ref.uid) throw refused(attempt, "node requested token with a pod binding without a uid");
     const pod = await findPod(attempt.namespace, ref.name);
     if (!pod) throw notFound({ group: "", resource: "pods" }, ref.name);
-    if (pod.metadata.uid !== ref.uid) throw refused(attempt, `the UID in the bound object reference (${ref.uid}) does not match the UID in record`);
-    if (pod.spec.nodeName !== node) throw refused(attempt, "node requested token bound to a pod scheduled on a different node");
+    if (pod.metadata.uid !== ref.uid)
+      throw refused(
+        attempt,
+        `the UID in the bound object reference (${ref.uid}) does not match the UID in record`,
+      );
+    if (pod.spec.nodeName !== node)
+      throw refused(attempt, "node requested token bound to a pod scheduled on a different node");
   }
 }
 
-const nameOf = ({ operation, name, object }: Attempt): string => (operation === "CREATE" ? ((object?.["metadata"] as ObjectMeta | undefined)?.name ?? name) : name);
+const nameOf = ({ operation, name, object }: Attempt): string =>
+  operation === "CREATE" ? ((object?.["metadata"] as ObjectMeta | undefined)?.name ?? name) : name;
 
 /** Labels that steer pods to nodes belong to the cluster; of the product's own, nodes set the known ones. */
 function isReserved(key: string, { names: { labels }, data, wire }: Dialect): boolean {
@@ -136,23 +194,55 @@ function isReserved(key: string, { names: { labels }, data, wire }: Dialect): bo
   const within = (outer: string): boolean => domain === outer || domain.endsWith(`.${outer}`);
   if (within(labels.nodeRestrictionPrefix)) return true;
   if (!within(data.labelDomain) && !within(wire.groupSuffix)) return false;
-  const own: readonly string[] = [labels.hostname, labels.zone, labels.region, labels.betaZone, labels.betaRegion, labels.betaInstanceType, labels.instanceType, labels.os, labels.arch, labels.betaOs, labels.betaArch]; // prettier-ignore
+  // prettier-ignore
+  const own: readonly string[] = [labels.hostname, labels.zone, labels.region, labels.betaZone, labels.betaRegion, labels.betaInstanceType, labels.instanceType, labels.os, labels.arch, labels.betaOs, labels.betaArch];
   return !own.includes(key) && !within(labels.agentPrefix) && !within(labels.nodePrefix);
 }
 
 /** What a pod refers to that a node has no business with. */
 function referencesOf(spec: Pod["spec"]): string | undefined {
   if (spec.serviceAccountName) return "a service account";
-  const containers: Container[] = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const containers: Container[] = [
+    ...(spec.initContainers ?? []),
+    ...(spec.containers ?? []),
+    ...(spec.ephemeralContainers ?? []),
+  ];
   const env = containers.flatMap((each) => (each.env ?? []).flatMap(({ valueFrom }) => valueFrom ?? []));
   const whole = containers.flatMap((each) => each.envFrom ?? []);
   const volumes = spec.volumes ?? [];
   const projected = volumes.flatMap((volume) => volume.projected?.sources ?? []);
-  const withSecret = ({ secret, azureFile, csi, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos }: Volume): boolean =>
-    Boolean(secret || azureFile || csi?.nodePublishSecretRef || [cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].some((source) => source?.secretRef));
-  const secret = volumes.some(withSecret) || projected.some((source) => source.secret) || env.some((each) => each.secretKeyRef) || whole.some((each) => each.secretRef);
+  const withSecret = ({
+    secret,
+    azureFile,
+    csi,
+    cephfs,
+    cinder,
+    flexVolume,
+    rbd,
+    scaleIO,
+    iscsi,
+    storageos,
+  }: Volume): boolean =>
+    Boolean(
+      secret ||
+      azureFile ||
+      csi?.nodePublishSecretRef ||
+      [cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].some((source) => source?.secretRef),
+    );
+  const secret =
+    volumes.some(withSecret) ||
+    projected.some((source) => source.secret) ||
+    env.some((each) => each.secretKeyRef) ||
+    whole.some((each) => each.secretRef);
   if (secret || spec.imagePullSecrets?.length) return "secrets";
-  const settings = (holder: { readonly configMap?: ConfigMapProjection | undefined }): boolean => holder.configMap !== undefined;
-  if (volumes.some(settings) || projected.some(settings) || env.some((each) => each.configMapKeyRef) || whole.some((each) => each.configMapRef)) return "configmaps";
+  const settings = (holder: { readonly configMap?: ConfigMapProjection | undefined }): boolean =>
+    holder.configMap !== undefined;
+  if (
+    volumes.some(settings) ||
+    projected.some(settings) ||
+    env.some((each) => each.configMapKeyRef) ||
+    whole.some((each) => each.configMapRef)
+  )
+    return "configmaps";
   return volumes.some((volume) => volume.persistentVolumeClaim) ? "persistentvolumeclaims" : undefined;
 }

@@ -1,11 +1,13 @@
-// What a cluster may ask of its pods beyond the ordinary: images pulled anew, no users of their own, no wide grudges; and patience with rare devices.
+// What a cluster may ask of its pods beyond the ordinary: images pulled anew, no users of their own, no wide
+// grudges; and patience with rare devices.
 import type { Container, Pod, Toleration } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
 
-const concerned = ({ resource, subresource }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && !subresource;
+const concerned = ({ resource, subresource }: Attempt): boolean =>
+  resource.group === "" && resource.resource === "pods" && !subresource;
 const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
 const containersOf = ({ initContainers, containers, ephemeralContainers }: Pod["spec"]): Container[] => [
   ...(initContainers ?? []),
@@ -21,7 +23,9 @@ export const alwaysPullImages: AdmissionPlugin = {
   mutate: async (attempt) => {
     if (!concerned(attempt)) return;
     const containers = containersOf((attempt.object as unknown as Pod).spec);
-    const old = attempt.oldObject && new Set(containersOf((attempt.oldObject as unknown as Pod).spec).map(({ image }) => image));
+    const old =
+      attempt.oldObject &&
+      new Set(containersOf((attempt.oldObject as unknown as Pod).spec).map(({ image }) => image));
     if (old && containers.every(({ image }) => old.has(image))) return;
     for (const container of containers) container.imagePullPolicy = "Always";
   },
@@ -33,9 +37,15 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   resources: ["pods"],
   validate: async (attempt) => {
     if (!concerned(attempt)) return [];
-    const terms = (attempt.object as unknown as Pod).spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    const terms =
+      (attempt.object as unknown as Pod).spec.affinity?.podAntiAffinity
+        ?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const wide = terms.find(({ topologyKey }) => topologyKey !== names.labels.hostname);
-    if (wide) throw refused(attempt, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${names.labels.hostname} is allowed`);
+    if (wide)
+      throw refused(
+        attempt,
+        `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${names.labels.hostname} is allowed`,
+      );
     return [];
   },
 });
@@ -48,9 +58,11 @@ export const securityContextDeny: AdmissionPlugin = {
     if (!concerned(attempt)) return [];
     const { securityContext, initContainers, containers } = (attempt.object as unknown as Pod).spec;
     for (const key of ["supplementalGroups", "seLinuxOptions", "runAsUser", "fsGroup"] as const)
-      if (securityContext?.[key] !== undefined) throw refused(attempt, `pod.spec.securityContext.${key} is forbidden`);
+      if (securityContext?.[key] !== undefined)
+        throw refused(attempt, `pod.spec.securityContext.${key} is forbidden`);
     for (const { securityContext: own } of [...(initContainers ?? []), ...(containers ?? [])])
-      for (const key of ["seLinuxOptions", "runAsUser"] as const) if (own?.[key] !== undefined) throw refused(attempt, `securityContext.${key} is forbidden`);
+      for (const key of ["seLinuxOptions", "runAsUser"] as const)
+        if (own?.[key] !== undefined) throw refused(attempt, `securityContext.${key} is forbidden`);
     return [];
   },
 };
@@ -63,11 +75,16 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
   mutate: async (attempt) => {
     if (!concerned(attempt)) return;
     const { spec } = attempt.object as unknown as Pod;
-    const rare = (name: string): boolean => name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
-    const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) => Object.keys(resources.requests ?? {}).filter(rare));
+    const rare = (name: string): boolean =>
+      name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
+    const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+      Object.keys(resources.requests ?? {}).filter(rare),
+    );
     if (asked.length === 0) return;
     const tolerations = [...(spec.tolerations ?? [])];
-    const alike = tolerations.flatMap((each, position) => (each.operator === "Exists" && each.effect === "NoSchedule" && !each.value ? [{ each, position }] : []));
+    const alike = tolerations.flatMap((each, position) =>
+      each.operator === "Exists" && each.effect === "NoSchedule" && !each.value ? [{ each, position }] : [],
+    );
     const byKey = Map.groupBy(alike, ({ each }) => each.key ?? "");
     for (const key of [...new Set(asked)].toSorted()) {
       const toleration: Toleration = { key, operator: "Exists", effect: "NoSchedule" };

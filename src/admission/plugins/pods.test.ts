@@ -13,7 +13,11 @@ import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 const dialect = dialects.orch;
 
 /** Runs a plug-in over a new object: the object afterwards, or why it was refused. */
-async function admitted(plugin: AdmissionPlugin, spec: object, more: Partial<Attempt> & { metadata?: object } = {}): Promise<Record<string, unknown> | string> {
+async function admitted(
+  plugin: AdmissionPlugin,
+  spec: object,
+  more: Partial<Attempt> & { metadata?: object } = {},
+): Promise<Record<string, unknown> | string> {
   const { metadata, ...changes } = more;
   const attempt = attemptOf({
     object: { metadata: { name: "p", ...metadata }, spec: structuredClone(spec) },
@@ -27,12 +31,20 @@ async function admitted(plugin: AdmissionPlugin, spec: object, more: Partial<Att
 }
 
 const accounts = (account: object | undefined, pauses: number[] = []): AdmissionPlugin =>
-  serviceAccountPlugin({ dialect, find: async () => account as never, pause: async () => void pauses.push(1), generateName: (prefix) => `${prefix}12345` });
+  serviceAccountPlugin({
+    dialect,
+    find: async () => account as never,
+    pause: async () => void pauses.push(1),
+    generateName: (prefix) => `${prefix}12345`,
+  });
 const containers = [{ name: "c" }];
 const mount = { name: "orch-api-access-12345", readOnly: true, mountPath: dialect.paths.serviceAccountMount };
 
 test("a pod runs as the default account, with its token and its pull secrets", async () => {
-  const spec = (await admitted(accounts({ metadata: { name: "default" }, imagePullSecrets: [{ name: "s" }] }), { containers })) as Record<string, unknown>;
+  const spec = (await admitted(
+    accounts({ metadata: { name: "default" }, imagePullSecrets: [{ name: "s" }] }),
+    { containers },
+  )) as Record<string, unknown>;
   assert.deepEqual(
     [spec["serviceAccountName"], spec["serviceAccount"], spec["imagePullSecrets"], spec["containers"]],
     ["default", "default", [{ name: "s" }], [{ name: "c", volumeMounts: [mount] }]],
@@ -46,10 +58,23 @@ test("a pod runs as the default account, with its token and its pull secrets", a
 const withoutToken: [name: string, account: object, spec: object][] = [
   ["a pod may do without the token", {}, { automountServiceAccountToken: false, containers }],
   ["an account may do without the token", { automountServiceAccountToken: false }, { containers }],
-  ["who mounts something there needs no token", {}, { containers: [{ name: "c", volumeMounts: [{ name: "x", mountPath: dialect.paths.serviceAccountMount }] }] }],
+  [
+    "who mounts something there needs no token",
+    {},
+    {
+      containers: [
+        { name: "c", volumeMounts: [{ name: "x", mountPath: dialect.paths.serviceAccountMount }] },
+      ],
+    },
+  ],
 ];
 for (const [name, account, spec] of withoutToken) {
-  test(name, async () => assert.equal(((await admitted(accounts({ metadata: {}, ...account }), spec)) as Record<string, unknown>)["volumes"], undefined));
+  test(name, async () =>
+    assert.equal(
+      ((await admitted(accounts({ metadata: {}, ...account }), spec)) as Record<string, unknown>)["volumes"],
+      undefined,
+    ),
+  );
 }
 
 test("an account that is not there refuses, the default one after a while", async () => {
@@ -61,8 +86,15 @@ test("an account that is not there refuses, the default one after a while", asyn
 });
 
 test("an account may limit which secrets its pods see", async () => {
-  const account = { metadata: { name: "a", annotations: { [dialect.names.annotations.enforceMountableSecrets]: "true" } }, secrets: [{ name: "mine" }] };
-  const spec = (secretName: string) => ({ containers, automountServiceAccountToken: false, volumes: [{ name: "v", secret: { secretName } }] });
+  const account = {
+    metadata: { name: "a", annotations: { [dialect.names.annotations.enforceMountableSecrets]: "true" } },
+    secrets: [{ name: "mine" }],
+  };
+  const spec = (secretName: string) => ({
+    containers,
+    automountServiceAccountToken: false,
+    volumes: [{ name: "v", secret: { secretName } }],
+  });
   assert.equal(typeof (await admitted(accounts(account), spec("mine"))), "object");
   assert.equal(await admitted(accounts(account), spec("other")), "403");
 });
@@ -70,8 +102,18 @@ test("an account may limit which secrets its pods see", async () => {
 test("a mirror pod has neither account nor secrets", async () => {
   const metadata = { annotations: { [dialect.names.annotations.configMirror]: "x" } };
   assert.deepEqual(await admitted(accounts(undefined), { containers }, { metadata }), { containers });
-  assert.equal(await admitted(accounts(undefined), { containers, serviceAccountName: "a" }, { metadata }), "403");
-  assert.equal(await admitted(accounts(undefined), { containers, volumes: [{ name: "v", secret: { secretName: "s" } }] }, { metadata }), "403");
+  assert.equal(
+    await admitted(accounts(undefined), { containers, serviceAccountName: "a" }, { metadata }),
+    "403",
+  );
+  assert.equal(
+    await admitted(
+      accounts(undefined),
+      { containers, volumes: [{ name: "v", secret: { secretName: "s" } }] },
+      { metadata },
+    ),
+    "403",
+  );
 });
 
 const classes = [
@@ -81,27 +123,69 @@ const classes = [
 ];
 const priorities: [name: string, known: typeof classes, spec: object, expected: object | string][] = [
   ["without classes the priority is zero", [], {}, { priority: 0, preemptionPolicy: "PreemptLowerPriority" }],
-  ["the lowest default is the default", classes, {}, { priorityClassName: "usual", priority: 5, preemptionPolicy: "PreemptLowerPriority" }],
-  ["a class gives its value", classes, { priorityClassName: "high" }, { priorityClassName: "high", priority: 10, preemptionPolicy: "Never" }],
+  [
+    "the lowest default is the default",
+    classes,
+    {},
+    { priorityClassName: "usual", priority: 5, preemptionPolicy: "PreemptLowerPriority" },
+  ],
+  [
+    "a class gives its value",
+    classes,
+    { priorityClassName: "high" },
+    { priorityClassName: "high", priority: 10, preemptionPolicy: "Never" },
+  ],
   ["a class must be there", classes, { priorityClassName: "none" }, "403"],
   ["a value of one's own is refused", [], { priority: 3 }, "403"],
-  ["the right value may be said", [], { priority: 0 }, { priority: 0, preemptionPolicy: "PreemptLowerPriority" }],
-  ["another policy than the class's is refused", classes, { priorityClassName: "high", preemptionPolicy: "PreemptLowerPriority" }, "403"],
+  [
+    "the right value may be said",
+    [],
+    { priority: 0 },
+    { priority: 0, preemptionPolicy: "PreemptLowerPriority" },
+  ],
+  [
+    "another policy than the class's is refused",
+    classes,
+    { priorityClassName: "high", preemptionPolicy: "PreemptLowerPriority" },
+    "403",
+  ],
 ];
 for (const [name, known, spec, expected] of priorities) {
-  const plugin = priorityPlugin({ dialect, find: async (wanted) => known.find(({ metadata }) => metadata.name === wanted) as never, all: async () => known as never });
+  const plugin = priorityPlugin({
+    dialect,
+    find: async (wanted) => known.find(({ metadata }) => metadata.name === wanted) as never,
+    all: async () => known as never,
+  });
   test(name, async () => assert.deepEqual(await admitted(plugin, spec), expected));
 }
 
-const waits = (key: string, tolerationSeconds: number) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds });
+const waits = (key: string, tolerationSeconds: number) => ({
+  key,
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds,
+});
 const tolerations: [name: string, given: object[] | undefined, expected: object[]][] = [
-  ["pods wait a while", undefined, [waits("node.orch.io/not-ready", 1), waits("node.orch.io/unreachable", 2)]],
-  ["one's own patience counts", [waits("node.orch.io/not-ready", 9)], [waits("node.orch.io/not-ready", 9), waits("node.orch.io/unreachable", 2)]],
+  [
+    "pods wait a while",
+    undefined,
+    [waits("node.orch.io/not-ready", 1), waits("node.orch.io/unreachable", 2)],
+  ],
+  [
+    "one's own patience counts",
+    [waits("node.orch.io/not-ready", 9)],
+    [waits("node.orch.io/not-ready", 9), waits("node.orch.io/unreachable", 2)],
+  ],
   ["whoever tolerates everything tolerates this", [{ operator: "Exists" }], [{ operator: "Exists" }]],
 ];
 for (const [name, given, expected] of tolerations) {
   test(name, async () =>
-    assert.deepEqual(await admitted(defaultTolerationSeconds(dialect, { notReady: 1, unreachable: 2 }), { ...(given && { tolerations: given }) }), { tolerations: expected }),
+    assert.deepEqual(
+      await admitted(defaultTolerationSeconds(dialect, { notReady: 1, unreachable: 2 }), {
+        ...(given && { tolerations: given }),
+      }),
+      { tolerations: expected },
+    ),
   );
 }
 
@@ -115,12 +199,22 @@ const runtimes: [name: string, spec: object, expected: object | string][] = [
   [
     "a class adds its cost and its place",
     { runtimeClassName: "r" },
-    { runtimeClassName: "r", overhead: { cpu: "100m" }, nodeSelector: { a: "1" }, tolerations: [{ key: "k", operator: "Exists" }] },
+    {
+      runtimeClassName: "r",
+      overhead: { cpu: "100m" },
+      nodeSelector: { a: "1" },
+      tolerations: [{ key: "k", operator: "Exists" }],
+    },
   ],
   [
     "the same cost in other words is fine",
     { runtimeClassName: "r", overhead: { cpu: "0.1" } },
-    { runtimeClassName: "r", overhead: { cpu: "100m" }, nodeSelector: { a: "1" }, tolerations: [{ key: "k", operator: "Exists" }] },
+    {
+      runtimeClassName: "r",
+      overhead: { cpu: "100m" },
+      nodeSelector: { a: "1" },
+      tolerations: [{ key: "k", operator: "Exists" }],
+    },
   ],
   ["another cost is refused", { runtimeClassName: "r", overhead: { cpu: "1" } }, "403"],
   ["another place is refused", { runtimeClassName: "r", nodeSelector: { a: "2" } }, "403"],
@@ -141,15 +235,20 @@ for (const [name, spec, expected] of runtimes) {
 
 test("of tolerations the wider one stays", () => {
   const narrow = { key: "a", operator: "Equal", value: "x", effect: "NoSchedule" };
-  assert.deepEqual(mergeTolerations([narrow, { key: "b", operator: "Exists" }], [{ key: "a", operator: "Exists" }, narrow]), [
-    { key: "b", operator: "Exists" },
-    { key: "a", operator: "Exists" },
-  ]);
+  assert.deepEqual(
+    mergeTolerations([narrow, { key: "b", operator: "Exists" }], [{ key: "a", operator: "Exists" }, narrow]),
+    [
+      { key: "b", operator: "Exists" },
+      { key: "a", operator: "Exists" },
+    ],
+  );
 });
 
 test("a new node takes no pods yet", async () => {
   const node = { resource: { group: "", version: "v1", resource: "nodes" } };
   const taint = { key: "node.orch.io/not-ready", effect: "NoSchedule" };
   assert.deepEqual(await admitted(taintNodesByCondition(dialect), {}, node), { taints: [taint] });
-  assert.deepEqual(await admitted(taintNodesByCondition(dialect), { taints: [taint] }, node), { taints: [taint] });
+  assert.deepEqual(await admitted(taintNodesByCondition(dialect), { taints: [taint] }, node), {
+    taints: [taint],
+  });
 });

@@ -6,8 +6,11 @@ import { mergeTolerations } from "./merge-tolerations.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 
-export function runtimeClassPlugin(find: (name: string) => Promise<RuntimeClass | undefined>): AdmissionPlugin {
-  const concerned = ({ resource, subresource }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && !subresource;
+export function runtimeClassPlugin(
+  find: (name: string) => Promise<RuntimeClass | undefined>,
+): AdmissionPlugin {
+  const concerned = ({ resource, subresource }: Attempt): boolean =>
+    resource.group === "" && resource.resource === "pods" && !subresource;
   const classOf = async (attempt: Attempt, { spec }: Pod): Promise<RuntimeClass | undefined> => {
     if (spec.runtimeClassName === undefined) return undefined;
     const found = await find(spec.runtimeClassName);
@@ -32,8 +35,13 @@ export function runtimeClassPlugin(find: (name: string) => Promise<RuntimeClass 
       if (!concerned(attempt)) return [];
       const pod = attempt.object as unknown as Pod;
       const fixed = (await classOf(attempt, pod))?.overhead?.podFixed;
-      if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {})) throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
-      if (!fixed && pod.spec.overhead) throw refused(attempt, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+      if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
+        throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      if (!fixed && pod.spec.overhead)
+        throw refused(
+          attempt,
+          "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        );
       return [];
     },
   };
@@ -43,13 +51,26 @@ const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.reso
 
 function sameAmounts(a: Amounts, b: Amounts): boolean {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => b[key] !== undefined && compareQuantity(parseQuantity(a[key]!), parseQuantity(b[key])) === 0);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(
+      (key) => b[key] !== undefined && compareQuantity(parseQuantity(a[key]!), parseQuantity(b[key])) === 0,
+    )
+  );
 }
 
-function place(attempt: Attempt, { spec }: Pod, { nodeSelector, tolerations }: NonNullable<RuntimeClass["scheduling"]>): void {
+function place(
+  attempt: Attempt,
+  { spec }: Pod,
+  { nodeSelector, tolerations }: NonNullable<RuntimeClass["scheduling"]>,
+): void {
   for (const [key, value] of Object.entries(nodeSelector ?? {})) {
     const own = spec.nodeSelector?.[key];
-    if (own !== undefined && own !== value) throw refused(attempt, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`);
+    if (own !== undefined && own !== value)
+      throw refused(
+        attempt,
+        `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
+      );
   }
   if (nodeSelector) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
   const merged = mergeTolerations(spec.tolerations ?? [], tolerations ?? []);

@@ -32,8 +32,10 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
       spec.serviceAccountName ||= defaultAccount;
       spec.serviceAccount = spec.serviceAccountName;
       const account = await accountOf(attempt, spec.serviceAccountName);
-      if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(pod, options);
-      if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }));
+      if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
+        mountToken(pod, options);
+      if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
+        spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }));
       limitSecrets(attempt, pod, account, options.dialect);
     },
     validate: async (attempt) => {
@@ -45,7 +47,8 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
         if (!isEphemeral) refuseMirror(attempt, pod);
         return [];
       }
-      if (!pod.spec.serviceAccountName) throw refused(attempt, `no service account specified for pod ${attempt.namespace}/${attempt.name}`);
+      if (!pod.spec.serviceAccountName)
+        throw refused(attempt, `no service account specified for pod ${attempt.namespace}/${attempt.name}`);
       limitSecrets(attempt, pod, await accountOf(attempt, pod.spec.serviceAccountName), options.dialect);
       return [];
     },
@@ -57,18 +60,24 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
       if (account) return account;
       if (tries > 1) await options.pause();
     }
-    throw refused(attempt, `error looking up service account ${attempt.namespace}/${name}: serviceaccount "${name}" not found`);
+    throw refused(
+      attempt,
+      `error looking up service account ${attempt.namespace}/${name}: serviceaccount "${name}" not found`,
+    );
   }
 }
 
-const isPod = ({ resource, object }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && object !== undefined;
+const isPod = ({ resource, object }: Attempt): boolean =>
+  resource.group === "" && resource.resource === "pods" && object !== undefined;
 const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
 
 /** Pods that only show what a node runs by itself have no account to speak for them. */
 function refuseMirror(attempt: Attempt, pod: Pod): void {
   if (pod.spec.serviceAccountName) throw refused(attempt, "a mirror pod may not reference service accounts");
   if (secretsOf(pod).length > 0) throw refused(attempt, "a mirror pod may not reference secrets");
-  const tokens = pod.spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken));
+  const tokens = pod.spec.volumes?.some(({ projected }) =>
+    projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
+  );
   if (tokens) throw refused(attempt, "a mirror pod may not use ServiceAccountToken volume projections");
 }
 
@@ -92,13 +101,21 @@ const tokenVolume = (name: string, { names }: Dialect): Volume => ({
     sources: [
       { serviceAccountToken: { expirationSeconds: tokenSeconds, path: "token" } },
       { configMap: { name: names.objects.rootCaConfigMap, items: [{ key: "ca.crt", path: "ca.crt" }] } },
-      { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+      {
+        downwardAPI: {
+          items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
+        },
+      },
     ],
     defaultMode: 0o644,
   },
 });
 
-const containersOf = ({ spec }: Pod): Container[] => [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+const containersOf = ({ spec }: Pod): Container[] => [
+  ...(spec.initContainers ?? []),
+  ...(spec.containers ?? []),
+  ...(spec.ephemeralContainers ?? []),
+];
 
 /** Secrets that volumes and environments name. */
 function secretsOf(pod: Pod): string[] {
@@ -113,9 +130,14 @@ function secretsOf(pod: Pod): string[] {
 function limitSecrets(attempt: Attempt, pod: Pod, account: ServiceAccount, { names }: Dialect): void {
   const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
   if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
-  const why = (what: string): Error => refused(attempt, `${what} is not allowed because service account ${account.metadata.name} does not reference it`);
+  const why = (what: string): Error =>
+    refused(
+      attempt,
+      `${what} is not allowed because service account ${account.metadata.name} does not reference it`,
+    );
   const known = new Set((account.secrets ?? []).map(({ name }) => name));
   for (const name of secretsOf(pod)) if (!known.has(name)) throw why(`secret "${name}"`);
   const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name));
-  for (const { name } of pod.spec.imagePullSecrets ?? []) if (!pull.has(name)) throw why(`imagePullSecret "${name}"`);
+  for (const { name } of pod.spec.imagePullSecrets ?? [])
+    if (!pull.has(name)) throw why(`imagePullSecret "${name}"`);
 }

@@ -16,9 +16,17 @@ interface Made {
   readonly metadata: ObjectMeta;
   readonly spec: { readonly storageClassName?: string; readonly ingressClassName?: string } & Pod["spec"];
 }
-type Given = { readonly resource: string; readonly kind: string; readonly object: object; readonly old?: object };
+type Given = {
+  readonly resource: string;
+  readonly kind: string;
+  readonly object: object;
+  readonly old?: object;
+};
 /** The object afterwards, or why it was refused. */
-async function admitted(plugin: AdmissionPlugin, { resource, kind, object, old }: Given): Promise<Made | string> {
+async function admitted(
+  plugin: AdmissionPlugin,
+  { resource, kind, object, old }: Given,
+): Promise<Made | string> {
   const operation: Operation = old ? "UPDATE" : "CREATE";
   const attempt = attemptOf({
     operation,
@@ -41,21 +49,58 @@ async function admitted(plugin: AdmissionPlugin, { resource, kind, object, old }
 
 const classes = [
   { metadata: { name: "plain", creationTimestamp: "2024-01-09T00:00:00Z" } },
-  { metadata: { name: "old", creationTimestamp: "2024-01-01T00:00:00Z", annotations: { [annotations.defaultStorageClass]: "true", [annotations.defaultIngressClass]: "true" } } },
-  { metadata: { name: "b", creationTimestamp: "2024-01-02T00:00:00Z", annotations: { [annotations.defaultStorageClass]: "true", [annotations.defaultIngressClass]: "true" } } },
-  { metadata: { name: "a", creationTimestamp: "2024-01-02T00:00:00Z", annotations: { [annotations.betaDefaultStorageClass]: "true", [annotations.defaultIngressClass]: "true" } } },
+  {
+    metadata: {
+      name: "old",
+      creationTimestamp: "2024-01-01T00:00:00Z",
+      annotations: { [annotations.defaultStorageClass]: "true", [annotations.defaultIngressClass]: "true" },
+    },
+  },
+  {
+    metadata: {
+      name: "b",
+      creationTimestamp: "2024-01-02T00:00:00Z",
+      annotations: { [annotations.defaultStorageClass]: "true", [annotations.defaultIngressClass]: "true" },
+    },
+  },
+  {
+    metadata: {
+      name: "a",
+      creationTimestamp: "2024-01-02T00:00:00Z",
+      annotations: {
+        [annotations.betaDefaultStorageClass]: "true",
+        [annotations.defaultIngressClass]: "true",
+      },
+    },
+  },
 ];
-const claims: [name: string, known: object[], metadata: object, spec: object, expected: string | undefined][] = [
+const claims: [
+  name: string,
+  known: object[],
+  metadata: object,
+  spec: object,
+  expected: string | undefined,
+][] = [
   ["the newest default counts, by name when they are equally old", classes, {}, {}, "a"],
   ["without a default there is no class", classes.slice(0, 1), {}, {}, undefined],
   ["an empty name says that none is wanted", classes, {}, { storageClassName: "" }, ""],
   ["a class that was named stays", classes, {}, { storageClassName: "mine" }, "mine"],
-  ["the annotation of old names one, too", classes, { annotations: { [annotations.betaStorageClass]: "x" } }, {}, undefined],
+  [
+    "the annotation of old names one, too",
+    classes,
+    { annotations: { [annotations.betaStorageClass]: "x" } },
+    {},
+    undefined,
+  ],
 ];
 for (const [name, known, metadata, spec, expected] of claims) {
   test(`claims: ${name}`, async () => {
     const plugin = defaultStorageClass(dialect, async () => known as unknown as StorageClass[]);
-    const made = (await admitted(plugin, { resource: "persistentvolumeclaims", kind: "PersistentVolumeClaim", object: { metadata, spec } })) as Made;
+    const made = (await admitted(plugin, {
+      resource: "persistentvolumeclaims",
+      kind: "PersistentVolumeClaim",
+      object: { metadata, spec },
+    })) as Made;
     assert.equal(made.spec.storageClassName, expected);
   });
 }
@@ -63,12 +108,21 @@ for (const [name, known, metadata, spec, expected] of claims) {
 const ingresses: [name: string, metadata: object, spec: object, expected: string | undefined][] = [
   ["without a class get the default", {}, {}, "a"],
   ["keep their class", {}, { ingressClassName: "mine" }, "mine"],
-  ["with the annotation of old get none", { annotations: { [annotations.ingressClass]: "x" } }, {}, undefined],
+  [
+    "with the annotation of old get none",
+    { annotations: { [annotations.ingressClass]: "x" } },
+    {},
+    undefined,
+  ],
 ];
 for (const [name, metadata, spec, expected] of ingresses) {
   test(`ingresses ${name}`, async () => {
     const plugin = defaultIngressClass(dialect, async () => classes as unknown as IngressClass[]);
-    const made = (await admitted(plugin, { resource: "ingresses", kind: "Ingress", object: { metadata, spec } })) as Made;
+    const made = (await admitted(plugin, {
+      resource: "ingresses",
+      kind: "Ingress",
+      object: { metadata, spec },
+    })) as Made;
     assert.equal(made.spec.ingressClassName, expected);
   });
 }
@@ -80,7 +134,11 @@ const protections: [resource: string, given: string[] | undefined, expected: str
 ];
 for (const [resource, given, expected] of protections) {
   test(`new ${resource} with ${given ?? "nothing"} are protected once`, async () => {
-    const made = (await admitted(storageProtection(dialect), { resource, kind: "", object: { metadata: { finalizers: given } } })) as Made;
+    const made = (await admitted(storageProtection(dialect), {
+      resource,
+      kind: "",
+      object: { metadata: { finalizers: given } },
+    })) as Made;
     assert.deepEqual(made.metadata.finalizers, expected);
   });
 }
@@ -94,22 +152,47 @@ const growths: [name: string, old: object, next: object, refused: RegExp | undef
   ["grows in a class that lets it", claim("1Gi", "grows"), claim("2Gi", "grows"), undefined],
   ["may stay as it is", claim("1Gi", "fixed"), claim("1024Mi", "fixed"), undefined],
   ["must be bound to grow", claim("1Gi", "grows", "Pending"), claim("2Gi", "grows"), /only bound/],
-  ["cannot grow in a class that says nothing", claim("1Gi", "fixed"), claim("2Gi", "fixed"), /must support resize/],
-  ["cannot grow in a class that is not there", claim("1Gi", "none"), claim("2Gi", "none"), /must support resize/],
+  [
+    "cannot grow in a class that says nothing",
+    claim("1Gi", "fixed"),
+    claim("2Gi", "fixed"),
+    /must support resize/,
+  ],
+  [
+    "cannot grow in a class that is not there",
+    claim("1Gi", "none"),
+    claim("2Gi", "none"),
+    /must support resize/,
+  ],
   ["cannot grow without a class", claim("1Gi", undefined), claim("2Gi", undefined), /must support resize/],
 ];
 for (const [name, old, object, refused] of growths) {
   test(`a claim ${name}`, async () => {
-    const find = async (className: string) => ({ grows: { allowVolumeExpansion: true }, fixed: {} })[className] as unknown as StorageClass | undefined;
-    const outcome = await admitted(claimResize(dialect, find), { resource: "persistentvolumeclaims", kind: "PersistentVolumeClaim", object, old });
+    const find = async (className: string) =>
+      ({ grows: { allowVolumeExpansion: true }, fixed: {} })[className] as unknown as
+        | StorageClass
+        | undefined;
+    const outcome = await admitted(claimResize(dialect, find), {
+      resource: "persistentvolumeclaims",
+      kind: "PersistentVolumeClaim",
+      object,
+      old,
+    });
     if (refused) assert.match(String(outcome), refused);
     else assert.equal(typeof outcome, "object");
   });
 }
 
-const range = (...limits: object[]): LimitRange => ({ metadata: { name: "r" }, spec: { limits } }) as unknown as LimitRange;
-const container = (requests?: object, limits?: object): object => ({ name: "c", resources: { ...(requests && { requests }), ...(limits && { limits }) } });
-const pod = (containers: object[], initContainers?: object[]): object => ({ metadata: {}, spec: { containers, ...(initContainers && { initContainers }) } });
+const range = (...limits: object[]): LimitRange =>
+  ({ metadata: { name: "r" }, spec: { limits } }) as unknown as LimitRange;
+const container = (requests?: object, limits?: object): object => ({
+  name: "c",
+  resources: { ...(requests && { requests }), ...(limits && { limits }) },
+});
+const pod = (containers: object[], initContainers?: object[]): object => ({
+  metadata: {},
+  spec: { containers, ...(initContainers && { initContainers }) },
+});
 const ruling: [name: string, range: LimitRange, pod: object, expected: string | undefined][] = [
   ["enough is enough", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "50m" })]), undefined],
   ["a request below the least", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "49m" })]), "minimum cpu usage per Container is 50m, but request is 49m"],
@@ -156,14 +239,23 @@ for (const [name, given, requests, expected] of claimed) {
 }
 
 test("limits: containers get what they do not say, and an annotation tells", async () => {
-  const given = range({ type: "Container", default: { cpu: "200m", memory: "100Mi" }, defaultRequest: { cpu: "100m" } }, { type: "Pod" });
+  const given = range(
+    { type: "Container", default: { cpu: "200m", memory: "100Mi" }, defaultRequest: { cpu: "100m" } },
+    { type: "Pod" },
+  );
   const object = pod([container({ cpu: "1m" })], [{ ...container(), name: "i" }]);
   const { spec, metadata } = (await admitted(
     limitRanger(dialect, async () => [given]),
     { resource: "pods", kind: "Pod", object },
   )) as Made;
-  assert.deepEqual(spec.containers?.[0]?.resources, { requests: { cpu: "1m" }, limits: { cpu: "200m", memory: "100Mi" } });
-  assert.deepEqual(spec.initContainers?.[0]?.resources, { requests: { cpu: "100m" }, limits: { cpu: "200m", memory: "100Mi" } });
+  assert.deepEqual(spec.containers?.[0]?.resources, {
+    requests: { cpu: "1m" },
+    limits: { cpu: "200m", memory: "100Mi" },
+  });
+  assert.deepEqual(spec.initContainers?.[0]?.resources, {
+    requests: { cpu: "100m" },
+    limits: { cpu: "200m", memory: "100Mi" },
+  });
   assert.equal(
     metadata.annotations?.[annotations.limitRanger],
     "LimitRanger plugin set: cpu, memory limit for container c; cpu request for init container i; cpu, memory limit for init container i",

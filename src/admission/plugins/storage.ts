@@ -6,7 +6,10 @@ import type { AdmissionPlugin } from "../attempt.ts";
 
 /** New claims and volumes carry a finalizer, which a controller takes away when nobody uses them any more. */
 export function storageProtection({ names: { finalizers } }: Dialect): AdmissionPlugin {
-  const marks: Readonly<Record<string, string>> = { persistentvolumeclaims: finalizers.claimProtection, persistentvolumes: finalizers.volumeProtection };
+  const marks: Readonly<Record<string, string>> = {
+    persistentvolumeclaims: finalizers.claimProtection,
+    persistentvolumes: finalizers.volumeProtection,
+  };
   return {
     name: "StorageObjectInUseProtection",
     handles: ["CREATE"],
@@ -20,9 +23,14 @@ export function storageProtection({ names: { finalizers } }: Dialect): Admission
   };
 }
 
-export function claimResize({ names: { annotations } }: Dialect, find: (name: string) => Promise<StorageClass | undefined>): AdmissionPlugin {
-  const sizeOf = ({ spec }: PersistentVolumeClaim) => parseQuantity(spec.resources.requests?.["storage"] ?? "0");
-  const classOf = ({ metadata, spec }: PersistentVolumeClaim): string => metadata.annotations?.[annotations.betaStorageClass] ?? spec.storageClassName ?? "";
+export function claimResize(
+  { names: { annotations } }: Dialect,
+  find: (name: string) => Promise<StorageClass | undefined>,
+): AdmissionPlugin {
+  const sizeOf = ({ spec }: PersistentVolumeClaim) =>
+    parseQuantity(spec.resources.requests?.["storage"] ?? "0");
+  const classOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
+    metadata.annotations?.[annotations.betaStorageClass] ?? spec.storageClassName ?? "";
   return {
     name: "PersistentVolumeClaimResize",
     handles: ["UPDATE"],
@@ -32,10 +40,16 @@ export function claimResize({ names: { annotations } }: Dialect, find: (name: st
       const claim = object as unknown as PersistentVolumeClaim;
       const old = oldObject as unknown as PersistentVolumeClaim;
       if (compareQuantity(sizeOf(claim), sizeOf(old)) <= 0) return [];
-      if (old.status.phase !== "Bound") throw forbidden(resource, name, "only bound persistent volume claims can be expanded");
+      if (old.status.phase !== "Bound")
+        throw forbidden(resource, name, "only bound persistent volume claims can be expanded");
       const className = classOf(claim);
       const grows = className && className === classOf(old) && (await find(className))?.allowVolumeExpansion;
-      if (!grows) throw forbidden(resource, name, "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize");
+      if (!grows)
+        throw forbidden(
+          resource,
+          name,
+          "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize",
+        );
       return [];
     },
   };

@@ -1,5 +1,17 @@
 // What a webhook is asked, and what it answers.
-import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, rawExtension, required, string } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  bytes,
+  embedded,
+  list,
+  map,
+  optional,
+  pointer,
+  rawExtension,
+  required,
+  string,
+} from "#schema";
 import { UserInfo } from "../authentication/token.ts";
 import { GroupVersionKind, GroupVersionResource } from "../meta/group-version.ts";
 import { Status } from "../meta/status.ts";
@@ -9,8 +21,12 @@ const { message, kind } = admission;
 
 export const AdmissionRequest = message("AdmissionRequest", "A request that is to be judged.", {
   uid: required(1, string, "Identity of this question; the answer repeats it."),
-  kind: embedded(2, GroupVersionKind, "Kind of the object, as the webhook wants it.", { published: "required" }),
-  resource: embedded(3, GroupVersionResource, "Resource of the request, as the webhook wants it.", { published: "required" }),
+  kind: embedded(2, GroupVersionKind, "Kind of the object, as the webhook wants it.", {
+    published: "required",
+  }),
+  resource: embedded(3, GroupVersionResource, "Resource of the request, as the webhook wants it.", {
+    published: "required",
+  }),
   subResource: optional(4, string, "Subresource of the request, if any."),
   requestKind: optional(13, GroupVersionKind, "Kind of the object in the original request."),
   requestResource: optional(14, GroupVersionResource, "Resource of the original request."),

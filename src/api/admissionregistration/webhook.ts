@@ -1,5 +1,16 @@
 // Webhooks that look at objects before they are stored.
-import { type TypeOf, bytes, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
+import {
+  type TypeOf,
+  bytes,
+  embedded,
+  inline,
+  int32,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+} from "#schema";
 import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -29,11 +40,15 @@ export const ServiceReference = message("ServiceReference", "A service that answ
 });
 export type ServiceReference = TypeOf<typeof ServiceReference>;
 
-export const WebhookClientConfig = message("WebhookClientConfig", "How the webhook is reached; url or service is set.", {
-  url: pointer(3, string, "Its address."),
-  service: optional(1, ServiceReference, "The service it is behind."),
-  caBundle: optional(2, bytes, "Certificates that its own is checked against, in PEM."),
-});
+export const WebhookClientConfig = message(
+  "WebhookClientConfig",
+  "How the webhook is reached; url or service is set.",
+  {
+    url: pointer(3, string, "Its address."),
+    service: optional(1, ServiceReference, "The service it is behind."),
+    caBundle: optional(2, bytes, "Certificates that its own is checked against, in PEM."),
+  },
+);
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
 export const MatchCondition = message("MatchCondition", "A condition on the request.", {
@@ -46,14 +61,32 @@ export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that ma
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
   rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
-  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", { ...known("Fail", "Ignore"), ...assumed("Fail") }),
-  matchPolicy: pointer(9, string, "Whether rules also match other versions of a resource: Exact or Equivalent.", { ...known("Equivalent", "Exact"), ...assumed("Equivalent") }),
+  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", {
+    ...known("Fail", "Ignore"),
+    ...assumed("Fail"),
+  }),
+  matchPolicy: pointer(
+    9,
+    string,
+    "Whether rules also match other versions of a resource: Exact or Equivalent.",
+    { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
+  ),
   namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
   objectSelector: optional(10, LabelSelector, "Only objects with these labels.", assumed({})),
-  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", { ...known("None", "NoneOnDryRun", "Some", "Unknown"), nullable: true }),
+  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", {
+    ...known("None", "NoneOnDryRun", "Some", "Unknown"),
+    nullable: true,
+  }),
   timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", assumed(10)),
-  admissionReviewVersions: required(8, list(string), "Versions of the review that it understands, best first."),
-  matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", { ...merged("name"), ...keyed("name") }),
+  admissionReviewVersions: required(
+    8,
+    list(string),
+    "Versions of the review that it understands, best first.",
+  ),
+  matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", {
+    ...merged("name"),
+    ...keyed("name"),
+  }),
 });
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
 
@@ -61,26 +94,60 @@ export const MutatingWebhook = message("MutatingWebhook", "A webhook that may ch
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
   rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
-  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", { ...known("Fail", "Ignore"), ...assumed("Fail") }),
-  matchPolicy: pointer(9, string, "Whether rules also match other versions of a resource: Exact or Equivalent.", { ...known("Equivalent", "Exact"), ...assumed("Equivalent") }),
+  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", {
+    ...known("Fail", "Ignore"),
+    ...assumed("Fail"),
+  }),
+  matchPolicy: pointer(
+    9,
+    string,
+    "Whether rules also match other versions of a resource: Exact or Equivalent.",
+    { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
+  ),
   namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
   objectSelector: optional(11, LabelSelector, "Only objects with these labels.", assumed({})),
-  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", { ...known("None", "NoneOnDryRun", "Some", "Unknown"), nullable: true }),
+  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", {
+    ...known("None", "NoneOnDryRun", "Some", "Unknown"),
+    nullable: true,
+  }),
   timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", assumed(10)),
-  admissionReviewVersions: required(8, list(string), "Versions of the review that it understands, best first."),
-  reinvocationPolicy: pointer(10, string, "Whether it is asked again after others changed the object: Never or IfNeeded.", { ...known("IfNeeded", "Never"), ...assumed("Never") }),
-  matchConditions: optional(12, list(MatchCondition), "Only requests for which all of these hold.", { ...merged("name"), ...keyed("name") }),
+  admissionReviewVersions: required(
+    8,
+    list(string),
+    "Versions of the review that it understands, best first.",
+  ),
+  reinvocationPolicy: pointer(
+    10,
+    string,
+    "Whether it is asked again after others changed the object: Never or IfNeeded.",
+    { ...known("IfNeeded", "Never"), ...assumed("Never") },
+  ),
+  matchConditions: optional(12, list(MatchCondition), "Only requests for which all of these hold.", {
+    ...merged("name"),
+    ...keyed("name"),
+  }),
 });
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
-export const ValidatingWebhookConfiguration = kind("ValidatingWebhookConfiguration", "Webhooks that may refuse.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...merged("name"), ...emptyCounts }),
-});
+export const ValidatingWebhookConfiguration = kind(
+  "ValidatingWebhookConfiguration",
+  "Webhooks that may refuse.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...merged("name"), ...emptyCounts }),
+  },
+);
 export type ValidatingWebhookConfiguration = TypeOf<typeof ValidatingWebhookConfiguration>;
 
-export const MutatingWebhookConfiguration = kind("MutatingWebhookConfiguration", "Webhooks that may change objects.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", { ...merged("name"), ...emptyCounts }),
-});
+export const MutatingWebhookConfiguration = kind(
+  "MutatingWebhookConfiguration",
+  "Webhooks that may change objects.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", {
+      ...merged("name"),
+      ...emptyCounts,
+    }),
+  },
+);
 export type MutatingWebhookConfiguration = TypeOf<typeof MutatingWebhookConfiguration>;

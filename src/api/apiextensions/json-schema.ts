@@ -1,5 +1,22 @@
 // The JSON schemas that custom resources are described with.
-import { type Message, type TypeOf, bool, double, int64, json, list, map, optional, orArray, orBool, orStrings, pointer, recursive, required, string } from "#schema";
+import {
+  type Message,
+  type TypeOf,
+  bool,
+  double,
+  int64,
+  json,
+  list,
+  map,
+  optional,
+  orArray,
+  orBool,
+  orStrings,
+  pointer,
+  recursive,
+  required,
+  string,
+} from "#schema";
 import { keyed, merged, worded } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
@@ -51,22 +68,45 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
   anyOf: optional(27, list(recursive<JSONSchemaProps>(self)), "Schemas of which one must match."),
   not: optional(28, recursive<JSONSchemaProps>(self), "Schema that must not match."),
   properties: optional(29, map(recursive<JSONSchemaProps>(self)), "Schemas of the keys of an object."),
-  additionalProperties: pointer(30, orBool<JSONSchemaProps>(self), "Schema of all other keys, or whether there may be any."),
-  patternProperties: optional(31, map(recursive<JSONSchemaProps>(self)), "Schemas of keys by regular expression; not allowed here."),
-  dependencies: optional(32, map(orStrings<JSONSchemaProps>(self)), "What else the presence of a key asks for; not allowed here."),
-  additionalItems: pointer(33, orBool<JSONSchemaProps>(self), "Schema of further items, or whether there may be any; not allowed here."),
+  additionalProperties: pointer(
+    30,
+    orBool<JSONSchemaProps>(self),
+    "Schema of all other keys, or whether there may be any.",
+  ),
+  patternProperties: optional(
+    31,
+    map(recursive<JSONSchemaProps>(self)),
+    "Schemas of keys by regular expression; not allowed here.",
+  ),
+  dependencies: optional(
+    32,
+    map(orStrings<JSONSchemaProps>(self)),
+    "What else the presence of a key asks for; not allowed here.",
+  ),
+  additionalItems: pointer(
+    33,
+    orBool<JSONSchemaProps>(self),
+    "Schema of further items, or whether there may be any; not allowed here.",
+  ),
   definitions: optional(34, map(recursive<JSONSchemaProps>(self)), "Schemas to refer to; not allowed here."),
   externalDocs: optional(35, ExternalDocumentation, "Documentation elsewhere."),
   example: pointer(36, json, "An example."),
   nullable: optional(37, bool, "Whether null will do."),
   ...worded({
     "x-orch-preserve-unknown-fields": pointer(38, bool, "Keeps keys that the schema does not name."),
-    "x-orch-embedded-resource": optional(39, bool, "Says that the value is a whole object with kind and metadata."),
+    "x-orch-embedded-resource": optional(
+      39,
+      bool,
+      "Says that the value is a whole object with kind and metadata.",
+    ),
     "x-orch-int-or-string": optional(40, bool, "Says that the value is an integer or a string."),
     "x-orch-list-map-keys": optional(41, list(string), "Keys by which items of a map list are told apart."),
     "x-orch-list-type": pointer(42, string, "How a list is merged: atomic, set or map."),
     "x-orch-map-type": pointer(43, string, "How an object is merged: granular or atomic."),
-    "x-orch-validations": optional(44, list(ValidationRule), "Rules in CEL.", { ...merged("rule"), ...keyed("rule") }),
+    "x-orch-validations": optional(44, list(ValidationRule), "Rules in CEL.", {
+      ...merged("rule"),
+      ...keyed("rule"),
+    }),
   }),
 });
 export interface JSONSchemaProps extends TypeOf<typeof JSONSchemaProps> {}

@@ -1,5 +1,17 @@
 // Versions of the API that other servers serve.
-import { type TypeOf, bool, bytes, embedded, int32, list, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  bytes,
+  embedded,
+  int32,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, keyed, merged, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { apiregistration } from "../packages.ts";
@@ -34,7 +46,10 @@ export const APIServiceCondition = message("APIServiceCondition", "One aspect of
 export type APIServiceCondition = TypeOf<typeof APIServiceCondition>;
 
 export const APIServiceStatus = message("APIServiceStatus", "Whether the version can be reached.", {
-  conditions: optional(1, list(APIServiceCondition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
+  conditions: optional(1, list(APIServiceCondition), "The latest observations, one for each type.", {
+    ...merged("type"),
+    ...keyed("type"),
+  }),
 });
 export type APIServiceStatus = TypeOf<typeof APIServiceStatus>;
 

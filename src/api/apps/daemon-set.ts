@@ -1,5 +1,17 @@
 // Daemon sets: one pod on each node.
-import { type TypeOf, embedded, int32, int64, intOrString, list, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  int64,
+  intOrString,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
@@ -8,16 +20,31 @@ import { apps } from "../packages.ts";
 
 const { message, kind } = apps;
 
-export const RollingUpdateDaemonSet = message("RollingUpdateDaemonSet", "How far a rolling update may stray from one pod on each node.", {
-  maxUnavailable: pointer(1, intOrString, "On how many nodes the pod may be missing, as a number or a share."),
-  maxSurge: pointer(2, intOrString, "On how many nodes there may be two, as a number or a share."),
-});
+export const RollingUpdateDaemonSet = message(
+  "RollingUpdateDaemonSet",
+  "How far a rolling update may stray from one pod on each node.",
+  {
+    maxUnavailable: pointer(
+      1,
+      intOrString,
+      "On how many nodes the pod may be missing, as a number or a share.",
+    ),
+    maxSurge: pointer(2, intOrString, "On how many nodes there may be two, as a number or a share."),
+  },
+);
 export type RollingUpdateDaemonSet = TypeOf<typeof RollingUpdateDaemonSet>;
 
-export const DaemonSetUpdateStrategy = message("DaemonSetUpdateStrategy", "How old pods give way to new ones.", {
-  type: optional(1, string, "OnDelete, or RollingUpdate.", { ...known("OnDelete", "RollingUpdate"), ...assumed("RollingUpdate") }),
-  rollingUpdate: optional(2, RollingUpdateDaemonSet, "Settings of RollingUpdate."),
-});
+export const DaemonSetUpdateStrategy = message(
+  "DaemonSetUpdateStrategy",
+  "How old pods give way to new ones.",
+  {
+    type: optional(1, string, "OnDelete, or RollingUpdate.", {
+      ...known("OnDelete", "RollingUpdate"),
+      ...assumed("RollingUpdate"),
+    }),
+    rollingUpdate: optional(2, RollingUpdateDaemonSet, "Settings of RollingUpdate."),
+  },
+);
 export type DaemonSetUpdateStrategy = TypeOf<typeof DaemonSetUpdateStrategy>;
 
 export const DaemonSetSpec = message("DaemonSetSpec", "What pod each node gets.", {
@@ -48,7 +75,12 @@ export const DaemonSetStatus = message("DaemonSetStatus", "On how many nodes the
   numberAvailable: optional(7, int32, "Nodes whose pod has been ready long enough."),
   numberUnavailable: optional(8, int32, "Nodes whose pod is still missing."),
   collisionCount: pointer(9, int32, "How often a revision's name was taken; goes into the next name."),
-  conditions: optional(10, list(DaemonSetCondition), "The latest observations, one for each type.", merged("type")),
+  conditions: optional(
+    10,
+    list(DaemonSetCondition),
+    "The latest observations, one for each type.",
+    merged("type"),
+  ),
 });
 export type DaemonSetStatus = TypeOf<typeof DaemonSetStatus>;
 

@@ -1,5 +1,18 @@
 // Deployments and the replica sets below them.
-import { type TypeOf, bool, embedded, int32, int64, intOrString, list, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  int64,
+  intOrString,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
@@ -8,14 +21,21 @@ import { apps } from "../packages.ts";
 
 const { message, kind } = apps;
 
-export const RollingUpdateDeployment = message("RollingUpdateDeployment", "How far a rolling update may stray from the wanted number.", {
-  maxUnavailable: pointer(1, intOrString, "How many pods may be missing, as a number or a share."),
-  maxSurge: pointer(2, intOrString, "How many pods may be too many, as a number or a share."),
-});
+export const RollingUpdateDeployment = message(
+  "RollingUpdateDeployment",
+  "How far a rolling update may stray from the wanted number.",
+  {
+    maxUnavailable: pointer(1, intOrString, "How many pods may be missing, as a number or a share."),
+    maxSurge: pointer(2, intOrString, "How many pods may be too many, as a number or a share."),
+  },
+);
 export type RollingUpdateDeployment = TypeOf<typeof RollingUpdateDeployment>;
 
 export const DeploymentStrategy = message("DeploymentStrategy", "How old pods give way to new ones.", {
-  type: optional(1, string, "Recreate, or RollingUpdate.", { ...known("Recreate", "RollingUpdate"), ...assumed("RollingUpdate") }),
+  type: optional(1, string, "Recreate, or RollingUpdate.", {
+    ...known("Recreate", "RollingUpdate"),
+    ...assumed("RollingUpdate"),
+  }),
   rollingUpdate: optional(2, RollingUpdateDeployment, "Settings of RollingUpdate."),
 });
 export type DeploymentStrategy = TypeOf<typeof DeploymentStrategy>;
@@ -24,11 +44,18 @@ export const DeploymentSpec = message("DeploymentSpec", "What pods are wanted, a
   replicas: pointer(1, int32, "How many pods.", assumed(1)),
   selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
   template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
-  strategy: embedded(4, DeploymentStrategy, "How old pods give way to new ones.", { patch: { strategy: "retainKeys" } }),
+  strategy: embedded(4, DeploymentStrategy, "How old pods give way to new ones.", {
+    patch: { strategy: "retainKeys" },
+  }),
   minReadySeconds: optional(5, int32, "Seconds a new pod must stay ready before it counts."),
   revisionHistoryLimit: pointer(6, int32, "How many old replica sets are kept to go back to.", assumed(10)),
   paused: optional(7, bool, "Holds all changes of the template back."),
-  progressDeadlineSeconds: pointer(9, int32, "Seconds without progress after which it counts as failed.", assumed(600)),
+  progressDeadlineSeconds: pointer(
+    9,
+    int32,
+    "Seconds without progress after which it counts as failed.",
+    assumed(600),
+  ),
 });
 export type DeploymentSpec = TypeOf<typeof DeploymentSpec>;
 
@@ -49,7 +76,12 @@ export const DeploymentStatus = message("DeploymentStatus", "How far a deploymen
   readyReplicas: optional(7, int32, "Pods that are ready."),
   availableReplicas: optional(4, int32, "Pods that have been ready long enough."),
   unavailableReplicas: optional(5, int32, "Pods still missing."),
-  conditions: optional(6, list(DeploymentCondition), "The latest observations, one for each type.", merged("type")),
+  conditions: optional(
+    6,
+    list(DeploymentCondition),
+    "The latest observations, one for each type.",
+    merged("type"),
+  ),
   collisionCount: pointer(8, int32, "How often a replica set's name was taken; goes into the next name."),
 });
 export type DeploymentStatus = TypeOf<typeof DeploymentStatus>;
@@ -84,7 +116,12 @@ export const ReplicaSetStatus = message("ReplicaSetStatus", "How many pods there
   readyReplicas: optional(4, int32, "Pods that are ready."),
   availableReplicas: optional(5, int32, "Pods that have been ready long enough."),
   observedGeneration: optional(3, int64, "The generation this status belongs to."),
-  conditions: optional(6, list(ReplicaSetCondition), "The latest observations, one for each type.", merged("type")),
+  conditions: optional(
+    6,
+    list(ReplicaSetCondition),
+    "The latest observations, one for each type.",
+    merged("type"),
+  ),
 });
 export type ReplicaSetStatus = TypeOf<typeof ReplicaSetStatus>;
 

@@ -1,5 +1,17 @@
 // Stateful sets: pods with a name and storage of their own.
-import { type TypeOf, embedded, int32, int64, intOrString, list, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  int64,
+  intOrString,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { assumed, known, merged } from "../extras.ts";
@@ -9,23 +21,37 @@ import { apps } from "../packages.ts";
 
 const { message, kind } = apps;
 
-export const RollingUpdateStatefulSetStrategy = message("RollingUpdateStatefulSetStrategy", "Settings of a rolling update.", {
-  partition: pointer(1, int32, "Only pods from this ordinal on are updated."),
-  maxUnavailable: pointer(2, intOrString, "How many pods may be missing, as a number or a share."),
-});
+export const RollingUpdateStatefulSetStrategy = message(
+  "RollingUpdateStatefulSetStrategy",
+  "Settings of a rolling update.",
+  {
+    partition: pointer(1, int32, "Only pods from this ordinal on are updated."),
+    maxUnavailable: pointer(2, intOrString, "How many pods may be missing, as a number or a share."),
+  },
+);
 export type RollingUpdateStatefulSetStrategy = TypeOf<typeof RollingUpdateStatefulSetStrategy>;
 
-export const StatefulSetUpdateStrategy = message("StatefulSetUpdateStrategy", "How old pods give way to new ones.", {
-  type: optional(1, string, "OnDelete, or RollingUpdate.", known("OnDelete", "RollingUpdate")),
-  rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
-});
+export const StatefulSetUpdateStrategy = message(
+  "StatefulSetUpdateStrategy",
+  "How old pods give way to new ones.",
+  {
+    type: optional(1, string, "OnDelete, or RollingUpdate.", known("OnDelete", "RollingUpdate")),
+    rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
+  },
+);
 export type StatefulSetUpdateStrategy = TypeOf<typeof StatefulSetUpdateStrategy>;
 
-export const StatefulSetPersistentVolumeClaimRetentionPolicy = message("StatefulSetPersistentVolumeClaimRetentionPolicy", "What becomes of claims that are no longer used.", {
-  whenDeleted: optional(1, string, "Once the set is deleted: Retain or Delete."),
-  whenScaled: optional(2, string, "Once a pod is scaled away: Retain or Delete."),
-});
-export type StatefulSetPersistentVolumeClaimRetentionPolicy = TypeOf<typeof StatefulSetPersistentVolumeClaimRetentionPolicy>;
+export const StatefulSetPersistentVolumeClaimRetentionPolicy = message(
+  "StatefulSetPersistentVolumeClaimRetentionPolicy",
+  "What becomes of claims that are no longer used.",
+  {
+    whenDeleted: optional(1, string, "Once the set is deleted: Retain or Delete."),
+    whenScaled: optional(2, string, "Once a pod is scaled away: Retain or Delete."),
+  },
+);
+export type StatefulSetPersistentVolumeClaimRetentionPolicy = TypeOf<
+  typeof StatefulSetPersistentVolumeClaimRetentionPolicy
+>;
 
 export const StatefulSetOrdinals = message("StatefulSetOrdinals", "How pods are numbered.", {
   start: required(1, int32, "Number of the first pod.", { published: "optional" }),
@@ -38,11 +64,18 @@ export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted,
   template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
   volumeClaimTemplates: optional(4, list(PersistentVolumeClaim), "Claims made for each pod."),
   serviceName: required(5, string, "Service that gives the pods their names."),
-  podManagementPolicy: optional(6, string, "OrderedReady takes pods one by one, Parallel all at once.", { ...known("OrderedReady", "Parallel"), ...assumed("OrderedReady") }),
+  podManagementPolicy: optional(6, string, "OrderedReady takes pods one by one, Parallel all at once.", {
+    ...known("OrderedReady", "Parallel"),
+    ...assumed("OrderedReady"),
+  }),
   updateStrategy: embedded(7, StatefulSetUpdateStrategy, "How old pods give way to new ones."),
   revisionHistoryLimit: pointer(8, int32, "How many old revisions are kept to go back to.", assumed(10)),
   minReadySeconds: optional(9, int32, "Seconds a new pod must stay ready before it counts."),
-  persistentVolumeClaimRetentionPolicy: optional(10, StatefulSetPersistentVolumeClaimRetentionPolicy, "What becomes of claims that are no longer used."),
+  persistentVolumeClaimRetentionPolicy: optional(
+    10,
+    StatefulSetPersistentVolumeClaimRetentionPolicy,
+    "What becomes of claims that are no longer used.",
+  ),
   ordinals: optional(11, StatefulSetOrdinals, "How pods are numbered; from 0 when unset."),
 });
 export type StatefulSetSpec = TypeOf<typeof StatefulSetSpec>;
@@ -65,7 +98,12 @@ export const StatefulSetStatus = message("StatefulSetStatus", "How far a statefu
   currentRevision: optional(6, string, "Revision that pods are updated from."),
   updateRevision: optional(7, string, "Revision that pods are updated to."),
   collisionCount: pointer(9, int32, "How often a revision's name was taken; goes into the next name."),
-  conditions: optional(10, list(StatefulSetCondition), "The latest observations, one for each type.", merged("type")),
+  conditions: optional(
+    10,
+    list(StatefulSetCondition),
+    "The latest observations, one for each type.",
+    merged("type"),
+  ),
   availableReplicas: required(11, int32, "Pods that have been ready long enough.", { published: "optional" }),
 });
 export type StatefulSetStatus = TypeOf<typeof StatefulSetStatus>;

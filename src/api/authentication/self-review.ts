@@ -16,7 +16,8 @@ function selfReview({ message, kind }: typeof authenticationV1beta1) {
   return { status, review };
 }
 
-export const { status: SelfSubjectReviewStatus, review: SelfSubjectReview } = selfReview(authenticationV1beta1);
+export const { status: SelfSubjectReviewStatus, review: SelfSubjectReview } =
+  selfReview(authenticationV1beta1);
 export type SelfSubjectReviewStatus = TypeOf<typeof SelfSubjectReviewStatus>;
 export type SelfSubjectReview = TypeOf<typeof SelfSubjectReview>;
 

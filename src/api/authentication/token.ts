@@ -16,8 +16,15 @@ export type BoundObjectReference = TypeOf<typeof BoundObjectReference>;
 
 export const TokenRequestSpec = message("TokenRequestSpec", "What token is asked for.", {
   audiences: required(1, list(string), "Who is to accept it; the API server when empty."),
-  expirationSeconds: required(4, int64, "How long it should be good; the server may change it.", { ...assumed(3600), nullable: true, published: "optional" }),
-  boundObjectRef: required(3, BoundObjectReference, "The object it ends with.", { nullable: true, published: "optional" }),
+  expirationSeconds: required(4, int64, "How long it should be good; the server may change it.", {
+    ...assumed(3600),
+    nullable: true,
+    published: "optional",
+  }),
+  boundObjectRef: required(3, BoundObjectReference, "The object it ends with.", {
+    nullable: true,
+    published: "optional",
+  }),
 });
 export type TokenRequestSpec = TypeOf<typeof TokenRequestSpec>;
 

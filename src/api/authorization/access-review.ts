@@ -22,20 +22,28 @@ export const NonResourceAttributes = message("NonResourceAttributes", "An action
 });
 export type NonResourceAttributes = TypeOf<typeof NonResourceAttributes>;
 
-export const SubjectAccessReviewSpec = message("SubjectAccessReviewSpec", "Who wants to do what; exactly one action is set.", {
-  resourceAttributes: optional(1, ResourceAttributes, "An action on a resource."),
-  nonResourceAttributes: optional(2, NonResourceAttributes, "An action on a path beside the API."),
-  user: optional(3, string, "Name of the user."),
-  groups: optional(4, list(string), "Groups of the user."),
-  extra: optional(5, map(list(string)), "What else the authenticator knows of the user."),
-  uid: optional(6, string, "Identity of the user."),
-});
+export const SubjectAccessReviewSpec = message(
+  "SubjectAccessReviewSpec",
+  "Who wants to do what; exactly one action is set.",
+  {
+    resourceAttributes: optional(1, ResourceAttributes, "An action on a resource."),
+    nonResourceAttributes: optional(2, NonResourceAttributes, "An action on a path beside the API."),
+    user: optional(3, string, "Name of the user."),
+    groups: optional(4, list(string), "Groups of the user."),
+    extra: optional(5, map(list(string)), "What else the authenticator knows of the user."),
+    uid: optional(6, string, "Identity of the user."),
+  },
+);
 export type SubjectAccessReviewSpec = TypeOf<typeof SubjectAccessReviewSpec>;
 
-export const SelfSubjectAccessReviewSpec = message("SelfSubjectAccessReviewSpec", "What the asker wants to do; exactly one action is set.", {
-  resourceAttributes: optional(1, ResourceAttributes, "An action on a resource."),
-  nonResourceAttributes: optional(2, NonResourceAttributes, "An action on a path beside the API."),
-});
+export const SelfSubjectAccessReviewSpec = message(
+  "SelfSubjectAccessReviewSpec",
+  "What the asker wants to do; exactly one action is set.",
+  {
+    resourceAttributes: optional(1, ResourceAttributes, "An action on a resource."),
+    nonResourceAttributes: optional(2, NonResourceAttributes, "An action on a path beside the API."),
+  },
+);
 export type SelfSubjectAccessReviewSpec = TypeOf<typeof SelfSubjectAccessReviewSpec>;
 
 export const SubjectAccessReviewStatus = message("SubjectAccessReviewStatus", "The verdict.", {
@@ -53,18 +61,31 @@ export const SubjectAccessReview = kind("SubjectAccessReview", "Asks whether som
 });
 export type SubjectAccessReview = TypeOf<typeof SubjectAccessReview>;
 
-export const LocalSubjectAccessReview = kind("LocalSubjectAccessReview", "Asks whether someone may do something in one namespace.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, SubjectAccessReviewSpec, "Who wants to do what; the namespace must be that of the request.", { published: "required" }),
-  status: embedded(3, SubjectAccessReviewStatus, "The verdict."),
-});
+export const LocalSubjectAccessReview = kind(
+  "LocalSubjectAccessReview",
+  "Asks whether someone may do something in one namespace.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    spec: embedded(
+      2,
+      SubjectAccessReviewSpec,
+      "Who wants to do what; the namespace must be that of the request.",
+      { published: "required" },
+    ),
+    status: embedded(3, SubjectAccessReviewStatus, "The verdict."),
+  },
+);
 export type LocalSubjectAccessReview = TypeOf<typeof LocalSubjectAccessReview>;
 
-export const SelfSubjectAccessReview = kind("SelfSubjectAccessReview", "Asks whether the asker may do something.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, SelfSubjectAccessReviewSpec, "What the asker wants to do.", { published: "required" }),
-  status: embedded(3, SubjectAccessReviewStatus, "The verdict."),
-});
+export const SelfSubjectAccessReview = kind(
+  "SelfSubjectAccessReview",
+  "Asks whether the asker may do something.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    spec: embedded(2, SelfSubjectAccessReviewSpec, "What the asker wants to do.", { published: "required" }),
+    status: embedded(3, SubjectAccessReviewStatus, "The verdict."),
+  },
+);
 export type SelfSubjectAccessReview = TypeOf<typeof SelfSubjectAccessReview>;
 
 export const SelfSubjectRulesReviewSpec = message("SelfSubjectRulesReviewSpec", "Where to look.", {
@@ -94,9 +115,13 @@ export const SubjectRulesReviewStatus = message("SubjectRulesReviewStatus", "Wha
 });
 export type SubjectRulesReviewStatus = TypeOf<typeof SubjectRulesReviewStatus>;
 
-export const SelfSubjectRulesReview = kind("SelfSubjectRulesReview", "Asks for all that the asker may do in a namespace.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, SelfSubjectRulesReviewSpec, "Where to look.", { published: "required" }),
-  status: embedded(3, SubjectRulesReviewStatus, "What is allowed."),
-});
+export const SelfSubjectRulesReview = kind(
+  "SelfSubjectRulesReview",
+  "Asks for all that the asker may do in a namespace.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    spec: embedded(2, SelfSubjectRulesReviewSpec, "Where to look.", { published: "required" }),
+    status: embedded(3, SubjectRulesReviewStatus, "What is allowed."),
+  },
+);
 export type SelfSubjectRulesReview = TypeOf<typeof SelfSubjectRulesReview>;

@@ -1,5 +1,17 @@
 // Changing the number of pods by their load.
-import { type TypeOf, embedded, int32, int64, list, optional, pointer, quantity, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  int64,
+  list,
+  optional,
+  pointer,
+  quantity,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, emptyCounts, keyed, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -7,11 +19,15 @@ import { autoscalingV2 } from "../packages.ts";
 
 const { message, kind } = autoscalingV2;
 
-export const CrossVersionObjectReference = message("CrossVersionObjectReference", "An object in the same namespace.", {
-  kind: required(1, string, "Kind of the object."),
-  name: required(2, string, "Name of the object."),
-  apiVersion: optional(3, string, "Group and version of the object."),
-});
+export const CrossVersionObjectReference = message(
+  "CrossVersionObjectReference",
+  "An object in the same namespace.",
+  {
+    kind: required(1, string, "Kind of the object."),
+    name: required(2, string, "Name of the object."),
+    apiVersion: optional(3, string, "Group and version of the object."),
+  },
+);
 export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectReference>;
 
 export const MetricIdentifier = message("MetricIdentifier", "Which metric.", {
@@ -47,11 +63,15 @@ export const ResourceMetricSource = message("ResourceMetricSource", "The pods' u
 });
 export type ResourceMetricSource = TypeOf<typeof ResourceMetricSource>;
 
-export const ContainerResourceMetricSource = message("ContainerResourceMetricSource", "One container's use of a resource.", {
-  name: required(1, string, "The resource."),
-  target: embedded(2, MetricTarget, "The value to aim at.", { published: "required" }),
-  container: required(3, string, "Name of the container."),
-});
+export const ContainerResourceMetricSource = message(
+  "ContainerResourceMetricSource",
+  "One container's use of a resource.",
+  {
+    name: required(1, string, "The resource."),
+    target: embedded(2, MetricTarget, "The value to aim at.", { published: "required" }),
+    container: required(3, string, "Name of the container."),
+  },
+);
 export type ContainerResourceMetricSource = TypeOf<typeof ContainerResourceMetricSource>;
 
 export const ExternalMetricSource = message("ExternalMetricSource", "A metric from outside the cluster.", {
@@ -84,19 +104,29 @@ export const HPAScalingRules = message("HPAScalingRules", "How the number may ch
 });
 export type HPAScalingRules = TypeOf<typeof HPAScalingRules>;
 
-export const HorizontalPodAutoscalerBehavior = message("HorizontalPodAutoscalerBehavior", "How the number may change.", {
-  scaleUp: optional(1, HPAScalingRules, "How it may grow."),
-  scaleDown: optional(2, HPAScalingRules, "How it may shrink."),
-});
+export const HorizontalPodAutoscalerBehavior = message(
+  "HorizontalPodAutoscalerBehavior",
+  "How the number may change.",
+  {
+    scaleUp: optional(1, HPAScalingRules, "How it may grow."),
+    scaleDown: optional(2, HPAScalingRules, "How it may shrink."),
+  },
+);
 export type HorizontalPodAutoscalerBehavior = TypeOf<typeof HorizontalPodAutoscalerBehavior>;
 
-export const HorizontalPodAutoscalerSpec = message("HorizontalPodAutoscalerSpec", "What is scaled, by what, and within what bounds.", {
-  scaleTargetRef: embedded(1, CrossVersionObjectReference, "The object that is scaled.", { published: "required" }),
-  minReplicas: pointer(2, int32, "The fewest pods.", assumed(1)),
-  maxReplicas: required(3, int32, "The most pods."),
-  metrics: optional(4, list(MetricSpec), "What to go by; the largest wish wins.", whole),
-  behavior: optional(5, HorizontalPodAutoscalerBehavior, "How the number may change."),
-});
+export const HorizontalPodAutoscalerSpec = message(
+  "HorizontalPodAutoscalerSpec",
+  "What is scaled, by what, and within what bounds.",
+  {
+    scaleTargetRef: embedded(1, CrossVersionObjectReference, "The object that is scaled.", {
+      published: "required",
+    }),
+    minReplicas: pointer(2, int32, "The fewest pods.", assumed(1)),
+    maxReplicas: required(3, int32, "The most pods."),
+    metrics: optional(4, list(MetricSpec), "What to go by; the largest wish wins.", whole),
+    behavior: optional(5, HorizontalPodAutoscalerBehavior, "How the number may change."),
+  },
+);
 export type HorizontalPodAutoscalerSpec = TypeOf<typeof HorizontalPodAutoscalerSpec>;
 
 export const MetricValueStatus = message("MetricValueStatus", "A measured value.", {
@@ -125,17 +155,25 @@ export const ResourceMetricStatus = message("ResourceMetricStatus", "The pods' m
 });
 export type ResourceMetricStatus = TypeOf<typeof ResourceMetricStatus>;
 
-export const ContainerResourceMetricStatus = message("ContainerResourceMetricStatus", "One container's measured use of a resource.", {
-  name: required(1, string, "The resource."),
-  current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
-  container: required(3, string, "Name of the container."),
-});
+export const ContainerResourceMetricStatus = message(
+  "ContainerResourceMetricStatus",
+  "One container's measured use of a resource.",
+  {
+    name: required(1, string, "The resource."),
+    current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
+    container: required(3, string, "Name of the container."),
+  },
+);
 export type ContainerResourceMetricStatus = TypeOf<typeof ContainerResourceMetricStatus>;
 
-export const ExternalMetricStatus = message("ExternalMetricStatus", "A measured metric from outside the cluster.", {
-  metric: embedded(1, MetricIdentifier, "Which metric.", { published: "required" }),
-  current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
-});
+export const ExternalMetricStatus = message(
+  "ExternalMetricStatus",
+  "A measured metric from outside the cluster.",
+  {
+    metric: embedded(1, MetricIdentifier, "Which metric.", { published: "required" }),
+    current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
+  },
+);
 export type ExternalMetricStatus = TypeOf<typeof ExternalMetricStatus>;
 
 export const MetricStatus = message("MetricStatus", "What was measured; the one that type says is set.", {
@@ -148,28 +186,48 @@ export const MetricStatus = message("MetricStatus", "What was measured; the one 
 });
 export type MetricStatus = TypeOf<typeof MetricStatus>;
 
-export const HorizontalPodAutoscalerCondition = message("HorizontalPodAutoscalerCondition", "One aspect of an autoscaler's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
-  lastTransitionTime: embedded(3, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
-});
+export const HorizontalPodAutoscalerCondition = message(
+  "HorizontalPodAutoscalerCondition",
+  "One aspect of an autoscaler's state.",
+  {
+    type: required(1, string, "What the condition is about."),
+    status: required(2, string, "True, False or Unknown."),
+    lastTransitionTime: embedded(3, time, "When the status last changed."),
+    reason: optional(4, string, "One CamelCase word for the last change."),
+    message: optional(5, string, "The last change, for people."),
+  },
+);
 export type HorizontalPodAutoscalerCondition = TypeOf<typeof HorizontalPodAutoscalerCondition>;
 
-export const HorizontalPodAutoscalerStatus = message("HorizontalPodAutoscalerStatus", "What the autoscaler does.", {
-  observedGeneration: pointer(1, int64, "The generation this status belongs to."),
-  lastScaleTime: pointer(2, time, "When it last changed the number."),
-  currentReplicas: optional(3, int32, "Pods there are."),
-  desiredReplicas: required(4, int32, "Pods it wants."),
-  currentMetrics: required(5, list(MetricStatus), "What was measured.", { ...whole, published: "optional" }),
-  conditions: optional(6, list(HorizontalPodAutoscalerCondition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
-});
+export const HorizontalPodAutoscalerStatus = message(
+  "HorizontalPodAutoscalerStatus",
+  "What the autoscaler does.",
+  {
+    observedGeneration: pointer(1, int64, "The generation this status belongs to."),
+    lastScaleTime: pointer(2, time, "When it last changed the number."),
+    currentReplicas: optional(3, int32, "Pods there are."),
+    desiredReplicas: required(4, int32, "Pods it wants."),
+    currentMetrics: required(5, list(MetricStatus), "What was measured.", {
+      ...whole,
+      published: "optional",
+    }),
+    conditions: optional(
+      6,
+      list(HorizontalPodAutoscalerCondition),
+      "The latest observations, one for each type.",
+      { ...merged("type"), ...keyed("type") },
+    ),
+  },
+);
 export type HorizontalPodAutoscalerStatus = TypeOf<typeof HorizontalPodAutoscalerStatus>;
 
-export const HorizontalPodAutoscaler = kind("HorizontalPodAutoscaler", "Changes the number of pods by their load.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, HorizontalPodAutoscalerSpec, "What is scaled, by what, and within what bounds."),
-  status: embedded(3, HorizontalPodAutoscalerStatus, "What it does."),
-});
+export const HorizontalPodAutoscaler = kind(
+  "HorizontalPodAutoscaler",
+  "Changes the number of pods by their load.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    spec: embedded(2, HorizontalPodAutoscalerSpec, "What is scaled, by what, and within what bounds."),
+    status: embedded(3, HorizontalPodAutoscalerStatus, "What it does."),
+  },
+);
 export type HorizontalPodAutoscaler = TypeOf<typeof HorizontalPodAutoscaler>;

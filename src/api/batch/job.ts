@@ -1,5 +1,17 @@
 // Jobs: pods that run to an end, once or by the clock.
-import { type TypeOf, bool, embedded, int32, int64, list, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  int64,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, merged, unique, whole } from "../extras.ts";
@@ -9,24 +21,47 @@ import { batch } from "../packages.ts";
 
 const { message, kind } = batch;
 
-export const PodFailurePolicyOnExitCodesRequirement = message("PodFailurePolicyOnExitCodesRequirement", "Looks at exit codes.", {
-  containerName: required(1, string, "Only this container; all when unset.", { nullable: true, published: "optional" }),
-  operator: required(2, string, "In or NotIn.", known("In", "NotIn")),
-  values: required(3, list(int32), "The codes.", unique),
-});
+export const PodFailurePolicyOnExitCodesRequirement = message(
+  "PodFailurePolicyOnExitCodesRequirement",
+  "Looks at exit codes.",
+  {
+    containerName: required(1, string, "Only this container; all when unset.", {
+      nullable: true,
+      published: "optional",
+    }),
+    operator: required(2, string, "In or NotIn.", known("In", "NotIn")),
+    values: required(3, list(int32), "The codes.", unique),
+  },
+);
 export type PodFailurePolicyOnExitCodesRequirement = TypeOf<typeof PodFailurePolicyOnExitCodesRequirement>;
 
-export const PodFailurePolicyOnPodConditionsPattern = message("PodFailurePolicyOnPodConditionsPattern", "Looks at a condition of the pod.", {
-  type: required(1, string, "Type of the condition."),
-  status: required(2, string, "Status it must have."),
-});
+export const PodFailurePolicyOnPodConditionsPattern = message(
+  "PodFailurePolicyOnPodConditionsPattern",
+  "Looks at a condition of the pod.",
+  {
+    type: required(1, string, "Type of the condition."),
+    status: required(2, string, "Status it must have."),
+  },
+);
 export type PodFailurePolicyOnPodConditionsPattern = TypeOf<typeof PodFailurePolicyOnPodConditionsPattern>;
 
-export const PodFailurePolicyRule = message("PodFailurePolicyRule", "What a failed pod that matches means for the job.", {
-  action: required(1, string, "FailJob, Ignore or Count.", known("Count", "FailJob", "Ignore")),
-  onExitCodes: required(2, PodFailurePolicyOnExitCodesRequirement, "Matches by exit code.", { nullable: true, published: "optional" }),
-  onPodConditions: required(3, list(PodFailurePolicyOnPodConditionsPattern), "Matches by condition of the pod.", { ...whole, published: "optional" }),
-});
+export const PodFailurePolicyRule = message(
+  "PodFailurePolicyRule",
+  "What a failed pod that matches means for the job.",
+  {
+    action: required(1, string, "FailJob, Ignore or Count.", known("Count", "FailJob", "Ignore")),
+    onExitCodes: required(2, PodFailurePolicyOnExitCodesRequirement, "Matches by exit code.", {
+      nullable: true,
+      published: "optional",
+    }),
+    onPodConditions: required(
+      3,
+      list(PodFailurePolicyOnPodConditionsPattern),
+      "Matches by condition of the pod.",
+      { ...whole, published: "optional" },
+    ),
+  },
+);
 export type PodFailurePolicyRule = TypeOf<typeof PodFailurePolicyRule>;
 
 export const PodFailurePolicy = message("PodFailurePolicy", "What failed pods mean for the job.", {
@@ -43,16 +78,29 @@ export const JobSpec = message("JobSpec", "What is to run, how often, and when t
   selector: optional(4, LabelSelector, "Which pods belong to it; made by the server as a rule."),
   manualSelector: pointer(5, bool, "Whether the selector is the user's own affair."),
   template: embedded(6, PodTemplateSpec, "What the pods look like.", { published: "required" }),
-  ttlSecondsAfterFinished: pointer(8, int32, "Seconds after the end until the job is removed; never when unset."),
-  completionMode: pointer(9, string, "NonIndexed, or Indexed to give each pod a number.", known("Indexed", "NonIndexed")),
+  ttlSecondsAfterFinished: pointer(
+    8,
+    int32,
+    "Seconds after the end until the job is removed; never when unset.",
+  ),
+  completionMode: pointer(
+    9,
+    string,
+    "NonIndexed, or Indexed to give each pod a number.",
+    known("Indexed", "NonIndexed"),
+  ),
   suspend: pointer(10, bool, "Holds the job back, and takes running pods away."),
 });
 export type JobSpec = TypeOf<typeof JobSpec>;
 
-export const UncountedTerminatedPods = message("UncountedTerminatedPods", "Ended pods that are not in the counters yet.", {
-  succeeded: optional(1, list(string), "Identities of pods that succeeded.", unique),
-  failed: optional(2, list(string), "Identities of pods that failed.", unique),
-});
+export const UncountedTerminatedPods = message(
+  "UncountedTerminatedPods",
+  "Ended pods that are not in the counters yet.",
+  {
+    succeeded: optional(1, list(string), "Identities of pods that succeeded.", unique),
+    failed: optional(2, list(string), "Identities of pods that failed.", unique),
+  },
+);
 export type UncountedTerminatedPods = TypeOf<typeof UncountedTerminatedPods>;
 
 export const JobCondition = message("JobCondition", "One aspect of a job's state.", {
@@ -66,14 +114,21 @@ export const JobCondition = message("JobCondition", "One aspect of a job's state
 export type JobCondition = TypeOf<typeof JobCondition>;
 
 export const JobStatus = message("JobStatus", "How far a job has come.", {
-  conditions: optional(1, list(JobCondition), "Complete, failed, suspended.", { ...merged("type"), ...whole }),
+  conditions: optional(1, list(JobCondition), "Complete, failed, suspended.", {
+    ...merged("type"),
+    ...whole,
+  }),
   startTime: pointer(2, time, "When it began, or was last resumed."),
   completionTime: pointer(3, time, "When it succeeded."),
   active: optional(4, int32, "Pods that are pending or running."),
   succeeded: optional(5, int32, "Pods that succeeded."),
   failed: optional(6, int32, "Pods that failed."),
   completedIndexes: optional(7, string, "Numbers that are done, such as 1,3-5,7; for Indexed only."),
-  uncountedTerminatedPods: optional(8, UncountedTerminatedPods, "Ended pods that are not in the counters yet."),
+  uncountedTerminatedPods: optional(
+    8,
+    UncountedTerminatedPods,
+    "Ended pods that are not in the counters yet.",
+  ),
   ready: pointer(9, int32, "Pods that are ready."),
 });
 export type JobStatus = TypeOf<typeof JobStatus>;
@@ -95,7 +150,10 @@ export const CronJobSpec = message("CronJobSpec", "When to run what.", {
   schedule: required(1, string, "When, in cron form."),
   timeZone: pointer(8, string, "Time zone of the schedule; the controller's own when unset."),
   startingDeadlineSeconds: pointer(2, int64, "How late a run may begin before it is skipped."),
-  concurrencyPolicy: optional(3, string, "What if the last run still goes on: Allow, Forbid or Replace.", { ...known("Allow", "Forbid", "Replace"), ...assumed("Allow") }),
+  concurrencyPolicy: optional(3, string, "What if the last run still goes on: Allow, Forbid or Replace.", {
+    ...known("Allow", "Forbid", "Replace"),
+    ...assumed("Allow"),
+  }),
   suspend: pointer(4, bool, "Holds further runs back.", assumed(false)),
   jobTemplate: embedded(5, JobTemplateSpec, "What the jobs look like.", { published: "required" }),
   successfulJobsHistoryLimit: pointer(6, int32, "How many succeeded jobs are kept.", assumed(3)),

@@ -1,42 +1,73 @@
 // Asking for certificates.
-import { type TypeOf, bytes, embedded, int32, list, map, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bytes,
+  embedded,
+  int32,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { keyed, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { certificates } from "../packages.ts";
 
 const { message, kind } = certificates;
 
-export const CertificateSigningRequestSpec = message("CertificateSigningRequestSpec", "What certificate is asked for.", {
-  request: required(1, bytes, "The request, in PEM.", whole),
-  signerName: required(7, string, "Who is to sign it."),
-  expirationSeconds: pointer(8, int32, "How long it should be good; the signer may change it."),
-  usages: optional(5, list(string), "What it is to be used for.", whole),
-  username: optional(2, string, "Who asked; set by the server."),
-  uid: optional(3, string, "Identity of who asked; set by the server."),
-  groups: optional(4, list(string), "Groups of who asked; set by the server.", whole),
-  extra: optional(6, map(list(string)), "What else was known of who asked; set by the server."),
-});
+export const CertificateSigningRequestSpec = message(
+  "CertificateSigningRequestSpec",
+  "What certificate is asked for.",
+  {
+    request: required(1, bytes, "The request, in PEM.", whole),
+    signerName: required(7, string, "Who is to sign it."),
+    expirationSeconds: pointer(8, int32, "How long it should be good; the signer may change it."),
+    usages: optional(5, list(string), "What it is to be used for.", whole),
+    username: optional(2, string, "Who asked; set by the server."),
+    uid: optional(3, string, "Identity of who asked; set by the server."),
+    groups: optional(4, list(string), "Groups of who asked; set by the server.", whole),
+    extra: optional(6, map(list(string)), "What else was known of who asked; set by the server."),
+  },
+);
 export type CertificateSigningRequestSpec = TypeOf<typeof CertificateSigningRequestSpec>;
 
-export const CertificateSigningRequestCondition = message("CertificateSigningRequestCondition", "Approved, Denied or Failed.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(6, string, "True, False or Unknown."),
-  reason: optional(2, string, "One CamelCase word for the last change."),
-  message: optional(3, string, "The last change, for people."),
-  lastUpdateTime: embedded(4, time, "When the condition was last written."),
-  lastTransitionTime: embedded(5, time, "When the status last changed."),
-});
+export const CertificateSigningRequestCondition = message(
+  "CertificateSigningRequestCondition",
+  "Approved, Denied or Failed.",
+  {
+    type: required(1, string, "What the condition is about."),
+    status: required(6, string, "True, False or Unknown."),
+    reason: optional(2, string, "One CamelCase word for the last change."),
+    message: optional(3, string, "The last change, for people."),
+    lastUpdateTime: embedded(4, time, "When the condition was last written."),
+    lastTransitionTime: embedded(5, time, "When the status last changed."),
+  },
+);
 export type CertificateSigningRequestCondition = TypeOf<typeof CertificateSigningRequestCondition>;
 
-export const CertificateSigningRequestStatus = message("CertificateSigningRequestStatus", "How far a request has come.", {
-  conditions: optional(1, list(CertificateSigningRequestCondition), "Whether it was approved, denied, or failed.", keyed("type")),
-  certificate: optional(2, bytes, "The certificate, in PEM.", whole),
-});
+export const CertificateSigningRequestStatus = message(
+  "CertificateSigningRequestStatus",
+  "How far a request has come.",
+  {
+    conditions: optional(
+      1,
+      list(CertificateSigningRequestCondition),
+      "Whether it was approved, denied, or failed.",
+      keyed("type"),
+    ),
+    certificate: optional(2, bytes, "The certificate, in PEM.", whole),
+  },
+);
 export type CertificateSigningRequestStatus = TypeOf<typeof CertificateSigningRequestStatus>;
 
 export const CertificateSigningRequest = kind("CertificateSigningRequest", "Asks for a certificate.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, CertificateSigningRequestSpec, "What certificate is asked for.", { published: "required" }),
+  spec: embedded(2, CertificateSigningRequestSpec, "What certificate is asked for.", {
+    published: "required",
+  }),
   status: embedded(3, CertificateSigningRequestStatus, "How far it has come."),
 });
 export type CertificateSigningRequest = TypeOf<typeof CertificateSigningRequest>;

@@ -26,8 +26,21 @@ export type Secret = TypeOf<typeof Secret>;
 
 export const ServiceAccount = kind("ServiceAccount", "An identity for programs in pods.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  secrets: optional(2, list(ObjectReference), "Secrets that pods under this account may use.", merged("name")),
-  imagePullSecrets: optional(3, list(LocalObjectReference), "Credentials for pulling images of pods under this account."),
-  automountServiceAccountToken: pointer(4, bool, "Whether pods get a token of the account; a pod may say otherwise."),
+  secrets: optional(
+    2,
+    list(ObjectReference),
+    "Secrets that pods under this account may use.",
+    merged("name"),
+  ),
+  imagePullSecrets: optional(
+    3,
+    list(LocalObjectReference),
+    "Credentials for pulling images of pods under this account.",
+  ),
+  automountServiceAccountToken: pointer(
+    4,
+    bool,
+    "Whether pods get a token of the account; a pod may say otherwise.",
+  ),
 });
 export type ServiceAccount = TypeOf<typeof ServiceAccount>;

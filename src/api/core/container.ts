@@ -1,5 +1,19 @@
 // Containers of a pod.
-import { type TypeOf, bool, embedded, inline, int32, list, map, optional, pointer, quantity, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  inline,
+  int32,
+  list,
+  map,
+  optional,
+  pointer,
+  quantity,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
 import { core } from "../packages.ts";
 import { EnvFromSource, EnvVar } from "./env.ts";
@@ -23,7 +37,12 @@ export const VolumeMount = message("VolumeMount", "Where a volume appears in a c
   readOnly: optional(2, bool, "Whether it is mounted read-only."),
   mountPath: required(3, string, "Path in the container."),
   subPath: optional(4, string, "Path within the volume to mount instead of its root."),
-  mountPropagation: pointer(5, string, "Whether later mounts pass in or out: None, HostToContainer or Bidirectional.", known("Bidirectional", "HostToContainer", "None")),
+  mountPropagation: pointer(
+    5,
+    string,
+    "Whether later mounts pass in or out: None, HostToContainer or Bidirectional.",
+    known("Bidirectional", "HostToContainer", "None"),
+  ),
   subPathExpr: optional(6, string, "Like subPath, with $(NAME) standing for environment variables."),
 });
 export type VolumeMount = TypeOf<typeof VolumeMount>;
@@ -37,26 +56,57 @@ export type VolumeDevice = TypeOf<typeof VolumeDevice>;
 export const Container = message("Container", "One program with its image and surroundings.", {
   name: required(1, string, "Unique in the pod; never changes."),
   image: optional(2, string, "Image to run."),
-  command: optional(3, list(string), "Program and first arguments, in place of the image's entry point; $(NAME) is expanded."),
+  command: optional(
+    3,
+    list(string),
+    "Program and first arguments, in place of the image's entry point; $(NAME) is expanded.",
+  ),
   args: optional(4, list(string), "Arguments, in place of the image's; $(NAME) is expanded."),
   workingDir: optional(5, string, "Directory to start in; the image's when empty."),
-  ports: optional(6, list(ContainerPort), "Ports it listens on; leaving one out does not close it.", { ...merged("containerPort"), ...keyed("containerPort", "protocol") }),
-  envFrom: optional(19, list(EnvFromSource), "Whole sets of environment variables; later ones win, single ones win over all."),
+  ports: optional(6, list(ContainerPort), "Ports it listens on; leaving one out does not close it.", {
+    ...merged("containerPort"),
+    ...keyed("containerPort", "protocol"),
+  }),
+  envFrom: optional(
+    19,
+    list(EnvFromSource),
+    "Whole sets of environment variables; later ones win, single ones win over all.",
+  ),
   env: optional(7, list(EnvVar), "Environment variables.", merged("name")),
   resources: embedded(8, ResourceRequirements, "How much it needs, and how much it may use."),
   resizePolicy: optional(23, list(ContainerResizePolicy), "What changes of its resources take.", whole),
-  volumeMounts: optional(9, list(VolumeMount), "Volumes it sees as directories or files.", merged("mountPath")),
+  volumeMounts: optional(
+    9,
+    list(VolumeMount),
+    "Volumes it sees as directories or files.",
+    merged("mountPath"),
+  ),
   volumeDevices: optional(21, list(VolumeDevice), "Volumes it sees as block devices.", merged("devicePath")),
   livenessProbe: optional(10, Probe, "Restarts it when the answer is bad."),
   readinessProbe: optional(11, Probe, "Takes it out of service while the answer is bad."),
   startupProbe: optional(22, Probe, "Holds back the other probes until the first good answer."),
   lifecycle: optional(12, Lifecycle, "What to do when it starts and stops."),
-  terminationMessagePath: optional(13, string, "File in which it may leave a last message.", assumed("/dev/termination-log")),
-  terminationMessagePolicy: optional(20, string, "Where the last message comes from: File, or FallbackToLogsOnError.", {
-    ...known("FallbackToLogsOnError", "File"),
-    ...assumed("File"),
-  }),
-  imagePullPolicy: optional(14, string, "When to pull: Always, IfNotPresent or Never.", known("Always", "IfNotPresent", "Never")),
+  terminationMessagePath: optional(
+    13,
+    string,
+    "File in which it may leave a last message.",
+    assumed("/dev/termination-log"),
+  ),
+  terminationMessagePolicy: optional(
+    20,
+    string,
+    "Where the last message comes from: File, or FallbackToLogsOnError.",
+    {
+      ...known("FallbackToLogsOnError", "File"),
+      ...assumed("File"),
+    },
+  ),
+  imagePullPolicy: optional(
+    14,
+    string,
+    "When to pull: Always, IfNotPresent or Never.",
+    known("Always", "IfNotPresent", "Never"),
+  ),
   securityContext: optional(15, SecurityContext, "Security settings; they win over those of the pod."),
   stdin: optional(16, bool, "Keeps a standard input open to attach to."),
   stdinOnce: optional(17, bool, "Closes the standard input after the first client has left."),
@@ -64,13 +114,21 @@ export const Container = message("Container", "One program with its image and su
 });
 export type Container = TypeOf<typeof Container>;
 
-export const EphemeralContainerCommon = message("EphemeralContainerCommon", "What an ephemeral container shares with the others.", Container.fields);
+export const EphemeralContainerCommon = message(
+  "EphemeralContainerCommon",
+  "What an ephemeral container shares with the others.",
+  Container.fields,
+);
 export type EphemeralContainerCommon = TypeOf<typeof EphemeralContainerCommon>;
 
-export const EphemeralContainer = message("EphemeralContainer", "A container added to a running pod, to look into it; never restarted.", {
-  ephemeralContainerCommon: inline(1, EphemeralContainerCommon),
-  targetContainerName: optional(2, string, "Container whose process namespace it joins."),
-});
+export const EphemeralContainer = message(
+  "EphemeralContainer",
+  "A container added to a running pod, to look into it; never restarted.",
+  {
+    ephemeralContainerCommon: inline(1, EphemeralContainerCommon),
+    targetContainerName: optional(2, string, "Container whose process namespace it joins."),
+  },
+);
 export type EphemeralContainer = TypeOf<typeof EphemeralContainer>;
 
 export const ContainerStateWaiting = message("ContainerStateWaiting", "Not running yet.", {
@@ -95,11 +153,15 @@ export const ContainerStateTerminated = message("ContainerStateTerminated", "End
 });
 export type ContainerStateTerminated = TypeOf<typeof ContainerStateTerminated>;
 
-export const ContainerState = message("ContainerState", "One of waiting, running and terminated; waiting when none is set.", {
-  waiting: optional(1, ContainerStateWaiting, "Set while it waits."),
-  running: optional(2, ContainerStateRunning, "Set while it runs."),
-  terminated: optional(3, ContainerStateTerminated, "Set once it has ended."),
-});
+export const ContainerState = message(
+  "ContainerState",
+  "One of waiting, running and terminated; waiting when none is set.",
+  {
+    waiting: optional(1, ContainerStateWaiting, "Set while it waits."),
+    running: optional(2, ContainerStateRunning, "Set while it runs."),
+    terminated: optional(3, ContainerStateTerminated, "Set once it has ended."),
+  },
+);
 export type ContainerState = TypeOf<typeof ContainerState>;
 
 export const ContainerStatus = message("ContainerStatus", "What is known about one container.", {

@@ -19,7 +19,9 @@ export const EventSeries = message("EventSeries", "Repetitions of one event.", {
 export type EventSeries = TypeOf<typeof EventSeries>;
 
 export const Event = kind("Event", "Something that happened to an object.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries.", { published: "required" }),
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries.", {
+    published: "required",
+  }),
   involvedObject: embedded(2, ObjectReference, "What it happened to.", { published: "required" }),
   reason: optional(3, string, "Why, as one machine-readable word."),
   message: optional(4, string, "What happened, for people."),
@@ -33,6 +35,8 @@ export const Event = kind("Event", "Something that happened to an object.", {
   action: optional(12, string, "What was done, or failed."),
   related: optional(13, ObjectReference, "A second object that has to do with it."),
   reportingComponent: required(14, string, "Name of the controller that reports.", { published: "optional" }),
-  reportingInstance: required(15, string, "Which instance of the controller reports.", { published: "optional" }),
+  reportingInstance: required(15, string, "Which instance of the controller reports.", {
+    published: "optional",
+  }),
 });
 export type Event = TypeOf<typeof Event>;

@@ -21,7 +21,10 @@ export const NamespaceCondition = message("NamespaceCondition", "One aspect of a
 export type NamespaceCondition = TypeOf<typeof NamespaceCondition>;
 
 export const NamespaceStatus = message("NamespaceStatus", "Where a namespace is in its life.", {
-  phase: optional(1, string, "Active, or Terminating while its contents are removed.", { ...known("Active", "Terminating"), ...assumed("Active") }),
+  phase: optional(1, string, "Active, or Terminating while its contents are removed.", {
+    ...known("Active", "Terminating"),
+    ...assumed("Active"),
+  }),
   conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", merged("type")),
 });
 export type NamespaceStatus = TypeOf<typeof NamespaceStatus>;

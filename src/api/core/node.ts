@@ -1,5 +1,18 @@
 // Nodes: machines that run pods.
-import { type TypeOf, bool, embedded, int32, int64, list, map, optional, quantity, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  int64,
+  list,
+  map,
+  optional,
+  quantity,
+  required,
+  string,
+  time,
+} from "#schema";
 import { known, merged, worded } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
@@ -7,33 +20,50 @@ import { Taint } from "./affinity.ts";
 
 const { message, kind } = core;
 
-export const ConfigMapNodeConfigSource = message("ConfigMapNodeConfigSource", "A config map with settings of the node; no longer used.", {
-  namespace: required(1, string, "Namespace of the map."),
-  name: required(2, string, "Name of the map."),
-  uid: optional(3, string, "Identity of the map."),
-  resourceVersion: optional(4, string, "Version of the map."),
-  ...worded({
-    nodeagentConfigKey: required(5, string, "Key in the map that holds the settings."),
-  }),
-});
+export const ConfigMapNodeConfigSource = message(
+  "ConfigMapNodeConfigSource",
+  "A config map with settings of the node; no longer used.",
+  {
+    namespace: required(1, string, "Namespace of the map."),
+    name: required(2, string, "Name of the map."),
+    uid: optional(3, string, "Identity of the map."),
+    resourceVersion: optional(4, string, "Version of the map."),
+    ...worded({
+      nodeagentConfigKey: required(5, string, "Key in the map that holds the settings."),
+    }),
+  },
+);
 export type ConfigMapNodeConfigSource = TypeOf<typeof ConfigMapNodeConfigSource>;
 
-export const NodeConfigSource = message("NodeConfigSource", "Where a node takes settings from; no longer used.", {
-  configMap: optional(2, ConfigMapNodeConfigSource, "A config map."),
-});
+export const NodeConfigSource = message(
+  "NodeConfigSource",
+  "Where a node takes settings from; no longer used.",
+  {
+    configMap: optional(2, ConfigMapNodeConfigSource, "A config map."),
+  },
+);
 export type NodeConfigSource = TypeOf<typeof NodeConfigSource>;
 
-export const NodeConfigStatus = message("NodeConfigStatus", "Which settings a node runs with; no longer used.", {
-  assigned: optional(1, NodeConfigSource, "Settings it was told to use."),
-  active: optional(2, NodeConfigSource, "Settings it uses."),
-  lastKnownGood: optional(3, NodeConfigSource, "Settings it falls back to."),
-  error: optional(4, string, "What went wrong with the assigned ones."),
-});
+export const NodeConfigStatus = message(
+  "NodeConfigStatus",
+  "Which settings a node runs with; no longer used.",
+  {
+    assigned: optional(1, NodeConfigSource, "Settings it was told to use."),
+    active: optional(2, NodeConfigSource, "Settings it uses."),
+    lastKnownGood: optional(3, NodeConfigSource, "Settings it falls back to."),
+    error: optional(4, string, "What went wrong with the assigned ones."),
+  },
+);
 export type NodeConfigStatus = TypeOf<typeof NodeConfigStatus>;
 
 export const NodeSpec = message("NodeSpec", "What a node is told.", {
   podCIDR: optional(1, string, "Range its pods get addresses from."),
-  podCIDRs: optional(7, list(string), "The same for each address family; the first equals podCIDR.", merged()),
+  podCIDRs: optional(
+    7,
+    list(string),
+    "The same for each address family; the first equals podCIDR.",
+    merged(),
+  ),
   providerID: optional(3, string, "Its identity at the cloud provider, as provider://id."),
   unschedulable: optional(4, bool, "Keeps new pods away."),
   taints: optional(5, list(Taint), "Taints on the node."),
@@ -102,7 +132,12 @@ export const NodeStatus = message("NodeStatus", "What a node reports.", {
   capacity: optional(1, map(quantity), "All that it has."),
   allocatable: optional(2, map(quantity), "What of that pods may use."),
   phase: optional(3, string, "No longer used.", known("Pending", "Running", "Terminated")),
-  conditions: optional(4, list(NodeCondition), "Ready, short of memory, disk or process ids, and the like.", merged("type")),
+  conditions: optional(
+    4,
+    list(NodeCondition),
+    "Ready, short of memory, disk or process ids, and the like.",
+    merged("type"),
+  ),
   addresses: optional(5, list(NodeAddress), "How it can be reached.", merged("type")),
   daemonEndpoints: embedded(6, NodeDaemonEndpoints, "Where its daemons listen."),
   nodeInfo: embedded(7, NodeSystemInfo, "What the machine and its software are."),

@@ -1,5 +1,17 @@
 // Persistent volumes: pieces of storage.
-import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, quantity, required, string } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  inline,
+  list,
+  map,
+  optional,
+  pointer,
+  quantity,
+  required,
+  string,
+} from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
@@ -50,30 +62,34 @@ export const CSIPersistentVolumeSource = message("CSIPersistentVolumeSource", "A
 });
 export type CSIPersistentVolumeSource = TypeOf<typeof CSIPersistentVolumeSource>;
 
-export const PersistentVolumeSource = message("PersistentVolumeSource", "Where the storage is; exactly one is set.", {
-  gcePersistentDisk: optional(1, GCEPersistentDiskVolumeSource, "A Google Compute Engine disk."),
-  awsElasticBlockStore: optional(2, AWSElasticBlockStoreVolumeSource, "An Amazon EBS disk."),
-  hostPath: optional(3, HostPathVolumeSource, "A directory of the node; for tests on one machine."),
-  glusterfs: optional(4, GlusterfsPersistentVolumeSource, "A Glusterfs volume."),
-  nfs: optional(5, NFSVolumeSource, "A directory of an NFS server."),
-  rbd: optional(6, RBDPersistentVolumeSource, "A Ceph block device."),
-  iscsi: optional(7, ISCSIPersistentVolumeSource, "An iSCSI disk."),
-  cinder: optional(8, CinderPersistentVolumeSource, "An OpenStack Cinder disk."),
-  cephfs: optional(9, CephFSPersistentVolumeSource, "A Ceph file system."),
-  fc: optional(10, FCVolumeSource, "A Fibre Channel disk."),
-  flocker: optional(11, FlockerVolumeSource, "A Flocker dataset."),
-  flexVolume: optional(12, FlexPersistentVolumeSource, "A volume that a program on the node attaches."),
-  azureFile: optional(13, AzureFilePersistentVolumeSource, "An Azure file share."),
-  vsphereVolume: optional(14, VsphereVirtualDiskVolumeSource, "A vSphere disk."),
-  quobyte: optional(15, QuobyteVolumeSource, "A Quobyte volume."),
-  azureDisk: optional(16, AzureDiskVolumeSource, "An Azure data disk."),
-  photonPersistentDisk: optional(17, PhotonPersistentDiskVolumeSource, "A Photon controller disk."),
-  portworxVolume: optional(18, PortworxVolumeSource, "A Portworx volume."),
-  scaleIO: optional(19, ScaleIOPersistentVolumeSource, "A ScaleIO volume."),
-  local: optional(20, LocalVolumeSource, "A disk or directory of one node."),
-  storageos: optional(21, StorageOSPersistentVolumeSource, "A StorageOS volume."),
-  csi: optional(22, CSIPersistentVolumeSource, "A volume of a CSI driver."),
-});
+export const PersistentVolumeSource = message(
+  "PersistentVolumeSource",
+  "Where the storage is; exactly one is set.",
+  {
+    gcePersistentDisk: optional(1, GCEPersistentDiskVolumeSource, "A Google Compute Engine disk."),
+    awsElasticBlockStore: optional(2, AWSElasticBlockStoreVolumeSource, "An Amazon EBS disk."),
+    hostPath: optional(3, HostPathVolumeSource, "A directory of the node; for tests on one machine."),
+    glusterfs: optional(4, GlusterfsPersistentVolumeSource, "A Glusterfs volume."),
+    nfs: optional(5, NFSVolumeSource, "A directory of an NFS server."),
+    rbd: optional(6, RBDPersistentVolumeSource, "A Ceph block device."),
+    iscsi: optional(7, ISCSIPersistentVolumeSource, "An iSCSI disk."),
+    cinder: optional(8, CinderPersistentVolumeSource, "An OpenStack Cinder disk."),
+    cephfs: optional(9, CephFSPersistentVolumeSource, "A Ceph file system."),
+    fc: optional(10, FCVolumeSource, "A Fibre Channel disk."),
+    flocker: optional(11, FlockerVolumeSource, "A Flocker dataset."),
+    flexVolume: optional(12, FlexPersistentVolumeSource, "A volume that a program on the node attaches."),
+    azureFile: optional(13, AzureFilePersistentVolumeSource, "An Azure file share."),
+    vsphereVolume: optional(14, VsphereVirtualDiskVolumeSource, "A vSphere disk."),
+    quobyte: optional(15, QuobyteVolumeSource, "A Quobyte volume."),
+    azureDisk: optional(16, AzureDiskVolumeSource, "An Azure data disk."),
+    photonPersistentDisk: optional(17, PhotonPersistentDiskVolumeSource, "A Photon controller disk."),
+    portworxVolume: optional(18, PortworxVolumeSource, "A Portworx volume."),
+    scaleIO: optional(19, ScaleIOPersistentVolumeSource, "A ScaleIO volume."),
+    local: optional(20, LocalVolumeSource, "A disk or directory of one node."),
+    storageos: optional(21, StorageOSPersistentVolumeSource, "A StorageOS volume."),
+    csi: optional(22, CSIPersistentVolumeSource, "A volume of a CSI driver."),
+  },
+);
 export type PersistentVolumeSource = TypeOf<typeof PersistentVolumeSource>;
 
 export const VolumeNodeAffinity = message("VolumeNodeAffinity", "From which nodes a volume can be reached.", {
@@ -86,7 +102,12 @@ export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volu
   persistentVolumeSource: inline(2, PersistentVolumeSource),
   accessModes: optional(3, list(string), "How it can be mounted."),
   claimRef: optional(4, ObjectReference, "The claim it is bound to.", { atomicMap: false }),
-  persistentVolumeReclaimPolicy: optional(5, string, "What happens once the claim is gone: Retain, Delete or Recycle.", known("Delete", "Recycle", "Retain")),
+  persistentVolumeReclaimPolicy: optional(
+    5,
+    string,
+    "What happens once the claim is gone: Retain, Delete or Recycle.",
+    known("Delete", "Recycle", "Retain"),
+  ),
   storageClassName: optional(6, string, "Class it belongs to; empty for none."),
   mountOptions: optional(7, list(string), "Options for mounting."),
   volumeMode: pointer(8, string, "Filesystem, or Block for a raw device.", known("Block", "Filesystem")),
@@ -95,7 +116,10 @@ export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volu
 export type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 export const PersistentVolumeStatus = message("PersistentVolumeStatus", "Where a volume is in its life.", {
-  phase: optional(1, string, "Pending, Available, Bound, Released or Failed.", { ...known("Available", "Bound", "Failed", "Pending", "Released"), ...assumed("Pending") }),
+  phase: optional(1, string, "Pending, Available, Bound, Released or Failed.", {
+    ...known("Available", "Bound", "Failed", "Pending", "Released"),
+    ...assumed("Pending"),
+  }),
   message: optional(2, string, "Why it is in this state, for people."),
   reason: optional(3, string, "Why it is in this state, in one word."),
 });

@@ -1,5 +1,19 @@
 // Pods: containers that share a node, an address and volumes.
-import { type TypeOf, bool, embedded, int32, int64, list, map, optional, pointer, quantity, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  int64,
+  list,
+  map,
+  optional,
+  pointer,
+  quantity,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, keyed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
@@ -16,14 +30,22 @@ export const PodOS = message("PodOS", "The operating system a pod is made for.",
 });
 export type PodOS = TypeOf<typeof PodOS>;
 
-export const PodSchedulingGate = message("PodSchedulingGate", "Something that must be settled before the pod is placed.", {
-  name: required(1, string, "Name of the gate."),
-});
+export const PodSchedulingGate = message(
+  "PodSchedulingGate",
+  "Something that must be settled before the pod is placed.",
+  {
+    name: required(1, string, "Name of the gate."),
+  },
+);
 export type PodSchedulingGate = TypeOf<typeof PodSchedulingGate>;
 
-export const PodReadinessGate = message("PodReadinessGate", "A condition that must also be true for the pod to be ready.", {
-  conditionType: required(1, string, "Type of the condition."),
-});
+export const PodReadinessGate = message(
+  "PodReadinessGate",
+  "A condition that must also be true for the pod to be ready.",
+  {
+    conditionType: required(1, string, "Type of the condition."),
+  },
+);
 export type PodReadinessGate = TypeOf<typeof PodReadinessGate>;
 
 export const ClaimSource = message("ClaimSource", "Where a resource claim comes from; one is set.", {
@@ -32,10 +54,14 @@ export const ClaimSource = message("ClaimSource", "Where a resource claim comes 
 });
 export type ClaimSource = TypeOf<typeof ClaimSource>;
 
-export const PodResourceClaim = message("PodResourceClaim", "A claim that containers of the pod may use by name.", {
-  name: required(1, string, "Name within the pod."),
-  source: embedded(2, ClaimSource, "Where the claim comes from."),
-});
+export const PodResourceClaim = message(
+  "PodResourceClaim",
+  "A claim that containers of the pod may use by name.",
+  {
+    name: required(1, string, "Name within the pod."),
+    source: embedded(2, ClaimSource, "Where the claim comes from."),
+  },
+);
 export type PodResourceClaim = TypeOf<typeof PodResourceClaim>;
 
 export const HostAlias = message("HostAlias", "A line of the hosts file.", {
@@ -50,25 +76,54 @@ export const PodDNSConfigOption = message("PodDNSConfigOption", "One option of t
 });
 export type PodDNSConfigOption = TypeOf<typeof PodDNSConfigOption>;
 
-export const PodDNSConfig = message("PodDNSConfig", "Settings of the resolver, beside those of the DNS policy.", {
-  nameservers: optional(1, list(string), "Further name servers; duplicates are dropped."),
-  searches: optional(2, list(string), "Further search domains; duplicates are dropped."),
-  options: optional(3, list(PodDNSConfigOption), "Further options; they win over those of the policy."),
-});
+export const PodDNSConfig = message(
+  "PodDNSConfig",
+  "Settings of the resolver, beside those of the DNS policy.",
+  {
+    nameservers: optional(1, list(string), "Further name servers; duplicates are dropped."),
+    searches: optional(2, list(string), "Further search domains; duplicates are dropped."),
+    options: optional(3, list(PodDNSConfigOption), "Further options; they win over those of the policy."),
+  },
+);
 export type PodDNSConfig = TypeOf<typeof PodDNSConfig>;
 
 export const PodSpec = message("PodSpec", "What a pod is made of and how it is to run.", {
-  volumes: optional(1, list(Volume), "Volumes that containers may mount.", { patch: { strategy: "merge,retainKeys", key: "name" } }),
-  initContainers: optional(20, list(Container), "Containers that run one after the other, to their end, before the rest.", merged("name")),
-  containers: required(2, list(Container), "Containers that run side by side.", merged("name")),
-  ephemeralContainers: optional(34, list(EphemeralContainer), "Containers added later, to look into the pod.", merged("name")),
-  restartPolicy: optional(3, string, "When ended containers start again: Always, OnFailure or Never.", { ...known("Always", "Never", "OnFailure"), ...assumed("Always") }),
-  terminationGracePeriodSeconds: pointer(4, int64, "Seconds between being told to stop and being killed.", assumed(30)),
-  activeDeadlineSeconds: pointer(5, int64, "Seconds the pod may run before it is stopped as failed."),
-  dnsPolicy: optional(6, string, "Which name servers it uses: ClusterFirst, ClusterFirstWithHostNet, Default or None.", {
-    ...known("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-    ...assumed("ClusterFirst"),
+  volumes: optional(1, list(Volume), "Volumes that containers may mount.", {
+    patch: { strategy: "merge,retainKeys", key: "name" },
   }),
+  initContainers: optional(
+    20,
+    list(Container),
+    "Containers that run one after the other, to their end, before the rest.",
+    merged("name"),
+  ),
+  containers: required(2, list(Container), "Containers that run side by side.", merged("name")),
+  ephemeralContainers: optional(
+    34,
+    list(EphemeralContainer),
+    "Containers added later, to look into the pod.",
+    merged("name"),
+  ),
+  restartPolicy: optional(3, string, "When ended containers start again: Always, OnFailure or Never.", {
+    ...known("Always", "Never", "OnFailure"),
+    ...assumed("Always"),
+  }),
+  terminationGracePeriodSeconds: pointer(
+    4,
+    int64,
+    "Seconds between being told to stop and being killed.",
+    assumed(30),
+  ),
+  activeDeadlineSeconds: pointer(5, int64, "Seconds the pod may run before it is stopped as failed."),
+  dnsPolicy: optional(
+    6,
+    string,
+    "Which name servers it uses: ClusterFirst, ClusterFirstWithHostNet, Default or None.",
+    {
+      ...known("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+      ...assumed("ClusterFirst"),
+    },
+  ),
   nodeSelector: optional(7, map(string), "Labels that the node must have.", { atomicMap: true }),
   serviceAccountName: optional(8, string, "Account the pod runs as."),
   serviceAccount: optional(9, string, "Old name of serviceAccountName; kept equal to it."),
@@ -79,9 +134,18 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   hostIPC: optional(13, bool, "Uses the IPC namespace of the node."),
   shareProcessNamespace: pointer(27, bool, "Lets its containers see each other's processes."),
   securityContext: optional(14, PodSecurityContext, "Security settings for all containers.", assumed({})),
-  imagePullSecrets: optional(15, list(LocalObjectReference), "Credentials for pulling its images.", merged("name")),
+  imagePullSecrets: optional(
+    15,
+    list(LocalObjectReference),
+    "Credentials for pulling its images.",
+    merged("name"),
+  ),
   hostname: optional(16, string, "Host name inside; the pod's name when empty."),
-  subdomain: optional(17, string, "Makes the full name hostname.subdomain.namespace.svc and the cluster's domain."),
+  subdomain: optional(
+    17,
+    string,
+    "Makes the full name hostname.subdomain.namespace.svc and the cluster's domain.",
+  ),
   affinity: optional(18, Affinity, "Wishes about its place."),
   schedulerName: optional(19, string, "Scheduler that is to place it.", assumed("default-scheduler")),
   tolerations: optional(22, list(Toleration), "Taints it tolerates."),
@@ -92,17 +156,37 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   readinessGates: optional(28, list(PodReadinessGate), "Further conditions for being ready."),
   runtimeClassName: pointer(29, string, "How its containers are run; the node's usual way when unset."),
   enableServiceLinks: pointer(30, bool, "Whether services show up in its environment."),
-  preemptionPolicy: pointer(31, string, "Whether it may push others out: PreemptLowerPriority or Never.", known("Never", "PreemptLowerPriority")),
-  overhead: optional(32, map(quantity), "What running it costs beside its containers; set from the runtime class."),
-  topologySpreadConstraints: optional(33, list(TopologySpreadConstraint), "How evenly it and its like are spread.", {
-    ...merged("topologyKey"),
-    ...keyed("topologyKey", "whenUnsatisfiable"),
-  }),
+  preemptionPolicy: pointer(
+    31,
+    string,
+    "Whether it may push others out: PreemptLowerPriority or Never.",
+    known("Never", "PreemptLowerPriority"),
+  ),
+  overhead: optional(
+    32,
+    map(quantity),
+    "What running it costs beside its containers; set from the runtime class.",
+  ),
+  topologySpreadConstraints: optional(
+    33,
+    list(TopologySpreadConstraint),
+    "How evenly it and its like are spread.",
+    {
+      ...merged("topologyKey"),
+      ...keyed("topologyKey", "whenUnsatisfiable"),
+    },
+  ),
   setHostnameAsFQDN: pointer(35, bool, "Makes the host name its full name."),
   os: optional(36, PodOS, "Operating system it is made for."),
   hostUsers: pointer(37, bool, "Whether it shares the node's user namespace; true when unset."),
-  schedulingGates: optional(38, list(PodSchedulingGate), "What must be settled before it is placed.", { ...merged("name"), ...keyed("name") }),
-  resourceClaims: optional(39, list(PodResourceClaim), "Claims that its containers may use.", { ...keyed("name"), patch: { strategy: "merge,retainKeys", key: "name" } }),
+  schedulingGates: optional(38, list(PodSchedulingGate), "What must be settled before it is placed.", {
+    ...merged("name"),
+    ...keyed("name"),
+  }),
+  resourceClaims: optional(39, list(PodResourceClaim), "Claims that its containers may use.", {
+    ...keyed("name"),
+    patch: { strategy: "merge,retainKeys", key: "name" },
+  }),
 });
 export type PodSpec = TypeOf<typeof PodSpec>;
 
@@ -122,18 +206,33 @@ export const PodCondition = message("PodCondition", "One aspect of a pod's state
 export type PodCondition = TypeOf<typeof PodCondition>;
 
 export const PodStatus = message("PodStatus", "What is known about a pod; mostly written by its node.", {
-  phase: optional(1, string, "Pending, Running, Succeeded, Failed or Unknown.", known("Failed", "Pending", "Running", "Succeeded", "Unknown")),
+  phase: optional(
+    1,
+    string,
+    "Pending, Running, Succeeded, Failed or Unknown.",
+    known("Failed", "Pending", "Running", "Succeeded", "Unknown"),
+  ),
   conditions: optional(2, list(PodCondition), "Scheduled, initialized, ready and the like.", merged("type")),
   message: optional(3, string, "Why it is in this state, for people."),
   reason: optional(4, string, "Why it is in this state, in one word."),
   nominatedNodeName: optional(11, string, "Node on which room is being made for it."),
   hostIP: optional(5, string, "Address of its node."),
   podIP: optional(6, string, "Its address."),
-  podIPs: optional(12, list(PodIP), "All its addresses, at most one of each family; the first equals podIP.", merged("ip")),
+  podIPs: optional(
+    12,
+    list(PodIP),
+    "All its addresses, at most one of each family; the first equals podIP.",
+    merged("ip"),
+  ),
   startTime: pointer(7, time, "When the node accepted it."),
   initContainerStatuses: optional(10, list(ContainerStatus), "State of the init containers."),
   containerStatuses: optional(8, list(ContainerStatus), "State of the containers."),
-  qosClass: optional(9, string, "Guaranteed, Burstable or BestEffort; follows from its resources.", known("BestEffort", "Burstable", "Guaranteed")),
+  qosClass: optional(
+    9,
+    string,
+    "Guaranteed, Burstable or BestEffort; follows from its resources.",
+    known("BestEffort", "Burstable", "Guaranteed"),
+  ),
   ephemeralContainerStatuses: optional(13, list(ContainerStatus), "State of the ephemeral containers."),
   resize: optional(14, string, "How a wanted change of resources stands."),
 });

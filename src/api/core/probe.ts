@@ -1,5 +1,17 @@
 // Asking a container how it is, and telling it what comes.
-import { type TypeOf, embedded, inline, int32, int64, intOrString, list, optional, pointer, required, string } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  inline,
+  int32,
+  int64,
+  intOrString,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+} from "#schema";
 import { assumed, known } from "../extras.ts";
 import { core } from "../packages.ts";
 
@@ -28,7 +40,11 @@ export type TCPSocketAction = TypeOf<typeof TCPSocketAction>;
 
 export const GRPCAction = message("GRPCAction", "A health check in the gRPC protocol.", {
   port: required(1, int32, "Number of the port."),
-  service: required(2, string, "Service name put into the check.", { default: "", nullable: true, published: "optional" }),
+  service: required(2, string, "Service name put into the check.", {
+    default: "",
+    nullable: true,
+    published: "optional",
+  }),
 });
 export type GRPCAction = TypeOf<typeof GRPCAction>;
 
@@ -52,15 +68,23 @@ export const Probe = message("Probe", "A question asked again and again.", {
   periodSeconds: optional(4, int32, "Seconds between questions.", assumed(10)),
   successThreshold: optional(5, int32, "Good answers in a row before it counts as good.", assumed(1)),
   failureThreshold: optional(6, int32, "Bad answers in a row before it counts as bad.", assumed(3)),
-  terminationGracePeriodSeconds: pointer(7, int64, "Grace for the stop that a failure causes; the pod's own when unset."),
+  terminationGracePeriodSeconds: pointer(
+    7,
+    int64,
+    "Grace for the stop that a failure causes; the pod's own when unset.",
+  ),
 });
 export type Probe = TypeOf<typeof Probe>;
 
-export const LifecycleHandler = message("LifecycleHandler", "What to do at a turn of a container's life; exactly one is set.", {
-  exec: optional(1, ExecAction, "Run a command in it."),
-  httpGet: optional(2, HTTPGetAction, "Send it an HTTP request."),
-  tcpSocket: optional(3, TCPSocketAction, "Not supported; kept for old objects."),
-});
+export const LifecycleHandler = message(
+  "LifecycleHandler",
+  "What to do at a turn of a container's life; exactly one is set.",
+  {
+    exec: optional(1, ExecAction, "Run a command in it."),
+    httpGet: optional(2, HTTPGetAction, "Send it an HTTP request."),
+    tcpSocket: optional(3, TCPSocketAction, "Not supported; kept for old objects."),
+  },
+);
 export type LifecycleHandler = TypeOf<typeof LifecycleHandler>;
 
 export const Lifecycle = message("Lifecycle", "What to do when a container starts and stops.", {

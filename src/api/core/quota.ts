@@ -27,16 +27,32 @@ export const LimitRange = kind("LimitRange", "Limits for single objects in a nam
 });
 export type LimitRange = TypeOf<typeof LimitRange>;
 
-export const ScopedResourceSelectorRequirement = message("ScopedResourceSelectorRequirement", "One condition on what is counted.", {
-  scopeName: required(
-    1,
-    string,
-    "What the condition looks at.",
-    known("BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass", "Terminating"),
-  ),
-  operator: required(2, string, "In, NotIn, Exists or DoesNotExist.", known("DoesNotExist", "Exists", "In", "NotIn")),
-  values: optional(3, list(string), "What to compare with; none for the existence operators."),
-});
+export const ScopedResourceSelectorRequirement = message(
+  "ScopedResourceSelectorRequirement",
+  "One condition on what is counted.",
+  {
+    scopeName: required(
+      1,
+      string,
+      "What the condition looks at.",
+      known(
+        "BestEffort",
+        "CrossNamespacePodAffinity",
+        "NotBestEffort",
+        "NotTerminating",
+        "PriorityClass",
+        "Terminating",
+      ),
+    ),
+    operator: required(
+      2,
+      string,
+      "In, NotIn, Exists or DoesNotExist.",
+      known("DoesNotExist", "Exists", "In", "NotIn"),
+    ),
+    values: optional(3, list(string), "What to compare with; none for the existence operators."),
+  },
+);
 export type ScopedResourceSelectorRequirement = TypeOf<typeof ScopedResourceSelectorRequirement>;
 
 export const ScopeSelector = message(

@@ -34,7 +34,10 @@ export const TypedLocalObjectReference = message(
   "TypedLocalObjectReference",
   "Points at an object of any kind in the same namespace.",
   {
-    apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", { nullable: true, published: "optional" }),
+    apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", {
+      nullable: true,
+      published: "optional",
+    }),
     kind: required(2, string, "Kind of the object."),
     name: required(3, string, "Name of the object."),
   },
@@ -42,12 +45,19 @@ export const TypedLocalObjectReference = message(
 );
 export type TypedLocalObjectReference = TypeOf<typeof TypedLocalObjectReference>;
 
-export const TypedObjectReference = message("TypedObjectReference", "Points at an object of any kind, perhaps in another namespace.", {
-  apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", { nullable: true, published: "optional" }),
-  kind: required(2, string, "Kind of the object."),
-  name: required(3, string, "Name of the object."),
-  namespace: pointer(4, string, "Namespace of the object where it is another one."),
-});
+export const TypedObjectReference = message(
+  "TypedObjectReference",
+  "Points at an object of any kind, perhaps in another namespace.",
+  {
+    apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", {
+      nullable: true,
+      published: "optional",
+    }),
+    kind: required(2, string, "Kind of the object."),
+    name: required(3, string, "Name of the object."),
+    namespace: pointer(4, string, "Namespace of the object where it is another one."),
+  },
+);
 export type TypedObjectReference = TypeOf<typeof TypedObjectReference>;
 
 export const SecretReference = message(
@@ -61,7 +71,11 @@ export const SecretReference = message(
 );
 export type SecretReference = TypeOf<typeof SecretReference>;
 
-export const SerializedReference = kind("SerializedReference", "A reference as an object of its own, for annotations.", {
-  reference: embedded(1, ObjectReference, "What is pointed at."),
-});
+export const SerializedReference = kind(
+  "SerializedReference",
+  "A reference as an object of its own, for annotations.",
+  {
+    reference: embedded(1, ObjectReference, "What is pointed at."),
+  },
+);
 export type SerializedReference = TypeOf<typeof SerializedReference>;

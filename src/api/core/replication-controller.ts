@@ -1,5 +1,17 @@
 // The forerunner of replica sets.
-import { type TypeOf, embedded, int32, int64, list, map, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  int64,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
@@ -10,28 +22,46 @@ const { message, kind } = core;
 export const ReplicationControllerSpec = message("ReplicationControllerSpec", "How many pods of what kind.", {
   replicas: pointer(1, int32, "How many pods.", assumed(1)),
   minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
-  selector: optional(2, map(string), "Labels of the pods that belong to it; those of the template when unset.", { atomicMap: true }),
+  selector: optional(
+    2,
+    map(string),
+    "Labels of the pods that belong to it; those of the template when unset.",
+    { atomicMap: true },
+  ),
   template: optional(3, PodTemplateSpec, "What the pods look like."),
 });
 export type ReplicationControllerSpec = TypeOf<typeof ReplicationControllerSpec>;
 
-export const ReplicationControllerCondition = message("ReplicationControllerCondition", "One aspect of a controller's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
-  lastTransitionTime: embedded(3, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
-});
+export const ReplicationControllerCondition = message(
+  "ReplicationControllerCondition",
+  "One aspect of a controller's state.",
+  {
+    type: required(1, string, "What the condition is about."),
+    status: required(2, string, "True, False or Unknown."),
+    lastTransitionTime: embedded(3, time, "When the status last changed."),
+    reason: optional(4, string, "One CamelCase word for the last change."),
+    message: optional(5, string, "The last change, for people."),
+  },
+);
 export type ReplicationControllerCondition = TypeOf<typeof ReplicationControllerCondition>;
 
-export const ReplicationControllerStatus = message("ReplicationControllerStatus", "How many pods there are.", {
-  replicas: required(1, int32, "Pods there are."),
-  fullyLabeledReplicas: optional(2, int32, "Pods with all labels of the template."),
-  readyReplicas: optional(4, int32, "Pods that are ready."),
-  availableReplicas: optional(5, int32, "Pods that have been ready long enough."),
-  observedGeneration: optional(3, int64, "The generation this status belongs to."),
-  conditions: optional(6, list(ReplicationControllerCondition), "The latest observations, one for each type.", merged("type")),
-});
+export const ReplicationControllerStatus = message(
+  "ReplicationControllerStatus",
+  "How many pods there are.",
+  {
+    replicas: required(1, int32, "Pods there are."),
+    fullyLabeledReplicas: optional(2, int32, "Pods with all labels of the template."),
+    readyReplicas: optional(4, int32, "Pods that are ready."),
+    availableReplicas: optional(5, int32, "Pods that have been ready long enough."),
+    observedGeneration: optional(3, int64, "The generation this status belongs to."),
+    conditions: optional(
+      6,
+      list(ReplicationControllerCondition),
+      "The latest observations, one for each type.",
+      merged("type"),
+    ),
+  },
+);
 export type ReplicationControllerStatus = TypeOf<typeof ReplicationControllerStatus>;
 
 export const ReplicationController = kind("ReplicationController", "Keeps a number of equal pods running.", {

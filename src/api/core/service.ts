@@ -1,5 +1,17 @@
 // Services and the addresses behind them.
-import { type TypeOf, bool, embedded, int32, intOrString, list, map, optional, pointer, required, string } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  intOrString,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+} from "#schema";
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -13,7 +25,11 @@ export const ServicePort = message("ServicePort", "One port of a service.", {
   protocol: optional(2, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
   appProtocol: pointer(6, string, "What is spoken over the port, as a hint."),
   port: required(3, int32, "Port of the service."),
-  targetPort: embedded(4, intOrString, "Number or name of the port of the pods; the same as port when unset."),
+  targetPort: embedded(
+    4,
+    intOrString,
+    "Number or name of the port of the pods; the same as port when unset.",
+  ),
   nodePort: optional(5, int32, "Port on every node that leads here; chosen by the server unless given."),
 });
 export type ServicePort = TypeOf<typeof ServicePort>;
@@ -29,25 +45,63 @@ export const SessionAffinityConfig = message("SessionAffinityConfig", "Settings 
 export type SessionAffinityConfig = TypeOf<typeof SessionAffinityConfig>;
 
 export const ServiceSpec = message("ServiceSpec", "What a service offers and how it is reached.", {
-  ports: optional(1, list(ServicePort), "Ports of the service.", { ...merged("port"), ...keyed("port", "protocol") }),
-  selector: optional(2, map(string), "Labels of the pods behind it; none when someone else keeps the endpoints.", { atomicMap: true }),
+  ports: optional(1, list(ServicePort), "Ports of the service.", {
+    ...merged("port"),
+    ...keyed("port", "protocol"),
+  }),
+  selector: optional(
+    2,
+    map(string),
+    "Labels of the pods behind it; none when someone else keeps the endpoints.",
+    { atomicMap: true },
+  ),
   clusterIP: optional(3, string, "Its address in the cluster; None for a headless service."),
-  clusterIPs: optional(18, list(string), "The same for each address family; the first equals clusterIP.", whole),
-  type: optional(4, string, "ClusterIP, NodePort, LoadBalancer or ExternalName.", { ...known("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"), ...assumed("ClusterIP") }),
+  clusterIPs: optional(
+    18,
+    list(string),
+    "The same for each address family; the first equals clusterIP.",
+    whole,
+  ),
+  type: optional(4, string, "ClusterIP, NodePort, LoadBalancer or ExternalName.", {
+    ...known("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"),
+    ...assumed("ClusterIP"),
+  }),
   externalIPs: optional(5, list(string), "Further addresses for which nodes take traffic."),
-  sessionAffinity: optional(7, string, "ClientIP keeps a client on one pod; None does not.", { ...known("ClientIP", "None"), ...assumed("None") }),
+  sessionAffinity: optional(7, string, "ClientIP keeps a client on one pod; None does not.", {
+    ...known("ClientIP", "None"),
+    ...assumed("None"),
+  }),
   loadBalancerIP: optional(8, string, "Address to ask of the load balancer; deprecated."),
   loadBalancerSourceRanges: optional(9, list(string), "Clients that the load balancer lets through."),
   externalName: optional(10, string, "Name that the service is an alias of, for ExternalName."),
-  externalTrafficPolicy: optional(11, string, "Where traffic from outside goes: Cluster for all pods, Local for those of the node.", known("Cluster", "Cluster", "Local", "Local")),
-  healthCheckNodePort: optional(12, int32, "Port on which nodes tell load balancers whether they have pods of a Local service."),
+  externalTrafficPolicy: optional(
+    11,
+    string,
+    "Where traffic from outside goes: Cluster for all pods, Local for those of the node.",
+    known("Cluster", "Cluster", "Local", "Local"),
+  ),
+  healthCheckNodePort: optional(
+    12,
+    int32,
+    "Port on which nodes tell load balancers whether they have pods of a Local service.",
+  ),
   publishNotReadyAddresses: optional(13, bool, "Publishes pods that are not ready, too."),
   sessionAffinityConfig: optional(14, SessionAffinityConfig, "Settings of session affinity."),
   ipFamilies: optional(19, list(string), "Address families it has; the first is the main one.", whole),
-  ipFamilyPolicy: pointer(17, string, "SingleStack, PreferDualStack or RequireDualStack.", known("PreferDualStack", "RequireDualStack", "SingleStack")),
+  ipFamilyPolicy: pointer(
+    17,
+    string,
+    "SingleStack, PreferDualStack or RequireDualStack.",
+    known("PreferDualStack", "RequireDualStack", "SingleStack"),
+  ),
   allocateLoadBalancerNodePorts: pointer(20, bool, "Whether a LoadBalancer service gets node ports, too."),
   loadBalancerClass: pointer(21, string, "Which load balancer is to serve it."),
-  internalTrafficPolicy: pointer(22, string, "Where traffic from inside goes: Cluster or Local.", known("Cluster", "Local")),
+  internalTrafficPolicy: pointer(
+    22,
+    string,
+    "Where traffic from inside goes: Cluster or Local.",
+    known("Cluster", "Local"),
+  ),
 });
 export type ServiceSpec = TypeOf<typeof ServiceSpec>;
 
@@ -72,7 +126,10 @@ export type LoadBalancerStatus = TypeOf<typeof LoadBalancerStatus>;
 
 export const ServiceStatus = message("ServiceStatus", "What is known about a service.", {
   loadBalancer: embedded(1, LoadBalancerStatus, "What the load balancer reports."),
-  conditions: optional(2, list(Condition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
+  conditions: optional(2, list(Condition), "The latest observations, one for each type.", {
+    ...merged("type"),
+    ...keyed("type"),
+  }),
 });
 export type ServiceStatus = TypeOf<typeof ServiceStatus>;
 

@@ -11,9 +11,15 @@ const cases: [name: string, toleration: Toleration, tolerated: boolean][] = [
   ["the key, whatever its value", { key: "k", operator: "Exists" }, true],
   ["another key", { key: "other", operator: "Exists" }, false],
   ["the key and its value", { key: "k", value: "v" }, true],
-  ["the key and its value, said in full", { key: "k", operator: "Equal", value: "v", effect: "NoSchedule" }, true],
+  [
+    "the key and its value, said in full",
+    { key: "k", operator: "Equal", value: "v", effect: "NoSchedule" },
+    true,
+  ],
   ["another value", { key: "k", value: "w" }, false],
   ["no key and no word of everything", { value: "v" }, false],
 ];
-for (const [name, toleration, tolerated] of cases) test(`a taint and ${name}: ${tolerated}`, () => assert.equal(tolerates(toleration, taint), tolerated));
-test("a taint without a value is met by none", () => assert.equal(tolerates({ key: "k" }, { key: "k", effect: "NoSchedule" }), true));
+for (const [name, toleration, tolerated] of cases)
+  test(`a taint and ${name}: ${tolerated}`, () => assert.equal(tolerates(toleration, taint), tolerated));
+test("a taint without a value is met by none", () =>
+  assert.equal(tolerates({ key: "k" }, { key: "k", effect: "NoSchedule" }), true));

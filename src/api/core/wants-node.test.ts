@@ -3,8 +3,13 @@ import { test } from "node:test";
 import { wantsNode } from "./wants-node.ts";
 
 const node = { name: "n1", labels: { zone: "a", size: "5", odd: "5x" } };
-const required = (...nodeSelectorTerms: object[]) => ({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }) as never;
-const term = (key: string, operator: string, ...values: string[]) => ({ matchExpressions: [{ key, operator, values }] });
+const required = (...nodeSelectorTerms: object[]) =>
+  ({
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  }) as never;
+const term = (key: string, operator: string, ...values: string[]) => ({
+  matchExpressions: [{ key, operator, values }],
+});
 
 const cases: [name: string, spec: Parameters<typeof wantsNode>[0], wanted: boolean][] = [
   ["nothing asked", {}, true],
@@ -23,8 +28,13 @@ const cases: [name: string, spec: Parameters<typeof wantsNode>[0], wanted: boole
   ["a bound that is no number", required(term("size", "Gt", "x")), false],
   ["any of the terms is enough", required(term("zone", "In", "b"), term("size", "Exists")), true],
   ["its name", required({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }] }), true],
-  ["another's name", required({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n2"] }] }), false],
+  [
+    "another's name",
+    required({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n2"] }] }),
+    false,
+  ],
   ["a term without requirements", required({}), false],
   ["no terms at all", required(), false],
 ];
-for (const [name, spec, wanted] of cases) test(`${name}: ${wanted ? "wanted" : "not wanted"}`, () => assert.equal(wantsNode(spec, node), wanted));
+for (const [name, spec, wanted] of cases)
+  test(`${name}: ${wanted ? "wanted" : "not wanted"}`, () => assert.equal(wantsNode(spec, node), wanted));

@@ -10,19 +10,32 @@ export interface NamedNode {
   readonly labels: Labels;
 }
 
-export function wantsNode({ nodeSelector, affinity }: Pick<TypeOf<typeof PodSpec>, "nodeSelector" | "affinity">, node: NamedNode): boolean {
-  if (Object.entries(nodeSelector ?? {}).some(([key, value]) => valueOf(node.labels, key) !== value)) return false;
+export function wantsNode(
+  { nodeSelector, affinity }: Pick<TypeOf<typeof PodSpec>, "nodeSelector" | "affinity">,
+  node: NamedNode,
+): boolean {
+  if (Object.entries(nodeSelector ?? {}).some(([key, value]) => valueOf(node.labels, key) !== value))
+    return false;
   const wanted = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return !wanted || (wanted.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node));
 }
 
 /** A term without requirements matches nothing. */
-function matchesTerm({ matchExpressions = [], matchFields = [] }: TypeOf<typeof NodeSelectorTerm>, node: NamedNode): boolean {
+function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: TypeOf<typeof NodeSelectorTerm>,
+  node: NamedNode,
+): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
-  return matchExpressions.every((one) => matches(one, node.labels)) && matchFields.every((one) => matches(one, { "metadata.name": node.name }));
+  return (
+    matchExpressions.every((one) => matches(one, node.labels)) &&
+    matchFields.every((one) => matches(one, { "metadata.name": node.name }))
+  );
 }
 
-function matches({ key, operator, values = [] }: TypeOf<typeof NodeSelectorRequirement>, labels: Labels): boolean {
+function matches(
+  { key, operator, values = [] }: TypeOf<typeof NodeSelectorRequirement>,
+  labels: Labels,
+): boolean {
   const value = valueOf(labels, key);
   switch (operator) {
     case "In":
@@ -42,5 +55,6 @@ function matches({ key, operator, values = [] }: TypeOf<typeof NodeSelectorRequi
   }
 }
 
-const valueOf = (labels: Labels, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+const valueOf = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;
 const isWhole = (value: string | undefined): boolean => value !== undefined && /^[-+]?\d+$/.test(value);

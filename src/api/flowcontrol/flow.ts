@@ -1,5 +1,19 @@
-// Which requests go first when there are too many. Two versions are served; they differ in one name and one merge rule.
-import { type FieldExtras, type Fields, type TypeOf, bool, embedded, int32, list, optional, pointer, required, string, time } from "#schema";
+// Which requests go first when there are too many. Two versions are served; they differ in one name and one
+// merge rule.
+import {
+  type FieldExtras,
+  type Fields,
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { assumed, keyed, merged, unique, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { flowcontrol } from "../packages.ts";
@@ -15,10 +29,14 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     name: required(1, string, "Name of the group; * for all."),
   });
 
-  const ServiceAccountSubject = message("ServiceAccountSubject", "One service account, or all of a namespace.", {
-    namespace: required(1, string, "Namespace of the account."),
-    name: required(2, string, "Name of the account; * for all."),
-  });
+  const ServiceAccountSubject = message(
+    "ServiceAccountSubject",
+    "One service account, or all of a namespace.",
+    {
+      namespace: required(1, string, "Namespace of the account."),
+      name: required(2, string, "Name of the account; * for all."),
+    },
+  );
 
   const Subject = message(
     "Subject",
@@ -48,20 +66,34 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   const PolicyRulesWithSubjects = message("PolicyRulesWithSubjects", "Requests of some subjects.", {
     subjects: required(1, list(Subject), "Who asks; any match will do.", whole),
     resourceRules: optional(2, list(ResourcePolicyRule), "Requests for resources; any match will do.", whole),
-    nonResourceRules: optional(3, list(NonResourcePolicyRule), "Requests for paths; any match will do.", whole),
+    nonResourceRules: optional(
+      3,
+      list(NonResourcePolicyRule),
+      "Requests for paths; any match will do.",
+      whole,
+    ),
   });
 
   const FlowDistinguisherMethod = message("FlowDistinguisherMethod", "What makes one flow of requests.", {
     type: required(1, string, "ByUser or ByNamespace."),
   });
 
-  const PriorityLevelConfigurationReference = message("PriorityLevelConfigurationReference", "A priority level.", {
-    name: required(1, string, "Name of the level."),
-  });
+  const PriorityLevelConfigurationReference = message(
+    "PriorityLevelConfigurationReference",
+    "A priority level.",
+    {
+      name: required(1, string, "Name of the level."),
+    },
+  );
 
   const FlowSchemaSpec = message("FlowSchemaSpec", "Which requests go to which level.", {
-    priorityLevelConfiguration: embedded(1, PriorityLevelConfigurationReference, "The level.", { published: "required" }),
-    matchingPrecedence: required(2, int32, "Rank among schemas; the lowest that matches counts.", { ...assumed(1000), published: "optional" }),
+    priorityLevelConfiguration: embedded(1, PriorityLevelConfigurationReference, "The level.", {
+      published: "required",
+    }),
+    matchingPrecedence: required(2, int32, "Rank among schemas; the lowest that matches counts.", {
+      ...assumed(1000),
+      published: "optional",
+    }),
     distinguisherMethod: optional(3, FlowDistinguisherMethod, "What makes one flow; all are one when unset."),
     rules: optional(4, list(PolicyRulesWithSubjects), "Requests that match; any will do.", whole),
   });
@@ -75,7 +107,10 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   });
 
   const FlowSchemaStatus = message("FlowSchemaStatus", "How a flow schema fares.", {
-    conditions: optional(1, list(FlowSchemaCondition), "The latest observations, one for each type.", { ...conditions, ...keyed("type") }),
+    conditions: optional(1, list(FlowSchemaCondition), "The latest observations, one for each type.", {
+      ...conditions,
+      ...keyed("type"),
+    }),
   });
 
   const FlowSchema = kind("FlowSchema", "Sorts requests into flows and gives them a priority level.", {
@@ -86,8 +121,14 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
 
   const QueuingConfiguration = message("QueuingConfiguration", "How requests wait.", {
     queues: required(1, int32, "How many queues.", { ...assumed(64), published: "optional" }),
-    handSize: required(2, int32, "From how many queues a flow takes the shortest.", { ...assumed(8), published: "optional" }),
-    queueLengthLimit: required(3, int32, "Most requests in one queue.", { ...assumed(50), published: "optional" }),
+    handSize: required(2, int32, "From how many queues a flow takes the shortest.", {
+      ...assumed(8),
+      published: "optional",
+    }),
+    queueLengthLimit: required(3, int32, "Most requests in one queue.", {
+      ...assumed(50),
+      published: "optional",
+    }),
   });
 
   const LimitResponse = message(
@@ -100,12 +141,20 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     { union: { discriminator: "type", members: ["queuing"] } },
   );
 
-  const LimitedPriorityLevelConfiguration = message("LimitedPriorityLevelConfiguration", "How much a level may run at once.", {
-    ...shares,
-    limitResponse: embedded(2, LimitResponse, "What becomes of the rest."),
-    lendablePercent: pointer(3, int32, "How much of its part others may borrow.", assumed(0)),
-    borrowingLimitPercent: pointer(4, int32, "How much it may borrow, as a share of its part; no limit when unset."),
-  });
+  const LimitedPriorityLevelConfiguration = message(
+    "LimitedPriorityLevelConfiguration",
+    "How much a level may run at once.",
+    {
+      ...shares,
+      limitResponse: embedded(2, LimitResponse, "What becomes of the rest."),
+      lendablePercent: pointer(3, int32, "How much of its part others may borrow.", assumed(0)),
+      borrowingLimitPercent: pointer(
+        4,
+        int32,
+        "How much it may borrow, as a share of its part; no limit when unset.",
+      ),
+    },
+  );
 
   const PriorityLevelConfigurationSpec = message(
     "PriorityLevelConfigurationSpec",
@@ -117,16 +166,25 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     { union: { discriminator: "type", members: ["limited"] } },
   );
 
-  const PriorityLevelConfigurationCondition = message("PriorityLevelConfigurationCondition", "One aspect of a level's state.", {
-    type: optional(1, string, "What the condition is about."),
-    status: optional(2, string, "True, False or Unknown."),
-    lastTransitionTime: embedded(3, time, "When the status last changed."),
-    reason: optional(4, string, "One CamelCase word for the last change."),
-    message: optional(5, string, "The last change, for people."),
-  });
+  const PriorityLevelConfigurationCondition = message(
+    "PriorityLevelConfigurationCondition",
+    "One aspect of a level's state.",
+    {
+      type: optional(1, string, "What the condition is about."),
+      status: optional(2, string, "True, False or Unknown."),
+      lastTransitionTime: embedded(3, time, "When the status last changed."),
+      reason: optional(4, string, "One CamelCase word for the last change."),
+      message: optional(5, string, "The last change, for people."),
+    },
+  );
 
   const PriorityLevelConfigurationStatus = message("PriorityLevelConfigurationStatus", "How a level fares.", {
-    conditions: optional(1, list(PriorityLevelConfigurationCondition), "The latest observations, one for each type.", { ...conditions, ...keyed("type") }),
+    conditions: optional(
+      1,
+      list(PriorityLevelConfigurationCondition),
+      "The latest observations, one for each type.",
+      { ...conditions, ...keyed("type") },
+    ),
   });
 
   const PriorityLevelConfiguration = kind("PriorityLevelConfiguration", "A level of priority.", {
@@ -162,10 +220,18 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
 const doc = "Its part of what the server may run at once.";
 
 /** The preferred version. */
-export const v1beta3 = declare("v1beta3", { nominalConcurrencyShares: optional(1, int32, doc, assumed(30)) }, merged("type"));
+export const v1beta3 = declare(
+  "v1beta3",
+  { nominalConcurrencyShares: optional(1, int32, doc, assumed(30)) },
+  merged("type"),
+);
 
 /** The version before it. */
-export const v1beta2 = declare("v1beta2", { assuredConcurrencyShares: optional(1, int32, doc, assumed(30)) }, {});
+export const v1beta2 = declare(
+  "v1beta2",
+  { assuredConcurrencyShares: optional(1, int32, doc, assumed(30)) },
+  {},
+);
 
 export const FlowSchema = v1beta3.FlowSchema;
 export type FlowSchema = TypeOf<typeof FlowSchema>;

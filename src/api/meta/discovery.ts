@@ -4,15 +4,23 @@ import { meta } from "../packages.ts";
 
 const { message, kind } = meta;
 
-export const ServerAddressByClientCIDR = message("ServerAddressByClientCIDR", "The address that clients of one network should use.", {
-  clientCIDR: required(1, string, "The network of the client."),
-  serverAddress: required(2, string, "Host or address, with port, to connect to."),
-});
+export const ServerAddressByClientCIDR = message(
+  "ServerAddressByClientCIDR",
+  "The address that clients of one network should use.",
+  {
+    clientCIDR: required(1, string, "The network of the client."),
+    serverAddress: required(2, string, "Host or address, with port, to connect to."),
+  },
+);
 export type ServerAddressByClientCIDR = TypeOf<typeof ServerAddressByClientCIDR>;
 
 export const APIVersions = kind("APIVersions", "The versions of the core group.", {
   versions: required(1, list(string), "Versions served."),
-  serverAddressByClientCIDRs: required(2, list(ServerAddressByClientCIDR), "Which address suits which client."),
+  serverAddressByClientCIDRs: required(
+    2,
+    list(ServerAddressByClientCIDR),
+    "Which address suits which client.",
+  ),
 });
 export type APIVersions = TypeOf<typeof APIVersions>;
 
@@ -26,7 +34,11 @@ export const APIGroup = kind("APIGroup", "A group and its versions.", {
   name: required(1, string, "Name of the group."),
   versions: required(2, list(GroupVersionForDiscovery), "Versions served."),
   preferredVersion: embedded(3, GroupVersionForDiscovery, "The version a client should choose."),
-  serverAddressByClientCIDRs: optional(4, list(ServerAddressByClientCIDR), "Which address suits which client."),
+  serverAddressByClientCIDRs: optional(
+    4,
+    list(ServerAddressByClientCIDR),
+    "Which address suits which client.",
+  ),
 });
 export type APIGroup = TypeOf<typeof APIGroup>;
 

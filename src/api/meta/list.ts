@@ -1,14 +1,30 @@
 // Lists: of one kind, or of anything.
-import { type Field, type Fields, type KindName, type ListOf, type Message, type TypeOf, embedded, list, rawExtension, required } from "#schema";
+import {
+  type Field,
+  type Fields,
+  type KindName,
+  type ListOf,
+  type Message,
+  type TypeOf,
+  embedded,
+  list,
+  rawExtension,
+  required,
+} from "#schema";
 import { ListMeta } from "./object-meta.ts";
 import { meta } from "../packages.ts";
 
 /** A declaration of a top-level kind. */
-export type Kind<K extends string = string, F extends Fields = Fields> = Message<F> & { readonly kind: KindName & { readonly kind: K } };
+export type Kind<K extends string = string, F extends Fields = Fields> = Message<F> & {
+  readonly kind: KindName & { readonly kind: K };
+};
 
 export type ListKind<K extends string, F extends Fields> = Kind<
   `${K}List`,
-  { readonly metadata: Field<typeof ListMeta, "embedded">; readonly items: Field<ListOf<Message<F>>, "required"> }
+  {
+    readonly metadata: Field<typeof ListMeta, "embedded">;
+    readonly items: Field<ListOf<Message<F>>, "required">;
+  }
 >;
 
 const lists = new WeakMap<Message, Message>();

@@ -1,5 +1,18 @@
 // What every object and every list carries beside its kind.
-import { type TypeOf, bool, embedded, fieldsV1, int64, list, map, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  fieldsV1,
+  int64,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { emptyCounts, merged } from "../extras.ts";
 import { meta } from "../packages.ts";
 
@@ -14,21 +27,33 @@ export const OwnerReference = message(
     name: required(3, string, "Name of the owner."),
     uid: required(4, string, "Identity of the owner; a namesake does not count."),
     controller: pointer(6, bool, "Whether the owner is the one managing controller."),
-    blockOwnerDeletion: pointer(7, bool, "Holds a foreground deletion of the owner until this object is gone."),
+    blockOwnerDeletion: pointer(
+      7,
+      bool,
+      "Holds a foreground deletion of the owner until this object is gone.",
+    ),
   },
   { atomic: true },
 );
 export type OwnerReference = TypeOf<typeof OwnerReference>;
 
-export const ManagedFieldsEntry = message("ManagedFieldsEntry", "The fields that one manager set through one kind of write.", {
-  manager: optional(1, string, "Name of the writer."),
-  operation: optional(2, string, "How the fields were written: Apply or Update."),
-  apiVersion: optional(3, string, "Version of the object the field set is expressed in."),
-  time: pointer(4, time, "When the set last changed."),
-  fieldsType: optional(6, string, "Format of the set; only FieldsV1 exists."),
-  fieldsV1: pointer(7, fieldsV1, "The fields themselves."),
-  subresource: optional(8, string, "Through which subresource they were written; empty for the object itself."),
-});
+export const ManagedFieldsEntry = message(
+  "ManagedFieldsEntry",
+  "The fields that one manager set through one kind of write.",
+  {
+    manager: optional(1, string, "Name of the writer."),
+    operation: optional(2, string, "How the fields were written: Apply or Update."),
+    apiVersion: optional(3, string, "Version of the object the field set is expressed in."),
+    time: pointer(4, time, "When the set last changed."),
+    fieldsType: optional(6, string, "Format of the set; only FieldsV1 exists."),
+    fieldsV1: pointer(7, fieldsV1, "The fields themselves."),
+    subresource: optional(
+      8,
+      string,
+      "Through which subresource they were written; empty for the object itself.",
+    ),
+  },
+);
 export type ManagedFieldsEntry = TypeOf<typeof ManagedFieldsEntry>;
 
 export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle marks of an object.", {
@@ -37,15 +62,37 @@ export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle
   namespace: optional(3, string, "The namespace the object lives in; empty for cluster-wide kinds."),
   selfLink: optional(4, string, "No longer filled in; kept for old clients."),
   uid: optional(5, string, "Unique in space and time; set by the server."),
-  resourceVersion: optional(6, string, "Opaque version of the stored object, for comparing and for watching."),
+  resourceVersion: optional(
+    6,
+    string,
+    "Opaque version of the stored object, for comparing and for watching.",
+  ),
   generation: optional(7, int64, "Counts changes of the desired state."),
   creationTimestamp: embedded(8, time, "When the server stored the object first."),
-  deletionTimestamp: pointer(9, time, "When the object is due to disappear; set once deletion was asked for."),
-  deletionGracePeriodSeconds: pointer(10, int64, "Seconds left for an orderly end once deletion was asked for."),
+  deletionTimestamp: pointer(
+    9,
+    time,
+    "When the object is due to disappear; set once deletion was asked for.",
+  ),
+  deletionGracePeriodSeconds: pointer(
+    10,
+    int64,
+    "Seconds left for an orderly end once deletion was asked for.",
+  ),
   labels: optional(11, map(string), "Keys and values by which objects are selected."),
   annotations: optional(12, map(string), "Keys and values for tools; never selected by."),
-  ownerReferences: optional(13, list(OwnerReference), "Objects this one depends on; when all are gone it is collected.", merged("uid")),
-  finalizers: optional(14, list(string), "Names that must be taken away before the object is really removed.", merged()),
+  ownerReferences: optional(
+    13,
+    list(OwnerReference),
+    "Objects this one depends on; when all are gone it is collected.",
+    merged("uid"),
+  ),
+  finalizers: optional(
+    14,
+    list(string),
+    "Names that must be taken away before the object is really removed.",
+    merged(),
+  ),
   managedFields: optional(17, list(ManagedFieldsEntry), "Which writer owns which fields.", emptyCounts),
 });
 export type ObjectMeta = TypeOf<typeof ObjectMeta>;

@@ -52,7 +52,11 @@ export const PatchOptions = kind("PatchOptions", "Options of a patch or an apply
 export type PatchOptions = TypeOf<typeof PatchOptions>;
 
 export const DeleteOptions = kind("DeleteOptions", "Options of a deletion.", {
-  gracePeriodSeconds: pointer(1, int64, "Time for an orderly end; 0 removes at once, unset takes the kind's own."),
+  gracePeriodSeconds: pointer(
+    1,
+    int64,
+    "Time for an orderly end; 0 removes at once, unset takes the kind's own.",
+  ),
   preconditions: optional(2, Preconditions, "Refuses the deletion unless these hold."),
   orphanDependents: pointer(3, bool, "Old way to say whether dependents stay; use propagationPolicy."),
   propagationPolicy: pointer(4, string, "What becomes of dependents: Orphan, Background or Foreground."),

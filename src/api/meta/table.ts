@@ -42,7 +42,11 @@ export const TableOptions = metaKind("TableOptions", "How much of the objects a 
 });
 export type TableOptions = TypeOf<typeof TableOptions>;
 
-export const PartialObjectMetadata = metaKind("PartialObjectMetadata", "Any object, of which only the metadata is shown.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-});
+export const PartialObjectMetadata = metaKind(
+  "PartialObjectMetadata",
+  "Any object, of which only the metadata is shown.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  },
+);
 export type PartialObjectMetadata = TypeOf<typeof PartialObjectMetadata>;

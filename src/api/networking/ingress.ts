@@ -27,7 +27,10 @@ export type IngressBackend = TypeOf<typeof IngressBackend>;
 
 export const HTTPIngressPath = message("HTTPIngressPath", "Requests of some paths.", {
   path: optional(1, string, "The path, or its beginning."),
-  pathType: required(3, string, "How to compare: Exact, Prefix or ImplementationSpecific.", { ...known("Exact", "ImplementationSpecific", "Prefix"), nullable: true }),
+  pathType: required(3, string, "How to compare: Exact, Prefix or ImplementationSpecific.", {
+    ...known("Exact", "ImplementationSpecific", "Prefix"),
+    nullable: true,
+  }),
   backend: embedded(2, IngressBackend, "Where they go.", { published: "required" }),
 });
 export type HTTPIngressPath = TypeOf<typeof HTTPIngressPath>;
@@ -76,9 +79,13 @@ export const IngressLoadBalancerIngress = message("IngressLoadBalancerIngress", 
 });
 export type IngressLoadBalancerIngress = TypeOf<typeof IngressLoadBalancerIngress>;
 
-export const IngressLoadBalancerStatus = message("IngressLoadBalancerStatus", "What the load balancer reports.", {
-  ingress: optional(1, list(IngressLoadBalancerIngress), "Ways in."),
-});
+export const IngressLoadBalancerStatus = message(
+  "IngressLoadBalancerStatus",
+  "What the load balancer reports.",
+  {
+    ingress: optional(1, list(IngressLoadBalancerIngress), "Ways in."),
+  },
+);
 export type IngressLoadBalancerStatus = TypeOf<typeof IngressLoadBalancerStatus>;
 
 export const IngressStatus = message("IngressStatus", "What is known about an ingress.", {
@@ -93,13 +100,21 @@ export const Ingress = kind("Ingress", "Leads HTTP requests from outside to serv
 });
 export type Ingress = TypeOf<typeof Ingress>;
 
-export const IngressClassParametersReference = message("IngressClassParametersReference", "An object with further settings.", {
-  apiGroup: pointer(1, string, "Group of the object; unset for the core group."),
-  kind: required(2, string, "Kind of the object."),
-  name: required(3, string, "Name of the object."),
-  scope: required(4, string, "Cluster or Namespace.", { ...assumed("Cluster"), nullable: true, published: "optional" }),
-  namespace: pointer(5, string, "Namespace of the object, for scope Namespace."),
-});
+export const IngressClassParametersReference = message(
+  "IngressClassParametersReference",
+  "An object with further settings.",
+  {
+    apiGroup: pointer(1, string, "Group of the object; unset for the core group."),
+    kind: required(2, string, "Kind of the object."),
+    name: required(3, string, "Name of the object."),
+    scope: required(4, string, "Cluster or Namespace.", {
+      ...assumed("Cluster"),
+      nullable: true,
+      published: "optional",
+    }),
+    namespace: pointer(5, string, "Namespace of the object, for scope Namespace."),
+  },
+);
 export type IngressClassParametersReference = TypeOf<typeof IngressClassParametersReference>;
 
 export const IngressClassSpec = message("IngressClassSpec", "Who serves the class.", {

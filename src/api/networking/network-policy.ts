@@ -1,5 +1,15 @@
 // Which pods may talk to which.
-import { type TypeOf, embedded, int32, intOrString, list, optional, pointer, required, string } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  intOrString,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+} from "#schema";
 import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
@@ -44,12 +54,20 @@ export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is l
   podSelector: embedded(1, LabelSelector, "Pods the policy is about.", { published: "required" }),
   ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in.", emptyCounts),
   egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", emptyCounts),
-  policyTypes: optional(4, list(string), "Directions the policy is about: Ingress, Egress or both.", emptyCounts),
+  policyTypes: optional(
+    4,
+    list(string),
+    "Directions the policy is about: Ingress, Egress or both.",
+    emptyCounts,
+  ),
 });
 export type NetworkPolicySpec = TypeOf<typeof NetworkPolicySpec>;
 
 export const NetworkPolicyStatus = message("NetworkPolicyStatus", "How a policy fares.", {
-  conditions: optional(1, list(Condition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
+  conditions: optional(1, list(Condition), "The latest observations, one for each type.", {
+    ...merged("type"),
+    ...keyed("type"),
+  }),
 });
 export type NetworkPolicyStatus = TypeOf<typeof NetworkPolicyStatus>;
 

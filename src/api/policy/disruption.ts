@@ -1,5 +1,18 @@
 // How many pods may be taken away on purpose, and taking one away.
-import { type TypeOf, embedded, int32, int64, intOrString, list, map, optional, pointer, required, string, time } from "#schema";
+import {
+  type TypeOf,
+  embedded,
+  int32,
+  int64,
+  intOrString,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
 import { keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
@@ -12,27 +25,47 @@ const { message, kind } = policy;
 export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How many pods must stay.", {
   minAvailable: pointer(1, intOrString, "How many must stay, as a number or a share."),
   selector: optional(2, LabelSelector, "Which pods are counted.", { patch: { strategy: "replace" } }),
-  maxUnavailable: pointer(3, intOrString, "How many may be missing, as a number or a share; instead of minAvailable."),
-  unhealthyPodEvictionPolicy: pointer(4, string, "When unhealthy pods may go: IfHealthyBudget or AlwaysAllow.", known("AlwaysAllow", "IfHealthyBudget")),
+  maxUnavailable: pointer(
+    3,
+    intOrString,
+    "How many may be missing, as a number or a share; instead of minAvailable.",
+  ),
+  unhealthyPodEvictionPolicy: pointer(
+    4,
+    string,
+    "When unhealthy pods may go: IfHealthyBudget or AlwaysAllow.",
+    known("AlwaysAllow", "IfHealthyBudget"),
+  ),
 });
 export type PodDisruptionBudgetSpec = TypeOf<typeof PodDisruptionBudgetSpec>;
 
-export const PodDisruptionBudgetStatus = message("PodDisruptionBudgetStatus", "How many pods may go at the moment.", {
-  observedGeneration: optional(1, int64, "The generation this status belongs to."),
-  disruptedPods: optional(2, map(time), "Pods let go that are not gone yet, with the time."),
-  disruptionsAllowed: required(3, int32, "How many may go now."),
-  currentHealthy: required(4, int32, "Pods that are healthy."),
-  desiredHealthy: required(5, int32, "Pods that must be healthy."),
-  expectedPods: required(6, int32, "Pods that are counted."),
-  conditions: optional(7, list(Condition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
-});
+export const PodDisruptionBudgetStatus = message(
+  "PodDisruptionBudgetStatus",
+  "How many pods may go at the moment.",
+  {
+    observedGeneration: optional(1, int64, "The generation this status belongs to."),
+    disruptedPods: optional(2, map(time), "Pods let go that are not gone yet, with the time."),
+    disruptionsAllowed: required(3, int32, "How many may go now."),
+    currentHealthy: required(4, int32, "Pods that are healthy."),
+    desiredHealthy: required(5, int32, "Pods that must be healthy."),
+    expectedPods: required(6, int32, "Pods that are counted."),
+    conditions: optional(7, list(Condition), "The latest observations, one for each type.", {
+      ...merged("type"),
+      ...keyed("type"),
+    }),
+  },
+);
 export type PodDisruptionBudgetStatus = TypeOf<typeof PodDisruptionBudgetStatus>;
 
-export const PodDisruptionBudget = kind("PodDisruptionBudget", "Limits how many pods are taken away at once.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, PodDisruptionBudgetSpec, "How many pods must stay."),
-  status: embedded(3, PodDisruptionBudgetStatus, "How many may go."),
-});
+export const PodDisruptionBudget = kind(
+  "PodDisruptionBudget",
+  "Limits how many pods are taken away at once.",
+  {
+    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+    spec: embedded(2, PodDisruptionBudgetSpec, "How many pods must stay."),
+    status: embedded(3, PodDisruptionBudgetStatus, "How many may go."),
+  },
+);
 export type PodDisruptionBudget = TypeOf<typeof PodDisruptionBudget>;
 
 export const Eviction = kind("Eviction", "Asks for a pod to be taken away if the budgets let it go.", {

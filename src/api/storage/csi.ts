@@ -1,5 +1,17 @@
 // CSI drivers: what they can do, where they run and what room they have.
-import { type TypeOf, bool, embedded, int32, int64, list, optional, pointer, quantity, required, string } from "#schema";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  int32,
+  int64,
+  list,
+  optional,
+  pointer,
+  quantity,
+  required,
+  string,
+} from "#schema";
 import { assumed, merged, unique, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -14,11 +26,24 @@ export const TokenRequest = message("TokenRequest", "A token that a driver gets 
 export type TokenRequest = TypeOf<typeof TokenRequest>;
 
 export const CSIDriverSpec = message("CSIDriverSpec", "What a driver can do and needs.", {
-  attachRequired: pointer(1, bool, "Whether volumes must be attached before they are mounted.", assumed(true)),
+  attachRequired: pointer(
+    1,
+    bool,
+    "Whether volumes must be attached before they are mounted.",
+    assumed(true),
+  ),
   podInfoOnMount: pointer(2, bool, "Whether the driver is told about the pod on mounting.", assumed(false)),
-  volumeLifecycleModes: optional(3, list(string), "Persistent, Ephemeral or both.", { ...assumed(["Persistent"]), ...unique }),
+  volumeLifecycleModes: optional(3, list(string), "Persistent, Ephemeral or both.", {
+    ...assumed(["Persistent"]),
+    ...unique,
+  }),
   storageCapacity: pointer(4, bool, "Whether placing pods looks at the room left.", assumed(false)),
-  fsGroupPolicy: pointer(5, string, "When volumes are handed to fsGroup: None, File or ReadWriteOnceWithFSType.", assumed("ReadWriteOnceWithFSType")),
+  fsGroupPolicy: pointer(
+    5,
+    string,
+    "When volumes are handed to fsGroup: None, File or ReadWriteOnceWithFSType.",
+    assumed("ReadWriteOnceWithFSType"),
+  ),
   tokenRequests: optional(6, list(TokenRequest), "Tokens that the driver gets on mounting.", whole),
   requiresRepublish: pointer(7, bool, "Whether mounting is repeated from time to time.", assumed(false)),
   seLinuxMount: pointer(8, bool, "Whether volumes can be mounted with an SELinux label."),
@@ -39,7 +64,9 @@ export type VolumeNodeResources = TypeOf<typeof VolumeNodeResources>;
 export const CSINodeDriver = message("CSINodeDriver", "A driver on a node.", {
   name: required(1, string, "Name of the driver."),
   nodeID: required(2, string, "Name of the node within the driver."),
-  topologyKeys: required(3, list(string), "Node labels that say from where its volumes can be reached.", { published: "optional" }),
+  topologyKeys: required(3, list(string), "Node labels that say from where its volumes can be reached.", {
+    published: "optional",
+  }),
   allocatable: optional(4, VolumeNodeResources, "How many of its volumes the node can take."),
 });
 export type CSINodeDriver = TypeOf<typeof CSINodeDriver>;

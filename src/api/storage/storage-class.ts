@@ -12,18 +12,28 @@ export const StorageClass = kind("StorageClass", "A sort of storage that claims 
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   provisioner: required(2, string, "Who makes the volumes."),
   parameters: optional(3, map(string), "Settings for whoever makes them."),
-  reclaimPolicy: pointer(4, string, "What happens to a volume once its claim is gone: Delete or Retain.", { ...known("Delete", "Recycle", "Retain"), ...assumed("Delete") }),
+  reclaimPolicy: pointer(4, string, "What happens to a volume once its claim is gone: Delete or Retain.", {
+    ...known("Delete", "Recycle", "Retain"),
+    ...assumed("Delete"),
+  }),
   mountOptions: optional(5, list(string), "Options for mounting the volumes."),
   allowVolumeExpansion: pointer(6, bool, "Whether volumes may grow."),
-  volumeBindingMode: pointer(7, string, "Immediate, or WaitForFirstConsumer.", { ...known("Immediate", "WaitForFirstConsumer"), ...assumed("Immediate") }),
+  volumeBindingMode: pointer(7, string, "Immediate, or WaitForFirstConsumer.", {
+    ...known("Immediate", "WaitForFirstConsumer"),
+    ...assumed("Immediate"),
+  }),
   allowedTopologies: optional(8, list(TopologySelectorTerm), "Where volumes may be made.", whole),
 });
 export type StorageClass = TypeOf<typeof StorageClass>;
 
-export const VolumeAttachmentSource = message("VolumeAttachmentSource", "The volume in question; one is set.", {
-  persistentVolumeName: pointer(1, string, "Name of a persistent volume."),
-  inlineVolumeSpec: optional(2, PersistentVolumeSpec, "The volume itself, for pods that name it directly."),
-});
+export const VolumeAttachmentSource = message(
+  "VolumeAttachmentSource",
+  "The volume in question; one is set.",
+  {
+    persistentVolumeName: pointer(1, string, "Name of a persistent volume."),
+    inlineVolumeSpec: optional(2, PersistentVolumeSpec, "The volume itself, for pods that name it directly."),
+  },
+);
 export type VolumeAttachmentSource = TypeOf<typeof VolumeAttachmentSource>;
 
 export const VolumeAttachmentSpec = message("VolumeAttachmentSpec", "What is attached where.", {

@@ -1,4 +1,5 @@
-// Objects that are applied in one version and then in another: what a manager gave up is taken out of the version it was given in.
+// Objects that are applied in one version and then in another: what a manager gave up is taken out of the
+// version it was given in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -9,16 +10,22 @@ const type = "application/apply-patch+yaml";
 
 test("an autoscaler applied in both versions by one manager", async () => {
   const namespace = await place();
-  const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=m`;
+  const path = (version: string): string =>
+    `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=m`;
   const body = (version: string, spec: object) => ({
     apiVersion: `autoscaling/${version}`,
     kind: "HorizontalPodAutoscaler",
     metadata: { name: "a" },
     spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" }, ...spec },
   });
-  const cpu = (averageUtilization: number) => [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } }];
+  const cpu = (averageUtilization: number) => [
+    { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } },
+  ];
   await must(201, "PATCH", path("v2"), { type, body: body("v2", { minReplicas: 1, metrics: cpu(50) }) });
-  const older = await must(200, "PATCH", path("v1"), { type, body: body("v1", { targetCPUUtilizationPercentage: 60 }) });
+  const older = await must(200, "PATCH", path("v1"), {
+    type,
+    body: body("v1", { targetCPUUtilizationPercentage: 60 }),
+  });
   assert.equal(older.at("spec.targetCPUUtilizationPercentage"), 60);
   assert.deepEqual(
     (older.at("metadata.managedFields") as { apiVersion: string }[]).map(({ apiVersion }) => apiVersion),
@@ -26,14 +33,22 @@ test("an autoscaler applied in both versions by one manager", async () => {
   );
   const bare = await must(200, "PATCH", path("v1"), { type, body: body("v1", {}) });
   assert.equal(bare.at("spec.targetCPUUtilizationPercentage"), 80, "given up, so the default is back");
-  const newer = await must(200, "PATCH", path("v2"), { type, body: body("v2", { maxReplicas: 3, metrics: cpu(70) }) });
+  const newer = await must(200, "PATCH", path("v2"), {
+    type,
+    body: body("v2", { maxReplicas: 3, metrics: cpu(70) }),
+  });
   assert.deepEqual([newer.at("spec.maxReplicas"), newer.at("spec.metrics")], [3, cpu(70)]);
-  assert.equal(newer.at("metadata.annotations"), undefined, "what travels in annotations stays in the older version");
+  assert.equal(
+    newer.at("metadata.annotations"),
+    undefined,
+    "what travels in annotations stays in the older version",
+  );
 });
 
 test("what is given up in the older version stays while it cannot be told from a default in the newer one", async () => {
   const namespace = await place();
-  const path = (version: string, manager: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=${manager}&force=true`;
+  const path = (version: string, manager: string): string =>
+    `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=${manager}&force=true`;
   const apply = (manager: string, version: string, spec: object) => {
     const body = {
       apiVersion: `autoscaling/${version}`,
@@ -49,28 +64,49 @@ test("what is given up in the older version stays while it cannot be told from a
 });
 
 test("a priority level applied in both versions by two managers", async () => {
-  const path = (version: string, manager: string): string => `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations/mixed?fieldManager=${manager}&force=true`;
+  const path = (version: string, manager: string): string =>
+    `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations/mixed?fieldManager=${manager}&force=true`;
   const body = (version: string, limited: object) => ({
     apiVersion: `flowcontrol.apiserver.orch.io/${version}`,
     kind: "PriorityLevelConfiguration",
     metadata: { name: "mixed" },
     spec: { type: "Limited", limited: { limitResponse: { type: "Reject" }, ...limited } },
   });
-  await must(201, "PATCH", path("v1beta2", "one"), { type, body: body("v1beta2", { assuredConcurrencyShares: 7 }) });
-  await must(200, "PATCH", path("v1beta3", "two"), { type, body: body("v1beta3", { nominalConcurrencyShares: 7, lendablePercent: 5 }) });
+  await must(201, "PATCH", path("v1beta2", "one"), {
+    type,
+    body: body("v1beta2", { assuredConcurrencyShares: 7 }),
+  });
+  await must(200, "PATCH", path("v1beta3", "two"), {
+    type,
+    body: body("v1beta3", { nominalConcurrencyShares: 7, lendablePercent: 5 }),
+  });
   const left = await must(200, "PATCH", path("v1beta3", "two"), { type, body: body("v1beta3", {}) });
-  assert.deepEqual([left.at("spec.limited.nominalConcurrencyShares"), left.at("spec.limited.lendablePercent")], [7, 0], "one still has the first, nobody the second");
+  assert.deepEqual(
+    [left.at("spec.limited.nominalConcurrencyShares"), left.at("spec.limited.lendablePercent")],
+    [7, 0],
+    "one still has the first, nobody the second",
+  );
 });
 
 test("an apply that changes nothing loses nothing that its version cannot say", async () => {
   const namespace = await place();
-  const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers`;
+  const path = (version: string): string =>
+    `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers`;
   const spec = { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" } };
   await must(201, "POST", path("v1"), { body: { metadata: { name: "a" }, spec } });
   const status = { currentReplicas: 2, desiredReplicas: 2, currentCPUUtilizationPercentage: 5 };
-  const body = { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", metadata: { name: "a" }, status };
-  for (let round = 0; round < 2; round++) await must(200, "PATCH", `${path("v1")}/a/status?fieldManager=m`, { type, body });
-  assert.deepEqual((await must(200, "GET", `${path("v2")}/a`)).at("status.currentMetrics.0.resource.current"), { averageUtilization: 5 });
+  const body = {
+    apiVersion: "autoscaling/v1",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "a" },
+    status,
+  };
+  for (let round = 0; round < 2; round++)
+    await must(200, "PATCH", `${path("v1")}/a/status?fieldManager=m`, { type, body });
+  assert.deepEqual(
+    (await must(200, "GET", `${path("v2")}/a`)).at("status.currentMetrics.0.resource.current"),
+    { averageUtilization: 5 },
+  );
 });
 
 test("an apply that changes nothing is not written, in whatever version, however late it comes", async () => {
@@ -80,7 +116,12 @@ test("an apply that changes nothing is not written, in whatever version, however
   for (const version of ["v1", "v2"]) {
     const path = `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/${version}?fieldManager=m`;
     const metadata = { name: version, labels: { a: "b" } };
-    const body = { apiVersion: `autoscaling/${version}`, kind: "HorizontalPodAutoscaler", metadata, spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" } } };
+    const body = {
+      apiVersion: `autoscaling/${version}`,
+      kind: "HorizontalPodAutoscaler",
+      metadata,
+      spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" } },
+    };
     const first = (await later.must(201, "PATCH", path, { type, body })).json;
     await clock.advance(5_000);
     assert.deepEqual((await later.must(200, "PATCH", path, { type, body })).json, first, version);

@@ -11,7 +11,11 @@ const series = { count: 2, lastObservedTime: later };
 /** What changes in a new event, and the causes of its refusal; none when it is accepted. */
 const created: [name: string, more: Json, causes: string[]][] = [
   ["a new event with every required field is accepted", {}, []],
-  ["eventTime is required", { eventTime: undefined }, ["Required eventTime", "Invalid involvedObject.namespace"]],
+  [
+    "eventTime is required",
+    { eventTime: undefined },
+    ["Required eventTime", "Invalid involvedObject.namespace"],
+  ],
   ["eventTime null is as good as none", { eventTime: null }, ["Required eventTime"]],
   ["action must not be empty", { action: "" }, ["Required action"]],
   ["action is required", { action: undefined }, ["Required action"]],
@@ -27,22 +31,46 @@ const created: [name: string, more: Json, causes: string[]][] = [
   ["type is required", { type: undefined }, ["Invalid type"]],
   ["type Warning is accepted", { type: "Warning" }, []],
   ["a type that is neither Normal nor Warning is refused", { type: "Terrible" }, ["Invalid type"]],
-  ["reportingController must not be empty", { reportingController: "" }, ["Required reportingController", "Invalid reportingController", "Invalid reportingController"]],
+  [
+    "reportingController must not be empty",
+    { reportingController: "" },
+    ["Required reportingController", "Invalid reportingController", "Invalid reportingController"],
+  ],
   ["reportingController is <domain>/<component>", { reportingController: "example.com/part" }, []],
   ["a component without a domain is accepted", { reportingController: "part" }, []],
-  ["a reportingController with two slashes is refused", { reportingController: "a/b/c" }, ["Invalid reportingController"]],
-  ["a reportingController may be longer than 128 characters", { reportingController: `${"long.".repeat(30)}example.com/part` }, []],
+  [
+    "a reportingController with two slashes is refused",
+    { reportingController: "a/b/c" },
+    ["Invalid reportingController"],
+  ],
+  [
+    "a reportingController may be longer than 128 characters",
+    { reportingController: `${"long.".repeat(30)}example.com/part` },
+    [],
+  ],
   ["reportingInstance must not be empty", { reportingInstance: "" }, ["Required reportingInstance"]],
   ["a reportingInstance of 128 characters is accepted", { reportingInstance: long(128) }, []],
-  ["a reportingInstance of 129 characters is refused", { reportingInstance: long(129) }, ["Invalid reportingInstance"]],
+  [
+    "a reportingInstance of 129 characters is refused",
+    { reportingInstance: long(129) },
+    ["Invalid reportingInstance"],
+  ],
   ["related is optional", { related: { kind: "Node", name: "n" } }, []],
   ["a series is accepted", { series }, []],
   ["a series of one is none", { series: { ...series, count: 1 } }, ["Invalid series.count"]],
   ["a series has a count", { series: { lastObservedTime: later } }, ["Invalid series.count"]],
   ["a series has a last time", { series: { count: 2 } }, ["Required series.lastObservedTime"]],
   ["the old count must be unset", { deprecatedCount: 1 }, ["Invalid count"]],
-  ["the old first time must be unset", { deprecatedFirstTimestamp: "2030-01-01T00:00:00Z" }, ["Invalid firstTimestamp"]],
-  ["the old last time must be unset", { deprecatedLastTimestamp: "2030-01-01T00:00:00Z" }, ["Invalid lastTimestamp"]],
+  [
+    "the old first time must be unset",
+    { deprecatedFirstTimestamp: "2030-01-01T00:00:00Z" },
+    ["Invalid firstTimestamp"],
+  ],
+  [
+    "the old last time must be unset",
+    { deprecatedLastTimestamp: "2030-01-01T00:00:00Z" },
+    ["Invalid lastTimestamp"],
+  ],
   ["the old source must be unset", { deprecatedSource: { component: "c" } }, ["Invalid source"]],
   ["a name is a DNS subdomain", { metadata: { name: "Upper" } }, ["Invalid metadata.name"]],
 ];
@@ -75,8 +103,13 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       const answer = await ask("POST", events, { body: newEvent(id, namespace, more) });
       assert.equal(answer.status, causes.length > 0 ? 422 : 201, answer.text);
       if (causes.length === 0) return;
-      assert.deepEqual(answer.causes.filter((cause) => causes.includes(cause)).toSorted(), answer.causes.toSorted());
-      for (const cause of new Set(causes)) if (cause !== "Invalid involvedObject.namespace") assert.ok(answer.causes.includes(cause), `${cause} in ${answer.causes.join()}`);
+      assert.deepEqual(
+        answer.causes.filter((cause) => causes.includes(cause)).toSorted(),
+        answer.causes.toSorted(),
+      );
+      for (const cause of new Set(causes))
+        if (cause !== "Invalid involvedObject.namespace")
+          assert.ok(answer.causes.includes(cause), `${cause} in ${answer.causes.join()}`);
       await must(404, "GET", `${events}/${id}`);
     });
   }
@@ -92,19 +125,34 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     const id = next();
     const answer = await must(201, "POST", events, { body: newEvent(id, namespace) });
     assert.deepEqual([answer.at("apiVersion"), answer.at("kind")], [`${group}/v1`, "Event"]);
-    assert.deepEqual([(await must(200, "GET", `${core}/${id}`)).at("apiVersion"), (await must(200, "GET", `${core}/${id}`)).at("kind")], ["v1", "Event"]);
+    assert.deepEqual(
+      [
+        (await must(200, "GET", `${core}/${id}`)).at("apiVersion"),
+        (await must(200, "GET", `${core}/${id}`)).at("kind"),
+      ],
+      ["v1", "Event"],
+    );
   });
 
   test(`${name}: metadata may be left to the server`, async () => {
     const { metadata: _, ...rest } = newEvent("", namespace);
     const refused = await must(422, "POST", events, { body: rest });
     assert.deepEqual(refused.causes, ["Required metadata.name"]);
-    assert.match(String((await must(201, "POST", events, { body: { ...rest, metadata: { generateName: "made-" } } })).at("metadata.name")), /^made-.{5}$/);
+    assert.match(
+      String(
+        (await must(201, "POST", events, { body: { ...rest, metadata: { generateName: "made-" } } })).at(
+          "metadata.name",
+        ),
+      ),
+      /^made-.{5}$/,
+    );
   });
 
   test(`${name}: microseconds survive the way in and out`, async () => {
     const id = next();
-    await must(201, "POST", events, { body: newEvent(id, namespace, { eventTime: "2030-12-31T23:59:59.000001Z" }) });
+    await must(201, "POST", events, {
+      body: newEvent(id, namespace, { eventTime: "2030-12-31T23:59:59.000001Z" }),
+    });
     assert.equal((await must(200, "GET", `${events}/${id}`)).at("eventTime"), "2030-12-31T23:59:59.000001Z");
     assert.equal((await must(200, "GET", `${core}/${id}`)).at("eventTime"), "2030-12-31T23:59:59.000001Z");
   });
@@ -132,10 +180,21 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     const id = next();
     await must(201, "POST", events, { body: newEvent(id, namespace) });
     for (const count of [2, 7, 3]) {
-      const answer = await must(200, "PATCH", `${events}/${id}`, { type: "application/merge-patch+json", body: { series: { ...series, count } } });
+      const answer = await must(200, "PATCH", `${events}/${id}`, {
+        type: "application/merge-patch+json",
+        body: { series: { ...series, count } },
+      });
       assert.deepEqual(answer.at("series"), { ...series, count });
     }
-    assert.deepEqual((await ask("PATCH", `${events}/${id}`, { type: "application/merge-patch+json", body: { series: { count: 1 } } })).causes, ["Invalid series.count"]);
+    assert.deepEqual(
+      (
+        await ask("PATCH", `${events}/${id}`, {
+          type: "application/merge-patch+json",
+          body: { series: { count: 1 } },
+        })
+      ).causes,
+      ["Invalid series.count"],
+    );
   });
 
   test(`${name}: the fields of the older form are stored and returned unchanged, their times in seconds`, async () => {
@@ -143,22 +202,34 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     await must(201, "POST", core, { body: coreEvent(id, namespace, { count: -3 }) });
     const answer = await must(200, "GET", `${events}/${id}`);
     assert.deepEqual(
-      [answer.at("deprecatedCount"), answer.at("deprecatedFirstTimestamp"), answer.at("deprecatedLastTimestamp"), answer.at("deprecatedSource")],
+      [
+        answer.at("deprecatedCount"),
+        answer.at("deprecatedFirstTimestamp"),
+        answer.at("deprecatedLastTimestamp"),
+        answer.at("deprecatedSource"),
+      ],
       [-3, "2030-01-02T03:04:05Z", "2030-01-02T03:04:05Z", { component: "tester", host: "node-1" }],
     );
     const bare = next();
     await must(201, "POST", core, { body: { metadata: { name: bare }, involvedObject: { namespace } } });
     const empty = await must(200, "GET", `${events}/${bare}`);
-    assert.deepEqual([empty.at("deprecatedFirstTimestamp"), empty.at("deprecatedCount"), empty.at("deprecatedSource")], [null, undefined, {}]);
+    assert.deepEqual(
+      [empty.at("deprecatedFirstTimestamp"), empty.at("deprecatedCount"), empty.at("deprecatedSource")],
+      [null, undefined, {}],
+    );
   });
 
   test(`${name}: rules for new events do not hold for those that are there`, async () => {
     const id = next();
-    await must(201, "POST", core, { body: coreEvent(id, namespace, { reason: long(200), message: long(2000) }) });
+    await must(201, "POST", core, {
+      body: coreEvent(id, namespace, { reason: long(200), message: long(2000) }),
+    });
     const { json } = await must(200, "GET", `${events}/${id}`);
     const same = await must(200, "PUT", `${events}/${id}`, { body: json });
     assert.deepEqual({ ...same.json, metadata: {} }, { ...json, metadata: {} });
-    const labelled = await must(200, "PUT", `${events}/${id}`, { body: { ...json, metadata: { name: id, labels: { seen: "yes" } } } });
+    const labelled = await must(200, "PUT", `${events}/${id}`, {
+      body: { ...json, metadata: { name: id, labels: { seen: "yes" } } },
+    });
     assert.deepEqual(labelled.at("metadata.labels"), { seen: "yes" });
   });
 
@@ -191,10 +262,16 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
   test(`${name}: a list carries apiVersion, kind and metadata, and items even when there are none`, async () => {
     const empty = await must(200, "GET", `/apis/${group}/v1/namespaces/nowhere/events`);
-    assert.deepEqual([empty.at("apiVersion"), empty.at("kind"), empty.at("items")], [`${group}/v1`, "EventList", []]);
+    assert.deepEqual(
+      [empty.at("apiVersion"), empty.at("kind"), empty.at("items")],
+      [`${group}/v1`, "EventList", []],
+    );
     assert.match(String(empty.at("metadata.resourceVersion")), /^\d+$/);
     const coreList = await must(200, "GET", "/api/v1/namespaces/nowhere/events");
-    assert.deepEqual([coreList.at("apiVersion"), coreList.at("kind"), coreList.at("items")], ["v1", "EventList", []]);
+    assert.deepEqual(
+      [coreList.at("apiVersion"), coreList.at("kind"), coreList.at("items")],
+      ["v1", "EventList", []],
+    );
   });
 
   const places: [where: string, regarding: string, status: number][] = [
@@ -207,35 +284,69 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   for (const [where, about, status] of places) {
     test(`${name}: an event in ${where} about an object in ${about || "no namespace"} answers ${status}`, async () => {
       const of = (word: string): string => (word === "here" ? namespace : word === "system" ? system : word);
-      const body = newEvent(next(), namespace, { regarding: { name: "x", ...(about && { namespace: of(about) }) } });
-      assert.equal((await ask("POST", `/apis/${group}/v1/namespaces/${of(where)}/events`, { body })).status, status);
+      const body = newEvent(next(), namespace, {
+        regarding: { name: "x", ...(about && { namespace: of(about) }) },
+      });
+      assert.equal(
+        (await ask("POST", `/apis/${group}/v1/namespaces/${of(where)}/events`, { body })).status,
+        status,
+      );
     });
   }
 
   const coreRules: [name: string, more: Json, causes: string[]][] = [
     [
       "asks for nothing but the namespace of its object",
-      { reason: undefined, message: undefined, type: undefined, source: undefined, count: undefined, firstTimestamp: undefined },
+      {
+        reason: undefined,
+        message: undefined,
+        type: undefined,
+        source: undefined,
+        count: undefined,
+        firstTimestamp: undefined,
+      },
       [],
     ],
     ["takes names that are no host names", { metadata: { name: "Upper_Case" } }, []],
-    ["refuses an object of another namespace", { involvedObject: { namespace: "other" } }, ["Invalid involvedObject.namespace"]],
+    [
+      "refuses an object of another namespace",
+      { involvedObject: { namespace: "other" } },
+      ["Invalid involvedObject.namespace"],
+    ],
     [
       "asks for more when there is a time of the newer form",
       { eventTime: later },
-      ["Required reportingComponent", "Invalid reportingComponent", "Invalid reportingComponent", "Required reportingInstance", "Required action"],
+      [
+        "Required reportingComponent",
+        "Invalid reportingComponent",
+        "Invalid reportingComponent",
+        "Required reportingInstance",
+        "Required action",
+      ],
     ],
   ];
   for (const [sentence, more, causes] of coreRules) {
     test(`${name}: the core group ${sentence}`, async () => {
       const answer = await ask("POST", core, { body: coreEvent(next(), namespace, more) });
-      assert.deepEqual([answer.status, causes.length > 0 ? answer.causes.toSorted() : []], [causes.length > 0 ? 422 : 201, causes.toSorted()], answer.text);
+      assert.deepEqual(
+        [answer.status, causes.length > 0 ? answer.causes.toSorted() : []],
+        [causes.length > 0 ? 422 : 201, causes.toSorted()],
+        answer.text,
+      );
     });
   }
 
   test(`${name}: every field has its twin in the other group`, async () => {
     const id = next();
-    const related = { kind: "Node", name: "n", apiVersion: "v1", fieldPath: "spec", resourceVersion: "7", uid: "u-2", namespace: "x" };
+    const related = {
+      kind: "Node",
+      name: "n",
+      apiVersion: "v1",
+      fieldPath: "spec",
+      resourceVersion: "7",
+      uid: "u-2",
+      namespace: "x",
+    };
     const sent = newEvent(id, namespace, { related, series });
     await must(201, "POST", events, { body: sent });
     const twin = (await must(200, "GET", `${core}/${id}`)).json;

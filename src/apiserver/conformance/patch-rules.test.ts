@@ -1,58 +1,156 @@
-// What odd patches and configurations are answered with: the status, the causes and the warnings that clients of this API family know.
+// What odd patches and configurations are answered with: the status, the causes and the warnings that clients
+// of this API family know.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Answer, serve } from "../server.fixture.ts";
 
 const { ask, must, place } = await serve();
-const [json, merge, strategic, apply] = ["json-patch+json", "merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"].map((type) => `application/${type}`) as [
-  string,
-  string,
-  string,
-  string,
-];
+const [json, merge, strategic, apply] = [
+  "json-patch+json",
+  "merge-patch+json",
+  "strategic-merge-patch+json",
+  "apply-patch+yaml",
+].map((type) => `application/${type}`) as [string, string, string, string];
 const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1" } };
 const strict = "?fieldValidation=Strict";
 const mine = "?fieldManager=m";
 const twice = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n';
 
 /** What stands between quotation marks in the warnings. */
-const warned = ({ headers }: Answer): string[] => [headers["warning"] ?? []].flat().map((text) => /\\"(.*)\\"/.exec(text)?.[1] ?? text);
+const warned = ({ headers }: Answer): string[] =>
+  [headers["warning"] ?? []].flat().map((text) => /\\"(.*)\\"/.exec(text)?.[1] ?? text);
 
 interface Outcome {
   readonly causes?: readonly string[];
   readonly warned?: readonly string[];
   readonly data?: unknown;
 }
-const cases: [name: string, type: string, query: string, body: unknown, status: number, outcome?: Outcome][] = [
-  ["a duplicate field of a merge patch is a warning", merge, "", '{"data":{"x":"2"},"data":{"y":"2"}}', 200, { warned: ["data"], data: { x: "1", y: "2" } }],
-  ["a duplicate field of a merge patch is invalid for a strict client", merge, strict, '{"data":{"x":"2"},"data":{"y":"2"}}', 422, { causes: ["Invalid patch"] }],
-  ["the same of a strategic patch", strategic, strict, '{"data":{"x":"2"},"data":{"y":"2"}}', 422, { causes: ["Invalid patch"] }],
-  ["a step of a JSON patch that says more is a warning", json, "", [{ op: "add", path: "/data/y", value: "2", why: "" }], 200, { warned: ["[0].why"] }],
+const cases: [name: string, type: string, query: string, body: unknown, status: number, outcome?: Outcome][] =
   [
-    "a step of a JSON patch that says more is invalid for a strict client",
-    json,
-    strict,
-    [{ op: "test", path: "/data/x", value: "1", why: "" }],
-    422,
-    { causes: ["Invalid patch"] },
-  ],
-  ["it is nobody's business where fields are ignored", json, "?fieldValidation=Ignore", [{ op: "test", path: "/data/x", value: "1", why: "" }], 200, { warned: [] }],
-  ["a step must be named by a text", json, "", [{ op: 1, path: "/data/x" }], 400],
-  ["unknown fields are told in their order", merge, "", { z: 1, b: 1 }, 200, { warned: ["b", "z"] }],
-  ["a merge patch may take the kind away", merge, "", { kind: null }, 200],
-  ["a merge patch may not take the version away", merge, "", { apiVersion: null }, 400],
-  ["a strategic patch cannot make it another kind", strategic, "", { kind: "Secret", apiVersion: "v9" }, 200, { data: { x: "1" } }],
-  ["a strategic patch that is null changes nothing", strategic, "", "null", 200, { data: { x: "1" } }],
-  ["a strategic patch replaces the whole object", strategic, "", { $patch: "replace", metadata: { name: "a" }, data: { z: "1" } }, 200, { data: { z: "1" } }],
-  ["a strategic patch cannot delete the whole object", strategic, "", { $patch: "delete" }, 400],
-  ["a configuration may leave the name to the path", apply, mine, { apiVersion: "v1", kind: "ConfigMap", data: { y: "1" } }, 200, { data: { x: "1", y: "1" } }],
-  ["a configuration with another uid", apply, mine, { ...map, metadata: { name: "a", uid: "u" } }, 422, { causes: ["Invalid metadata.uid", "Invalid metadata.uid"] }],
-  ["a configuration with owners, even none", apply, mine, { ...map, metadata: { name: "a", managedFields: [] } }, 400],
-  ["a configuration without owners", apply, mine, { ...map, metadata: { name: "a", managedFields: null } }, 200],
-  ["a key that stands twice in a configuration is a warning", apply, `${mine}&force=1`, twice, 200, { warned: ["x"], data: { x: "2" } }],
-  ["a key that stands twice in a configuration is refused for a strict client", apply, `${mine}&force=1&fieldValidation=Strict`, twice, 400],
-  ["a manager with two characters that cannot be printed", merge, "?fieldManager=%07%07", {}, 422, { causes: ["Invalid fieldManager", "Invalid fieldManager"] }],
-];
+    [
+      "a duplicate field of a merge patch is a warning",
+      merge,
+      "",
+      '{"data":{"x":"2"},"data":{"y":"2"}}',
+      200,
+      { warned: ["data"], data: { x: "1", y: "2" } },
+    ],
+    [
+      "a duplicate field of a merge patch is invalid for a strict client",
+      merge,
+      strict,
+      '{"data":{"x":"2"},"data":{"y":"2"}}',
+      422,
+      { causes: ["Invalid patch"] },
+    ],
+    [
+      "the same of a strategic patch",
+      strategic,
+      strict,
+      '{"data":{"x":"2"},"data":{"y":"2"}}',
+      422,
+      { causes: ["Invalid patch"] },
+    ],
+    [
+      "a step of a JSON patch that says more is a warning",
+      json,
+      "",
+      [{ op: "add", path: "/data/y", value: "2", why: "" }],
+      200,
+      { warned: ["[0].why"] },
+    ],
+    [
+      "a step of a JSON patch that says more is invalid for a strict client",
+      json,
+      strict,
+      [{ op: "test", path: "/data/x", value: "1", why: "" }],
+      422,
+      { causes: ["Invalid patch"] },
+    ],
+    [
+      "it is nobody's business where fields are ignored",
+      json,
+      "?fieldValidation=Ignore",
+      [{ op: "test", path: "/data/x", value: "1", why: "" }],
+      200,
+      { warned: [] },
+    ],
+    ["a step must be named by a text", json, "", [{ op: 1, path: "/data/x" }], 400],
+    ["unknown fields are told in their order", merge, "", { z: 1, b: 1 }, 200, { warned: ["b", "z"] }],
+    ["a merge patch may take the kind away", merge, "", { kind: null }, 200],
+    ["a merge patch may not take the version away", merge, "", { apiVersion: null }, 400],
+    [
+      "a strategic patch cannot make it another kind",
+      strategic,
+      "",
+      { kind: "Secret", apiVersion: "v9" },
+      200,
+      { data: { x: "1" } },
+    ],
+    ["a strategic patch that is null changes nothing", strategic, "", "null", 200, { data: { x: "1" } }],
+    [
+      "a strategic patch replaces the whole object",
+      strategic,
+      "",
+      { $patch: "replace", metadata: { name: "a" }, data: { z: "1" } },
+      200,
+      { data: { z: "1" } },
+    ],
+    ["a strategic patch cannot delete the whole object", strategic, "", { $patch: "delete" }, 400],
+    [
+      "a configuration may leave the name to the path",
+      apply,
+      mine,
+      { apiVersion: "v1", kind: "ConfigMap", data: { y: "1" } },
+      200,
+      { data: { x: "1", y: "1" } },
+    ],
+    [
+      "a configuration with another uid",
+      apply,
+      mine,
+      { ...map, metadata: { name: "a", uid: "u" } },
+      422,
+      { causes: ["Invalid metadata.uid", "Invalid metadata.uid"] },
+    ],
+    [
+      "a configuration with owners, even none",
+      apply,
+      mine,
+      { ...map, metadata: { name: "a", managedFields: [] } },
+      400,
+    ],
+    [
+      "a configuration without owners",
+      apply,
+      mine,
+      { ...map, metadata: { name: "a", managedFields: null } },
+      200,
+    ],
+    [
+      "a key that stands twice in a configuration is a warning",
+      apply,
+      `${mine}&force=1`,
+      twice,
+      200,
+      { warned: ["x"], data: { x: "2" } },
+    ],
+    [
+      "a key that stands twice in a configuration is refused for a strict client",
+      apply,
+      `${mine}&force=1&fieldValidation=Strict`,
+      twice,
+      400,
+    ],
+    [
+      "a manager with two characters that cannot be printed",
+      merge,
+      "?fieldManager=%07%07",
+      {},
+      422,
+      { causes: ["Invalid fieldManager", "Invalid fieldManager"] },
+    ],
+  ];
 for (const [name, type, query, body, status, { causes, warned: warnings, data } = {}] of cases) {
   test(`patching: ${name}`, async () => {
     const path = `/api/v1/namespaces/${await place()}/configmaps`;
@@ -72,11 +170,19 @@ test("a patch of nothing is not looked into", async () => {
 
 test("a key that stands twice in YAML is a warning, and refused for a strict client", async () => {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
-  const answer = await must(201, "POST", path, { type: "application/yaml", body: `${twice}odd: 1\nbad: 1\n` });
+  const answer = await must(201, "POST", path, {
+    type: "application/yaml",
+    body: `${twice}odd: 1\nbad: 1\n`,
+  });
   assert.deepEqual(warned(answer), ["x", "bad", "odd"]);
   assert.deepEqual(answer.at("data"), { x: "2" });
   await must(400, "PUT", `${path}/a${strict}`, { type: "application/yaml", body: twice });
-  assert.deepEqual(warned(await must(200, "PUT", `${path}/a?fieldValidation=Ignore`, { type: "application/yaml", body: twice })), []);
+  assert.deepEqual(
+    warned(
+      await must(200, "PUT", `${path}/a?fieldValidation=Ignore`, { type: "application/yaml", body: twice }),
+    ),
+    [],
+  );
 });
 
 const deletions: [name: string, query: string, body: unknown, status: number, causes?: string[]][] = [
@@ -101,7 +207,10 @@ test("a replacement that creates forgets the version it came with", async () => 
   const lease = { metadata: { name: "l", resourceVersion: "5" }, spec: {} };
   await must(201, "PUT", path, { body: lease });
   const refused = await ask("PUT", path, { body: { metadata: { name: "l" }, spec: {} } });
-  assert.deepEqual([refused.status, refused.at("details.kind"), refused.causes], [422, "leases", ["Invalid metadata.resourceVersion"]]);
+  assert.deepEqual(
+    [refused.status, refused.at("details.kind"), refused.causes],
+    [422, "leases", ["Invalid metadata.resourceVersion"]],
+  );
 });
 
 const creating: [name: string, verbs: string[], status: number][] = [
@@ -114,11 +223,28 @@ for (const [name, verbs, status] of creating) {
     const rbac = `/apis/rbac.authorization.orch.io/v1/namespaces/${namespace}`;
     const rules = [{ apiGroups: ["", "coordination.orch.io"], resources: ["configmaps", "leases"], verbs }];
     await must(201, "POST", `${rbac}/roles`, { body: { metadata: { name: "r" }, rules } });
-    await must(201, "POST", `${rbac}/rolebindings`, { body: { metadata: { name: "b" }, roleRef: { kind: "Role", name: "r" }, subjects: [{ kind: "User", name: "helper" }] } });
+    await must(201, "POST", `${rbac}/rolebindings`, {
+      body: {
+        metadata: { name: "b" },
+        roleRef: { kind: "Role", name: "r" },
+        subjects: [{ kind: "User", name: "helper" }],
+      },
+    });
     const trusted = { name: "helper", groups: [] };
-    const applied = await must(status, "PATCH", `/api/v1/namespaces/${namespace}/configmaps/a${mine}`, { type: apply, body: map, trusted });
-    const put = await must(status, "PUT", `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases/l`, { body: { metadata: { name: "l" }, spec: {} }, trusted });
-    if (status === 403) assert.deepEqual([applied.at("details"), put.at("details.kind")], [{ name: "a", kind: "configmaps" }, "leases"]);
+    const applied = await must(status, "PATCH", `/api/v1/namespaces/${namespace}/configmaps/a${mine}`, {
+      type: apply,
+      body: map,
+      trusted,
+    });
+    const put = await must(status, "PUT", `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases/l`, {
+      body: { metadata: { name: "l" }, spec: {} },
+      trusted,
+    });
+    if (status === 403)
+      assert.deepEqual(
+        [applied.at("details"), put.at("details.kind")],
+        [{ name: "a", kind: "configmaps" }, "leases"],
+      );
   });
 }
 
@@ -126,7 +252,9 @@ for (const apiVersion of ["v1", "meta.orch.io/v1", "apps/v1", "example.com/v7"])
   test(`deletion options may be of ${apiVersion}`, async () => {
     const path = `/api/v1/namespaces/${await place()}/configmaps`;
     await must(201, "POST", path, { body: map });
-    await must(200, "DELETE", `${path}/a`, { body: { apiVersion, kind: "DeleteOptions", propagationPolicy: "Foreground" } });
+    await must(200, "DELETE", `${path}/a`, {
+      body: { apiVersion, kind: "DeleteOptions", propagationPolicy: "Foreground" },
+    });
     assert.deepEqual((await must(200, "GET", `${path}/a`)).at("metadata.finalizers"), ["foregroundDeletion"]);
     await must(400, "DELETE", `${path}/a`, { body: { apiVersion, kind: "ConfigMap" } });
   });

@@ -4,12 +4,14 @@ import { test } from "node:test";
 import { type Json, at, coreEvent, each, serve } from "../server.fixture.ts";
 
 const { ask, must, place, watch } = await serve();
-const form = (as: string, version = "v1", media = "application/json"): string => `${media};as=${as};v=${version};g=meta.orch.io`;
+const form = (as: string, version = "v1", media = "application/json"): string =>
+  `${media};as=${as};v=${version};g=meta.orch.io`;
 const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
 
 async function maps(...labels: readonly string[]): Promise<string> {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
-  for (const [index, x] of labels.entries()) await must(201, "POST", path, { body: { metadata: { name: "abcdef"[index], labels: { x } } } });
+  for (const [index, x] of labels.entries())
+    await must(201, "POST", path, { body: { metadata: { name: "abcdef"[index], labels: { x } } } });
   return path;
 }
 
@@ -20,7 +22,10 @@ test("pages of events are cut even where any version will do", async () => {
   const page = await must(200, "GET", `${path}?resourceVersion=0&limit=1`);
   assert.deepEqual(names(page.json), ["a"]);
   assert.ok(page.at("metadata.continue"));
-  assert.deepEqual(names((await must(200, "GET", `${await maps("1", "2")}?resourceVersion=0&limit=1`)).json), ["a", "b"]);
+  assert.deepEqual(
+    names((await must(200, "GET", `${await maps("1", "2")}?resourceVersion=0&limit=1`)).json),
+    ["a", "b"],
+  );
 });
 
 test("there are no pages of one name within a namespace", async () => {
@@ -54,24 +59,48 @@ test("a watch of tables has titles on the first one only", async () => {
   const [third] = await watching.next();
   watching.stop();
   assert.equal((at(first, "object.columnDefinitions") as unknown[]).length, 3);
-  assert.deepEqual([at(second, "object.columnDefinitions"), at(third, "object.columnDefinitions")], [null, null]);
+  assert.deepEqual(
+    [at(second, "object.columnDefinitions"), at(third, "object.columnDefinitions")],
+    [null, null],
+  );
   assert.deepEqual(at(third, "object.rows.0.cells.0"), "c");
 });
 
 test("the rows of a table are of the version of the table", async () => {
   const table = await must(200, "GET", await maps("1"), { accept: form("Table", "v1beta1") });
-  assert.deepEqual([table.at("apiVersion"), table.at("rows.0.object.apiVersion")], ["meta.orch.io/v1beta1", "meta.orch.io/v1beta1"]);
+  assert.deepEqual(
+    [table.at("apiVersion"), table.at("rows.0.object.apiVersion")],
+    ["meta.orch.io/v1beta1", "meta.orch.io/v1beta1"],
+  );
 });
 
 const binary = "application/vnd.orch.protobuf";
 const accepts: [name: string, where: "list" | "object", accept: string, status: number, kind?: string][] = [
-  ["a table in the binary form, or JSON", "list", `${form("Table", "v1", binary)},application/json`, 200, "ConfigMapList"],
+  [
+    "a table in the binary form, or JSON",
+    "list",
+    `${form("Table", "v1", binary)},application/json`,
+    200,
+    "ConfigMapList",
+  ],
   ["a table in the binary form", "list", form("Table", "v1", binary), 406],
   ["the metadata of one object, or JSON", "list", `${form("PartialObjectMetadata")},application/json`, 406],
   ["the metadata of a list, or JSON", "object", `${form("PartialObjectMetadataList")},application/json`, 406],
-  ["a form of a group that is not ours, or JSON", "list", "application/json;as=Table;v=v1;g=example.com,application/json", 200, "ConfigMapList"],
+  [
+    "a form of a group that is not ours, or JSON",
+    "list",
+    "application/json;as=Table;v=v1;g=example.com,application/json",
+    200,
+    "ConfigMapList",
+  ],
   ["a form nobody knows, or JSON", "object", `${form("Poem")},application/json`, 200, "ConfigMap"],
-  ["tables of two versions, or JSON", "list", `${form("Table", "v9")},${form("Table", "v1beta1")},application/json`, 200, "Table"],
+  [
+    "tables of two versions, or JSON",
+    "list",
+    `${form("Table", "v9")},${form("Table", "v1beta1")},application/json`,
+    200,
+    "Table",
+  ],
 ];
 for (const [name, where, accept, status, kind] of accepts) {
   test(`of ${where === "list" ? "a list" : "an object"} a client takes ${name}: ${kind ?? status}`, async () => {
@@ -88,7 +117,10 @@ test("a watch in YAML is refused without details", async () => {
 });
 
 test("an empty list of metadata has no items at all", async () => {
-  assert.equal((await must(200, "GET", await maps(), { accept: form("PartialObjectMetadataList") })).at("items"), null);
+  assert.equal(
+    (await must(200, "GET", await maps(), { accept: form("PartialObjectMetadataList") })).at("items"),
+    null,
+  );
 });
 
 const versions: [accept: string, status: number][] = [
@@ -97,11 +129,18 @@ const versions: [accept: string, status: number][] = [
   ["application/yaml", 406],
   ["application/xml", 406],
 ];
-for (const [accept, status] of versions) test(`the version as ${accept} answers ${status}`, async () => void (await must(status, "GET", "/version", { accept })));
+for (const [accept, status] of versions)
+  test(`the version as ${accept} answers ${status}`, async () =>
+    void (await must(status, "GET", "/version", { accept })));
 
 test("every health check has a path of its own, and the root lists it", async () => {
   const paths = (await must(200, "GET", "/")).at("paths") as string[];
-  for (const check of ["ping", "log", "poststarthook/rbac/bootstrap-roles", "poststarthook/start-system-namespaces-controller"]) {
+  for (const check of [
+    "ping",
+    "log",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/start-system-namespaces-controller",
+  ]) {
     for (const endpoint of ["healthz", "livez", "readyz"]) {
       assert.ok(paths.includes(`/${endpoint}/${check}`), check);
       await must(200, "GET", `/${endpoint}/${check}`);
@@ -115,8 +154,12 @@ test("the old path of watches is checked as a list", async () => {
   const rv = (await must(200, "GET", path)).at("metadata.resourceVersion");
   const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
   await must(200, "GET", `${old}?${query}`);
-  assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, ["Forbidden resourceVersionMatch"]);
-  assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, ["Forbidden sendInitialEvents"]);
+  assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, [
+    "Forbidden resourceVersionMatch",
+  ]);
+  assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, [
+    "Forbidden sendInitialEvents",
+  ]);
 });
 
 test("a watch that should have ended before it began ends at once", async () => {
@@ -146,11 +189,18 @@ for (const [path, wanted, status] of selectors) {
 test("a scale makes a table, and has metadata", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-  await must(201, "POST", path, { body: { metadata: { name: "d" }, spec: { replicas: 3, selector: { matchLabels: { a: "b" } }, template } } });
+  await must(201, "POST", path, {
+    body: { metadata: { name: "d" }, spec: { replicas: 3, selector: { matchLabels: { a: "b" } }, template } },
+  });
   const table = await must(200, "GET", `${path}/d/scale`, { accept: form("Table") });
   assert.deepEqual(each(table.at("columnDefinitions"), "name"), ["Name", "Desired", "Available", "Age"]);
   assert.deepEqual((table.at("rows.0.cells") as unknown[]).slice(0, 3), ["d", 3, 0]);
-  assert.equal((await must(200, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadata") })).at("metadata.name"), "d");
+  assert.equal(
+    (await must(200, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadata") })).at(
+      "metadata.name",
+    ),
+    "d",
+  );
   await must(406, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadataList") });
 });
 
@@ -165,17 +215,30 @@ test("the token of a page means the same place in another namespace and in all o
 
 test("every kind can be watched as tables, its marks too", async () => {
   const listing = await serve({ flags: ["--feature-gates=WatchList=true"] });
-  const groups = (await listing.must(200, "GET", "/apis")).at("groups") as { versions: { groupVersion: string }[] }[];
-  const roots = ["/api/v1", ...groups.flatMap(({ versions: served }) => served.map(({ groupVersion }) => `/apis/${groupVersion}`))];
+  const groups = (await listing.must(200, "GET", "/apis")).at("groups") as {
+    versions: { groupVersion: string }[];
+  }[];
+  const roots = [
+    "/api/v1",
+    ...groups.flatMap(({ versions: served }) => served.map(({ groupVersion }) => `/apis/${groupVersion}`)),
+  ];
   for (const root of roots) {
-    const resources = (await listing.must(200, "GET", root)).at("resources") as { name: string; verbs: string[] }[];
+    const resources = (await listing.must(200, "GET", root)).at("resources") as {
+      name: string;
+      verbs: string[];
+    }[];
     for (const { name } of resources.filter(({ verbs }) => verbs.includes("watch"))) {
-      const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=none";
+      const query =
+        "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=none";
       const watching = listing.watch(`${root}/${name}?${query}`, { accept: form("Table") });
       const [mark] = await watching.next();
       watching.stop();
       assert.equal(at(mark, "type"), "BOOKMARK", name);
-      assert.equal((at(mark, "object.rows.0.cells") as unknown[]).length, (at(mark, "object.columnDefinitions") as unknown[]).length, name);
+      assert.equal(
+        (at(mark, "object.rows.0.cells") as unknown[]).length,
+        (at(mark, "object.columnDefinitions") as unknown[]).length,
+        name,
+      );
     }
   }
 });

@@ -1,4 +1,5 @@
-// How the server is reached, what it keeps where, and how it tells its health, as document 1 states it in sections 2.3 and 3.
+// How the server is reached, what it keeps where, and how it tells its health, as document 1 states it in
+// sections 2.3 and 3.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -29,22 +30,43 @@ const outside = Object.values(networkInterfaces())
 
 const addresses: [name: string, flags: string[], expected: string][] = [
   ["the advertised address", ["--advertise-address=192.0.2.7", "--bind-address=192.0.2.8"], "192.0.2.7"],
-  ["the bind address where none is advertised", ["--advertise-address=", "--bind-address=192.0.2.8"], "192.0.2.8"],
-  ["that of the way out where it binds to all", ["--advertise-address=", "--bind-address=0.0.0.0"], outside ?? "127.0.0.1"],
-  ["that of the way out where it binds to all of the newer family", ["--advertise-address=", "--bind-address=::"], outside ?? "127.0.0.1"],
+  [
+    "the bind address where none is advertised",
+    ["--advertise-address=", "--bind-address=192.0.2.8"],
+    "192.0.2.8",
+  ],
+  [
+    "that of the way out where it binds to all",
+    ["--advertise-address=", "--bind-address=0.0.0.0"],
+    outside ?? "127.0.0.1",
+  ],
+  [
+    "that of the way out where it binds to all of the newer family",
+    ["--advertise-address=", "--bind-address=::"],
+    outside ?? "127.0.0.1",
+  ],
 ];
-for (const [name, flags, expected] of addresses) test(`members reach the server at ${name}`, () => assert.equal(publicAddress(settings(...flags)), expected));
+for (const [name, flags, expected] of addresses)
+  test(`members reach the server at ${name}`, () =>
+    assert.equal(publicAddress(settings(...flags)), expected));
 
 test("an external host name stands in the addresses that are handed out", async () => {
   assert.equal(externalAddress(settings("--external-hostname=api.example")), "api.example:6443");
   assert.equal(externalAddress(settings("--advertise-address=fd00::1")), "[fd00::1]:6443");
   const { must } = await serve({ flags: ["--external-hostname=api.example"] });
-  assert.equal((await must(200, "GET", "/api")).at("serverAddressByClientCIDRs.0.serverAddress"), "api.example:6443");
+  assert.equal(
+    (await must(200, "GET", "/api")).at("serverAddressByClientCIDRs.0.serverAddress"),
+    "api.example:6443",
+  );
 });
 
 for (const address of ["0.0.0.0", "::", ""]) {
   test(`a bind address of "${address}" is all interfaces`, async (t) => {
-    const port = await open(t, { ...settings(`--bind-address=${address || "::"}`, `--cert-dir=${folder(t)}`), ...(address === "" && { bindAddress: "" }), securePort: 0 });
+    const port = await open(t, {
+      ...settings(`--bind-address=${address || "::"}`, `--cert-dir=${folder(t)}`),
+      ...(address === "" && { bindAddress: "" }),
+      securePort: 0,
+    });
     assert.match(port.listener.address.address, /^(0\.0\.0\.0|::)$/);
     assert.match(port.url, /^https:\/\/127\.0\.0\.1:\d+$/);
   });
@@ -52,7 +74,13 @@ for (const address of ["0.0.0.0", "::", ""]) {
 
 async function open(t: TestContext, given: ReturnType<typeof settings>) {
   const stop = new AbortController();
-  const port = await openSecurePort({ settings: given, clock: systemClock, log: silentLog, handle: async () => ({ status: 200, headers: {} }), signal: stop.signal });
+  const port = await openSecurePort({
+    settings: given,
+    clock: systemClock,
+    log: silentLog,
+    handle: async () => ({ status: 200, headers: {} }),
+    signal: stop.signal,
+  });
   t.after(async () => {
     stop.abort();
     await port.listener.close();
@@ -62,7 +90,10 @@ async function open(t: TestContext, given: ReturnType<typeof settings>) {
 
 test("without files a self-signed pair for the public address is made, kept, and used again", async (t) => {
   const certDir = folder(t);
-  const given = { ...settings(`--cert-dir=${certDir}`, "--advertise-address=192.0.2.7", "--bind-address=127.0.0.1"), securePort: 0 };
+  const given = {
+    ...settings(`--cert-dir=${certDir}`, "--advertise-address=192.0.2.7", "--bind-address=127.0.0.1"),
+    securePort: 0,
+  };
   const { certificate } = await open(t, given);
   assert.ok(new X509Certificate(certificate).checkIP("192.0.2.7"));
   assert.deepEqual(readdirSync(certDir).toSorted(), ["apiserver.crt", "apiserver.key"]);
@@ -72,9 +103,20 @@ test("without files a self-signed pair for the public address is made, kept, and
 
 test("a folder for certificates is not touched when files are given, which may hold the authority behind the certificate", async (t) => {
   const [certDir, files] = [join(folder(t), "none"), folder(t)];
-  const [server, authority] = ["server", "authority"].map((commonName) => selfSigned({ commonName }, ["localhost"], { now: Date.now(), days: 1 }));
-  writePair({ ...server!, certificate: `${server!.certificate}${authority!.certificate}` }, join(files, "a.crt"), join(files, "a.key"));
-  const given = settings(`--cert-dir=${certDir}`, `--tls-cert-file=${join(files, "a.crt")}`, `--tls-private-key-file=${join(files, "a.key")}`, "--bind-address=127.0.0.1");
+  const [server, authority] = ["server", "authority"].map((commonName) =>
+    selfSigned({ commonName }, ["localhost"], { now: Date.now(), days: 1 }),
+  );
+  writePair(
+    { ...server!, certificate: `${server!.certificate}${authority!.certificate}` },
+    join(files, "a.crt"),
+    join(files, "a.key"),
+  );
+  const given = settings(
+    `--cert-dir=${certDir}`,
+    `--tls-cert-file=${join(files, "a.crt")}`,
+    `--tls-private-key-file=${join(files, "a.key")}`,
+    "--bind-address=127.0.0.1",
+  );
   const { certificate } = await open(t, { ...given, securePort: 0 });
   assert.equal(certificate, readFileSync(join(files, "a.crt"), "utf8"));
   assert.equal(existsSync(certDir), false);
@@ -89,7 +131,13 @@ for (const [flag, first] of [
 ] as const) {
   test(`with ${flag} objects are stored so, below the prefix`, async () => {
     const store = new MemoryStore();
-    const started = await start({ dialect: dialects.orch, settings: settings(flag, "--store-prefix=/elsewhere"), store, listen: false, log: silentLog });
+    const started = await start({
+      dialect: dialects.orch,
+      settings: settings(flag, "--store-prefix=/elsewhere"),
+      store,
+      listen: false,
+      log: silentLog,
+    });
     try {
       const { entries } = await store.read({ prefix: "" });
       assert.ok(entries.length > 50);
@@ -128,7 +176,9 @@ function checks(clock: ReturnType<typeof virtualClock>, answers: () => Promise<u
     caughtUp: () => true,
   });
 }
-const failing = async (paths: readonly { readonly name: string; check(): void | Promise<void> }[]): Promise<string[]> => {
+const failing = async (
+  paths: readonly { readonly name: string; check(): void | Promise<void> }[],
+): Promise<string[]> => {
   const failed = await Promise.all(
     paths.map(
       async ({ name, check }) =>
@@ -178,7 +228,12 @@ test("figures of the store are looked up at their intervals, and with zero never
     },
     size: async () => ++looks.size,
   };
-  storeMetrics({ ...options, metrics: createMetrics({}), countEveryMilliseconds: 60_000, sizeEveryMilliseconds: 30_000 });
+  storeMetrics({
+    ...options,
+    metrics: createMetrics({}),
+    countEveryMilliseconds: 60_000,
+    sizeEveryMilliseconds: 30_000,
+  });
   storeMetrics({
     ...options,
     metrics: createMetrics({}),

@@ -20,7 +20,10 @@ export interface FakeAgentOptions {
 }
 
 export async function fakeAgent(options: FakeAgentOptions): Promise<FakeAgent> {
-  const { certificate, key } = selfSigned({ commonName: "agent" }, ["127.0.0.1"], { now: Date.now(), days: 1 });
+  const { certificate, key } = selfSigned({ commonName: "agent" }, ["127.0.0.1"], {
+    now: Date.now(),
+    days: 1,
+  });
   const asked: string[] = [];
   const headers: IncomingMessage["headers"][] = [];
   const open = new Set<Duplex>();

@@ -20,7 +20,10 @@ const addresses = [
 const options = (more: Partial<AgentOptions> = {}): AgentOptions => ({
   dialect: dialects.orch,
   objects: {
-    find: async (_path: string, name: string) => (name === "n1" ? { status: { addresses, daemonEndpoints: { nodeagentEndpoint: { Port: 1234 } } } } : undefined),
+    find: async (_path: string, name: string) =>
+      name === "n1"
+        ? { status: { addresses, daemonEndpoints: { nodeagentEndpoint: { Port: 1234 } } } }
+        : undefined,
   } as unknown as Objects,
   authorities: "",
   certificate: "",
@@ -31,7 +34,11 @@ const options = (more: Partial<AgentOptions> = {}): AgentOptions => ({
 });
 
 const orders: [name: string, types: string[], host: string | undefined][] = [
-  ["the first preferred type that the node has is taken", ["InternalDNS", "ExternalIP", "InternalIP"], "192.0.2.1"],
+  [
+    "the first preferred type that the node has is taken",
+    ["InternalDNS", "ExternalIP", "InternalIP"],
+    "192.0.2.1",
+  ],
   ["the order is that of the setting, not that of the node", ["InternalIP", "Hostname"], "10.0.0.1"],
   ["a node without any preferred address is not reached", ["ExternalDNS"], undefined],
 ];
@@ -59,7 +66,13 @@ function endWith(t: TestContext, server: Server): void {
 async function agentWithTls(t: TestContext, ca: ReturnType<typeof createAuthority>) {
   const life = { now: Date.now(), days: 1 };
   const serving = signServing(ca, { commonName: "n1" }, ["127.0.0.1"], life);
-  const server = createServer({ cert: serving.certificate, key: serving.key, ca: ca.certificate, requestCert: true, rejectUnauthorized: false });
+  const server = createServer({
+    cert: serving.certificate,
+    key: serving.key,
+    ca: ca.certificate,
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
   const callers: string[] = [];
   server.on("secureConnection", (socket: TLSSocket) => {
     callers.push(socket.authorized ? String(socket.getPeerCertificate().subject.CN) : "nobody");
@@ -77,7 +90,10 @@ test("an agent is trusted by its authority, and told who calls by the client cer
   const folder = mkdtempSync(join(tmpdir(), "orch-agents-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const life = { now: Date.now(), days: 1 };
-  const [ca, other] = [createAuthority({ commonName: "ca" }, life), createAuthority({ commonName: "other" }, life)];
+  const [ca, other] = [
+    createAuthority({ commonName: "ca" }, life),
+    createAuthority({ commonName: "other" }, life),
+  ];
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
@@ -93,7 +109,10 @@ test("an agent is trusted by its authority, and told who calls by the client cer
   const own = { certificate: file("client.crt", client.certificate), key: file("client.key", client.key) };
   await reach({ ...own, authorities: file("ca.crt", ca.certificate) });
   assert.deepEqual(callers, ["apiserver"]);
-  await assert.rejects(reach({ ...own, authorities: file("other.crt", other.certificate) }), (error: unknown) => error instanceof ApiError && error.code === 503);
+  await assert.rejects(
+    reach({ ...own, authorities: file("other.crt", other.certificate) }),
+    (error: unknown) => error instanceof ApiError && error.code === 503,
+  );
   const agents = agentsOf(options({ authorities: file("ca.crt", other.certificate) }));
   assert.equal(agents.tls().ca, other.certificate);
   file("ca.crt", ca.certificate);
@@ -107,6 +126,9 @@ test("an agent that does not answer in time is given up", async (t) => {
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
   const at = { host: "127.0.0.1", port: (silent.address() as AddressInfo).port };
-  await assert.rejects(dial(at, { rejectUnauthorized: false }, 50, new AbortController().signal), /no connection within 50 ms/);
+  await assert.rejects(
+    dial(at, { rejectUnauthorized: false }, 50, new AbortController().signal),
+    /no connection within 50 ms/,
+  );
   assert.equal(agentsOf(options()).timeoutMilliseconds, 5000);
 });

@@ -44,17 +44,26 @@ export function agentsOf(options: AgentOptions): Agents {
       const node = await options.objects.find<Node>("/nodes", nodeName);
       if (!node) throw notFound({ group: "", resource: "nodes" }, nodeName);
       const addresses = node.status.addresses ?? [];
-      const host = options.addressTypes.map((wanted) => addresses.find(({ type }) => type === wanted)?.address).find((address) => address);
+      const host = options.addressTypes
+        .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)
+        .find((address) => address);
       if (!host)
         throw serviceUnavailable(
           `no preferred addresses found for node "${nodeName}"; known addresses: [${addresses.map(({ type, address }) => `${type}: ${address}`).join(", ")}]`,
         );
-      const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[endpointField];
+      const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[
+        endpointField
+      ];
       return { host, port: endpoint?.Port || usualPort };
     },
     tls: (unchecked = false) => {
       const [ca, cert, secret] = [authorities(), certificate(), key()];
-      return { ...(ca && !unchecked && { ca }), ...(cert && { cert }), ...(secret && { key: secret }), rejectUnauthorized: ca !== undefined && !unchecked };
+      return {
+        ...(ca && !unchecked && { ca }),
+        ...(cert && { cert }),
+        ...(secret && { key: secret }),
+        rejectUnauthorized: ca !== undefined && !unchecked,
+      };
     },
   };
 }
@@ -70,12 +79,21 @@ function fileText(path: string): () => string | undefined {
   };
 }
 
-/** Opens a connection, over TLS when there is something to secure it with; all of it within the time given. */
-export async function dial({ host, port }: AgentAddress, tls: ConnectionOptions | undefined, timeoutMilliseconds: number, signal: AbortSignal): Promise<Socket> {
+/**
+ * Opens a connection, over TLS when there is something to secure it with; all of it within the time given.
+ */
+export async function dial(
+  { host, port }: AgentAddress,
+  tls: ConnectionOptions | undefined,
+  timeoutMilliseconds: number,
+  signal: AbortSignal,
+): Promise<Socket> {
   signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
     const target = { host, port, allowHalfOpen: true };
-    const socket: Socket = tls ? secure({ ...tls, ...target, ...(isIP(host) === 0 && { servername: host }) }) : connect(target);
+    const socket: Socket = tls
+      ? secure({ ...tls, ...target, ...(isIP(host) === 0 && { servername: host }) })
+      : connect(target);
     const settle = (error?: Error): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);
@@ -86,7 +104,10 @@ export async function dial({ host, port }: AgentAddress, tls: ConnectionOptions 
       reject(serviceUnavailable(`error trying to reach ${host}:${port}: ${error.message}`));
     };
     const gone = (): void => settle(new Error("the client has gone"));
-    const timer = setTimeout(() => settle(new Error(`no connection within ${timeoutMilliseconds} ms`)), timeoutMilliseconds || 30_000);
+    const timer = setTimeout(
+      () => settle(new Error(`no connection within ${timeoutMilliseconds} ms`)),
+      timeoutMilliseconds || 30_000,
+    );
     signal.addEventListener("abort", gone, { once: true });
     socket.once("error", settle);
     socket.once(tls ? "secureConnect" : "connect", () => settle());

@@ -9,7 +9,12 @@ import type { ConnectContext } from "./context.ts";
 import { podConnections } from "./pods.ts";
 import { proxyEndpoints } from "./proxy.ts";
 
-export function connectEndpoints(core: Core, settings: ApiserverSettings, admission: AdmissionChain, stopping: AbortSignal): readonly SpecialEndpoint[] {
+export function connectEndpoints(
+  core: Core,
+  settings: ApiserverSettings,
+  admission: AdmissionChain,
+  stopping: AbortSignal,
+): readonly SpecialEndpoint[] {
   const { dialect } = core.options;
   const objects = objectsOf(core);
   const agents = agentsOf({

@@ -23,7 +23,12 @@ export function connected({ target, method }: ApiCall, methods: readonly string[
 }
 
 /** Shows the options of a connection to admission. */
-export async function admitConnect(call: ApiCall, { admission }: ConnectContext, kind: string, options: object): Promise<void> {
+export async function admitConnect(
+  call: ApiCall,
+  { admission }: ConnectContext,
+  kind: string,
+  options: object,
+): Promise<void> {
   const { target } = call;
   const attempt = {
     operation: "CONNECT" as const,

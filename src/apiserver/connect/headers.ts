@@ -19,11 +19,20 @@ const hopByHop = new Set([
 
 export type PlainHeaders = Record<string, string | string[]>;
 
-/** What a client sent, without what was meant for this server alone: credentials, and the wish to be someone else. */
+/**
+ * What a client sent, without what was meant for this server alone: credentials, and the wish to be someone
+ * else.
+ */
 export function forwarded(call: Call): PlainHeaders {
   const headers: PlainHeaders = {};
   for (const [name, value] of Object.entries(call.headers)) {
-    if (value === undefined || name.startsWith(":") || name === "authorization" || isImpersonationHeader(name)) continue;
+    if (
+      value === undefined ||
+      name.startsWith(":") ||
+      name === "authorization" ||
+      isImpersonationHeader(name)
+    )
+      continue;
     headers[name] = typeof value === "string" ? value : [...value];
   }
   const protocols = headerList(call.headers, "sec-websocket-protocol");

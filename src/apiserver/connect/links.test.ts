@@ -19,14 +19,27 @@ const links: [name: string, link: string, expected: string][] = [
   ["of another kind", "mailto:/a", "mailto:/a"],
   ["that is empty", "", ""],
 ];
-for (const [name, link, expected] of links) test(`a link ${name}`, () => assert.equal(throughProxy(link, base), expected));
+for (const [name, link, expected] of links)
+  test(`a link ${name}`, () => assert.equal(throughProxy(link, base), expected));
 
 const long = `/${"x".repeat(20_000)}`;
 const pages: [name: string, page: string, expected: string][] = [
   ["links are led through the proxy", '<a href="/x">test</a>', '<a href="/p/proxy/x">test</a>'],
-  ["in all ways of quoting", "<A HREF='/x'><a href=/y><a\n  href = \"/z\" >", "<A HREF='/p/proxy/x'><a href=/p/proxy/y><a\n  href = \"/p/proxy/z\" >"],
-  ["in all attributes that are links", '<video poster="/a" src="/b" id="/c">', '<video poster="/p/proxy/a" src="/p/proxy/b" id="/c">'],
-  ["only where the element has such links", '<p href="/x"><constructor href="/x">', '<p href="/x"><constructor href="/x">'],
+  [
+    "in all ways of quoting",
+    "<A HREF='/x'><a href=/y><a\n  href = \"/z\" >",
+    "<A HREF='/p/proxy/x'><a href=/p/proxy/y><a\n  href = \"/p/proxy/z\" >",
+  ],
+  [
+    "in all attributes that are links",
+    '<video poster="/a" src="/b" id="/c">',
+    '<video poster="/p/proxy/a" src="/p/proxy/b" id="/c">',
+  ],
+  [
+    "only where the element has such links",
+    '<p href="/x"><constructor href="/x">',
+    '<p href="/x"><constructor href="/x">',
+  ],
   ["a tag may hold what ends tags", '<a title="1>0" href="/x">', '<a title="1>0" href="/p/proxy/x">'],
   ["self-closing tags have links, too", '<img src="/x"/>', '<img src="/p/proxy/x"/>'],
   ["comments stay", '<!-- <a href="/x"> --><a href="/y">', '<!-- <a href="/x"> --><a href="/p/proxy/y">'],

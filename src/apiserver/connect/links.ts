@@ -1,5 +1,5 @@
-// Pages that come through the proxy name their neighbours from the root of their own server. Such links are led through the proxy again,
-// as the page passes by; all else of it stays as it is.
+// Pages that come through the proxy name their neighbours from the root of their own server. Such links are
+// led through the proxy again, as the page passes by; all else of it stays as it is.
 
 /** Where a page comes from, and how it was asked for. */
 export interface LinkBase {
@@ -18,7 +18,8 @@ export function throughProxy(link: string, { home, asked, prefix }: LinkBase): s
   const [, scheme, host, path = "", rest = ""] = linkForm.exec(link) ?? [];
   if (host === undefined ? scheme !== undefined : host !== home && host !== asked) return link;
   if (!path.startsWith("/")) return link;
-  const origin = host !== undefined && host === asked ? `${scheme === undefined ? "" : `${scheme}:`}//${host}` : "";
+  const origin =
+    host !== undefined && host === asked ? `${scheme === undefined ? "" : `${scheme}:`}//${host}` : "";
   return `${origin}${path.startsWith(prefix) ? "" : prefix}${path}${rest}`;
 }
 
@@ -51,7 +52,12 @@ const linkAttributes: Readonly<Record<string, readonly string[]>> = {
   video: ["poster", "src"],
 };
 /** Elements whose inside holds no tags, and what ends it. */
-const plainText = new Map(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"].map((name) => [name, ending(`</${name}`)]));
+const plainText = new Map(
+  ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"].map((name) => [
+    name,
+    ending(`</${name}`),
+  ]),
+);
 const comment = ending("-->");
 const tag = /<([a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/iy;
 const tagStart = /<[a-z]/iy;
@@ -67,8 +73,14 @@ function ending(text: string): Ending {
   return { form: new RegExp(text, "gi"), length: text.length };
 }
 
-/** The page with its links changed. Bytes are taken for letters of one byte each, so that whatever is no link keeps its own. */
-export async function* withLinks(page: AsyncIterable<Uint8Array>, change: (link: string) => string): AsyncGenerator<Buffer> {
+/**
+ * The page with its links changed. Bytes are taken for letters of one byte each, so that whatever is no link
+ * keeps its own.
+ */
+export async function* withLinks(
+  page: AsyncIterable<Uint8Array>,
+  change: (link: string) => string,
+): AsyncGenerator<Buffer> {
   const scan = scanner(change);
   for await (const chunk of page) {
     const out = scan(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"), false);
@@ -78,7 +90,10 @@ export async function* withLinks(page: AsyncIterable<Uint8Array>, change: (link:
   if (out) yield Buffer.from(out, "latin1");
 }
 
-/** Takes the text piece by piece and gives what is ready of it; what may be cut in two waits for the next piece. */
+/**
+ * Takes the text piece by piece and gives what is ready of it; what may be cut in two waits for the next
+ * piece.
+ */
 function scanner(change: (link: string) => string): (piece: string, last: boolean) => string {
   let pending = "";
   let inside: Ending | undefined;
@@ -131,10 +146,13 @@ function searchFrom(form: RegExp, text: string, from: number): number {
 function changed(element: string, attributes: string, change: (link: string) => string): string {
   const links = Object.hasOwn(linkAttributes, element) ? linkAttributes[element]! : [];
   if (links.length === 0) return attributes;
-  return attributes.replace(attribute, (all: string, name: string, equals: string, double?: string, single?: string, bare?: string) => {
-    if (!links.includes(name.toLowerCase())) return all;
-    if (double !== undefined) return `${name}${equals}"${change(double)}"`;
-    if (single !== undefined) return `${name}${equals}'${change(single)}'`;
-    return `${name}${equals}${change(bare!)}`;
-  });
+  return attributes.replace(
+    attribute,
+    (all: string, name: string, equals: string, double?: string, single?: string, bare?: string) => {
+      if (!links.includes(name.toLowerCase())) return all;
+      if (double !== undefined) return `${name}${equals}"${change(double)}"`;
+      if (single !== undefined) return `${name}${equals}'${change(single)}'`;
+      return `${name}${equals}${change(bare!)}`;
+    },
+  );
 }

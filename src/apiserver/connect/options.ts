@@ -9,7 +9,9 @@ const flag = (query: Query, name: string): boolean => query.has(name) && isTrue(
 
 /** Only what is set. */
 function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== "")) as T;
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== ""),
+  ) as T;
 }
 
 export function logOptions(query: Query): PodLogOptions {
@@ -40,29 +42,60 @@ function timeOf(query: Query, name: string): string | undefined {
   }
 }
 
-export function logOptionErrors({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {
+export function logOptionErrors({
+  tailLines,
+  limitBytes,
+  sinceSeconds,
+  sinceTime,
+}: PodLogOptions): FieldError[] {
   const errors: FieldError[] = [];
-  if (tailLines !== undefined && tailLines < 0) errors.push(invalidValue("tailLines", tailLines, "must be greater than or equal to 0"));
-  if (limitBytes !== undefined && limitBytes < 1) errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
-  if (sinceSeconds !== undefined && sinceTime !== undefined) errors.push(forbiddenField("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
-  else if (sinceSeconds !== undefined && sinceSeconds < 1) errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
+  if (tailLines !== undefined && tailLines < 0)
+    errors.push(invalidValue("tailLines", tailLines, "must be greater than or equal to 0"));
+  if (limitBytes !== undefined && limitBytes < 1)
+    errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
+  if (sinceSeconds !== undefined && sinceTime !== undefined)
+    errors.push(forbiddenField("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+  else if (sinceSeconds !== undefined && sinceSeconds < 1)
+    errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
   return errors;
 }
 
 const streams = (query: Query): Pick<PodAttachOptions, "stdin" | "stdout" | "stderr" | "tty" | "container"> =>
-  given({ stdin: flag(query, "stdin"), stdout: flag(query, "stdout"), stderr: flag(query, "stderr"), tty: flag(query, "tty"), container: query.get("container") });
+  given({
+    stdin: flag(query, "stdin"),
+    stdout: flag(query, "stdout"),
+    stderr: flag(query, "stderr"),
+    tty: flag(query, "tty"),
+    container: query.get("container"),
+  });
 
-export const attachOptions = (query: Query): PodAttachOptions => ({ apiVersion: "v1", kind: "PodAttachOptions", ...streams(query) });
-export const execOptions = (query: Query): PodExecOptions => ({ apiVersion: "v1", kind: "PodExecOptions", ...streams(query), command: [...query.all("command")] });
+export const attachOptions = (query: Query): PodAttachOptions => ({
+  apiVersion: "v1",
+  kind: "PodAttachOptions",
+  ...streams(query),
+});
+export const execOptions = (query: Query): PodExecOptions => ({
+  apiVersion: "v1",
+  kind: "PodExecOptions",
+  ...streams(query),
+  command: [...query.all("command")],
+});
 
 export function portForwardOptions(query: Query): PodPortForwardOptions {
   const ports = query.all("ports").flatMap((list) => list.split(","));
-  for (const port of ports) if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw badRequest(`ports: "${port}" is not a port`);
-  return { apiVersion: "v1", kind: "PodPortForwardOptions", ...(ports.length && { ports: ports.map(Number) }) };
+  for (const port of ports)
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw badRequest(`ports: "${port}" is not a port`);
+  return {
+    apiVersion: "v1",
+    kind: "PodPortForwardOptions",
+    ...(ports.length && { ports: ports.map(Number) }),
+  };
 }
 
 /** A query as agents read it: keys in order. */
 export function queryText(values: readonly (readonly [key: string, value: string])[]): string {
   const sorted = values.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return sorted.length ? `?${new URLSearchParams(sorted.map(([key, value]) => [key, value])).toString()}` : "";
+  return sorted.length
+    ? `?${new URLSearchParams(sorted.map(([key, value]) => [key, value])).toString()}`
+    : "";
 }

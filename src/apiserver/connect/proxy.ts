@@ -26,7 +26,12 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 const verbs = ["create", "delete", "get", "patch", "update"];
 
 export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoint[] {
-  const proxy = (resource: string, kind: string, namespaced: boolean, locate: (call: ApiCall) => Promise<Place>): SpecialEndpoint => ({
+  const proxy = (
+    resource: string,
+    kind: string,
+    namespaced: boolean,
+    locate: (call: ApiCall) => Promise<Place>,
+  ): SpecialEndpoint => ({
     path: `${resource}/proxy`,
     kind,
     namespaced,
@@ -46,23 +51,32 @@ export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoin
 }
 
 /** `name`, `name:port` or `scheme:name:port`. */
-function partsOf(id: string, what: string): { readonly scheme: "http" | "https" | undefined; readonly name: string; readonly port: string } {
+function partsOf(
+  id: string,
+  what: string,
+): { readonly scheme: "http" | "https" | undefined; readonly name: string; readonly port: string } {
   const parts = id.split(":");
   const [scheme, name, port] = parts.length === 3 ? parts : ["", ...parts, ""];
-  if (parts.length > 3 || !name || (scheme && scheme !== "http" && scheme !== "https")) throw badRequest(`invalid ${what} request "${id}"`);
+  if (parts.length > 3 || !name || (scheme && scheme !== "http" && scheme !== "https"))
+    throw badRequest(`invalid ${what} request "${id}"`);
   return { scheme: (scheme || undefined) as "http" | "https" | undefined, name, port: port ?? "" };
 }
 
 function portOf(text: string, what: string): number {
   if (text === "") return 0;
-  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535) throw badRequest(`invalid port "${text}" of ${what}`);
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535)
+    throw badRequest(`invalid port "${text}" of ${what}`);
   return Number(text);
 }
 
-/** Addresses that mean this very machine, or a whole network, are not for others to reach through the server. */
+/**
+ * Addresses that mean this very machine, or a whole network, are not for others to reach through the server.
+ */
 function checkAddress(address: string): void {
   const special =
-    isIP(address) === 4 ? /^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$)/ : /^(?:::1?$|fe[89ab][0-9a-f]:|ff|::ffff:(?:0\.|127\.|169\.254\.))/i;
+    isIP(address) === 4
+      ? /^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$)/
+      : /^(?:::1?$|fe[89ab][0-9a-f]:|ff|::ffff:(?:0\.|127\.|169\.254\.))/i;
   if (isIP(address) === 0 || special.test(address)) throw badRequest("address not allowed");
 }
 
@@ -88,15 +102,20 @@ async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promi
   if (addresses.length === 0) throw serviceUnavailable(`no addresses for hostname ${agent.host}`);
   addresses.forEach(checkAddress);
   const wanted = portOf(port, `node ${name}`);
-  return wanted === 0 || wanted === agent.port ? { scheme: "https", ...agent, isAgent: true } : { scheme: scheme ?? "http", host: agent.host, port: wanted };
+  return wanted === 0 || wanted === agent.port
+    ? { scheme: "https", ...agent, isAgent: true }
+    : { scheme: scheme ?? "http", host: agent.host, port: wanted };
 }
 
 async function servicePlace({ objects }: ConnectContext, { target }: ApiCall): Promise<Place> {
   const { scheme, name, port } = partsOf(target.name, "service");
   const service = await objects.find<Service>("/services", `${target.namespace}/${name}`);
   if (!service) throw notFound({ group: "", resource: "services" }, name);
-  const numbered = /^\d+$/.test(port) ? (service.spec.ports ?? []).find((each) => each.port === Number(port)) : undefined;
-  if (/^\d+$/.test(port) && !numbered) throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
+  const numbered = /^\d+$/.test(port)
+    ? (service.spec.ports ?? []).find((each) => each.port === Number(port))
+    : undefined;
+  if (/^\d+$/.test(port) && !numbered)
+    throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
   const portName = numbered ? (numbered.name ?? "") : port;
   const endpoints = await objects.find<Endpoints>("/endpoints", `${target.namespace}/${name}`);
   if (!endpoints) throw notFound({ group: "", resource: "endpoints" }, name);
@@ -106,8 +125,12 @@ async function servicePlace({ objects }: ConnectContext, { target }: ApiCall): P
     if (!match) continue;
     for (const { ip, targetRef } of addresses ?? []) {
       // Only addresses of pods: whoever may write endpoints may not thereby reach anything else.
-      const pod = targetRef?.kind === "Pod" ? await objects.find<Pod>("/pods", `${target.namespace}/${targetRef.name}`) : undefined;
-      if (pod?.status.podIPs?.some((each) => each.ip === ip)) found.push({ scheme: scheme ?? "http", host: ip, port: match.port });
+      const pod =
+        targetRef?.kind === "Pod"
+          ? await objects.find<Pod>("/pods", `${target.namespace}/${targetRef.name}`)
+          : undefined;
+      if (pod?.status.podIPs?.some((each) => each.ip === ip))
+        found.push({ scheme: scheme ?? "http", host: ip, port: match.port });
     }
   }
   const place = found[Math.floor(Math.random() * found.length)];
@@ -127,10 +150,16 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
   const { call: raw, method } = call;
   const behind = pathBehind(call);
   const search = raw.search ? `?${raw.search}` : "";
-  if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable) return { status: 301, headers: { location: `${raw.path}/${search}` } };
+  if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable)
+    return { status: 301, headers: { location: `${raw.path}/${search}` } };
   const path = `${behind || "/"}${search}`;
   const { timeoutMilliseconds } = context.agents;
-  const tls = place.scheme === "http" ? undefined : place.isAgent ? context.agents.tls() : { rejectUnauthorized: false };
+  const tls =
+    place.scheme === "http"
+      ? undefined
+      : place.isAgent
+        ? context.agents.tls()
+        : { rejectUnauthorized: false };
   if (raw.upgradable) {
     const port = place.port || (tls ? 443 : 80);
     return await tunnel(raw, { host: place.host, port, path, tls, timeoutMilliseconds }, context.stopping);
@@ -161,8 +190,14 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
   const base: LinkBase = { home: homeOf(place), asked: typeof host === "string" ? host : "", prefix };
   const { location } = answered;
   if (typeof location === "string") answered["location"] = throughProxy(location, base);
-  const unpacked = typeof location !== "string" && isPage(answered) && method !== "HEAD" ? unpackedBody(message) : undefined;
-  if (!unpacked) return { status: message.statusCode ?? 502, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+  const unpacked =
+    typeof location !== "string" && isPage(answered) && method !== "HEAD" ? unpackedBody(message) : undefined;
+  if (!unpacked)
+    return {
+      status: message.statusCode ?? 502,
+      headers: answered,
+      body: { stream: (sink) => pour(message, sink) },
+    };
   const { "content-length": _old, "content-encoding": _encoding, ...rest } = answered;
   return {
     status: message.statusCode ?? 502,
@@ -178,6 +213,8 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
   };
 }
 
-const homeOf = ({ host, port }: Place): string => `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
+const homeOf = ({ host, port }: Place): string =>
+  `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
 
-const isPage = ({ "content-type": type }: PlainHeaders): boolean => typeof type === "string" && type.split(";")[0]!.trim().toLowerCase() === "text/html";
+const isPage = ({ "content-type": type }: PlainHeaders): boolean =>
+  typeof type === "string" && type.split(";")[0]!.trim().toLowerCase() === "text/html";

@@ -22,17 +22,33 @@ export interface Upstream {
   readonly timeoutMilliseconds: number;
 }
 
-/** Sends the request; resolves with the answer's head. Connecting has its time, answering may take as long as it takes. */
+/**
+ * Sends the request; resolves with the answer's head. Connecting has its time, answering may take as long as
+ * it takes.
+ */
 export async function ask(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
   const { scheme, host, port, path, method, headers, body, tls, timeoutMilliseconds } = upstream;
   signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
     const send = scheme === "https" ? tlsRequest : plainRequest;
-    const outgoing = send({ host, port: port || (scheme === "https" ? 443 : 80), path, method, headers, agent: false, ...tls });
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)), timeoutMilliseconds || 30_000);
+    const outgoing = send({
+      host,
+      port: port || (scheme === "https" ? 443 : 80),
+      path,
+      method,
+      headers,
+      agent: false,
+      ...tls,
+    });
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)),
+      timeoutMilliseconds || 30_000,
+    );
     const gone = (): void => void outgoing.destroy(new Error("the client has gone"));
     signal.addEventListener("abort", gone, { once: true });
-    outgoing.once("socket", (socket) => socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer)));
+    outgoing.once("socket", (socket) =>
+      socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer)),
+    );
     outgoing.once("error", (error) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);
@@ -49,8 +65,15 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
 
 const fullBacklog = 1024 * 1024;
 
-/** Passes a body on no faster than the client takes it; one that is changed on its way still comes from the message. */
-export async function pour(body: AsyncIterable<Buffer>, sink: Sink, message = body as IncomingMessage): Promise<void> {
+/**
+ * Passes a body on no faster than the client takes it; one that is changed on its way still comes from the
+ * message.
+ */
+export async function pour(
+  body: AsyncIterable<Buffer>,
+  sink: Sink,
+  message = body as IncomingMessage,
+): Promise<void> {
   const stop = (): void => void message.destroy();
   sink.closed.addEventListener("abort", stop, { once: true });
   try {

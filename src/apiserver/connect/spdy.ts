@@ -1,5 +1,6 @@
-// The client's half of the framing that agents and runtimes speak: several streams over one connection, each of which ends by itself.
-// Only what they use of it: streams that the client opens, data, ends, and answers to pings. Header blocks of theirs are passed over.
+// The client's half of the framing that agents and runtimes speak: several streams over one connection, each
+// of which ends by itself. Only what they use of it: streams that the client opens, data, ends, and answers
+// to pings. Header blocks of theirs are passed over.
 import type { Duplex } from "node:stream";
 import { type Deflate, constants, createDeflate } from "node:zlib";
 
@@ -19,13 +20,17 @@ const known = [
 const codes =
   "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Authoritative Information204 No Content" +
   "301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable";
-const dates = "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT";
+const dates =
+  "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT";
 const media =
   "chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdch" +
   "charset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
 
 /** What both sides know before the first header is sent, so that usual words cost nothing. */
-export const dictionary = Buffer.concat([...known.map((word) => counted(word)), Buffer.from(codes + dates + media)]);
+export const dictionary = Buffer.concat([
+  ...known.map((word) => counted(word)),
+  Buffer.from(codes + dates + media),
+]);
 
 function counted(text: string): Buffer {
   const length = Buffer.alloc(4);
@@ -93,7 +98,11 @@ export function spdySession(socket: Duplex): SpdySession {
       // What waits for its end is bounded by the protocol: lengths have three bytes.
       const length = pending.readUInt32BE(at + 4) & 0xffffff;
       if (pending.length - at < frameHead + length) break;
-      take(pending.readUInt32BE(at), pending[at + 4]!, pending.subarray(at + frameHead, at + frameHead + length));
+      take(
+        pending.readUInt32BE(at),
+        pending[at + 4]!,
+        pending.subarray(at + frameHead, at + frameHead + length),
+      );
       at += frameHead + length;
     }
     pending = at === 0 ? pending : Buffer.from(pending.subarray(at));
@@ -126,7 +135,8 @@ export function spdySession(socket: Duplex): SpdySession {
       return {
         write: (bytes) => {
           let goesOn = true;
-          for (let at = 0; at < bytes.length; at += largestData) goesOn = data(id, 0, bytes.subarray(at, at + largestData));
+          for (let at = 0; at < bytes.length; at += largestData)
+            goesOn = data(id, 0, bytes.subarray(at, at + largestData));
           return goesOn;
         },
         end: () => void data(id, lastOfStream, Buffer.alloc(0)),
@@ -161,7 +171,10 @@ function headerBlocks(): { of(headers: Readonly<Record<string, string>>): Promis
       const entries = Object.entries(headers);
       const count = Buffer.alloc(4);
       count.writeUInt32BE(entries.length);
-      const plain = Buffer.concat([count, ...entries.flatMap(([name, value]) => [counted(name), counted(value)])]);
+      const plain = Buffer.concat([
+        count,
+        ...entries.flatMap(([name, value]) => [counted(name), counted(value)]),
+      ]);
       const block = turn.then(() => pack(plain));
       turn = block.catch(() => undefined);
       return block;

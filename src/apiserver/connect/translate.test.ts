@@ -10,12 +10,17 @@ import { fakeAgent } from "./agent.fixture.ts";
 import { cluster } from "./cluster.fixture.ts";
 import { dictionary } from "./spdy.ts";
 
-const tokenOf = (server: RunningServer): string => (server.clientConfig.users[0]!.user as { token: string }).token;
+const tokenOf = (server: RunningServer): string =>
+  (server.clientConfig.users[0]!.user as { token: string }).token;
 const open = (server: RunningServer, path: string, protocol: string): WebSocket =>
-  new WebSocket(`${server.url.replace("https", "wss")}/api/v1/namespaces/default/pods/web/${path}`, protocol, {
-    rejectUnauthorized: false,
-    headers: { authorization: `Bearer ${tokenOf(server)}` },
-  });
+  new WebSocket(
+    `${server.url.replace("https", "wss")}/api/v1/namespaces/default/pods/web/${path}`,
+    protocol,
+    {
+      rejectUnauthorized: false,
+      headers: { authorization: `Bearer ${tokenOf(server)}` },
+    },
+  );
 
 const agreed = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n";
 const frame = (first: number, flags: number, body: Uint8Array): Buffer => {
@@ -62,7 +67,9 @@ test("commands of the newest protocol: streams by channel, the end of the input,
   const seen: string[] = [];
   await using agent = await fakeAgent({
     upgrade: (request, socket) => {
-      seen.push(`${request.headers["upgrade"]} ${request.headers["x-stream-protocol-version"]} ${request.headers["sec-websocket-key"]}`);
+      seen.push(
+        `${request.headers["upgrade"]} ${request.headers["x-stream-protocol-version"]} ${request.headers["sec-websocket-key"]}`,
+      );
       socket.write(agreed);
       const ids = new Map<string, number>();
       let input = "";
@@ -75,10 +82,21 @@ test("commands of the newest protocol: streams by channel, the end of the input,
           if (!last) return;
           // Headers are unpacked a little later than they come.
           while (ids.size < 4) await new Promise((resolve) => setImmediate(resolve));
-          socket.write(Buffer.concat([frame(0x80030006, 0, ping), frame(ids.get("stdout")!, 0, Buffer.from(`heard ${input}`)), frame(ids.get("stderr")!, 0, Buffer.from("oh"))]));
+          socket.write(
+            Buffer.concat([
+              frame(0x80030006, 0, ping),
+              frame(ids.get("stdout")!, 0, Buffer.from(`heard ${input}`)),
+              frame(ids.get("stderr")!, 0, Buffer.from("oh")),
+            ]),
+          );
           seen.push([...ids].map(([type, at]) => `${type}${at}`).join(" "));
           const status = Buffer.from('{"metadata":{},"status":"Success"}');
-          socket.write(Buffer.concat([frame(ids.get("stdout")!, 1, Buffer.alloc(0)), frame(ids.get("error")!, 0, status.subarray(0, 9))]));
+          socket.write(
+            Buffer.concat([
+              frame(ids.get("stdout")!, 1, Buffer.alloc(0)),
+              frame(ids.get("error")!, 0, status.subarray(0, 9)),
+            ]),
+          );
           socket.write(frame(ids.get("error")!, 0, status.subarray(9)));
         },
         (kind, body) => seen.push(`control ${kind} ${body.toString("hex")}`),
@@ -96,8 +114,16 @@ test("commands of the newest protocol: streams by channel, the end of the input,
   });
   const [code] = (await once(client, "close")) as [number];
   assert.deepEqual(messages, ["1 ", "1 heard some input", "2 oh", '3 {"metadata":{},"status":"Success"}']);
-  assert.deepEqual([code, agent.asked], [1000, ["POST /exec/default/web/c?command=cat&error=1&input=1&output=1"]]);
-  assert.deepEqual(seen, ["SPDY/3.1 v4.channel.k8s.io undefined", "error1 stdin3 stdout5 stderr7", "control 6 00000002", "control 7 0000000000000000"]);
+  assert.deepEqual(
+    [code, agent.asked],
+    [1000, ["POST /exec/default/web/c?command=cat&error=1&input=1&output=1"]],
+  );
+  assert.deepEqual(seen, [
+    "SPDY/3.1 v4.channel.k8s.io undefined",
+    "error1 stdin3 stdout5 stderr7",
+    "control 6 00000002",
+    "control 7 0000000000000000",
+  ]);
 });
 
 const protocol = "SPDY/3.1+portforward.k8s.io";
@@ -113,7 +139,12 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
   await using server = await cluster(agent, 0);
   // The client library refuses the name, which is no token; so this client speaks by hand.
   const { hostname, port } = new URL(server.url);
-  const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+  });
   await once(socket, "secureConnect");
   const handshake = [
     "Upgrade: websocket",
@@ -122,7 +153,9 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
     `Sec-WebSocket-Protocol: ${protocol}`,
   ];
-  socket.write(`GET /api/v1/namespaces/default/pods/web/portforward HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${tokenOf(server)}\r\n${handshake.join("\r\n")}\r\n\r\n`);
+  socket.write(
+    `GET /api/v1/namespaces/default/pods/web/portforward HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${tokenOf(server)}\r\n${handshake.join("\r\n")}\r\n\r\n`,
+  );
   let text = "";
   const message = Buffer.concat([Buffer.from([0x82, 0x85, 0, 0, 0, 0]), Buffer.from("bytes")]);
   socket.setEncoding("latin1").on("data", (chunk: string) => {
@@ -132,15 +165,24 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
   socket.on("error", () => undefined);
   while (!text.includes("heard bytes")) await once(socket, "data");
   socket.destroy();
-  assert.match(text, /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n[^]*early,[^]*portforward\.k8s\.io heard bytes/);
+  assert.match(
+    text,
+    /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n[^]*early,[^]*portforward\.k8s\.io heard bytes/,
+  );
   assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
 });
 
 test("what the agent refuses is refused to the client", async () => {
-  await using agent = await fakeAgent({ upgrade: (_request, socket) => void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such") });
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) =>
+      void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such"),
+  });
   await using server = await cluster(agent, 0);
   const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
-  const [, response] = (await once(client, "unexpected-response")) as [unknown, { statusCode: number; destroy(): void }];
+  const [, response] = (await once(client, "unexpected-response")) as [
+    unknown,
+    { statusCode: number; destroy(): void },
+  ];
   assert.equal(response.statusCode, 404);
   response.destroy();
 });

@@ -1,4 +1,5 @@
-// The newest WebSocket protocols, which runtimes do not speak: their messages are led over the streams that runtimes do speak, and back.
+// The newest WebSocket protocols, which runtimes do not speak: their messages are led over the streams that
+// runtimes do speak, and back.
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
@@ -20,20 +21,41 @@ const largestMessage = 32 * 1024 * 1024;
 const mostUnread = 1024 * 1024;
 const largestStatus = 1024 * 1024;
 
-/** The protocol that a client must be translated for, as it spelled it; undefined where its bytes can pass as they are. */
+/**
+ * The protocol that a client must be translated for, as it spelled it; undefined where its bytes can pass as
+ * they are.
+ */
 export function toTranslate(call: Call, dialect: Dialect, kind: "commands" | "ports"): string | undefined {
   if (!isWebSocket(call) || !isHandshake(call)) return undefined;
-  const offered = protocolsWithoutToken(headerList(call.headers, "sec-websocket-protocol"), streamProtocols.bearerTokenPrefix);
+  const offered = protocolsWithoutToken(
+    headerList(call.headers, "sec-websocket-protocol"),
+    streamProtocols.bearerTokenPrefix,
+  );
   const wanted = kind === "commands" ? newestChannel : streamProtocols.tunnelledPortForward;
   return offered.find((name) => runtimeProtocols(dialect, name) === wanted);
 }
 
 const agentHeaders = (call: Call, protocol: string) => {
-  const { "sec-websocket-protocol": _, "sec-websocket-key": __, "sec-websocket-version": ___, "sec-websocket-extensions": ____, ...rest } = forwarded(call);
-  return { ...rest, connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": protocol, "content-length": "0" };
+  const {
+    "sec-websocket-protocol": _,
+    "sec-websocket-key": __,
+    "sec-websocket-version": ___,
+    "sec-websocket-extensions": ____,
+    ...rest
+  } = forwarded(call);
+  return {
+    ...rest,
+    connection: "Upgrade",
+    upgrade: "SPDY/3.1",
+    "x-stream-protocol-version": protocol,
+    "content-length": "0",
+  };
 };
 
-/** Commands and terminals: each channel of the client is a stream of the agent's, and the end of its input is passed on. */
+/**
+ * Commands and terminals: each channel of the client is a stream of the agent's, and the end of its input is
+ * passed on.
+ */
 export function translateChannels(
   call: Call,
   target: TunnelTarget,
@@ -52,7 +74,12 @@ export function translateChannels(
 }
 
 /** Ports: the client speaks the agent's own protocol, in messages. */
-export function translatePorts(call: Call, target: TunnelTarget, protocol: string, stopping: AbortSignal): Promise<Reply> {
+export function translatePorts(
+  call: Call,
+  target: TunnelTarget,
+  protocol: string,
+  stopping: AbortSignal,
+): Promise<Reply> {
   const request = { ...target, method: "POST", headers: agentHeaders(call, streamProtocols.portForward) };
   return upgraded(call, request, stopping, (agent, head: Head) => (socket, early) => {
     void withClient({ call, socket, head: early, protocol, agent, stopping }, (client) => {
@@ -76,7 +103,10 @@ interface Meeting {
 }
 
 /** Shakes hands with the client; when one side is gone, the other goes, too. */
-async function withClient({ call, socket, head, protocol, agent, stopping }: Meeting, serve: (client: WebSocket) => void | Promise<void>): Promise<void> {
+async function withClient(
+  { call, socket, head, protocol, agent, stopping }: Meeting,
+  serve: (client: WebSocket) => void | Promise<void>,
+): Promise<void> {
   agent.on("error", () => agent.destroy());
   try {
     const client = await accepted({ call, socket, head }, protocol, largestMessage);
@@ -108,7 +138,9 @@ async function serveChannels(
   session: SpdySession,
   { stdin, stdout, stderr, tty }: Pick<PodAttachOptions, "stdin" | "stdout" | "stderr" | "tty">,
 ): Promise<void> {
-  const shown = (channel: number) => ({ onData: (data: Buffer) => sent(client, agent, Buffer.concat([Buffer.from([channel]), data])) });
+  const shown = (channel: number) => ({
+    onData: (data: Buffer) => sent(client, agent, Buffer.concat([Buffer.from([channel]), data])),
+  });
   const told: Buffer[] = [];
   let length = 0;
   let over = false;
@@ -141,7 +173,12 @@ async function serveChannels(
     if (channel === closing) {
       into.get(more[0] ?? closing)?.end();
       into.delete(more[0] ?? closing);
-    } else if (channel !== undefined && bytes.length > 1 && into.get(channel)?.write(bytes.subarray(1)) === false) rest(client, agent);
+    } else if (
+      channel !== undefined &&
+      bytes.length > 1 &&
+      into.get(channel)?.write(bytes.subarray(1)) === false
+    )
+      rest(client, agent);
   });
   // So that the client knows that the connection stands.
   client.send(Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]));
@@ -156,7 +193,8 @@ function isWhole(text: Buffer): boolean {
   }
 }
 
-const bytesOf = (message: RawData): Buffer => (Array.isArray(message) ? Buffer.concat(message) : Buffer.from(message as Buffer));
+const bytesOf = (message: RawData): Buffer =>
+  Array.isArray(message) ? Buffer.concat(message) : Buffer.from(message as Buffer);
 
 /** Sends to a client; one that does not read makes the agent wait. */
 function sent(client: WebSocket, agent: Socket, bytes: Uint8Array): void {

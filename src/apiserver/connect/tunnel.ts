@@ -1,4 +1,5 @@
-// Upgraded connections: the request goes on to the agent as it came, and once the agent has agreed, bytes pass both ways untouched.
+// Upgraded connections: the request goes on to the agent as it came, and once the agent has agreed, bytes
+// pass both ways untouched.
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
@@ -32,9 +33,16 @@ export interface Head {
   readonly rest: Buffer;
 }
 
-/** Passes an upgrade request on. A refusal from over there is the client's answer. `stopping` ends the tunnel. */
+/**
+ * Passes an upgrade request on. A refusal from over there is the client's answer. `stopping` ends the tunnel.
+ */
 export function tunnel(call: Call, target: TunnelTarget, stopping: AbortSignal): Promise<Reply> {
-  return upgraded(call, { ...target, method: call.method, headers: forwarded(call) }, stopping, (socket, head) => (client, early) => join(client, early, socket, head, stopping));
+  return upgraded(
+    call,
+    { ...target, method: call.method, headers: forwarded(call) },
+    stopping,
+    (socket, head) => (client, early) => join(client, early, socket, head, stopping),
+  );
 }
 
 /** An upgrade request of our own making on a client's behalf. */
@@ -45,7 +53,10 @@ export interface UpgradeRequest extends TunnelTarget {
 
 type TakeOver = (client: Duplex, early: Uint8Array) => void;
 
-/** Asks for an upgrade; once it is agreed on, `agreed` makes what takes the client's connection over. A refusal is the client's answer. */
+/**
+ * Asks for an upgrade; once it is agreed on, `agreed` makes what takes the client's connection over. A
+ * refusal is the client's answer.
+ */
 export async function upgraded(
   call: Call,
   { path, tls, timeoutMilliseconds, method, headers: asked, ...address }: UpgradeRequest,
@@ -64,13 +75,16 @@ export async function upgraded(
     return { status: head.status, headers, body };
   } catch (error) {
     socket.destroy();
-    throw error instanceof ApiError ? error : serviceUnavailable(`error talking to ${address.host}:${address.port}: ${(error as Error).message}`);
+    throw error instanceof ApiError
+      ? error
+      : serviceUnavailable(`error talking to ${address.host}:${address.port}: ${(error as Error).message}`);
   }
 }
 
 function requestText(method: string, path: string, headers: PlainHeaders): string {
   const lines = [`${method} ${path} HTTP/1.1`];
-  for (const [name, value] of Object.entries(headers)) for (const each of [value].flat()) lines.push(`${name}: ${each}`);
+  for (const [name, value] of Object.entries(headers))
+    for (const each of [value].flat()) lines.push(`${name}: ${each}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
@@ -100,7 +114,9 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
   return { status, headers, raw: seen.subarray(0, raw), rest: seen.subarray(raw) };
 }
 
-/** The body of a refusal: as long as it says, or as long as the connection lasts; never more than a megabyte. */
+/**
+ * The body of a refusal: as long as it says, or as long as the connection lasts; never more than a megabyte.
+ */
 async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buffer> {
   const said = headers["content-length"];
   const wanted = typeof said === "string" ? Math.min(Number(said) || 0, largestRefusal) : largestRefusal;
@@ -114,7 +130,8 @@ async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buf
   return isChunked(headers) ? dechunked(body) : body.subarray(0, wanted);
 }
 
-const isChunked = (headers: PlainHeaders): boolean => /\bchunked\b/i.test([headers["transfer-encoding"] ?? ""].flat().join());
+const isChunked = (headers: PlainHeaders): boolean =>
+  /\bchunked\b/i.test([headers["transfer-encoding"] ?? ""].flat().join());
 
 function dechunked(body: Buffer): Buffer {
   const parts: Buffer[] = [];
@@ -129,7 +146,12 @@ function dechunked(body: Buffer): Buffer {
 }
 
 /** Feeds `take` with what arrives until it gives a number, within a time; leaves the socket paused. */
-async function gather(socket: Socket, signal: AbortSignal, milliseconds: number, take: (chunk: Buffer) => number | undefined): Promise<number> {
+async function gather(
+  socket: Socket,
+  signal: AbortSignal,
+  milliseconds: number,
+  take: (chunk: Buffer) => number | undefined,
+): Promise<number> {
   return await new Promise((resolve, reject) => {
     const done = (outcome: number | Error): void => {
       clearTimeout(timer);
@@ -160,8 +182,17 @@ async function gather(socket: Socket, signal: AbortSignal, milliseconds: number,
   });
 }
 
-/** Joins both connections. Each direction ends by itself; when one side is gone, the other gets what is left and goes, too. */
-function join(client: Duplex, early: Uint8Array, agent: Socket, { raw, rest }: Head, stopping: AbortSignal): void {
+/**
+ * Joins both connections. Each direction ends by itself; when one side is gone, the other gets what is left
+ * and goes, too.
+ */
+function join(
+  client: Duplex,
+  early: Uint8Array,
+  agent: Socket,
+  { raw, rest }: Head,
+  stopping: AbortSignal,
+): void {
   client.allowHalfOpen = true;
   client.write(raw);
   if (rest.length) client.write(rest);

@@ -20,18 +20,29 @@ async function post(server: RunningServer, path: string, body: object): Promise<
 }
 
 /** Opens a socket as an administrator; messages are kept from the first on. */
-function open(server: RunningServer, path: string, protocols: readonly string[] = [], headers: Record<string, string> = {}) {
+function open(
+  server: RunningServer,
+  path: string,
+  protocols: readonly string[] = [],
+  headers: Record<string, string> = {},
+) {
   const { token } = server.clientConfig.users[0]!.user as { token: string };
   const bearer = headers["authorization"] === "" ? {} : { authorization: `Bearer ${token}` };
   const { authorization: _, ...others } = headers;
-  const socket = new WebSocket(`${server.url.replace("https", "wss")}${path}`, [...protocols], { rejectUnauthorized: false, headers: { ...bearer, ...others } });
+  const socket = new WebSocket(`${server.url.replace("https", "wss")}${path}`, [...protocols], {
+    rejectUnauthorized: false,
+    headers: { ...bearer, ...others },
+  });
   const messages: (string | Buffer)[] = [];
   socket.on("message", (data: Buffer, isBinary) => messages.push(isBinary ? data : data.toString()));
   return { socket, messages, token };
 }
 
 const refused = async (socket: WebSocket): Promise<[status: number, text: string]> => {
-  const [, response] = (await once(socket, "unexpected-response")) as [unknown, AsyncIterable<Buffer> & { statusCode: number }];
+  const [, response] = (await once(socket, "unexpected-response")) as [
+    unknown,
+    AsyncIterable<Buffer> & { statusCode: number },
+  ];
   let text = "";
   for await (const chunk of response) text += chunk.toString();
   return [response.statusCode, text];
@@ -43,14 +54,29 @@ const logs: [name: string, offered: string[], spoken: string, messages: (string 
   ["a log comes as bytes where no protocol is named", [], "", [bytes(""), bytes("hello\n")]],
   ["a log comes as bytes where they are asked for", [plain], plain, [bytes(""), bytes("hello\n")]],
   ["a log is spelled for those who cannot take bytes", [spelled], spelled, ["", "aGVsbG8K"]],
-  ["of several protocols the first that is known is spoken", ["unheard", spelled, plain], spelled, ["", "aGVsbG8K"]],
+  [
+    "of several protocols the first that is known is spoken",
+    ["unheard", spelled, plain],
+    spelled,
+    ["", "aGVsbG8K"],
+  ],
 ];
 test("logs over a WebSocket", async (t) => {
   await using agent = await fakeAgent({ answer: (_request, response) => void response.end("hello\n") });
-  await using server = await startServer({ store: "memory", port: 0, flags: ["--disable-admission-plugins=ServiceAccount"] });
-  const status = { addresses: [{ type: "InternalIP", address: "127.0.0.1" }], daemonEndpoints: { nodeagentEndpoint: { Port: agent.port } } };
+  await using server = await startServer({
+    store: "memory",
+    port: 0,
+    flags: ["--disable-admission-plugins=ServiceAccount"],
+  });
+  const status = {
+    addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+    daemonEndpoints: { nodeagentEndpoint: { Port: agent.port } },
+  };
   await post(server, "/api/v1/nodes", { metadata: { name: "n1" }, status });
-  await post(server, `${home}/pods`, { metadata: { name: "web" }, spec: { nodeName: "n1", containers: [{ name: "c", image: "img" }] } });
+  await post(server, `${home}/pods`, {
+    metadata: { name: "web" },
+    spec: { nodeName: "n1", containers: [{ name: "c", image: "img" }] },
+  });
   for (const [name, offered, spoken, expected] of logs) {
     await t.test(name, async () => {
       const { socket, messages } = open(server, `${home}/pods/web/log`, offered);
@@ -60,7 +86,10 @@ test("logs over a WebSocket", async (t) => {
   }
   await t.test("a protocol that is not known is refused", async () => {
     const { socket } = open(server, `${home}/pods/web/log`, ["unheard"]);
-    assert.deepEqual(await refused(socket), [403, `requested protocol(s) are not supported: [unheard]; supports [${plain} ${spelled}]\n`]);
+    assert.deepEqual(await refused(socket), [
+      403,
+      `requested protocol(s) are not supported: [unheard]; supports [${plain} ${spelled}]\n`,
+    ]);
   });
   await t.test("what is wrong is said as ever", async () => {
     const { socket } = open(server, `${home}/pods/none/log`);
@@ -73,19 +102,29 @@ test("watches over a WebSocket", async (t) => {
   const clock = virtualClock(Date.now());
   await using server = await startServer({ store: "memory", port: 0, clock });
   const make = (name: string): Promise<void> => post(server, `${home}/configmaps`, { metadata: { name } });
-  const next = async (socket: WebSocket, messages: (string | Buffer)[], count: number): Promise<(string | Buffer)[]> => {
+  const next = async (
+    socket: WebSocket,
+    messages: (string | Buffer)[],
+    count: number,
+  ): Promise<(string | Buffer)[]> => {
     while (messages.length < count) await once(socket, "message");
     return messages.splice(0);
   };
   const seen = (messages: readonly (string | Buffer)[]): string[] =>
     messages.map((text) => {
-      const { type, object } = JSON.parse(String(text)) as { type: string; object: { metadata: { name: string } } };
+      const { type, object } = JSON.parse(String(text)) as {
+        type: string;
+        object: { metadata: { name: string } };
+      };
       return `${type} ${object.metadata.name}`;
     });
   await make("a");
   await make("b");
   await t.test("every event is a message, those that come together, too", async () => {
-    const { socket, messages } = open(server, `${home}/configmaps?watch=1&fieldSelector=metadata.name!%3Dother`);
+    const { socket, messages } = open(
+      server,
+      `${home}/configmaps?watch=1&fieldSelector=metadata.name!%3Dother`,
+    );
     const first = await next(socket, messages, 2);
     assert.ok(first.every((text) => typeof text === "string" && text.endsWith("\n")));
     assert.deepEqual(seen(first), ["ADDED a", "ADDED b"]);
@@ -102,10 +141,14 @@ test("watches over a WebSocket", async (t) => {
     assert.equal((await closed)[0], 1000);
   });
   await t.test("a browser brings its token as a protocol, which is not told back", async () => {
-    const { token, socket: anonymous } = open(server, `${home}/configmaps?watch=1`, [], { authorization: "" });
+    const { token, socket: anonymous } = open(server, `${home}/configmaps?watch=1`, [], {
+      authorization: "",
+    });
     assert.equal((await refused(anonymous))[0], 403);
     const bearer = `${streamProtocols.bearerTokenPrefix}${Buffer.from(token).toString("base64url")}`;
-    const { socket, messages } = open(server, `${home}/configmaps?watch=1`, [bearer, "chosen"], { authorization: "" });
+    const { socket, messages } = open(server, `${home}/configmaps?watch=1`, [bearer, "chosen"], {
+      authorization: "",
+    });
     assert.deepEqual(seen((await next(socket, messages, 2)).slice(0, 2)), ["ADDED a", "ADDED b"]);
     assert.equal(socket.protocol, "chosen");
     socket.terminate();
@@ -121,7 +164,10 @@ test("watches over a WebSocket", async (t) => {
 });
 
 test("a handshake of another version is told which one is spoken", async () => {
-  const call = { method: "GET", headers: { "sec-websocket-version": "8", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" } } as unknown as Parameters<typeof webSocketReply>[0];
+  const call = {
+    method: "GET",
+    headers: { "sec-websocket-version": "8", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" },
+  } as unknown as Parameters<typeof webSocketReply>[0];
   const reply = webSocketReply(call, { messages: () => [], stream: () => Promise.resolve() });
   assert.deepEqual([reply.status, reply.headers["sec-websocket-version"]], [400, "13"]);
 });

@@ -1,4 +1,5 @@
-// Answers that stream, told as messages to clients that open a WebSocket: browsers have no other way to follow something.
+// Answers that stream, told as messages to clients that open a WebSocket: browsers have no other way to
+// follow something.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -7,9 +8,15 @@ import { streamProtocols } from "#dialect";
 import { type Call, type Reply, type Sink, header, headerList } from "#http";
 
 export interface WebSocketOptions {
-  /** Names that the client may offer, in the order of liking; the client's first that is among them is spoken. Undefined takes any. */
+  /**
+   * Names that the client may offer, in the order of liking; the client's first that is among them is spoken.
+   * Undefined takes any.
+   */
   readonly protocols?: readonly string[];
-  /** The messages that a piece of the answer makes; text goes as text. `protocol` is empty where none was offered. */
+  /**
+   * The messages that a piece of the answer makes; text goes as text. `protocol` is empty where none was
+   * offered.
+   */
   messages(chunk: Uint8Array, protocol: string): Iterable<Uint8Array | string>;
   /** Sent before anything else. */
   greeting?(protocol: string): Uint8Array | string;
@@ -23,22 +30,39 @@ const drainedBytes = 64 * 1024;
 /** Clients have nothing to say here. */
 const largestMessage = 64 * 1024;
 
-export const isWebSocket = ({ upgradable, headers }: Call): boolean => upgradable && header(headers, "upgrade")?.toLowerCase() === "websocket";
+export const isWebSocket = ({ upgradable, headers }: Call): boolean =>
+  upgradable && header(headers, "upgrade")?.toLowerCase() === "websocket";
 
 /** Opens the socket and sends what `stream` writes. Messages from the client are not looked at. */
 export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
   if (!isHandshake(call)) return notVersion13;
-  const offered = protocolsWithoutToken(headerList(call.headers, "sec-websocket-protocol"), streamProtocols.bearerTokenPrefix);
+  const offered = protocolsWithoutToken(
+    headerList(call.headers, "sec-websocket-protocol"),
+    streamProtocols.bearerTokenPrefix,
+  );
   const protocol = offered.find((name) => options.protocols?.includes(name) ?? true);
   if (offered.length > 0 && protocol === undefined)
-    return refusal(403, `requested protocol(s) are not supported: [${offered.join(" ")}]; supports [${options.protocols?.join(" ")}]`);
-  return { status: 101, headers: {}, body: { takeOver: (socket, head) => void talk({ call, socket, head, protocol, options }) } };
+    return refusal(
+      403,
+      `requested protocol(s) are not supported: [${offered.join(" ")}]; supports [${options.protocols?.join(" ")}]`,
+    );
+  return {
+    status: 101,
+    headers: {},
+    body: { takeOver: (socket, head) => void talk({ call, socket, head, protocol, options }) },
+  };
 }
 
 export const isHandshake = ({ method, headers }: Call): boolean =>
-  method === "GET" && header(headers, "sec-websocket-version") === "13" && /^[+/0-9A-Za-z]{22}==$/.test(header(headers, "sec-websocket-key") ?? "");
+  method === "GET" &&
+  header(headers, "sec-websocket-version") === "13" &&
+  /^[+/0-9A-Za-z]{22}==$/.test(header(headers, "sec-websocket-key") ?? "");
 
-const refusal = (status: number, text: string): Reply => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from(`${text}\n`) });
+const refusal = (status: number, text: string): Reply => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8" },
+  body: Buffer.from(`${text}\n`),
+});
 
 /** What is spoken here is told, so that the client can try again with it. */
 const refused = refusal(400, "the WebSocket handshake is not one of version 13");
@@ -53,12 +77,19 @@ interface Talk {
 }
 
 /** Shakes hands with a client that offered this protocol, or none. */
-export async function accepted({ call, socket, head }: Pick<Talk, "call" | "socket" | "head">, protocol: string, mostBytes: number): Promise<WebSocket> {
+export async function accepted(
+  { call, socket, head }: Pick<Talk, "call" | "socket" | "head">,
+  protocol: string,
+  mostBytes: number,
+): Promise<WebSocket> {
   const { WebSocketServer } = await import("ws");
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: mostBytes });
   // Some names are no tokens as the library wants them; clients want them back all the same.
   if (protocol) server.on("headers", (lines) => void lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
-  const request = { method: call.method, headers: { ...call.headers, "sec-websocket-protocol": undefined } } as unknown as IncomingMessage;
+  const request = {
+    method: call.method,
+    headers: { ...call.headers, "sec-websocket-protocol": undefined },
+  } as unknown as IncomingMessage;
   const client = await new Promise<WebSocket>((resolve, reject) => {
     socket.once("close", () => reject(new Error("the client has gone")));
     server.handleUpgrade(request, socket, Buffer.from(head), resolve);
@@ -78,9 +109,12 @@ export function part(client: WebSocket): void {
 async function talk({ call, socket, head, protocol = "", options }: Talk): Promise<void> {
   try {
     const client = await accepted({ call, socket, head }, protocol, largestMessage);
-    const send = (message: Uint8Array | string): void => client.send(message, { binary: typeof message !== "string" });
+    const send = (message: Uint8Array | string): void =>
+      client.send(message, { binary: typeof message !== "string" });
     if (options.greeting) send(options.greeting(protocol));
-    await options.stream(sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)));
+    await options.stream(
+      sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)),
+    );
     part(client);
   } catch {
     socket.destroy();
@@ -107,14 +141,16 @@ function sinkOf(client: WebSocket, socket: Duplex, write: (chunk: Uint8Array) =>
       return client.bufferedAmount;
     },
     drained: async () => {
-      while (!closed.signal.aborted && client.bufferedAmount > drainedBytes) await new Promise<void>((resolve) => waiting.add(resolve));
+      while (!closed.signal.aborted && client.bufferedAmount > drainedBytes)
+        await new Promise<void>((resolve) => waiting.add(resolve));
     },
     closed: closed.signal,
   };
 }
 
 /** Each event of a watch is a message of its own: a line of text, or a frame without its length. */
-export const eventMessages = (media: string): WebSocketOptions["messages"] => (media === "protobuf" ? framesOf : linesOf);
+export const eventMessages = (media: string): WebSocketOptions["messages"] =>
+  media === "protobuf" ? framesOf : linesOf;
 
 const linesOf = (chunk: Uint8Array): string[] => Buffer.from(chunk).toString().match(/.+\n/g) ?? [];
 

@@ -9,11 +9,13 @@ const textOf = (reply: Reply | undefined): string => Buffer.from(reply!.body as 
 
 test("the index names every profile", async () => {
   const reply = await profilingPaths({ clock: systemClock })(apiCall({ path: "/debug/pprof/" }));
-  for (const page of ["profile", "heap", "heapsnapshot", "cmdline", "active"]) assert.match(textOf(reply), new RegExp(`href="${page}"`));
+  for (const page of ["profile", "heap", "heapsnapshot", "cmdline", "active"])
+    assert.match(textOf(reply), new RegExp(`href="${page}"`));
 });
 
 test("other paths are not ours", async () => {
-  for (const path of ["/debug/pprof/nothing", "/debug", "/metrics"]) assert.equal(await profilingPaths({ clock: systemClock })(apiCall({ path })), undefined);
+  for (const path of ["/debug/pprof/nothing", "/debug", "/metrics"])
+    assert.equal(await profilingPaths({ clock: systemClock })(apiCall({ path })), undefined);
 });
 
 test("a processor profile is what developer tools open, and only one is taken at a time", async () => {
@@ -34,7 +36,10 @@ test("a processor profile is what developer tools open, and only one is taken at
 
 for (const seconds of ["0", "-1", "301", "x"]) {
   test(`a profile over ${seconds} seconds is refused`, async () => {
-    const asked = async () => await profilingPaths({ clock: systemClock })(apiCall({ path: `/debug/pprof/profile?seconds=${seconds}` }));
+    const asked = async () =>
+      await profilingPaths({ clock: systemClock })(
+        apiCall({ path: `/debug/pprof/profile?seconds=${seconds}` }),
+      );
     await assert.rejects(asked(), (error) => error instanceof ApiError && error.code === 400);
   });
 }

@@ -1,4 +1,5 @@
-// /debug/pprof/: what the process is busy with. Profiles are in the formats that browsers' developer tools open.
+// /debug/pprof/: what the process is busy with. Profiles are in the formats that browsers' developer tools
+// open.
 import type { Reply } from "#http";
 import { Readable } from "node:stream";
 import type { ApiCall } from "../api-call.ts";
@@ -25,7 +26,11 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
   return (call) => {
     const { path } = call.target;
     if (path === "/debug/flags/v") return setVerbosity(call, options);
-    if (path === "/debug/pprof") return { status: 301, headers: { location: "/debug/pprof/", "content-type": "text/html; charset=utf-8" } };
+    if (path === "/debug/pprof")
+      return {
+        status: 301,
+        headers: { location: "/debug/pprof/", "content-type": "text/html; charset=utf-8" },
+      };
     const page = /^\/debug\/pprof\/([a-z]*)$/.exec(path)?.[1];
     switch (page) {
       case "":
@@ -46,7 +51,8 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
   };
 
   async function alone(take: () => Promise<Reply>): Promise<Reply> {
-    if (busy) throw new ApiError(409, "Conflict", "another profile is being taken; try again when it is done");
+    if (busy)
+      throw new ApiError(409, "Conflict", "another profile is being taken; try again when it is done");
     busy = true;
     try {
       return await take();
@@ -56,12 +62,20 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
   }
 }
 
-const text = (body: string): Reply => ({ status: 200, headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" }, body: Buffer.from(body) });
+const text = (body: string): Reply => ({
+  status: 200,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: Buffer.from(body),
+});
 
 function index(): Reply {
   const rows = Object.entries(pages).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
   const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>/debug/pprof/</title></head><body><h1>/debug/pprof/</h1><ul>${rows.join("")}</ul></body></html>\n`;
-  return { status: 200, headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" }, body: Buffer.from(body) };
+  return {
+    status: 200,
+    headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" },
+    body: Buffer.from(body),
+  };
 }
 
 function counted(names: readonly string[]): string {
@@ -73,7 +87,8 @@ function counted(names: readonly string[]): string {
 function secondsOf(call: ApiCall, usual: number): number {
   const asked = call.query.get("seconds");
   const seconds = asked === undefined || asked === "" ? usual : Number(asked);
-  if (!(seconds > 0 && seconds <= longestSeconds)) throw badRequest(`seconds must be above 0 and at most ${longestSeconds}`);
+  if (!(seconds > 0 && seconds <= longestSeconds))
+    throw badRequest(`seconds must be above 0 and at most ${longestSeconds}`);
   return seconds;
 }
 
@@ -82,12 +97,16 @@ async function recorded(
   seconds: number,
   clock: Clock,
   signal: AbortSignal,
-  session: { start: (post: Post) => Promise<unknown>; stop: (post: Post) => Promise<{ readonly profile: unknown }> },
+  session: {
+    start: (post: Post) => Promise<unknown>;
+    stop: (post: Post) => Promise<{ readonly profile: unknown }>;
+  },
 ): Promise<Reply> {
   const { Session } = await import("node:inspector/promises");
   const inspector = new Session();
   inspector.connect();
-  const post: Post = (method, parameters) => inspector.post(method as "Profiler.enable", parameters as undefined);
+  const post: Post = (method, parameters) =>
+    inspector.post(method as "Profiler.enable", parameters as undefined);
   try {
     await session.start(post);
     await clock.sleep(seconds * 1000, signal).catch(() => undefined);
@@ -139,13 +158,17 @@ const download = (name: string): Record<string, string> => ({
   "x-content-type-options": "nosniff",
 });
 
-async function setVerbosity(call: ApiCall, { setVerbosity: set }: ProfilingOptions): Promise<Reply | undefined> {
+async function setVerbosity(
+  call: ApiCall,
+  { setVerbosity: set }: ProfilingOptions,
+): Promise<Reply | undefined> {
   if (!set) return undefined;
   if (call.method !== "PUT") return { ...text("unrecognized http method\n"), status: 405 };
   const given = Buffer.from(await call.call.body(64))
     .toString()
     .trim();
-  if (!/^\d{1,3}$/.test(given)) return { ...text(`the verbosity must be a number, not ${JSON.stringify(given)}\n`), status: 400 };
+  if (!/^\d{1,3}$/.test(given))
+    return { ...text(`the verbosity must be a number, not ${JSON.stringify(given)}\n`), status: 400 };
   set(Number(given));
   return text(`the verbosity is now ${given}\n`);
 }

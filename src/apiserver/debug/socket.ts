@@ -9,9 +9,19 @@ const text = { "content-type": "text/plain; charset=utf-8" };
 export function plainHandler(handle: PathHandler): (call: Call) => Promise<Reply> {
   return async (call) => {
     try {
-      return (await handle(new ApiCall(call, ""))) ?? { status: 404, headers: text, body: Buffer.from("404 page not found\n") };
+      return (
+        (await handle(new ApiCall(call, ""))) ?? {
+          status: 404,
+          headers: text,
+          body: Buffer.from("404 page not found\n"),
+        }
+      );
     } catch (error) {
-      return { status: error instanceof ApiError ? error.code : 500, headers: text, body: Buffer.from(`${(error as Error).message}\n`) };
+      return {
+        status: error instanceof ApiError ? error.code : 500,
+        headers: text,
+        body: Buffer.from(`${(error as Error).message}\n`),
+      };
     }
   };
 }

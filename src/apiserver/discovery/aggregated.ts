@@ -1,12 +1,19 @@
-// Aggregated discovery: every group with its resources and their subresources in one document. The older form names the group and
-// version of a kind only where they are not those of the resource.
+// Aggregated discovery: every group with its resources and their subresources in one document. The older form
+// names the group and version of a kind only where they are not those of the resource.
 import type { GroupVersion } from "../catalog.ts";
 import { type ApiResource, apiResources } from "./resources.ts";
 
-export function aggregatedGroups(groups: readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[], explicit: boolean): unknown[] {
+export function aggregatedGroups(
+  groups: readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[],
+  explicit: boolean,
+): unknown[] {
   return groups.map(({ name, versions }) => ({
     metadata: { ...(name && { name }), creationTimestamp: null },
-    versions: versions.map((version) => ({ version: version.version, resources: resourcesOf(version, explicit), freshness: "Current" })),
+    versions: versions.map((version) => ({
+      version: version.version,
+      resources: resourcesOf(version, explicit),
+      freshness: "Current",
+    })),
   }));
 }
 
@@ -18,7 +25,13 @@ function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
     kind,
   });
   const parts = (resource: string): unknown[] =>
-    all.filter(({ name }) => name.startsWith(`${resource}/`)).map((part) => ({ subresource: part.name.slice(resource.length + 1), responseKind: kindOf(part), verbs: part.verbs }));
+    all
+      .filter(({ name }) => name.startsWith(`${resource}/`))
+      .map((part) => ({
+        subresource: part.name.slice(resource.length + 1),
+        responseKind: kindOf(part),
+        verbs: part.verbs,
+      }));
   return all
     .filter(({ name }) => !name.includes("/"))
     .map((item) => {

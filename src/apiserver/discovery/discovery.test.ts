@@ -22,7 +22,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     versions: { groupVersion: string; version: string }[];
     preferredVersion: { groupVersion: string };
   }[];
-  const versions = ["/api/v1", ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`))];
+  const versions = [
+    "/api/v1",
+    ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`)),
+  ];
 
   test(`${name}: the core group is found at /api, the others at /apis`, async () => {
     const core = await must(200, "GET", "/api");
@@ -45,7 +48,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       assert.deepEqual(listed, listed.toSorted());
       assert.equal(new Set(each(resources, "name")).size, resources.length);
       for (const { name: resource, singularName, kind, verbs } of resources) {
-        assert.ok(kind && verbs.length > 0 && (singularName || resource.includes("/")), `${path} ${resource}`);
+        assert.ok(
+          kind && verbs.length > 0 && (singularName || resource.includes("/")),
+          `${path} ${resource}`,
+        );
         if (verbs.includes("list")) await must(200, "GET", `${path}/${resource}?limit=1`);
       }
     }
@@ -58,14 +64,17 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       assert.equal((await must(406, "GET", path, { accept: "text/html" })).at("details"), undefined);
     }
     for (const path of ["/api", "/api/v1", "/apis/apps/v1"]) {
-      for (const method of ["HEAD", "POST", "DELETE"]) assert.equal((await ask(method, path)).status, 405, `${method} ${path}`);
+      for (const method of ["HEAD", "POST", "DELETE"])
+        assert.equal((await ask(method, path)).status, 405, `${method} ${path}`);
       assert.deepEqual((await must(406, "GET", path, { accept: "application/*" })).at("details"), {});
     }
   });
 
   test(`${name}: events are offered in both groups with every verb`, async () => {
     for (const path of ["/api/v1", `/apis/events.${suffix}/v1`]) {
-      const events = ((await must(200, "GET", path)).at("resources") as Resource[]).find((resource) => resource.name === "events")!;
+      const events = ((await must(200, "GET", path)).at("resources") as Resource[]).find(
+        (resource) => resource.name === "events",
+      )!;
       assert.deepEqual(
         { ...events, storageVersionHash: "" },
         {
@@ -89,10 +98,15 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     ];
     for (const [path, schema] of shapes) {
       const { json } = await must(200, "GET", path);
-      assert.deepEqual(JSON.parse(yamlToJson((await must(200, "GET", path, { accept: "application/yaml" })).text)), json);
+      assert.deepEqual(
+        JSON.parse(yamlToJson((await must(200, "GET", path, { accept: "application/yaml" })).text)),
+        json,
+      );
       const binary = await must(200, "GET", path, { accept: dialect.wire.protobufMediaType });
       const { raw, apiVersion, kind } = decodeEnvelope(binary.bytes, dialect.wire.protobufMagic);
-      const decoded = JSON.parse(encodeJson(schema, protobufCodec(schema).decode(raw, { apiVersion, kind }) as never)) as Json;
+      const decoded = JSON.parse(
+        encodeJson(schema, protobufCodec(schema).decode(raw, { apiVersion, kind }) as never),
+      ) as Json;
       assert.deepEqual({ ...decoded, apiVersion: "" }, { ...json, apiVersion: "" });
       assert.deepEqual((await must(200, "GET", `${path}?pretty=1`)).json, json);
     }
@@ -102,16 +116,24 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   for (const version of ["v2beta1", "v2"]) {
     const accept = `application/json;g=${dialect.wire.discoveryGroup};v=${version};as=APIGroupDiscoveryList`;
     test(`${name}: aggregated discovery ${version} says the same as the plain one`, async () => {
-      const [core, others] = [await must(200, "GET", "/api", { accept: `${accept},application/json` }), await must(200, "GET", "/apis", { accept })];
+      const [core, others] = [
+        await must(200, "GET", "/api", { accept: `${accept},application/json` }),
+        await must(200, "GET", "/apis", { accept }),
+      ];
       assert.equal(core.headers["content-type"], accept);
       assert.deepEqual(each(others.at("items"), "metadata.name"), each(groups, "name"));
       for (const answer of [core, others]) {
-        assert.deepEqual([answer.at("kind"), answer.at("apiVersion")], ["APIGroupDiscoveryList", `${dialect.wire.discoveryGroup}/${version}`]);
+        assert.deepEqual(
+          [answer.at("kind"), answer.at("apiVersion")],
+          ["APIGroupDiscoveryList", `${dialect.wire.discoveryGroup}/${version}`],
+        );
         for (const group of answer.at("items") as Json[]) {
           const groupName = (at(group, "metadata.name") ?? "") as string;
           for (const served of group["versions"] as Json[]) {
             const path = groupName ? `/apis/${groupName}/${served["version"]}` : `/api/${served["version"]}`;
-            const plain = ((await must(200, "GET", path)).at("resources") as Resource[]).filter((resource) => !resource.name.includes("/"));
+            const plain = ((await must(200, "GET", path)).at("resources") as Resource[]).filter(
+              (resource) => !resource.name.includes("/"),
+            );
             assert.deepEqual(each(served["resources"], "resource"), each(plain, "name"));
             assert.deepEqual(each(served["resources"], "verbs"), each(plain, "verbs"));
             assert.equal(served["freshness"], "Current");
@@ -123,7 +145,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     test(`${name}: aggregated discovery ${version} is not sent again to who has it`, async () => {
       const first = await must(200, "GET", "/apis", { accept });
       assert.match(String(first.headers["etag"]), /^"[0-9A-F]{128}"$/);
-      const again = await must(304, "GET", "/apis", { accept, headers: { "if-none-match": String(first.headers["etag"]) } });
+      const again = await must(304, "GET", "/apis", {
+        accept,
+        headers: { "if-none-match": String(first.headers["etag"]) },
+      });
       assert.equal(again.text, "");
       await must(200, "GET", "/apis", { accept, headers: { "if-none-match": '"other"' } });
     });
@@ -131,17 +156,26 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
   test(`${name}: who takes plain JSON first gets it`, async () => {
     assert.equal(
-      (await must(200, "GET", "/apis", { accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2;as=APIGroupDiscoveryList` })).at("kind"),
+      (
+        await must(200, "GET", "/apis", {
+          accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2;as=APIGroupDiscoveryList`,
+        })
+      ).at("kind"),
       "APIGroupList",
     );
     assert.equal(
-      (await must(200, "GET", "/apis", { accept: `application/json;g=${dialect.wire.discoveryGroup};v=v9;as=APIGroupDiscoveryList,application/json` })).at("kind"),
+      (
+        await must(200, "GET", "/apis", {
+          accept: `application/json;g=${dialect.wire.discoveryGroup};v=v9;as=APIGroupDiscoveryList,application/json`,
+        })
+      ).at("kind"),
       "APIGroupList",
     );
   });
 
   test(`${name}: what is not there is not found`, async () => {
-    for (const path of ["/api/v2", "/apis/unheard", "/apis/unheard/v1", "/apis/apps/v9", "/apix"]) assert.equal((await ask("GET", path)).status, 404, path);
+    for (const path of ["/api/v2", "/apis/unheard", "/apis/unheard/v1", "/apis/apps/v9", "/apix"])
+      assert.equal((await ask("GET", path)).status, 404, path);
   });
 
   test(`${name}: the root lists the paths there are, and they answer`, async () => {
@@ -149,7 +183,8 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.deepEqual(paths, paths.toSorted());
     for (const path of versions) assert.ok(paths.includes(path), path);
     // A folder is asked for with a slash at its end.
-    for (const path of paths) assert.equal((await ask("GET", path)).status, path === "/logs" ? 301 : 200, path);
+    for (const path of paths)
+      assert.equal((await ask("GET", path)).status, path === "/logs" ? 301 : 200, path);
     assert.deepEqual((await must(200, "GET", "/index.html")).at("paths"), paths);
   });
 

@@ -1,4 +1,5 @@
-// /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the aggregated form.
+// /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the
+// aggregated form.
 import { createHash } from "node:crypto";
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
 import { ApiError, methodNotAllowed } from "#base";
@@ -23,7 +24,11 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
     const listed = versions.map(({ groupVersion, version }) => ({ groupVersion, version }));
     return { name, versions: listed, preferredVersion: listed[0] };
   };
-  const groupList = (): Record<string, unknown> => ({ kind: "APIGroupList", apiVersion: "v1", groups: catalog.groups().map(({ name, versions }) => group(name, versions)) });
+  const groupList = (): Record<string, unknown> => ({
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: catalog.groups().map(({ name, versions }) => group(name, versions)),
+  });
   const versions = (): Record<string, unknown> => ({
     kind: "APIVersions",
     versions: ["v1"],
@@ -35,7 +40,10 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
     groupVersion: version.groupVersion,
     resources: apiResources(version),
   });
-  /** Groups answer whatever the method and whatever sort of application reads it; what is in a version is only there to be read. */
+  /**
+   * Groups answer whatever the method and whatever sort of application reads it; what is in a version is only
+   * there to be read.
+   */
   const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
     if (call.method !== "GET") throw methodNotAllowed();
     return plainReply(call, object, dialect, false);
@@ -47,7 +55,13 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
         const aggregated = asksForAggregated(call, dialect);
-        if (aggregated) return aggregatedReply(call, aggregated, root === "api" ? coreOnly(catalog) : catalog.groups(), dialect);
+        if (aggregated)
+          return aggregatedReply(
+            call,
+            aggregated,
+            root === "api" ? coreOnly(catalog) : catalog.groups(),
+            dialect,
+          );
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
       if (root === "api" && parts.length === 3) {
@@ -57,7 +71,15 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
       if (root === "api") return undefined;
       if (first === "") return undefined;
       const found = catalog.groups().find(({ name }) => name === first);
-      if (parts.length === 3) return found ? plainReply(call, { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) }, dialect, true) : undefined;
+      if (parts.length === 3)
+        return found
+          ? plainReply(
+              call,
+              { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) },
+              dialect,
+              true,
+            )
+          : undefined;
       const version = catalog.find(first!, second!);
       return version ? read(call, resources(version)) : found ? nothing() : undefined;
     },
@@ -68,37 +90,71 @@ function nothing(): never {
   throw new ApiError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
-const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVersion[] }[] => [{ name: "", versions: catalog.versions.filter(({ group }) => group === "") }];
+const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVersion[] }[] => [
+  { name: "", versions: catalog.versions.filter(({ group }) => group === "") },
+];
 
 /** The version of aggregated discovery a client takes before it takes anything plain. */
 function asksForAggregated(call: ApiCall, dialect: Dialect): "v2" | "v2beta1" | undefined {
   for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
     if (parameters["as"] === undefined) return undefined;
-    if (`${type}/${subtype}` !== "application/json" || parameters["as"] !== "APIGroupDiscoveryList" || parameters["g"] !== dialect.wire.discoveryGroup) continue;
+    if (
+      `${type}/${subtype}` !== "application/json" ||
+      parameters["as"] !== "APIGroupDiscoveryList" ||
+      parameters["g"] !== dialect.wire.discoveryGroup
+    )
+      continue;
     if (parameters["v"] === "v2" || parameters["v"] === "v2beta1") return parameters["v"];
   }
   return undefined;
 }
 
-function aggregatedReply(call: ApiCall, version: string, groups: readonly { name: string; versions: readonly GroupVersion[] }[], dialect: Dialect): Reply {
+function aggregatedReply(
+  call: ApiCall,
+  version: string,
+  groups: readonly { name: string; versions: readonly GroupVersion[] }[],
+  dialect: Dialect,
+): Reply {
   const { discoveryGroup } = dialect.wire;
   const body = Buffer.from(
     `${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups, version === "v2") })}\n`,
   );
   const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
-  const headers = { etag, vary: "Accept", "cache-control": "public", "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList` };
+  const headers = {
+    etag,
+    vary: "Accept",
+    "cache-control": "public",
+    "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList`,
+  };
   if (header(call.call.headers, "if-none-match") === etag) return { status: 304, headers };
   return { status: 200, headers, body };
 }
 
-function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect, anySort: boolean): Reply {
+function plainReply(
+  call: ApiCall,
+  object: Record<string, unknown>,
+  dialect: Dialect,
+  anySort: boolean,
+): Reply {
   const choice = negotiate(call.call, call.query, dialect, { forms: ["object"], anySort });
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {
     const kind = object["kind"] as string;
     const bytes = protobufCodec(schemas[kind]!).encode(object);
-    return { status: 200, headers, body: encodeEnvelope({ apiVersion: (object["apiVersion"] as string | undefined) ?? "", kind }, bytes, dialect.wire.protobufMagic) };
+    return {
+      status: 200,
+      headers,
+      body: encodeEnvelope(
+        { apiVersion: (object["apiVersion"] as string | undefined) ?? "", kind },
+        bytes,
+        dialect.wire.protobufMagic,
+      ),
+    };
   }
-  return { status: 200, headers, body: Buffer.from(choice.pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`) };
+  return {
+    status: 200,
+    headers,
+    body: Buffer.from(choice.pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`),
+  };
 }

@@ -29,7 +29,16 @@ export function apiResources(version: GroupVersion): ApiResource[] {
       ...(strategy.categories && { categories: [...strategy.categories] }),
       storageVersionHash: storageHash(hubVersion, hub.kind.kind),
     });
-    if (strategy.scale) list.push({ name: `${name}/scale`, singularName: "", namespaced, group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] });
+    if (strategy.scale)
+      list.push({
+        name: `${name}/scale`,
+        singularName: "",
+        namespaced,
+        group: "autoscaling",
+        version: "v1",
+        kind: "Scale",
+        verbs: ["get", "patch", "update"],
+      });
     for (const [part, { verbs, kind, kindGroup }] of Object.entries(strategy.subresources ?? {})) {
       list.push({
         name: `${name}/${part}`,
@@ -55,4 +64,5 @@ export function apiResources(version: GroupVersion): ApiResource[] {
   return list.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const storageHash = (apiVersion: string, kind: string): string => createHash("sha256").update(`${apiVersion}/${kind}`).digest().subarray(0, 8).toString("base64");
+const storageHash = (apiVersion: string, kind: string): string =>
+  createHash("sha256").update(`${apiVersion}/${kind}`).digest().subarray(0, 8).toString("base64");

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mostValues, refuseTooManyValues } from "./body-values.ts";
 
-const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join(",")}]`;
+const list = (item: string, count: number): string =>
+  `[${Array.from({ length: count }, () => item).join(",")}]`;
 
 const cases: [name: string, body: string, refused: boolean][] = [
   ["a body with few values passes", `{"a":${list("1", 1000)}}`, false],
@@ -17,7 +18,8 @@ const cases: [name: string, body: string, refused: boolean][] = [
 for (const [name, body, refused] of cases) {
   test(name, () => {
     const read = (): void => refuseTooManyValues(Buffer.from(body));
-    if (refused) assert.throws(read, { code: 413, message: `Request entity too large: limit is ${mostValues} values` });
+    if (refused)
+      assert.throws(read, { code: 413, message: `Request entity too large: limit is ${mostValues} values` });
     else assert.doesNotThrow(read);
   });
 }

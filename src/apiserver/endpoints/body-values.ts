@@ -1,15 +1,22 @@
-// How much a body may hold. Work on an object grows with its values, not with its bytes: millions of empty objects fit into a few mebibytes.
+// How much a body may hold. Work on an object grows with its values, not with its bytes: millions of empty
+// objects fit into a few mebibytes.
 import { tooLarge } from "#base";
 
-/** Texts, numbers, lists and objects, at any depth. Objects of a mebibyte and a half, the most that is stored, seldom have a third as many. */
+/**
+ * Texts, numbers, lists and objects, at any depth. Objects of a mebibyte and a half, the most that is stored,
+ * seldom have a third as many.
+ */
 export const mostValues = 100_000;
 
 /** The same in the binary form, where clients also send what is empty. */
 export const mostFields = 250_000;
 
-/** Refuses a JSON body with too many values. A body in another form passes; it is counted by whoever reads it. */
+/**
+ * Refuses a JSON body with too many values. A body in another form passes; it is counted by whoever reads it.
+ */
 export function refuseTooManyValues(bytes: Uint8Array): void {
-  if (bytes.length > mostValues && isJson(bytes) && hasMore(bytes)) throw tooLarge(`Request entity too large: limit is ${mostValues} values`);
+  if (bytes.length > mostValues && isJson(bytes) && hasMore(bytes))
+    throw tooLarge(`Request entity too large: limit is ${mostValues} values`);
 }
 
 const [openingBrace, openingBracket, comma, quote, backslash] = [0x7b, 0x5b, 0x2c, 0x22, 0x5c];
@@ -28,7 +35,8 @@ function hasMore(bytes: Uint8Array): boolean {
     const byte = bytes[at];
     if (byte === quote) {
       while (++at < bytes.length && bytes[at] !== quote) if (bytes[at] === backslash) at++;
-    } else if ((byte === comma || byte === openingBrace || byte === openingBracket) && ++found > mostValues) return true;
+    } else if ((byte === comma || byte === openingBrace || byte === openingBracket) && ++found > mostValues)
+      return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// Marks that tell an idle watcher how far it is: once a minute, and shortly before the end, when something newer happened on the kind.
+// Marks that tell an idle watcher how far it is: once a minute, and shortly before the end, when something
+// newer happened on the kind.
 import type { Clock } from "#base";
 
 export interface BookmarkOptions {
@@ -34,7 +35,8 @@ export function bookmarks({ clock, lifeMilliseconds, from, changed, send }: Book
 
   function plan(): void {
     const left = end - clock.now();
-    const wait = left > beforeEndMilliseconds ? Math.min(everyMilliseconds, left - beforeEndMilliseconds) : left;
+    const wait =
+      left > beforeEndMilliseconds ? Math.min(everyMilliseconds, left - beforeEndMilliseconds) : left;
     if (wait > 0) cancel = clock.after(wait, mark);
   }
 

@@ -28,7 +28,12 @@ export interface EndpointContext {
 
 export type Endpointed = (context: EndpointContext, call: ApiCall, endpoint: Endpoint) => Promise<Reply>;
 
-export function writeRequest(context: EndpointContext, call: ApiCall, endpoint: Endpoint, options: { readonly dryRun: boolean; readonly fieldManager: string }): WriteRequest {
+export function writeRequest(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: { readonly dryRun: boolean; readonly fieldManager: string },
+): WriteRequest {
   return {
     endpoint,
     namespace: call.target.namespace,
@@ -57,13 +62,18 @@ export function represented(
 ): { readonly choice: Choice; readonly as: Representation } {
   const { dialect, strategy } = endpoint.resource;
   const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
-  const choice = negotiate(call.call, call.query, dialect, { forms, ...(untabled && { without: ["Table"] }), ...(media && { media }) });
+  const choice = negotiate(call.call, call.query, dialect, {
+    forms,
+    ...(untabled && { without: ["Table"] }),
+    ...(media && { media }),
+  });
   const include = choice.form === "Table" ? includeObject(call) : "Metadata";
   const id = `${choice.media} ${choice.form} ${choice.formVersion} ${choice.pretty} ${include}`;
   let known = representations.get(endpoint);
   if (!known) representations.set(endpoint, (known = new Map()));
   let as = known.get(id);
-  if (!as) known.set(id, (as = representation(endpoint, choice, include, () => new Date(context.clock.now()))));
+  if (!as)
+    known.set(id, (as = representation(endpoint, choice, include, () => new Date(context.clock.now()))));
   return { choice, as };
 }
 
@@ -71,10 +81,17 @@ export function includeObject(call: ApiCall): IncludeObject {
   const asked = call.query.get("includeObject") ?? "";
   if (asked === "") return "Metadata";
   if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;
-  throw badRequest(`includeObject: Unsupported value: "${asked}": supported values: "None", "Metadata", "Object"`);
+  throw badRequest(
+    `includeObject: Unsupported value: "${asked}": supported values: "None", "Metadata", "Object"`,
+  );
 }
 
-export const replyWith = (as: Representation, endpoint: Endpoint, status: number, body: Uint8Array | readonly Uint8Array[]): Reply => ({
+export const replyWith = (
+  as: Representation,
+  endpoint: Endpoint,
+  status: number,
+  body: Uint8Array | readonly Uint8Array[],
+): Reply => ({
   status,
   headers: { "content-type": contentType(as.media, endpoint.resource.dialect) },
   body,
@@ -82,7 +99,13 @@ export const replyWith = (as: Representation, endpoint: Endpoint, status: number
 
 export const objectForms: readonly Form[] = ["object", "Table", "PartialObjectMetadata"];
 
-export function replyHeld(context: EndpointContext, call: ApiCall, endpoint: Endpoint, status: number, held: Held): Reply {
+export function replyHeld(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  status: number,
+  held: Held,
+): Reply {
   const { as } = represented(context, call, endpoint, objectForms);
   return replyWith(as, endpoint, status, as.object(held));
 }

@@ -12,7 +12,8 @@ const version = "meta/v1";
 /** Whoever makes tokens by hand names the group with a domain. */
 const readable = /^meta(?:\.[a-z0-9.]+)?\/v1$/;
 
-export const encodeContinue = ({ revision, after }: Position): string => Buffer.from(JSON.stringify({ v: version, rv: revision, start: `${after}\0` })).toString("base64url");
+export const encodeContinue = ({ revision, after }: Position): string =>
+  Buffer.from(JSON.stringify({ v: version, rv: revision, start: `${after}\0` })).toString("base64url");
 
 export function decodeContinue(token: string): Position {
   const bad = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
@@ -22,9 +23,17 @@ export function decodeContinue(token: string): Position {
   } catch {
     throw bad("it cannot be decoded");
   }
-  if (typeof parsed !== "object" || parsed === null || typeof parsed.v !== "string" || !readable.test(parsed.v))
-    throw bad(`server does not recognize this encoded version ${typeof parsed?.v === "string" ? parsed.v : ""}`);
-  if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw bad("incorrect encoded start resourceVersion");
+  if (
+    typeof parsed !== "object" ||
+    parsed === null ||
+    typeof parsed.v !== "string" ||
+    !readable.test(parsed.v)
+  )
+    throw bad(
+      `server does not recognize this encoded version ${typeof parsed?.v === "string" ? parsed.v : ""}`,
+    );
+  if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0)
+    throw bad("incorrect encoded start resourceVersion");
   if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
   if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
   return { revision: Math.max(parsed.rv, -1), after: parsed.start.replace(/\0$/, "") };

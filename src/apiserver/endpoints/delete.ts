@@ -7,7 +7,14 @@ import type { ApiCall } from "../api-call.ts";
 import { statusReply, successStatus } from "../represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
 import { bodyMedia } from "../represent/negotiate.ts";
-import { type EndpointContext, type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import {
+  type EndpointContext,
+  type Endpointed,
+  objectForms,
+  replyWith,
+  represented,
+  writeRequest,
+} from "./context.ts";
 import { integer, listOptions } from "./options.ts";
 import { listPage, metadataOf } from "./read.ts";
 import { isTrue } from "../target.ts";
@@ -17,13 +24,17 @@ export const deleteOne: Endpointed = async (context, call, endpoint) => {
   // Before anything is done: an answer that cannot be given must not find out afterwards.
   const { as, choice } = represented(context, call, endpoint, objectForms);
   const options = await deleteOptions(call, endpoint);
-  const request = writeRequest(context, call, endpoint, { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" });
+  const request = writeRequest(context, call, endpoint, {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldManager: "",
+  });
   validateDeleteOptions(request, options);
   const why = strategy.unremovable?.(call.target.name);
   if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
   const removal = await remove(request, call.target.name, options);
   const accepted = !removal.gone && options.orphanDependents === false;
-  if (removal.gone && !strategy.returnsDeleted) return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
+  if (removal.gone && !strategy.returnsDeleted)
+    return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
   return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
 };
 
@@ -51,8 +62,16 @@ export const deleteCollection: Endpointed = async (context, call, endpoint) => {
   return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 
-/** Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of many. */
-async function removeAll(request: WriteRequest, items: readonly { namespace: string; name: string }[], options: Partial<DeleteOptions>, workers: number): Promise<void> {
+/**
+ * Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of
+ * many.
+ */
+async function removeAll(
+  request: WriteRequest,
+  items: readonly { namespace: string; name: string }[],
+  options: Partial<DeleteOptions>,
+  workers: number,
+): Promise<void> {
   let next = 0;
   let failed: Error | undefined;
   const work = async (): Promise<void> => {
@@ -75,7 +94,13 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
   if (bytes.length > 0) {
     const { dialect } = endpoint.resource;
     // Clients send them in the version of any group.
-    const { value } = decodeObject(bytes, bodyMedia(call.call, dialect), DeleteOptions, { apiVersion: "*", kind: "DeleteOptions" }, dialect);
+    const { value } = decodeObject(
+      bytes,
+      bodyMedia(call.call, dialect),
+      DeleteOptions,
+      { apiVersion: "*", kind: "DeleteOptions" },
+      dialect,
+    );
     return value as unknown as DeleteOptions;
   }
   const { query } = call;
@@ -84,7 +109,9 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
   const uid = query.get("uid");
   const resourceVersion = query.get("resourceVersion");
   return {
-    ...((uid || resourceVersion) && { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } }),
+    ...((uid || resourceVersion) && {
+      preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+    }),
     ...(grace !== undefined && { gracePeriodSeconds: grace }),
     ...(policy !== undefined && { propagationPolicy: policy }),
     ...(query.has("orphanDependents") && { orphanDependents: isTrue(query.get("orphanDependents")) }),

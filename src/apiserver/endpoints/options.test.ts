@@ -30,7 +30,12 @@ const lists: [query: string, status: number, message?: RegExp | undefined, cause
   ["resourceVersion=0&resourceVersionMatch=Exact", 422, undefined, ["Forbidden resourceVersionMatch"]],
   ["resourceVersion=0&resourceVersionMatch=NotOlderThan", 200],
   ["resourceVersion=1&resourceVersionMatch=NotOlderThan", 200],
-  ["resourceVersion=1&resourceVersionMatch=Exact&continue=x", 422, undefined, ["Forbidden resourceVersionMatch"]],
+  [
+    "resourceVersion=1&resourceVersionMatch=Exact&continue=x",
+    422,
+    undefined,
+    ["Forbidden resourceVersionMatch"],
+  ],
   ["sendInitialEvents=true", 422, undefined, ["Forbidden sendInitialEvents"]],
   ["continue=x", 400, /continue key is not valid/],
   ["labelSelector=x%3D1,!y,z%20notin%20(a,b)", 200],
@@ -68,7 +73,11 @@ test("a selector as large as a URL can carry is read", async () => {
   const selector = Array.from({ length: 2000 }, (_each, i) => `k${i}!=v`).join(",");
   const { json } = await must(200, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`);
   assert.equal((json["items"] as unknown[]).length, 1);
-  await must(200, "GET", `${path}?fieldSelector=${encodeURIComponent(Array.from({ length: 2000 }, () => "metadata.name!=v").join(","))}`);
+  await must(
+    200,
+    "GET",
+    `${path}?fieldSelector=${encodeURIComponent(Array.from({ length: 2000 }, () => "metadata.name!=v").join(","))}`,
+  );
   await must(400, "GET", `${path}?labelSelector=${"(".repeat(30_000)}`);
   await must(200, "GET", `${path}?labelSelector=${encodeURIComponent(`x in (${"a,".repeat(10_000)}1)`)}`);
 });
@@ -149,9 +158,12 @@ for (const [query, status, message] of deletes) {
 
 test("the manager of a write is what it says, else the first word of the user agent", async () => {
   const managers = async (query: string, agent: string): Promise<unknown> =>
-    (await must(201, "POST", `${path}?dryRun=All${query}`, { body: { metadata: { name: "b" }, data: { x: "" } }, headers: { "user-agent": agent } })).at(
-      "metadata.managedFields.0.manager",
-    );
+    (
+      await must(201, "POST", `${path}?dryRun=All${query}`, {
+        body: { metadata: { name: "b" }, data: { x: "" } },
+        headers: { "user-agent": agent },
+      })
+    ).at("metadata.managedFields.0.manager");
   assert.equal(await managers("&fieldManager=me", "tool/1.0 (linux)"), "me");
   assert.equal(await managers("", "tool/1.0 (linux)"), "tool");
   assert.equal(await managers("", "Mozilla"), "Mozilla");

@@ -29,7 +29,11 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
-export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly watchList: boolean }): ListOptions {
+export function listOptions(
+  call: ApiCall,
+  endpoint: Endpoint,
+  gates: { readonly watchList: boolean },
+): ListOptions {
   const { query } = call;
   // The old paths of watches are checked as lists are, unless the query says otherwise.
   const watch = query.has("watch") && isTrue(query.get("watch"));
@@ -44,22 +48,47 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
   const sought = requirementsOf(call);
   if (watch) {
     if (initial !== undefined) {
-      if (match !== "NotOlderThan") errors.push(forbiddenField(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-      if (!gates.watchList) errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
+      if (match !== "NotOlderThan")
+        errors.push(
+          forbiddenField(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+        );
+      if (!gates.watchList)
+        errors.push(
+          forbiddenField(
+            "sendInitialEvents",
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+          ),
+        );
     }
     if (match !== "") {
-      if (initial === undefined) errors.push(forbiddenField(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+      if (initial === undefined)
+        errors.push(
+          forbiddenField(
+            field,
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+          ),
+        );
       if (match !== "NotOlderThan") errors.push(notSupported(field, match, ["NotOlderThan"]));
-      if (token !== "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+      if (token !== "")
+        errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
     }
   } else {
     if (match !== "") {
-      if (resourceVersion === "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
-      if (token !== "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
-      if (match !== "Exact" && match !== "NotOlderThan") errors.push(notSupported(field, match, ["Exact", "NotOlderThan", ""]));
-      if (match === "Exact" && resourceVersion === "0") errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+      if (resourceVersion === "")
+        errors.push(
+          forbiddenField(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+        );
+      if (token !== "")
+        errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+      if (match !== "Exact" && match !== "NotOlderThan")
+        errors.push(notSupported(field, match, ["Exact", "NotOlderThan", ""]));
+      if (match === "Exact" && resourceVersion === "0")
+        errors.push(
+          forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+        );
     }
-    if (initial !== undefined) errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    if (initial !== undefined)
+      errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
   return {
@@ -87,7 +116,10 @@ function requirementsOf({ query }: ApiCall): Sought {
   const fields = query.get("fieldSelector") ?? "";
   if (labels === "" && fields === "") return nothingSought;
   try {
-    return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== "") };
+    return {
+      labels: parseLabelSelector(labels),
+      fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== ""),
+    };
   } catch (error) {
     throw badRequest((error as Error).message);
   }
@@ -116,20 +148,24 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
   const { strategy, selectable } = endpoint.resource;
   const { key } = requirement;
   const aliases = strategy.fieldAliases?.[endpoint.schema.kind.group];
-  const hubKey = aliases && !key.startsWith("metadata.") ? aliases[key] : selectable.has(key) ? key : undefined;
+  const hubKey =
+    aliases && !key.startsWith("metadata.") ? aliases[key] : selectable.has(key) ? key : undefined;
   if (hubKey === undefined) throw badRequest(unknownField(key, endpoint));
   return { ...requirement, key: hubKey };
 }
 
 /** Kinds that can be selected by nothing of their own say what there is. */
 const unknownField = (key: string, { resource: { strategy } }: Endpoint): string =>
-  strategy.fields ? `field label not supported: ${key}` : `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  strategy.fields
+    ? `field label not supported: ${key}`
+    : `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
 /** A number parameter; absent when it was not given, refused when it is not one. */
 export function integer(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,19}$/.test(text) || !fits64(BigInt(text.replace("+", "")))) throw badRequest(`${name}: Invalid value: "${text}": must be a number of 64 bits`);
+  if (!/^[+-]?\d{1,19}$/.test(text) || !fits64(BigInt(text.replace("+", ""))))
+    throw badRequest(`${name}: Invalid value: "${text}": must be a number of 64 bits`);
   return Number(text);
 }
 
@@ -142,20 +178,32 @@ export interface WriteOptions {
   readonly force: boolean | undefined;
 }
 
-export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptions" | "UpdateOptions" | "PatchOptions", applying = false): WriteOptions {
+export function writeOptions(
+  call: ApiCall,
+  dialect: Dialect,
+  kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+  applying = false,
+): WriteOptions {
   const { query } = call;
   const errors: FieldError[] = [];
   const force = query.has("force") ? isTrue(query.get("force")) : undefined;
   const manager = query.get("fieldManager") ?? "";
   if (kind === "PatchOptions") {
-    if (applying && manager === "") errors.push({ type: "FieldValueRequired", field: "fieldManager", detail: "is required for apply patch" });
-    if (!applying && force !== undefined) errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
+    if (applying && manager === "")
+      errors.push({
+        type: "FieldValueRequired",
+        field: "fieldManager",
+        detail: "is required for apply patch",
+      });
+    if (!applying && force !== undefined)
+      errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
   }
   errors.push(...managerErrors(manager, "fieldManager"));
   const dryRun = query.all("dryRun");
   if (dryRun.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
   const validation = query.get("fieldValidation") ?? "";
-  if (!["", "Ignore", "Warn", "Strict"].includes(validation)) errors.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
+  if (!["", "Ignore", "Warn", "Strict"].includes(validation))
+    errors.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   if (errors.length > 0) throw invalidOptions(dialect, kind, errors);
   return {
     dryRun: dryRun.length > 0,

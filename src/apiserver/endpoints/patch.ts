@@ -3,13 +3,28 @@ import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
-import { DecodeError, PatchError, fromJsonValue, jsonPatch, mergePatch, parseJson, parseYaml, strategicMergePatch, stringifyJson } from "#schema";
+import {
+  DecodeError,
+  PatchError,
+  fromJsonValue,
+  jsonPatch,
+  mergePatch,
+  parseJson,
+  parseYaml,
+  strategicMergePatch,
+  stringifyJson,
+} from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
 import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 
-const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"] as const;
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+] as const;
 export type PatchType = (typeof patchTypes)[number];
 
 export const patch: Endpointed = async (context, call, endpoint) => {
@@ -63,7 +78,9 @@ export function patchType(call: ApiCall): PatchType {
     throw new ApiError(
       415,
       "UnsupportedMediaType",
-      unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`).message,
+      unsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
+      ).message,
       {},
     );
   return found;
@@ -81,7 +98,12 @@ export interface PatchedTree {
   change(served: ApiObject): ApiObject;
 }
 
-export function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, { type, body }: SentPatch): PatchedTree {
+export function patchedTree(
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: WriteOptions,
+  { type, body }: SentPatch,
+): PatchedTree {
   let parsed: ParsedPatch | undefined;
   let judged = false;
   const read = (): ParsedPatch => (parsed ??= parsedPatch(body, type, options.fieldValidation));
@@ -89,11 +111,18 @@ export function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOpt
     read,
     change: (served) => {
       const { value, strict } = read();
-      const decoded = decodedPatch(endpoint, transformed(type, endpoint, served, value), type, call.target.name);
+      const decoded = decodedPatch(
+        endpoint,
+        transformed(type, endpoint, served, value),
+        type,
+        call.target.name,
+      );
       if (!judged) judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation);
       judged = true;
       if (decoded.value.metadata.name !== call.target.name)
-        throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
+        throw badRequest(
+          `the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`,
+        );
       return deepCopy(decoded.value);
     },
   };
@@ -113,16 +142,28 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
   }
   const { value } = parsed;
   const duplicate = parsed.duplicate.map((path) => `duplicate field "${path}"`);
-  if (type === "application/json-patch+json") return { value, strict: mode === "Ignore" ? [] : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`) };
-  if (value === null && type === "application/strategic-merge-patch+json") return { value: {}, strict: duplicate };
+  if (type === "application/json-patch+json")
+    return {
+      value,
+      strict:
+        mode === "Ignore"
+          ? []
+          : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`),
+    };
+  if (value === null && type === "application/strategic-merge-patch+json")
+    return { value: {}, strict: duplicate };
   // Read leniently, a list is merged as any value is, and then it is no object.
-  if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value)) throw invalidPatch("", "a list is no object");
+  if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value))
+    throw invalidPatch("", "a list is no object");
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
+    );
   return { value, strict: duplicate };
 }
 
-const jsonKind = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value);
+const jsonKind = (value: unknown): string =>
+  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
 /** What operations of a JSON patch say beyond what they may. */
 function operationFindings(patch: unknown): string[] {
@@ -130,7 +171,8 @@ function operationFindings(patch: unknown): string[] {
   for (const [position, operation] of (Array.isArray(patch) ? patch : []).entries()) {
     for (const [key, value] of Object.entries((operation as object | null) ?? {})) {
       if (key === "op" || key === "path" || key === "from") {
-        if (typeof value !== "string" && value !== null) throw badRequest(`error decoding patch: ${key} of operation ${position} must be a text`);
+        if (typeof value !== "string" && value !== null)
+          throw badRequest(`error decoding patch: ${key} of operation ${position} must be a text`);
       } else if (key !== "value") findings.push(`unknown field "[${position}].${key}"`);
     }
   }
@@ -141,26 +183,42 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
   const document = served as unknown as Parameters<typeof mergePatch>[0];
   try {
     if (type === "application/json-patch+json") return jsonPatch(document, parsed);
-    return type === "application/merge-patch+json" ? mergePatch(document, parsed) : strategicMergePatch(endpoint.schema, document, parsed);
+    return type === "application/merge-patch+json"
+      ? mergePatch(document, parsed)
+      : strategicMergePatch(endpoint.schema, document, parsed);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     throw error.code === 422
-      ? new ApiError(422, "Invalid", `the server rejected our request due to an error in our request: ${error.message}`, {})
+      ? new ApiError(
+          422,
+          "Invalid",
+          `the server rejected our request due to an error in our request: ${error.message}`,
+          {},
+        )
       : error.code === 413
         ? new ApiError(413, "RequestEntityTooLarge", error.message)
         : badRequest(error.message);
   }
 }
 
-/** Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the result is read as if it had been sent. */
+/**
+ * Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the
+ * result is read as if it had been sent.
+ */
 function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: string): DecodedBody {
   try {
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
     if (type !== "application/strategic-merge-patch+json") {
-      if (!value.apiVersion) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+      if (!value.apiVersion)
+        throw badRequest(
+          `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+        );
       if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
-        throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
+        throw invalidPatch(
+          name,
+          `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`,
+        );
     }
     value.kind = endpoint.kind;
     value.apiVersion = endpoint.apiVersion;
@@ -176,10 +234,14 @@ const invalidPatch = (name: string, why: string): ApiError =>
     causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }],
   });
 
-/** Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong type. */
+/**
+ * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong
+ * type.
+ */
 function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptions["fieldValidation"]): void {
   if (mode === "Ignore" || findings.length === 0) return;
-  if (mode === "Strict") throw invalidPatch(call.target.name, `strict decoding error: ${findings.join(", ")}`);
+  if (mode === "Strict")
+    throw invalidPatch(call.target.name, `strict decoding error: ${findings.join(", ")}`);
   for (const text of findings) call.warn(text);
 }
 
@@ -187,11 +249,19 @@ function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptio
 export interface Configuration {
   /** Read when it is first needed. */
   read(): ApiObject;
-  /** Says whether it is about another object, and what stands twice in it; after conflicts, as clients know it. */
+  /**
+   * Says whether it is about another object, and what stands twice in it; after conflicts, as clients know
+   * it.
+   */
   judge(): void;
 }
 
-export function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): Configuration {
+export function applyConfiguration(
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: WriteOptions,
+  body: Uint8Array,
+): Configuration {
   let parsed: { readonly sent: ApiObject; readonly duplicate: readonly string[] } | undefined;
   const reading = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
   let judged = false;
@@ -200,18 +270,27 @@ export function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: W
     judge: () => {
       const { sent, duplicate } = reading();
       const { name, namespace } = sent.metadata;
-      if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
+      if (name !== undefined && name !== call.target.name)
+        throw badRequest(
+          `the name of the object (${name}) does not match the name on the URL (${call.target.name})`,
+        );
       if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
-        throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+        throw badRequest(
+          "the namespace of the provided object does not match the namespace sent on the request",
+        );
       if (judged || duplicate.length === 0) return;
       judged = true;
-      if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
+      if (options.fieldValidation === "Strict")
+        throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
       if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
     },
   };
 }
 
-function parsedConfiguration(endpoint: Endpoint, body: Uint8Array): { readonly sent: ApiObject; readonly duplicate: readonly string[] } {
+function parsedConfiguration(
+  endpoint: Endpoint,
+  body: Uint8Array,
+): { readonly sent: ApiObject; readonly duplicate: readonly string[] } {
   let sent: ApiObject;
   let duplicate: readonly string[];
   let unknown: readonly string[];
@@ -223,11 +302,18 @@ function parsedConfiguration(endpoint: Endpoint, body: Uint8Array): { readonly s
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  if (typeof sent !== "object" || sent === null) throw badRequest("error decoding YAML: the applied object must be an object");
+  if (typeof sent !== "object" || sent === null)
+    throw badRequest("error decoding YAML: the applied object must be an object");
   if (sent.apiVersion !== endpoint.apiVersion)
-    throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${sent.apiVersion ?? ""}, expected: ${endpoint.apiVersion}`);
-  if (sent.kind !== endpoint.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified patch kind: ${sent.kind ?? ""}, expected: ${endpoint.kind}`);
-  if (unknown.length > 0) throw badRequest(`field not declared in schema: ${unknown.map((path) => `.${path}`).join(", ")}`);
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${sent.apiVersion ?? ""}, expected: ${endpoint.apiVersion}`,
+    );
+  if (sent.kind !== endpoint.kind)
+    throw badRequest(
+      `Incorrect kind specified in apply patch. Specified patch kind: ${sent.kind ?? ""}, expected: ${endpoint.kind}`,
+    );
+  if (unknown.length > 0)
+    throw badRequest(`field not declared in schema: ${unknown.map((path) => `.${path}`).join(", ")}`);
   sent.metadata ??= { creationTimestamp: null };
   return { sent, duplicate };
 }

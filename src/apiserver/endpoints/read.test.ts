@@ -13,7 +13,10 @@ const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/con
 
 async function filled(count: number): Promise<string> {
   const namespace = await place();
-  for (let i = 0; i < count; i++) await must(201, "POST", maps(namespace), { body: { metadata: { name: `m${i}`, labels: { parity: String(i % 2), n: String(i) } } } });
+  for (let i = 0; i < count; i++)
+    await must(201, "POST", maps(namespace), {
+      body: { metadata: { name: `m${i}`, labels: { parity: String(i % 2), n: String(i) } } },
+    });
   return namespace;
 }
 const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
@@ -40,7 +43,10 @@ test("pages show one state, whatever is written between them", async () => {
   const first = await must(200, "GET", `${path}?limit=2`);
   await must(201, "POST", path, { body: { metadata: { name: "m25" } } });
   await must(200, "DELETE", `${path}/m3`);
-  await must(200, "PATCH", `${path}/m2`, { type: "application/merge-patch+json", body: { data: { changed: "yes" } } });
+  await must(200, "PATCH", `${path}/m2`, {
+    type: "application/merge-patch+json",
+    body: { data: { changed: "yes" } },
+  });
   const second = await must(200, "GET", `${path}?limit=2&continue=${first.at("metadata.continue")}`);
   assert.deepEqual(names(second.json), ["m2", "m3"]);
   assert.equal(second.at("items.0.data"), undefined);
@@ -52,7 +58,11 @@ test("pages under a selector do not say how many follow", async () => {
   const path = maps(await filled(6));
   const first = await must(200, "GET", `${path}?limit=2&labelSelector=parity%3D1`);
   assert.deepEqual([names(first.json), first.at("metadata.remainingItemCount")], [["m1", "m3"], undefined]);
-  const second = await must(200, "GET", `${path}?limit=2&labelSelector=parity%3D1&continue=${first.at("metadata.continue")}`);
+  const second = await must(
+    200,
+    "GET",
+    `${path}?limit=2&labelSelector=parity%3D1&continue=${first.at("metadata.continue")}`,
+  );
   assert.deepEqual(names(second.json), ["m5"]);
 });
 
@@ -61,17 +71,24 @@ test("a token outlives the deletion of the object it stands behind", async () =>
   const first = await must(200, "GET", `${path}?limit=1`);
   await must(200, "DELETE", `${path}/m0`);
   await must(200, "DELETE", `${path}/m1`);
-  assert.deepEqual(names((await must(200, "GET", `${path}?continue=${first.at("metadata.continue")}`)).json), ["m1", "m2"]);
+  assert.deepEqual(
+    names((await must(200, "GET", `${path}?continue=${first.at("metadata.continue")}`)).json),
+    ["m1", "m2"],
+  );
 });
 
 test("a token goes with no version but zero", async () => {
   const path = maps(await filled(2));
   const token = String((await must(200, "GET", `${path}?limit=1`)).at("metadata.continue"));
   await must(400, "GET", `${path}?limit=1&continue=${token}&resourceVersion=1`);
-  assert.deepEqual(names((await must(200, "GET", `${path}?limit=1&continue=${token}&resourceVersion=0`)).json), ["m1"]);
+  assert.deepEqual(
+    names((await must(200, "GET", `${path}?limit=1&continue=${token}&resourceVersion=0`)).json),
+    ["m1"],
+  );
 });
 
-const token = (rv: number, start: string): string => Buffer.from(JSON.stringify({ v: "meta/v1", rv, start })).toString("base64url");
+const token = (rv: number, start: string): string =>
+  Buffer.from(JSON.stringify({ v: "meta/v1", rv, start })).toString("base64url");
 const limits: [name: string, query: string, expected: string[]][] = [
   ["a limit beyond the end", "limit=1000000", ["m0", "m1", "m2"]],
   ["a limit at the end", "limit=3", ["m0", "m1", "m2"]],
@@ -102,7 +119,10 @@ test("a list at a version shows exactly that version, or one not older", async (
   const exact = await must(200, "GET", `${path}?resourceVersion=${before}&resourceVersionMatch=Exact`);
   assert.deepEqual([names(exact.json), exact.at("metadata.resourceVersion")], [["m0"], before]);
   for (const match of ["", "&resourceVersionMatch=NotOlderThan"]) {
-    assert.deepEqual(names((await must(200, "GET", `${path}?resourceVersion=${before}${match}`)).json), ["later", "m0"]);
+    assert.deepEqual(names((await must(200, "GET", `${path}?resourceVersion=${before}${match}`)).json), [
+      "later",
+      "m0",
+    ]);
   }
   const paged = await must(200, "GET", `${path}?resourceVersion=${before}&limit=5`);
   assert.deepEqual(names(paged.json), ["m0"], "a limit makes a version exact");
@@ -111,20 +131,32 @@ test("a list at a version shows exactly that version, or one not older", async (
 test("lists at an exact version are the same, however many writes go on", async () => {
   const path = maps(await filled(20));
   const version = (await must(200, "GET", path)).at("metadata.resourceVersion");
-  const expected = (await must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`)).text;
+  const expected = (await must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`))
+    .text;
   const writers = Array.from({ length: 40 }, (_each, i) =>
-    i % 2 ? ask("DELETE", `${path}/m${i >> 1}`) : ask("PATCH", `${path}/m${19 - (i >> 1)}`, { type: "application/merge-patch+json", body: { data: { i: String(i) } } }),
+    i % 2
+      ? ask("DELETE", `${path}/m${i >> 1}`)
+      : ask("PATCH", `${path}/m${19 - (i >> 1)}`, {
+          type: "application/merge-patch+json",
+          body: { data: { i: String(i) } },
+        }),
   );
-  const readers = Array.from({ length: 20 }, () => must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`));
+  const readers = Array.from({ length: 20 }, () =>
+    must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`),
+  );
   for (const { text } of await Promise.all(readers)) assert.equal(text, expected);
   await Promise.all(writers);
-  assert.equal((await must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`)).text, expected);
+  assert.equal(
+    (await must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`)).text,
+    expected,
+  );
 });
 
 test("a get takes a version too", async () => {
   const path = maps(await filled(1));
   const version = (await must(200, "GET", path)).at("metadata.resourceVersion");
-  for (const query of ["", "resourceVersion=0", "resourceVersion=", `resourceVersion=${version}`]) await must(200, "GET", `${path}/m0?${query}`);
+  for (const query of ["", "resourceVersion=0", "resourceVersion=", `resourceVersion=${version}`])
+    await must(200, "GET", `${path}/m0?${query}`);
   await must(400, "GET", `${path}/m0?resourceVersion=x`);
   await must(404, "GET", `${path}/none?resourceVersion=0`);
 });
@@ -148,10 +180,21 @@ test("a namespace that is a prefix of another shows its own only", async () => {
 test("names that look like other keys are other names", async () => {
   const path = `/api/v1/namespaces/${await place()}/events`;
   const odd = ["a.b", "A", "a b", "ä", "a\u0001", "x".repeat(300)];
-  for (const name of odd) await must(201, "POST", path, { body: { metadata: { name }, involvedObject: { namespace: path.split("/")[4] } } });
-  for (const name of odd) assert.equal((await must(200, "GET", `${path}/${encodeURIComponent(name)}`)).at("metadata.name"), name);
+  for (const name of odd)
+    await must(201, "POST", path, {
+      body: { metadata: { name }, involvedObject: { namespace: path.split("/")[4] } },
+    });
+  for (const name of odd)
+    assert.equal((await must(200, "GET", `${path}/${encodeURIComponent(name)}`)).at("metadata.name"), name);
   for (const name of [".", "..", "a/b", "a%b"])
-    assert.equal((await ask("POST", path, { body: { metadata: { name }, involvedObject: { namespace: path.split("/")[4] } } })).status, 422);
+    assert.equal(
+      (
+        await ask("POST", path, {
+          body: { metadata: { name }, involvedObject: { namespace: path.split("/")[4] } },
+        })
+      ).status,
+      422,
+    );
   assert.equal(((await must(200, "GET", `${path}?limit=3`)).json["items"] as unknown[]).length, 3);
 });
 
@@ -172,7 +215,11 @@ test("a version that has not come is waited for a moment, then refused", async (
     const answer = await waiting;
     const said = (await answer.json()) as Json;
     assert.deepEqual([answer.status, said["reason"]], [status, reason], query);
-    if (query.endsWith("Exact")) assert.match(String(said["message"]), new RegExp(`resourceVersion ${/\d+/.exec(query)![0]} is in the future`));
+    if (query.endsWith("Exact"))
+      assert.match(
+        String(said["message"]),
+        new RegExp(`resourceVersion ${/\d+/.exec(query)![0]} is in the future`),
+      );
   }
 });
 
@@ -203,20 +250,30 @@ test("a version that was forgotten is told from one that never was", async () =>
     log: silentLog,
   });
   const json = async (path: string, body?: object): Promise<[number, Json]> => {
-    const answer = await started.inject({ path, ...(body && { method: "POST", body: JSON.stringify(body) }) });
+    const answer = await started.inject({
+      path,
+      ...(body && { method: "POST", body: JSON.stringify(body) }),
+    });
     return [answer.status, (await answer.json()) as Json];
   };
   try {
     for (const name of ["a", "b", "c"]) await json(maps("default"), { metadata: { name } });
     const [, first] = await json(`${maps("default")}?limit=1`);
-    const { continue: next, resourceVersion } = first["metadata"] as { continue: string; resourceVersion: string };
+    const { continue: next, resourceVersion } = first["metadata"] as {
+      continue: string;
+      resourceVersion: string;
+    };
     await json(maps("default"), { metadata: { name: "d" } });
     await store.compact((await store.status()).revision);
     const [status, gone] = await json(`${maps("default")}?limit=1&continue=${next}`);
     assert.deepEqual([status, gone["reason"]], [410, "Expired"]);
-    const [again, rest] = await json(`${maps("default")}?continue=${(gone["metadata"] as { continue: string }).continue}`);
+    const [again, rest] = await json(
+      `${maps("default")}?continue=${(gone["metadata"] as { continue: string }).continue}`,
+    );
     assert.deepEqual([again, names(rest)], [200, ["b", "c", "d"]]);
-    const [old] = await json(`${maps("default")}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`);
+    const [old] = await json(
+      `${maps("default")}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`,
+    );
     assert.equal(old, 410);
   } finally {
     await started.stop();
@@ -226,7 +283,13 @@ test("a version that was forgotten is told from one that never was", async () =>
 
 test("events are followed from what the store keeps, other kinds also from what is remembered", async () => {
   const store = new MemoryStore();
-  const started = await start({ dialect: dialects.orch, settings: settingsFor(dialects.orch, { store: "memory", flags: [] }), store, listen: false, log: silentLog });
+  const started = await start({
+    dialect: dialects.orch,
+    settings: settingsFor(dialects.orch, { store: "memory", flags: [] }),
+    store,
+    listen: false,
+    log: silentLog,
+  });
   const frames = async (path: string): Promise<Json[]> => {
     const answer = await started.inject({ path: `${path}&watch=1&timeoutSeconds=1` });
     return Buffer.from(await answer.bytes())
@@ -236,12 +299,15 @@ test("events are followed from what the store keeps, other kinds also from what 
       .map((line) => JSON.parse(line) as Json);
   };
   try {
-    const post = async (path: string, body: object): Promise<Json> => (await (await started.inject({ path, method: "POST", body: JSON.stringify(body) })).json()) as Json;
+    const post = async (path: string, body: object): Promise<Json> =>
+      (await (await started.inject({ path, method: "POST", body: JSON.stringify(body) })).json()) as Json;
     const from = at(await post(maps("default"), { metadata: { name: "a" } }), "metadata.resourceVersion");
     await post(maps("default"), { metadata: { name: "b" } });
     await post("/api/v1/namespaces/default/events", coreEvent("e", "default"));
     await store.compact((await store.status()).revision);
-    assert.deepEqual(each(await frames(`${maps("default")}?resourceVersion=${String(from)}`), "type"), ["ADDED"]);
+    assert.deepEqual(each(await frames(`${maps("default")}?resourceVersion=${String(from)}`), "type"), [
+      "ADDED",
+    ]);
     const [gone] = await frames(`/api/v1/namespaces/default/events?resourceVersion=${String(from)}`);
     assert.deepEqual([gone?.["type"], at(gone, "object.code")], ["ERROR", 410]);
   } finally {
@@ -252,6 +318,8 @@ test("events are followed from what the store keeps, other kinds also from what 
 
 test("both groups of events are one list", async () => {
   const namespace = await place();
-  await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${namespace}/events`, { body: newEvent("a", namespace) });
+  await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${namespace}/events`, {
+    body: newEvent("a", namespace),
+  });
   assert.deepEqual(names((await must(200, "GET", `/api/v1/namespaces/${namespace}/events`)).json), ["a"]);
 });

@@ -15,10 +15,19 @@ export const get: Endpointed = async (context, call, endpoint) => {
   const { target } = call;
   const { as } = represented(context, call, endpoint, objectForms);
   // Long ago objects could be asked for without what a server adds to them.
-  if (call.query.has("export") && isTrue(call.query.get("export"))) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  if (call.query.has("export") && isTrue(call.query.get("export")))
+    throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   const version = revisionOf(call.query.get("resourceVersion") ?? "");
-  const freshness: Freshness = version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version };
-  const held = await translated(() => resource.source.get(resource.keyOf(target.namespace, target.name), freshness), !resource.strategy.readThrough);
+  const freshness: Freshness =
+    version === undefined
+      ? { at: "latest" }
+      : version === 0
+        ? { at: "any" }
+        : { at: "notOlderThan", revision: version };
+  const held = await translated(
+    () => resource.source.get(resource.keyOf(target.namespace, target.name), freshness),
+    !resource.strategy.readThrough,
+  );
   if (!held) throw notFound(resource.nameIn(endpoint), target.name);
   return replyWith(as, endpoint, 200, as.object(held));
 };
@@ -33,14 +42,28 @@ export const list: Endpointed = async (context, call, endpoint) => {
 };
 
 /** Where the keys of a list begin, below the resource's prefix. */
-const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string => (resource.namespaced && target.namespace ? `${target.namespace}/` : "");
+const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
+  resource.namespaced && target.namespace ? `${target.namespace}/` : "";
 
-/** What a list says of itself. Its token counts from where the list begins, so that it means the same in another namespace. */
-export function metadataOf(call: ApiCall, endpoint: Endpoint, listing: Listing): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
+/**
+ * What a list says of itself. Its token counts from where the list begins, so that it means the same in
+ * another namespace.
+ */
+export function metadataOf(
+  call: ApiCall,
+  endpoint: Endpoint,
+  listing: Listing,
+): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
   return {
     resourceVersion: String(listing.revision),
-    ...(listing.next !== undefined && { continue: encodeContinue({ revision: listing.revision, after: listing.next.slice(placeOf(call, endpoint).length) }) }),
-    ...(listing.next !== undefined && listing.remaining !== undefined && { remainingItemCount: listing.remaining }),
+    ...(listing.next !== undefined && {
+      continue: encodeContinue({
+        revision: listing.revision,
+        after: listing.next.slice(placeOf(call, endpoint).length),
+      }),
+    }),
+    ...(listing.next !== undefined &&
+      listing.remaining !== undefined && { remainingItemCount: listing.remaining }),
   };
 }
 
@@ -51,15 +74,20 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
   const version = revisionOf(options.resourceVersion);
   const base = { below, selector: options.selector };
   if (options.continue !== "") {
-    if (version !== undefined && version !== 0) throw badRequest("specifying resource version is not allowed when using continue");
+    if (version !== undefined && version !== 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
     return await continued(endpoint, options, base);
   }
-  const limited = options.limit > 0 && !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.readThrough) && !isOfOne(call, endpoint, options);
+  const limited =
+    options.limit > 0 &&
+    !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.readThrough) &&
+    !isOfOne(call, endpoint, options);
   const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
   try {
     return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
   } catch (error) {
-    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision)) throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
+    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision))
+      throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
     // Whoever is answered from the store itself is not told to come again.
     throw readError(error, !limited && !resource.strategy.readThrough);
   }
@@ -67,7 +95,10 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
 
 /** A list of what has one name is that object, or nothing: there are no pages of it. */
 const isOfOne = ({ target }: ApiCall, { resource }: Endpoint, { selector }: ListOptions): boolean =>
-  (target.namespace !== "" || !resource.namespaced) && selector.fields.some(({ key, operator, values }) => key === "metadata.name" && operator === "in" && values[0] !== "");
+  (target.namespace !== "" || !resource.namespaced) &&
+  selector.fields.some(
+    ({ key, operator, values }) => key === "metadata.name" && operator === "in" && values[0] !== "",
+  );
 
 function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {
   if (version === undefined) return { at: "latest" };
@@ -77,16 +108,22 @@ function freshnessOf(version: number | undefined, match: string, limited: boolea
   return { at: "notOlderThan", revision: version };
 }
 
-async function continued(endpoint: Endpoint, options: ListOptions, base: { below: string; selector: ListOptions["selector"] }): Promise<Listing> {
+async function continued(
+  endpoint: Endpoint,
+  options: ListOptions,
+  base: { below: string; selector: ListOptions["selector"] },
+): Promise<Listing> {
   const token = decodeContinue(options.continue);
   const limit = options.limit > 0 ? { limit: options.limit } : {};
   const query = { ...base, ...limit, after: base.below + token.after };
   const { source } = endpoint.resource;
-  if (token.revision === -1) return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
+  if (token.revision === -1)
+    return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
   try {
     return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
   } catch (error) {
-    if (error instanceof NotYet || error instanceof FutureRevision) throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
+    if (error instanceof NotYet || error instanceof FutureRevision)
+      throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
     if (!(error instanceof Compacted)) throw readError(error);
     // The snapshot is gone. A client that can live with a newer state may go on from the same key.
     const inconsistent = encodeContinue({ revision: -1, after: token.after });
@@ -97,10 +134,14 @@ async function continued(endpoint: Endpoint, options: ListOptions, base: { below
   }
 }
 
-/** A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store comes near the largest. */
+/**
+ * A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store
+ * comes near the largest.
+ */
 export function revisionOf(text: string): number | undefined {
   if (text === "") return undefined;
-  if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n) throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n)
+    throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
@@ -116,10 +157,17 @@ export async function translated<T>(read: () => Promise<T>, again = true): Promi
 export function readError(error: unknown, again = true): unknown {
   if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
   if (error instanceof NotYet || error instanceof FutureRevision) {
-    return new ApiError(504, "Timeout", error instanceof NotYet ? `Timeout: ${error.message}` : `Timeout: Too large resource version: current: ${error.current}`, {
-      ...(again && { retryAfterSeconds: 1 }),
-      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-    });
+    return new ApiError(
+      504,
+      "Timeout",
+      error instanceof NotYet
+        ? `Timeout: ${error.message}`
+        : `Timeout: Too large resource version: current: ${error.current}`,
+      {
+        ...(again && { retryAfterSeconds: 1 }),
+        causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      },
+    );
   }
   return error;
 }

@@ -11,7 +11,13 @@ import { contentType, negotiate } from "../represent/negotiate.ts";
 import { columnDefinitions, partialMetadata, rowOf } from "../represent/table.ts";
 import { viewBody } from "../represent/view.ts";
 import { objectFromBody, readBody } from "./body.ts";
-import { type EndpointContext, type Endpointed, includeObject, objectForms, writeRequest } from "./context.ts";
+import {
+  type EndpointContext,
+  type Endpointed,
+  includeObject,
+  objectForms,
+  writeRequest,
+} from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
@@ -19,7 +25,16 @@ import type { Reply } from "#http";
 /** The endpoint through which a workload's scale is spoken: same resource, other kind. */
 function scaleEndpoint(endpoint: Endpoint): Endpoint {
   const apiVersion = apiVersionOf(endpoint.resource.dialect, Scale.kind);
-  return { ...endpoint, schema: Scale, kind: "Scale", apiVersion, group: Scale.kind.group, version: Scale.kind.version, isHub: false, fromHub: (hub) => scaleOf(endpoint, hub) };
+  return {
+    ...endpoint,
+    schema: Scale,
+    kind: "Scale",
+    apiVersion,
+    group: Scale.kind.group,
+    version: Scale.kind.version,
+    isHub: false,
+    fromHub: (hub) => scaleOf(endpoint, hub),
+  };
 }
 
 function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
@@ -29,7 +44,13 @@ function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
   return {
     kind: "Scale",
     apiVersion: apiVersionOf(endpoint.resource.dialect, Scale.kind),
-    metadata: { ...(name && { name }), ...(namespace && { namespace }), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }), creationTimestamp },
+    metadata: {
+      ...(name && { name }),
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+      creationTimestamp,
+    },
     spec: view.replicas(object) ? { replicas: view.replicas(object) } : {},
     status: { replicas: view.observed(object), ...(selector && { selector }) },
   } as ApiObject;
@@ -39,13 +60,19 @@ const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Col
   name,
   type: "integer",
   doc,
-  cell: (scale) => (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
+  cell: (scale) =>
+    (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
 });
 
 /** How a scale looks in a table. */
 const printed: Pick<Strategy, "columns"> = {
   columns: [
-    { name: "Name", type: "string", doc: "Name of what is scaled.", cell: ({ metadata }) => metadata.name ?? "" },
+    {
+      name: "Name",
+      type: "string",
+      doc: "Name of what is scaled.",
+      cell: ({ metadata }) => metadata.name ?? "",
+    },
     replicasColumn("Desired", "How many there should be.", "spec"),
     replicasColumn("Available", "How many there are.", "status"),
     ageColumn,
@@ -62,14 +89,31 @@ function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, held
     body: viewBody(body, schema, choice, dialect),
   });
   if (choice.form === "object") return answered(object, Scale);
-  if (choice.form === "PartialObjectMetadata") return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
-  const row = rowOf(printed as Strategy, object, object, includeObject(call), choice.formVersion, new Date(context.clock.now()));
+  if (choice.form === "PartialObjectMetadata")
+    return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
+  const row = rowOf(
+    printed as Strategy,
+    object,
+    object,
+    includeObject(call),
+    choice.formVersion,
+    new Date(context.clock.now()),
+  );
   const metadata = { resourceVersion: object.metadata.resourceVersion };
-  const table = { kind: "Table", apiVersion: choice.formVersion, metadata, columnDefinitions: columnDefinitions(printed as Strategy), rows: [row] };
+  const table = {
+    kind: "Table",
+    apiVersion: choice.formVersion,
+    metadata,
+    columnDefinitions: columnDefinitions(printed as Strategy),
+    rows: [row],
+  };
   return answered(table, Table);
 }
 
-/** What is not there is named as clients know it from the kind: mostly the scale, in the group of what is scaled or in its own. */
+/**
+ * What is not there is named as clients know it from the kind: mostly the scale, in the group of what is
+ * scaled or in its own.
+ */
 function scaleName(endpoint: Endpoint): { readonly group: string; readonly resource: string } {
   const { resource, group } = endpoint.resource.nameIn(endpoint);
   if (resource === "statefulsets") return { group, resource };
@@ -78,16 +122,26 @@ function scaleName(endpoint: Endpoint): { readonly group: string; readonly resou
 
 export const readScale: Endpointed = async (context, call, endpoint) => {
   const { resource } = endpoint;
-  const held = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), { at: "latest" });
+  const held = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
+    at: "latest",
+  });
   if (!held) throw notFound(scaleName(endpoint), call.target.name);
   return reply(context, call, endpoint, held);
 };
 
 export const replaceScale: Endpointed = async (context, call, endpoint) => {
   const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
-  if (sent.metadata.name !== call.target.name) throw badRequest(`the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`);
+  if (sent.metadata.name !== call.target.name)
+    throw badRequest(
+      `the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`,
+    );
   const request = writeRequest(context, call, endpoint, options);
-  return reply(context, call, endpoint, await written(request, call.target.name, { change: () => sent }, sent.metadata.uid));
+  return reply(
+    context,
+    call,
+    endpoint,
+    await written(request, call.target.name, { change: () => sent }, sent.metadata.uid),
+  );
 };
 
 export const patchScale: Endpointed = async (context, call, endpoint) => {
@@ -96,7 +150,9 @@ export const patchScale: Endpointed = async (context, call, endpoint) => {
   const body = await readBody(call);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
-  const change: ScaleChange = applying ? appliedScale(applyConfiguration(call, spoken, options, body), options) : patchedTree(call, spoken, options, { type, body });
+  const change: ScaleChange = applying
+    ? appliedScale(applyConfiguration(call, spoken, options, body), options)
+    : patchedTree(call, spoken, options, { type, body });
   const request = writeRequest(context, call, endpoint, options);
   return reply(context, call, endpoint, await written(request, call.target.name, change));
 };
@@ -111,7 +167,12 @@ const appliedScale = (configuration: Configuration, { force = false }: WriteOpti
 });
 
 /** Stores the replicas a scale says, and who owns them. */
-async function written(request: WriteRequest, name: string, change: ScaleChange, uid?: string): Promise<Held> {
+async function written(
+  request: WriteRequest,
+  name: string,
+  change: ScaleChange,
+  uid?: string,
+): Promise<Held> {
   const { endpoint } = request;
   const view = endpoint.resource.strategy.scale!;
   const { held } = await update(request, name, {
@@ -122,7 +183,10 @@ async function written(request: WriteRequest, name: string, change: ScaleChange,
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
       const next = deepCopy(old);
       const replicas = (scale as unknown as { spec?: { replicas?: number } }).spec?.replicas ?? 0;
-      if (replicas < 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
+      if (replicas < 0)
+        throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
+          invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
+        ]);
       view.setReplicas(next, replicas);
       next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;
       if (scale.metadata.resourceVersion === undefined) delete next.metadata.resourceVersion;

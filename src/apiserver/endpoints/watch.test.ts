@@ -11,7 +11,8 @@ const listing = await serve({ flags: ["--feature-gates=WatchList=true"] });
 
 const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
 const merge = "application/merge-patch+json";
-const seen = (frames: readonly Json[]): string[] => frames.map((frame) => `${String(frame["type"])} ${String(at(frame, "object.metadata.name"))}`);
+const seen = (frames: readonly Json[]): string[] =>
+  frames.map((frame) => `${String(frame["type"])} ${String(at(frame, "object.metadata.name"))}`);
 
 const servers: [name: string, served: Served][] = [
   ["cached", cached],
@@ -19,9 +20,17 @@ const servers: [name: string, served: Served][] = [
 ];
 for (const [how, { must, watch, follow, place }] of servers) {
   const make = async (path: string, name: string, labels: Record<string, string> = {}): Promise<string> =>
-    String((await must(201, "POST", path, { body: { metadata: { name, labels } } })).at("metadata.resourceVersion"));
+    String(
+      (await must(201, "POST", path, { body: { metadata: { name, labels } } })).at(
+        "metadata.resourceVersion",
+      ),
+    );
   const label = async (path: string, name: string, x: string | null): Promise<string> =>
-    String((await must(200, "PATCH", `${path}/${name}`, { type: merge, body: { metadata: { labels: { x } } } })).at("metadata.resourceVersion"));
+    String(
+      (
+        await must(200, "PATCH", `${path}/${name}`, { type: merge, body: { metadata: { labels: { x } } } })
+      ).at("metadata.resourceVersion"),
+    );
 
   test(`${how}: a watch begins with what is there, then tells what happens`, async () => {
     const path = maps(await place());
@@ -62,13 +71,22 @@ for (const [how, { must, watch, follow, place }] of servers) {
     const path = maps(await place());
     const watching = await follow(`${path}?watch=1&labelSelector=x%3D1`);
     await make(path, "a", { x: "0" });
-    const versions = [await label(path, "a", "1"), await label(path, "a", "1 ".trim()), await label(path, "a", "0"), await label(path, "a", null)];
+    const versions = [
+      await label(path, "a", "1"),
+      await label(path, "a", "1 ".trim()),
+      await label(path, "a", "0"),
+      await label(path, "a", null),
+    ];
     await label(path, "a", "1");
     await must(200, "DELETE", `${path}/a`);
     const frames = await watching.next(4);
     assert.deepEqual(seen(frames), ["ADDED a", "DELETED a", "ADDED a", "DELETED a"]);
     assert.deepEqual(at(frames[1], "object.metadata.resourceVersion"), versions[2]);
-    assert.equal(at(frames[1], "object.metadata.labels.x"), "1", "what leaves is shown as it was when it still matched");
+    assert.equal(
+      at(frames[1], "object.metadata.labels.x"),
+      "1",
+      "what leaves is shown as it was when it still matched",
+    );
     watching.stop();
   });
 
@@ -87,7 +105,10 @@ for (const [how, { must, watch, follow, place }] of servers) {
     const path = maps(await place());
     await make(path, "a");
     await make(path, "b");
-    for (const one of [`${path}?watch=1&fieldSelector=metadata.name%3Db`, `${path.replace("/v1/", "/v1/watch/")}/b`]) {
+    for (const one of [
+      `${path}?watch=1&fieldSelector=metadata.name%3Db`,
+      `${path.replace("/v1/", "/v1/watch/")}/b`,
+    ]) {
       const watching = watch(one);
       assert.deepEqual(seen(await watching.next()), ["ADDED b"]);
       await label(path, "a", `a${one.length}`);
@@ -102,7 +123,10 @@ for (const [how, { must, watch, follow, place }] of servers) {
 
   test(`${how}: a watch of one namespace hears nothing of others, one of all hears everything`, async () => {
     const [here, there] = [maps(await place()), maps(await place())];
-    const [one, all] = [await follow(`${here}?watch=1`), await follow("/api/v1/configmaps?watch=1&labelSelector=both")];
+    const [one, all] = [
+      await follow(`${here}?watch=1`),
+      await follow("/api/v1/configmaps?watch=1&labelSelector=both"),
+    ];
     await make(there, "a", { both: "" });
     await make(here, "b", { both: "" });
     assert.deepEqual(seen(await one.next()), ["ADDED b"]);
@@ -113,9 +137,14 @@ for (const [how, { must, watch, follow, place }] of servers) {
 
   test(`${how}: events are watched in both groups, each in its own words`, async () => {
     const namespace = await place();
-    const [core, events] = [watch(`/api/v1/namespaces/${namespace}/events?watch=1`), watch(`/apis/events.orch.io/v1/namespaces/${namespace}/events?watch=1`)];
+    const [core, events] = [
+      watch(`/api/v1/namespaces/${namespace}/events?watch=1`),
+      watch(`/apis/events.orch.io/v1/namespaces/${namespace}/events?watch=1`),
+    ];
     await must(201, "POST", `/api/v1/namespaces/${namespace}/events`, { body: coreEvent("a", namespace) });
-    await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${namespace}/events`, { body: newEvent("b", namespace) });
+    await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${namespace}/events`, {
+      body: newEvent("b", namespace),
+    });
     const [fromCore, fromEvents] = [await core.next(2), await events.next(2)];
     assert.deepEqual(each(fromCore, "object.message"), ["it was tested", "it was tested"]);
     assert.deepEqual(each(fromEvents, "object.note"), ["it was tested", "it was tested"]);
@@ -126,16 +155,30 @@ for (const [how, { must, watch, follow, place }] of servers) {
 
   test(`${how}: fields select events by the words of the group`, async () => {
     const namespace = await place();
-    const [core, events] = [`/api/v1/namespaces/${namespace}/events`, `/apis/events.orch.io/v1/namespaces/${namespace}/events`];
-    const watching = [watch(`${core}?watch=1&fieldSelector=involvedObject.name%3Dq`), watch(`${events}?watch=1&fieldSelector=regarding.name%3Dq`)];
+    const [core, events] = [
+      `/api/v1/namespaces/${namespace}/events`,
+      `/apis/events.orch.io/v1/namespaces/${namespace}/events`,
+    ];
+    const watching = [
+      watch(`${core}?watch=1&fieldSelector=involvedObject.name%3Dq`),
+      watch(`${events}?watch=1&fieldSelector=regarding.name%3Dq`),
+    ];
     await must(201, "POST", core, { body: coreEvent("a", namespace) });
-    await must(201, "POST", core, { body: coreEvent("b", namespace, { involvedObject: { namespace, name: "q" } }) });
+    await must(201, "POST", core, {
+      body: coreEvent("b", namespace, { involvedObject: { namespace, name: "q" } }),
+    });
     for (const each_ of watching) {
       assert.deepEqual(seen(await each_.next()), ["ADDED b"]);
       each_.stop();
     }
-    assert.equal((await must(400, "GET", `${core}?watch=1&fieldSelector=regarding.name%3Dq`)).at("reason"), "BadRequest");
-    assert.equal((await must(400, "GET", `${events}?watch=1&fieldSelector=involvedObject.name%3Dq`)).at("reason"), "BadRequest");
+    assert.equal(
+      (await must(400, "GET", `${core}?watch=1&fieldSelector=regarding.name%3Dq`)).at("reason"),
+      "BadRequest",
+    );
+    assert.equal(
+      (await must(400, "GET", `${events}?watch=1&fieldSelector=involvedObject.name%3Dq`)).at("reason"),
+      "BadRequest",
+    );
   });
 }
 
@@ -190,7 +233,11 @@ test("bookmarks come once a minute and shortly before the end, when something ha
   await clock.advance(60_000);
   const frames = await all;
   assert.deepEqual(each(frames, "type"), ["BOOKMARK", "BOOKMARK"]);
-  assert.deepEqual(at(frames[1], "object"), { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: at(json, "metadata.resourceVersion"), creationTimestamp: null } });
+  assert.deepEqual(at(frames[1], "object"), {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: { resourceVersion: at(json, "metadata.resourceVersion"), creationTimestamp: null },
+  });
 });
 
 test("bookmarks come only to those who ask, and never for events", async () => {
@@ -209,12 +256,17 @@ test("bookmarks come only to those who ask, and never for events", async () => {
 test("initial events end with a bookmark that says so, where the gate is open", async () => {
   const path = maps(await listing.place());
   await listing.must(201, "POST", path, { body: { metadata: { name: "a" } } });
-  const watching = listing.watch(`${path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`);
+  const watching = listing.watch(
+    `${path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+  );
   const [first, mark] = await watching.next(2);
   assert.deepEqual(seen([first!]), ["ADDED a"]);
   assert.equal(mark!["type"], "BOOKMARK");
   assert.deepEqual(at(mark, "object.metadata.annotations"), { "orch.io/initial-events-end": "true" });
-  assert.ok(Number(at(mark, "object.metadata.resourceVersion")) >= Number(at(first, "object.metadata.resourceVersion")));
+  assert.ok(
+    Number(at(mark, "object.metadata.resourceVersion")) >=
+      Number(at(first, "object.metadata.resourceVersion")),
+  );
   watching.stop();
   const later = listing.watch(`${path}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`);
   const next = later.next();
@@ -227,7 +279,11 @@ test("initial events end with a bookmark that says so, where the gate is open", 
 test("initial events are not older than asked for: a version that does not come is an error in the stream", async () => {
   const clock = virtualClock(start);
   const server = await serve({ clock, flags: ["--feature-gates=WatchList=true"] });
-  const frames = server.watch(`${maps("default")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99999`).rest();
+  const frames = server
+    .watch(
+      `${maps("default")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99999`,
+    )
+    .rest();
   await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(3000);
   assert.deepEqual(each(await frames, "type"), ["ERROR"]);
@@ -250,7 +306,8 @@ test("a reader who does not read is left behind, and the others are not", async 
   assert.equal((await slow.next()).done, false);
   assert.deepEqual(seen(await fast.next()), ["ADDED a"]);
   const data = { x: "x".repeat(900_000) };
-  for (let i = 0; i < 12; i++) await must(200, "PATCH", `${path}/a`, { type: merge, body: { data: { ...data, i: String(i) } } });
+  for (let i = 0; i < 12; i++)
+    await must(200, "PATCH", `${path}/a`, { type: merge, body: { data: { ...data, i: String(i) } } });
   assert.equal((await fast.next(12)).length, 12);
   let frames = 0;
   while (!(await slow.next()).done) frames++;

@@ -36,19 +36,37 @@ const watchForms: readonly Form[] = [...objectForms, "PartialObjectMetadataList"
 export const watch: Endpointed = async (context, call, endpoint) => {
   const { as, choice } = represented(context, call, endpoint, watchForms, ["json", "protobuf"]);
   const options = listOptions(call, endpoint, context.gates);
-  const wanted: Wanted = { context, call, endpoint, options, version: revisionOf(options.resourceVersion), as, mute: choice.form === "PartialObjectMetadataList" };
+  const wanted: Wanted = {
+    context,
+    call,
+    endpoint,
+    options,
+    version: revisionOf(options.resourceVersion),
+    as,
+    mute: choice.form === "PartialObjectMetadataList",
+  };
   const type = contentType(as.media, endpoint.resource.dialect);
   const stream = (sink: Sink): Promise<void> => follow(wanted, sink);
   if (isWebSocket(call.call)) return webSocketReply(call.call, { messages: eventMessages(as.media), stream });
-  return { status: 200, headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type }, body: { stream } };
+  return {
+    status: 200,
+    headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type },
+    body: { stream },
+  };
 };
 
 /** As asked; otherwise at random, so that watches that began together do not end together. */
-function secondsOf({ timeoutSeconds: asked = 0 }: ListOptions, { minRequestTimeoutSeconds: least }: EndpointContext): number {
+function secondsOf(
+  { timeoutSeconds: asked = 0 }: ListOptions,
+  { minRequestTimeoutSeconds: least }: EndpointContext,
+): number {
   return Math.min(asked === 0 ? least * (1 + Math.random()) : Math.max(asked, 0), longestSeconds);
 }
 
-async function follow({ context, call, endpoint, options, version, as, mute }: Wanted, sink: Sink): Promise<void> {
+async function follow(
+  { context, call, endpoint, options, version, as, mute }: Wanted,
+  sink: Sink,
+): Promise<void> {
   const { resource } = endpoint;
   const lifeMilliseconds = secondsOf(options, context) * 1000;
   const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -95,18 +113,29 @@ async function follow({ context, call, endpoint, options, version, as, mute }: W
   if (sink.closed.aborted || context.closing.aborted) end();
   try {
     const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
-    const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
+    const from =
+      options.sendInitialEvents === true || version === undefined || version === 0
+        ? options.sendInitialEvents === false
+          ? "now"
+          : "state"
+        : version;
     // A kind that is read through is followed from what the store keeps, not from what is remembered.
-    if (resource.strategy.readThrough && typeof from === "number" && from < resource.source.revision()) await resource.store.read({ key: resource.prefix }, from);
+    if (resource.strategy.readThrough && typeof from === "number" && from < resource.source.revision())
+      await resource.store.read({ key: resource.prefix }, from);
     // A state to begin with is as new as it was asked for, or there is none.
-    if (options.sendInitialEvents === true && version) await resource.source.get("", { at: "notOlderThan", revision: version });
+    if (options.sendInitialEvents === true && version)
+      await resource.source.get("", { at: "notOlderThan", revision: version });
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
     if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
     await over;
   } catch (error) {
-    const known = error instanceof Compacted ? expired(`too old resource version: ${version} (${error.compacted})`) : readError(error);
-    if (!(error instanceof NotYet) || options.sendInitialEvents === true) sink.write(as.error(statusObject(known)));
+    const known =
+      error instanceof Compacted
+        ? expired(`too old resource version: ${version} (${error.compacted})`)
+        : readError(error);
+    if (!(error instanceof NotYet) || options.sendInitialEvents === true)
+      sink.write(as.error(statusObject(known)));
   } finally {
     stop.abort();
     context.closing.removeEventListener("abort", end);

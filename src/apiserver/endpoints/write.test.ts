@@ -15,14 +15,19 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const dialect = dialects[name];
   const served = await serve({ dialect: name });
   const type = dialect.wire.protobufMediaType;
-  const envelope = (raw: Uint8Array, kind = "ConfigMap", apiVersion = "v1"): Uint8Array => encodeEnvelope({ apiVersion, kind }, raw, dialect.wire.protobufMagic);
-  const raw = (more: object = {}): Uint8Array => protobufCodec(ConfigMap).encode({ ...body, ...more } as never);
+  const envelope = (raw: Uint8Array, kind = "ConfigMap", apiVersion = "v1"): Uint8Array =>
+    encodeEnvelope({ apiVersion, kind }, raw, dialect.wire.protobufMagic);
+  const raw = (more: object = {}): Uint8Array =>
+    protobufCodec(ConfigMap).encode({ ...body, ...more } as never);
 
   test(`${name}: an object sent in the binary form is the object sent as JSON`, async () => {
     const path = maps(await served.place());
     const made = await served.must(201, "POST", path, { type, body: envelope(raw()) });
     assert.deepEqual([made.at("metadata.name"), made.at("data")], ["a", { x: "1" }]);
-    const replaced = await served.must(200, "PUT", `${path}/a`, { type, body: envelope(raw({ data: { x: "2" } })) });
+    const replaced = await served.must(200, "PUT", `${path}/a`, {
+      type,
+      body: envelope(raw({ data: { x: "2" } })),
+    });
     assert.equal(replaced.at("data.x"), "2");
   });
 
@@ -30,17 +35,34 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     const path = maps(await served.place());
     // Field 900 as text, field 901 as a number, both before and behind what is known.
     const unknown = Buffer.from([0xa2, 0x38, 0x03, 0x61, 0x62, 0x63, 0xa8, 0x38, 0x05]);
-    const made = await served.must(201, "POST", path, { type, body: envelope(Buffer.concat([unknown, raw(), unknown])) });
+    const made = await served.must(201, "POST", path, {
+      type,
+      body: envelope(Buffer.concat([unknown, raw(), unknown])),
+    });
     assert.deepEqual(made.at("data"), { x: "1" });
-    await served.must(400, "POST", path, { type, body: envelope(Buffer.concat([raw(), Buffer.from([0xa2, 0x38, 0x7f])])) });
+    await served.must(400, "POST", path, {
+      type,
+      body: envelope(Buffer.concat([raw(), Buffer.from([0xa2, 0x38, 0x7f])])),
+    });
   });
 
   test(`${name}: more in the binary form than anybody should have to deal with is too large`, async () => {
     // A finalizer of no length takes two bytes.
     const finalizers = Buffer.alloc(2 * (mostFields + 1)).fill(Buffer.from([0x72, 0x00]));
-    const length = Buffer.from([(finalizers.length & 127) | 128, ((finalizers.length >> 7) & 127) | 128, finalizers.length >> 14]);
-    const answer = await served.ask("POST", maps("default"), { type, body: envelope(Buffer.concat([Buffer.from([0x0a]), length, finalizers])) });
-    assert.deepEqual([answer.status, answer.at("reason")], [413, "RequestEntityTooLarge"], answer.text.slice(0, 200));
+    const length = Buffer.from([
+      (finalizers.length & 127) | 128,
+      ((finalizers.length >> 7) & 127) | 128,
+      finalizers.length >> 14,
+    ]);
+    const answer = await served.ask("POST", maps("default"), {
+      type,
+      body: envelope(Buffer.concat([Buffer.from([0x0a]), length, finalizers])),
+    });
+    assert.deepEqual(
+      [answer.status, answer.at("reason")],
+      [413, "RequestEntityTooLarge"],
+      answer.text.slice(0, 200),
+    );
   });
 
   const broken: [name: string, body: Uint8Array | string][] = [
@@ -74,7 +96,12 @@ const refusals: [name: string, asking: Asking, status: number, message?: RegExp]
   ["metadata that is a text", { body: { ...body, metadata: "a" } }, 400],
   ["an unknown media type", { body, type: "text/plain" }, 415],
   ["an unknown charset of a known type", { body, type: "application/json; charset=utf-8" }, 201],
-  ["a compressed body", { body: gzipSync(JSON.stringify(body)), headers: { "content-encoding": "gzip" } }, 415, /gzip/],
+  [
+    "a compressed body",
+    { body: gzipSync(JSON.stringify(body)), headers: { "content-encoding": "gzip" } },
+    415,
+    /gzip/,
+  ],
   ["a body that says it is not compressed", { body, headers: { "content-encoding": "identity" } }, 201],
   ["YAML that is none", { body: "a: [", type: "application/yaml" }, 400],
   ["deep nesting", { body: `{"metadata":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}` }, 400],
@@ -83,7 +110,11 @@ const refusals: [name: string, asking: Asking, status: number, message?: RegExp]
     "a YAML bomb",
     {
       body: "a: &a [x,x,x,x,x,x,x,x,x]\n".concat(
-        ...Array.from({ length: 12 }, (_e, i) => `${String.fromCharCode(98 + i)}: &${String.fromCharCode(98 + i)} [${`*${String.fromCharCode(97 + i)},`.repeat(8)}]\n`),
+        ...Array.from(
+          { length: 12 },
+          (_e, i) =>
+            `${String.fromCharCode(98 + i)}: &${String.fromCharCode(98 + i)} [${`*${String.fromCharCode(97 + i)},`.repeat(8)}]\n`,
+        ),
       ),
       type: "application/yaml",
     },
@@ -132,8 +163,15 @@ test("a replacement must be the object the path names", async () => {
 test("of concurrent replacements of one version one wins", async () => {
   const path = maps(await place());
   const { json } = await must(201, "POST", path, { body });
-  const outcomes = await Promise.all(Array.from({ length: 10 }, (_each, i) => ask("PUT", `${path}/a`, { body: { ...json, data: { x: `n${i}` } } })));
-  assert.deepEqual(outcomes.map(({ status }) => String(status)).toSorted(), ["200", ...Array.from({ length: 9 }, () => "409")]);
+  const outcomes = await Promise.all(
+    Array.from({ length: 10 }, (_each, i) =>
+      ask("PUT", `${path}/a`, { body: { ...json, data: { x: `n${i}` } } }),
+    ),
+  );
+  assert.deepEqual(outcomes.map(({ status }) => String(status)).toSorted(), [
+    "200",
+    ...Array.from({ length: 9 }, () => "409"),
+  ]);
   const winner = outcomes.find(({ status }) => status === 200)!;
   assert.deepEqual((await must(200, "GET", `${path}/a`)).json, winner.json);
 });
@@ -166,12 +204,17 @@ test("methods that a path does not have are 405, paths that are not there 404", 
 
 test("keys that every object has, and values of every script, are kept like others", async () => {
   const path = maps(await place());
-  const text = '{"metadata":{"name":"a","annotations":{"example.com/x":"日本 \u{1f600} \\u0000"}},"data":{"__proto__":"own","constructor":"c","toString":"t"}}';
+  const text =
+    '{"metadata":{"name":"a","annotations":{"example.com/x":"日本 \u{1f600} \\u0000"}},"data":{"__proto__":"own","constructor":"c","toString":"t"}}';
   await must(201, "POST", path, { body: text });
-  const keys = async (): Promise<string[]> => Object.keys((await must(200, "GET", `${path}/a`)).at("data") as object).toSorted();
+  const keys = async (): Promise<string[]> =>
+    Object.keys((await must(200, "GET", `${path}/a`)).at("data") as object).toSorted();
   assert.ok((await must(200, "GET", `${path}/a`)).text.includes("日本 \u{1f600} \\u0000"));
   assert.deepEqual(await keys(), ["__proto__", "constructor", "toString"]);
-  const patched = await must(200, "PATCH", `${path}/a`, { type: "application/merge-patch+json", body: '{"data":{"__proto__":"changed","hasOwnProperty":"h"}}' });
+  const patched = await must(200, "PATCH", `${path}/a`, {
+    type: "application/merge-patch+json",
+    body: '{"data":{"__proto__":"changed","hasOwnProperty":"h"}}',
+  });
   assert.ok(patched.text.includes('"__proto__":"changed"'), patched.text);
   assert.deepEqual(await keys(), ["__proto__", "constructor", "hasOwnProperty", "toString"]);
   await must(200, "PATCH", `${path}/a?fieldManager=me&force=true`, {
@@ -190,9 +233,13 @@ test("deleting a collection takes what matches, page by page, and leaves the res
     ["d", "1"],
   ] as const)
     await must(201, "POST", path, { body: { metadata: { name, labels: { x } } } });
-  const names = async (): Promise<unknown[]> => each((await must(200, "GET", path)).at("items"), "metadata.name");
+  const names = async (): Promise<unknown[]> =>
+    each((await must(200, "GET", path)).at("items"), "metadata.name");
   const dry = await must(200, "DELETE", `${path}?dryRun=All`);
-  assert.deepEqual([dry.at("kind"), each(dry.at("items"), "metadata.name"), await names()], ["ConfigMapList", ["a", "b", "c", "d"], ["a", "b", "c", "d"]]);
+  assert.deepEqual(
+    [dry.at("kind"), each(dry.at("items"), "metadata.name"), await names()],
+    ["ConfigMapList", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
+  );
   const first = await must(200, "DELETE", `${path}?labelSelector=x%3D1&limit=2`);
   assert.deepEqual(
     [each(first.at("items"), "metadata.name"), await names()],
@@ -201,7 +248,11 @@ test("deleting a collection takes what matches, page by page, and leaves the res
       ["c", "d"],
     ],
   );
-  const second = await must(200, "DELETE", `${path}?labelSelector=x%3D1&limit=2&continue=${first.at("metadata.continue")}`);
+  const second = await must(
+    200,
+    "DELETE",
+    `${path}?labelSelector=x%3D1&limit=2&continue=${first.at("metadata.continue")}`,
+  );
   assert.deepEqual([each(second.at("items"), "metadata.name"), await names()], [["d"], ["c"]]);
   await must(200, "DELETE", `${path}?fieldSelector=metadata.name%3Dnone`);
   assert.deepEqual(await names(), ["c"]);
@@ -239,16 +290,45 @@ test("a deletion answers what was deleted, and its options come from the body be
   const path = maps(await place());
   const { json } = await must(201, "POST", path, { body });
   await must(200, "DELETE", `${path}/a?dryRun=All`, { body: { dryRun: ["All"] } });
-  const answer = await must(200, "DELETE", `${path}/a?dryRun=All`, { body: { preconditions: { uid: (json["metadata"] as { uid: string }).uid } } });
-  assert.deepEqual([answer.at("status"), answer.at("details")], ["Success", { name: "a", kind: "configmaps", uid: (json["metadata"] as { uid: string }).uid }]);
+  const answer = await must(200, "DELETE", `${path}/a?dryRun=All`, {
+    body: { preconditions: { uid: (json["metadata"] as { uid: string }).uid } },
+  });
+  assert.deepEqual(
+    [answer.at("status"), answer.at("details")],
+    ["Success", { name: "a", kind: "configmaps", uid: (json["metadata"] as { uid: string }).uid }],
+  );
   await must(404, "GET", `${path}/a`);
 });
 
 const order: [name: string, method: string, query: string, asking: Asking, status: number][] = [
-  ["creation looks at the type of the body before its options", "POST", "dryRun=x", { type: "text/plain", body: "x" }, 415],
-  ["creation looks at the size of the body before its options", "POST", "dryRun=x", { body: `"${"x".repeat(3 * 1024 * 1024)}"` }, 413],
-  ["replacing looks at the options before the type of the body", "PUT", "dryRun=x", { type: "text/plain", body: "x" }, 422],
-  ["deleting many looks at what is selected before how it is deleted", "DELETE", "dryRun=x&fieldSelector=data.x%3D1", {}, 400],
+  [
+    "creation looks at the type of the body before its options",
+    "POST",
+    "dryRun=x",
+    { type: "text/plain", body: "x" },
+    415,
+  ],
+  [
+    "creation looks at the size of the body before its options",
+    "POST",
+    "dryRun=x",
+    { body: `"${"x".repeat(3 * 1024 * 1024)}"` },
+    413,
+  ],
+  [
+    "replacing looks at the options before the type of the body",
+    "PUT",
+    "dryRun=x",
+    { type: "text/plain", body: "x" },
+    422,
+  ],
+  [
+    "deleting many looks at what is selected before how it is deleted",
+    "DELETE",
+    "dryRun=x&fieldSelector=data.x%3D1",
+    {},
+    400,
+  ],
 ];
 for (const [name, method, query, asking, status] of order) {
   test(name, async () => {
@@ -270,7 +350,11 @@ test("objects are no longer exported", async () => {
 });
 
 const unreadable: [name: string, asking: Asking, message: string][] = [
-  ["nothing", { body: "" }, "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)"],
+  [
+    "nothing",
+    { body: "" },
+    "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)",
+  ],
   [
     "a version that is a number",
     { body: '{"apiVersion":1,"kind":"ConfigMap"}' },
@@ -283,13 +367,17 @@ const unreadable: [name: string, asking: Asking, message: string][] = [
   ],
 ];
 for (const [name, asking, message] of unreadable) {
-  test(`why ${name} cannot be read is told`, async () => assert.equal((await must(400, "POST", maps("default"), asking)).at("message"), message));
+  test(`why ${name} cannot be read is told`, async () =>
+    assert.equal((await must(400, "POST", maps("default"), asking)).at("message"), message));
 }
 
 test("a class of priority that the system needs cannot be deleted, others can", async () => {
   const path = "/apis/scheduling.orch.io/v1/priorityclasses";
   const refused = await must(403, "DELETE", `${path}/system-node-critical`);
-  assert.match(String(refused.at("message")), /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted/);
+  assert.match(
+    String(refused.at("message")),
+    /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted/,
+  );
   await must(200, "GET", `${path}/system-node-critical`);
   await must(201, "POST", path, { body: { metadata: { name: "mine" }, value: 1 } });
   await must(200, "DELETE", `${path}/mine`);
@@ -298,6 +386,8 @@ test("a class of priority that the system needs cannot be deleted, others can", 
 test("owners named twice are told to whoever replaces what is not there, too", async () => {
   const path = `${maps(await place())}/gone`;
   const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" };
-  const { headers } = await must(404, "PUT", path, { body: { ...body, metadata: { name: "gone", ownerReferences: [owner, owner] } } });
+  const { headers } = await must(404, "PUT", path, {
+    body: { ...body, metadata: { name: "gone", ownerReferences: [owner, owner] } },
+  });
   assert.match(String(headers["warning"]), /names owners more than once/);
 });

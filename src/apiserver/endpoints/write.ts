@@ -34,9 +34,17 @@ export const replace: Endpointed = async (context, call, endpoint) => {
 /** The object must be the one the path names. */
 function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint): void {
   const { name } = sent.metadata;
-  if (!name) throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
-  if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
-  if (endpoint.resource.namespaced && sent.metadata.namespace && sent.metadata.namespace !== target.namespace) {
+  if (!name)
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (name !== target.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (
+    endpoint.resource.namespaced &&
+    sent.metadata.namespace &&
+    sent.metadata.namespace !== target.namespace
+  ) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
 }

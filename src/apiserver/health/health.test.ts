@@ -15,21 +15,65 @@ const call = (path: string, method = "GET"): ApiCall => {
   const [where, search = ""] = path.split("?") as [string, string | undefined];
   return new ApiCall({ method, path: where, search, headers: {} } as unknown as Call, "id");
 };
-const well = { healthz: [fine("ping"), fine("log")], livez: [fine("ping")], readyz: [fine("ping"), fine("shutdown")] };
-const unwell = { healthz: [fine("ping"), ill("store"), fine("log")], livez: [fine("ping")], readyz: [ill("a/b"), ill("c")] };
+const well = {
+  healthz: [fine("ping"), fine("log")],
+  livez: [fine("ping")],
+  readyz: [fine("ping"), fine("shutdown")],
+};
+const unwell = {
+  healthz: [fine("ping"), ill("store"), fine("log")],
+  livez: [fine("ping")],
+  readyz: [ill("a/b"), ill("c")],
+};
 
-const cases: [name: string, paths: typeof well, path: string, status: number | undefined, text?: RegExp | string][] = [
+const cases: [
+  name: string,
+  paths: typeof well,
+  path: string,
+  status: number | undefined,
+  text?: RegExp | string,
+][] = [
   ["all is well", well, "/healthz", 200, "ok"],
   ["each path has its own checks", unwell, "/livez", 200, "ok"],
-  ["verbose names the checks", well, "/healthz?verbose", 200, "[+]ping ok\n[+]log ok\nhealthz check passed\n"],
-  ["one failure fails the whole, and the reason stays in the log", unwell, "/healthz", 500, "[+]ping ok\n[-]store failed: reason withheld\n[+]log ok\nhealthz check failed\n"],
+  [
+    "verbose names the checks",
+    well,
+    "/healthz?verbose",
+    200,
+    "[+]ping ok\n[+]log ok\nhealthz check passed\n",
+  ],
+  [
+    "one failure fails the whole, and the reason stays in the log",
+    unwell,
+    "/healthz",
+    500,
+    "[+]ping ok\n[-]store failed: reason withheld\n[+]log ok\nhealthz check failed\n",
+  ],
   ["a failing check can be left out", unwell, "/healthz?exclude=store", 200, "ok"],
-  ["what is left out is told", unwell, "/healthz?exclude=store&verbose=true", 200, "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n"],
+  [
+    "what is left out is told",
+    unwell,
+    "/healthz?exclude=store&verbose=true",
+    200,
+    "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n",
+  ],
   ["several can be left out", unwell, "/readyz?exclude=a/b&exclude=c", 200, "ok"],
   ["several at once", unwell, "/readyz?exclude=a/b,c", 200, "ok"],
-  ["leaving out what is not there is a remark", well, "/readyz?exclude=none&verbose", 200, /warn: some health checks cannot be excluded: no matches for "none"/],
+  [
+    "leaving out what is not there is a remark",
+    well,
+    "/readyz?exclude=none&verbose",
+    200,
+    /warn: some health checks cannot be excluded: no matches for "none"/,
+  ],
   ["one check alone", well, "/healthz/log", 200, "ok"],
-  ["one check alone that fails says why", unwell, "/healthz/store", 500, "internal server error: the disk is full\n"],
+  [
+    "one check alone that fails says why",
+    unwell,
+    "/healthz/store",
+    500,
+    "internal server error: the disk is full\n",
+  ],
   ["a check whose name has parts", unwell, "/readyz/a/b", 500, /disk/],
   ["a check that is not there", well, "/healthz/none", undefined],
   ["a check of another path", well, "/livez/log", undefined],
@@ -48,7 +92,8 @@ for (const [name, paths, path, status, text] of cases) {
   });
 }
 
-test("health: whatever the method, the answer is the same", async () => assert.equal((await healthReply(well, call("/healthz", "POST")))?.status, 200));
+test("health: whatever the method, the answer is the same", async () =>
+  assert.equal((await healthReply(well, call("/healthz", "POST")))?.status, 200));
 
 test("health: a check that fails without a word still fails", async () => {
   const reply = await healthReply({ ...well, livez: [ill("mute", "")] }, call("/livez"));
@@ -57,7 +102,9 @@ test("health: a check that fails without a word still fails", async () => {
 
 test("what is found is told, check by check, of whole endpoints only", async () => {
   const found: string[] = [];
-  const observer = { found: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`) };
+  const observer = {
+    found: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`),
+  };
   await healthReply(unwell, call("/healthz?exclude=log"), observer);
   await healthReply(unwell, call("/healthz/log"), observer);
   assert.deepEqual(found, ["healthz ping true", "healthz store false"]);

@@ -22,7 +22,11 @@ export interface HealthObserver {
 const text = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 
 /** Answers a health path, or nothing when the path is not one. */
-export async function healthReply(paths: HealthPaths, call: ApiCall, observer?: HealthObserver): Promise<Reply | undefined> {
+export async function healthReply(
+  paths: HealthPaths,
+  call: ApiCall,
+  observer?: HealthObserver,
+): Promise<Reply | undefined> {
   const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(call.target.path);
   if (!match) return undefined;
   const [, endpoint, one] = match as unknown as [string, keyof HealthPaths, string | undefined];
@@ -40,7 +44,12 @@ async function single(check: HealthCheck): Promise<Reply> {
   return { status: 200, headers: { "content-type": text["content-type"] }, body: Buffer.from("ok") };
 }
 
-async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCall, observer: HealthObserver | undefined): Promise<Reply> {
+async function all(
+  endpoint: string,
+  checks: readonly HealthCheck[],
+  call: ApiCall,
+  observer: HealthObserver | undefined,
+): Promise<Reply> {
   const excluded = new Set(
     call.query
       .all("exclude")
@@ -62,10 +71,22 @@ async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
       failed.push(check.name);
     } else lines.push(`[+]${check.name} ok`);
   }
-  if (excluded.size > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}`);
-  if (failed.length > 0) return { status: 500, headers: text, body: Buffer.from(`${lines.join("\n")}\n${endpoint} check failed\n`) };
+  if (excluded.size > 0)
+    lines.push(
+      `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}`,
+    );
+  if (failed.length > 0)
+    return {
+      status: 500,
+      headers: text,
+      body: Buffer.from(`${lines.join("\n")}\n${endpoint} check failed\n`),
+    };
   const verbose = call.query.has("verbose");
-  return { status: 200, headers: text, body: Buffer.from(verbose ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok") };
+  return {
+    status: 200,
+    headers: text,
+    body: Buffer.from(verbose ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok"),
+  };
 }
 
 async function trouble(check: HealthCheck): Promise<string | undefined> {

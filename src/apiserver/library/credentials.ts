@@ -1,4 +1,5 @@
-// What a server in a library needs to be reached and to sign with, made anew for every start and kept in memory only.
+// What a server in a library needs to be reached and to sign with, made anew for every start and kept in
+// memory only.
 import { generateKeyPairSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { type TokenMethod, mastersGroup, selfSigned } from "#authn";
 
@@ -22,7 +23,10 @@ export function ownCredentials(): OwnCredentials {
     tokens: [{ identify: (given) => (isSame(Buffer.from(given), expected) ? identity : undefined) }],
     serviceAccountKey: privateKey.export({ type: "pkcs8", format: "pem" }),
     servingPair: (now) => {
-      const made = selfSigned({ commonName: "127.0.0.1" }, ["127.0.0.1", "localhost", "::1"], { now, days: 365 });
+      const made = selfSigned({ commonName: "127.0.0.1" }, ["127.0.0.1", "localhost", "::1"], {
+        now,
+        days: 365,
+      });
       return { cert: made.certificate, key: made.key };
     },
   };

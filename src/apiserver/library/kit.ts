@@ -67,4 +67,8 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
 }
 
 /** Time does not pass in a snapshot: nothing in it expires. */
-const standing: Clock = { now: () => 0, sleep: () => new Promise(() => undefined), after: () => () => undefined };
+const standing: Clock = {
+  now: () => 0,
+  sleep: () => new Promise(() => undefined),
+  after: () => () => undefined,
+};

@@ -5,7 +5,10 @@ import { type ApiserverSettings, apiserverOptions } from "../options/options.ts"
 import type { ServerOptions } from "../library.ts";
 
 /** Files that a program must be given and a library makes itself. */
-const madeByTheLibrary = new Set(["service account tokens can be issued", "service account tokens can be verified"]);
+const madeByTheLibrary = new Set([
+  "service account tokens can be issued",
+  "service account tokens can be verified",
+]);
 
 export function settingsFor(dialect: Dialect, { store, flags = [], port }: ServerOptions): ApiserverSettings {
   const set = apiserverOptions(dialect);
@@ -19,7 +22,8 @@ export function settingsFor(dialect: Dialect, { store, flags = [], port }: Serve
     ...flags,
   ]);
   if (settled.asked) throw new Error(`--${settled.asked} is for the program, not for the library`);
-  if (settled.errors.length > 0) throw new Error(`the server cannot start with these flags: ${settled.errors.join("; ")}`);
+  if (settled.errors.length > 0)
+    throw new Error(`the server cannot start with these flags: ${settled.errors.join("; ")}`);
   return port === 0 ? { ...settled.values, securePort: 0 } : settled.values;
 }
 
@@ -28,7 +32,10 @@ function storeFlags(store: ServerOptions["store"]): readonly string[] {
   // Not everybody has a compiler that tells.
   const { dir, etcd } = Object(store) as { readonly dir?: unknown; readonly etcd?: unknown };
   if (typeof dir === "string") return [`--data-dir=${dir}`];
-  if (!Array.isArray(etcd)) throw new Error(`store: ${JSON.stringify(store)} is none of "memory", { dir: "/path" } and { etcd: ["https://…"] }`);
+  if (!Array.isArray(etcd))
+    throw new Error(
+      `store: ${JSON.stringify(store)} is none of "memory", { dir: "/path" } and { etcd: ["https://…"] }`,
+    );
   if (etcd.length === 0) throw new Error("a store in etcd needs the address of at least one server");
   return [`--store-servers=${etcd.join(",")}`];
 }

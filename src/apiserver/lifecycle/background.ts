@@ -16,7 +16,14 @@ export interface BackgroundOptions {
 }
 
 /** Resolves when all of it has ended, after the signal. */
-export async function background({ core, settings, clock, log, metrics, signal }: BackgroundOptions): Promise<void> {
+export async function background({
+  core,
+  settings,
+  clock,
+  log,
+  metrics,
+  signal,
+}: BackgroundOptions): Promise<void> {
   const { store } = core.options;
   storeMetrics({
     metrics,
@@ -32,7 +39,8 @@ export async function background({ core, settings, clock, log, metrics, signal }
     clock,
     signal,
     intervalSeconds: settings.storeCompactionInterval / 1000,
-    onError: (error) => log.warn("old history could not be compacted; it is tried again", { error: (error as Error).message }),
+    onError: (error) =>
+      log.warn("old history could not be compacted; it is tried again", { error: (error as Error).message }),
   });
 }
 

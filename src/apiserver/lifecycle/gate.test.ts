@@ -8,7 +8,13 @@ import { Lifecycle } from "./lifecycle.ts";
 
 function server(sendRetryAfter: boolean) {
   const clock = virtualClock();
-  const lifecycle = new Lifecycle({ clock, delayMilliseconds: 0, sendRetryAfter, watchGraceMilliseconds: 0, requestTimeoutMilliseconds: 60_000 });
+  const lifecycle = new Lifecycle({
+    clock,
+    delayMilliseconds: 0,
+    sendRetryAfter,
+    watchGraceMilliseconds: 0,
+    requestTimeoutMilliseconds: 60_000,
+  });
   const seen: string[] = [];
   const step = gate({
     lifecycle,
@@ -23,15 +29,24 @@ function server(sendRetryAfter: boolean) {
       },
     },
   });
-  return { lifecycle, step, seen, shutDown: () => void lifecycle.shutDown({ drain: () => undefined, connections: () => 1 }) };
+  return {
+    lifecycle,
+    step,
+    seen,
+    shutDown: () => void lifecycle.shutDown({ drain: () => undefined, connections: () => 1 }),
+  };
 }
-const ask = (on: ReturnType<typeof server>, parts: CallParts = {}) => on.step.run(apiCall(parts), () => Promise.resolve({ status: 200, headers: {} }));
+const ask = (on: ReturnType<typeof server>, parts: CallParts = {}) =>
+  on.step.run(apiCall(parts), () => Promise.resolve({ status: 200, headers: {} }));
 
 test("while the server drains new requests are sent away, in their protocol's way", async () => {
   const draining = server(true);
   draining.shutDown();
   const plain = await ask(draining, { protocol: "1.1" });
-  assert.deepEqual([plain.status, plain.headers["retry-after"], plain.headers["connection"]], [429, "5", "close"]);
+  assert.deepEqual(
+    [plain.status, plain.headers["retry-after"], plain.headers["connection"]],
+    [429, "5", "close"],
+  );
   let went = 0;
   const multiplexed = await ask(draining, { protocol: "2", goAway: () => went++ });
   assert.deepEqual([multiplexed.status, multiplexed.headers["connection"], went], [429, undefined, 1]);
@@ -74,8 +89,11 @@ test("requests and watches are counted from beginning to end", async () => {
   assert.deepEqual([running.seen, running.lifecycle.inFlight], [["began", "200"], 0]);
   running.seen.length = 0;
   let finish = (): void => undefined;
-  const stream = (sink: Sink): Promise<void> => new Promise((resolve) => ((finish = resolve), sink.closed.addEventListener("abort", () => resolve())));
-  const reply = await running.step.run(apiCall({ path: "/api/v1/pods?watch=1" }), () => Promise.resolve({ status: 200, headers: {}, body: { stream } }));
+  const stream = (sink: Sink): Promise<void> =>
+    new Promise((resolve) => ((finish = resolve), sink.closed.addEventListener("abort", () => resolve())));
+  const reply = await running.step.run(apiCall({ path: "/api/v1/pods?watch=1" }), () =>
+    Promise.resolve({ status: 200, headers: {}, body: { stream } }),
+  );
   const done = (reply.body as { stream: (sink: Sink) => Promise<void> }).stream(memorySink());
   assert.deepEqual([running.seen, running.lifecycle.streams], [["200 long", "streaming"], 1]);
   finish();
@@ -86,7 +104,9 @@ test("requests and watches are counted from beginning to end", async () => {
 test("a large answer is in flight until it is written", async () => {
   const running = server(false);
   const { promise, resolve } = Promise.withResolvers<void>();
-  const reply = await running.step.run(apiCall(), () => Promise.resolve({ status: 200, headers: {}, body: { stream: () => promise } }));
+  const reply = await running.step.run(apiCall(), () =>
+    Promise.resolve({ status: 200, headers: {}, body: { stream: () => promise } }),
+  );
   void (reply.body as { stream: (sink: Sink) => Promise<void> }).stream(memorySink());
   assert.equal(running.lifecycle.inFlight, 1);
   resolve();

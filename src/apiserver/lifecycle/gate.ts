@@ -1,4 +1,5 @@
-// The outermost step: counts who is inside, turns newcomers away while the server drains, and follows long answers.
+// The outermost step: counts who is inside, turns newcomers away while the server drains, and follows long
+// answers.
 import type { Duplex } from "node:stream";
 import { ApiError, type Clock, serviceUnavailable } from "#base";
 import type { Reply, Sink } from "#http";
@@ -32,7 +33,8 @@ const exempt = /^\/(readyz|livez|healthz|metrics)/;
 export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateOptions): ApiStep {
   // In plain mode whoever is still sending when the delay is over has come too late.
   const tooLate = (): void => {
-    if (lifecycle.refusing && !lifecycle.options.sendRetryAfter) throw new ApiError(500, "", "the server is shutting down");
+    if (lifecycle.refusing && !lifecycle.options.sendRetryAfter)
+      throw new ApiError(500, "", "the server is shutting down");
   };
 
   async function counted(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
@@ -47,8 +49,18 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
       const reply = await next();
       observer.answered(call, reply.status, performance.now() - began, long);
       const { body } = reply;
-      if (body && "stream" in body) return { ...reply, body: { stream: long ? (sink) => endless(call, body.stream, sink) : (sink) => written(body.stream, sink) } };
-      if (body && "takeOver" in body) return { ...reply, body: { takeOver: (socket, head) => takenOver(call, body.takeOver, socket, head) } };
+      if (body && "stream" in body)
+        return {
+          ...reply,
+          body: {
+            stream: long ? (sink) => endless(call, body.stream, sink) : (sink) => written(body.stream, sink),
+          },
+        };
+      if (body && "takeOver" in body)
+        return {
+          ...reply,
+          body: { takeOver: (socket, head) => takenOver(call, body.takeOver, socket, head) },
+        };
       return lifecycle.refusing && !lifecycle.options.sendRetryAfter ? lastOne(call, reply) : reply;
     } finally {
       if (!long) lifecycle.left();
@@ -57,7 +69,8 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
 
   async function endless(call: ApiCall, stream: (sink: Sink) => Promise<void>, given: Sink): Promise<void> {
     const endable = endableSink(given);
-    const throttled = streamBytesPerSecond > 0 ? throttledSink(endable.sink, streamBytesPerSecond, clock) : undefined;
+    const throttled =
+      streamBytesPerSecond > 0 ? throttledSink(endable.sink, streamBytesPerSecond, clock) : undefined;
     const ended = observer.streaming(call);
     lifecycle.streaming(endable);
     try {
@@ -70,7 +83,12 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
   }
 
   /** A connection that carries something else from now on. */
-  function takenOver(call: ApiCall, takeOver: (socket: Duplex, head: Uint8Array) => void, socket: Duplex, head: Uint8Array): void {
+  function takenOver(
+    call: ApiCall,
+    takeOver: (socket: Duplex, head: Uint8Array) => void,
+    socket: Duplex,
+    head: Uint8Array,
+  ): void {
     const stream = { end: () => void socket.destroy() };
     const ended = observer.streaming(call);
     lifecycle.streaming(stream);
@@ -94,7 +112,8 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
   return {
     name: "gate",
     run: (call, next) => {
-      if (lifecycle.refusing && !exempt.test(call.target.path)) return Promise.resolve(lastOne(call, lifecycle.options.sendRetryAfter ? turnedAway : cameTooLate));
+      if (lifecycle.refusing && !exempt.test(call.target.path))
+        return Promise.resolve(lastOne(call, lifecycle.options.sendRetryAfter ? turnedAway : cameTooLate));
       return counted(call, next);
     },
   };
@@ -102,7 +121,11 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
 
 const turnedAway: Reply = {
   status: 429,
-  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "5" },
+  headers: {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "retry-after": "5",
+  },
   body: Buffer.from("The server is shutting down, please try again later.\n"),
 };
 

@@ -25,14 +25,20 @@ export function healthChecks(options: HealthOptions): HealthPaths {
   const store = dialect.wire.storeHealthCheck;
   const ask = shared(options.probe);
   const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
-  const startUp: readonly HealthCheck[] = [{ name: "poststarthook/generic-apiserver-start-informers", check: caughtUp }, ...options.startUp];
+  const startUp: readonly HealthCheck[] = [
+    { name: "poststarthook/generic-apiserver-start-informers", check: caughtUp },
+    ...options.startUp,
+  ];
   const graceUntil = clock.now() + options.liveGraceMilliseconds;
   const always: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => log.flush() },
     { name: store, check: () => within(ask(), options.healthTimeoutMilliseconds, clock) },
   ];
-  const patient = startUp.map(({ name, check }) => ({ name, check: () => (clock.now() < graceUntil ? undefined : check()) }));
+  const patient = startUp.map(({ name, check }) => ({
+    name,
+    check: () => (clock.now() < graceUntil ? undefined : check()),
+  }));
   return {
     healthz: [...always, ...startUp],
     livez: [...always, ...patient],
@@ -61,7 +67,9 @@ function shared(ask: () => Promise<unknown>): () => Promise<unknown> {
 
 function within(answer: Promise<unknown>, milliseconds: number, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(milliseconds, () => reject(new Error(`the store did not answer within ${milliseconds} ms`)));
+    const cancel = clock.after(milliseconds, () =>
+      reject(new Error(`the store did not answer within ${milliseconds} ms`)),
+    );
     answer.then(
       () => {
         cancel();

@@ -6,7 +6,14 @@ import { Lifecycle, type LifecycleOptions } from "./lifecycle.ts";
 
 function started(options: Partial<LifecycleOptions> = {}) {
   const clock = virtualClock();
-  const lifecycle = new Lifecycle({ clock, delayMilliseconds: 0, sendRetryAfter: false, watchGraceMilliseconds: 0, requestTimeoutMilliseconds: 60_000, ...options });
+  const lifecycle = new Lifecycle({
+    clock,
+    delayMilliseconds: 0,
+    sendRetryAfter: false,
+    watchGraceMilliseconds: 0,
+    requestTimeoutMilliseconds: 60_000,
+    ...options,
+  });
   let drained = 0;
   let connections = 0;
   const edge = { drain: () => void drained++, connections: () => connections };
@@ -31,7 +38,10 @@ test("during the delay it serves on, but is not ready", async () => {
   const server = started({ delayMilliseconds: 6000 });
   server.shutDown();
   await server.advance(5999);
-  assert.deepEqual([server.lifecycle.leaving, server.lifecycle.refusing, server.drained()], [true, false, false]);
+  assert.deepEqual(
+    [server.lifecycle.leaving, server.lifecycle.refusing, server.drained()],
+    [true, false, false],
+  );
   await server.advance(1);
   assert.deepEqual([server.lifecycle.refusing, server.drained(), server.over()], [true, true, true]);
 });
@@ -82,7 +92,11 @@ test("connections that stay are cut after two seconds with retry-after, after th
 });
 
 const graces: [name: string, graceMilliseconds: number, ended: number[]][] = [
-  ["with a grace period watches are ended one after the other, all within it", 10_000, [0, 1600, 3200, 4800, 6400]],
+  [
+    "with a grace period watches are ended one after the other, all within it",
+    10_000,
+    [0, 1600, 3200, 4800, 6400],
+  ],
   ["without a grace period watches are ended within a second", 0, [0, 160, 320, 480, 640]],
 ];
 for (const [name, watchGraceMilliseconds, expected] of graces) {

@@ -11,7 +11,10 @@ export interface LifecycleOptions {
   readonly delayMilliseconds: number;
   /** Stay on the port until requests in flight are done, and send new ones away with 429. */
   readonly sendRetryAfter: boolean;
-  /** Longest wait for open watches; with 0 they end within a second, since nothing is gained by waiting for what does not end by itself. */
+  /**
+   * Longest wait for open watches; with 0 they end within a second, since nothing is gained by waiting for
+   * what does not end by itself.
+   */
   readonly watchGraceMilliseconds: number;
   /** Longest wait for requests in flight. */
   readonly requestTimeoutMilliseconds: number;
@@ -82,7 +85,8 @@ export class Lifecycle {
 
   /** The whole sequence; resolves when the edge may be closed. */
   async shutDown(edge: Edge): Promise<void> {
-    const { clock, delayMilliseconds, sendRetryAfter, watchGraceMilliseconds, requestTimeoutMilliseconds } = this.options;
+    const { clock, delayMilliseconds, sendRetryAfter, watchGraceMilliseconds, requestTimeoutMilliseconds } =
+      this.options;
     if (this.#phase !== "serving") return;
     this.#phase = "leaving";
     if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
@@ -90,7 +94,10 @@ export class Lifecycle {
     if (!sendRetryAfter) edge.drain();
     const grace = watchGraceMilliseconds || leastWatchGraceMilliseconds;
     this.#endStreams(grace);
-    await Promise.all([this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds), this.#until(() => this.#streams.size === 0, grace)]);
+    await Promise.all([
+      this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
+      this.#until(() => this.#streams.size === 0, grace),
+    ]);
     await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
     this.#phase = "closed";
   }
@@ -111,10 +118,14 @@ export class Lifecycle {
     const until = clock.now() + longestMilliseconds;
     // The last request has its answer, but the answer is still on its way out of the steps.
     await new Promise((resolve) => setImmediate(resolve));
-    for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain()) await clock.sleep(lookEveryMilliseconds);
+    for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain())
+      await clock.sleep(lookEveryMilliseconds);
   }
 
-  /** Ends watches one after the other over most of the grace period, so that their clients do not all come back at one moment. */
+  /**
+   * Ends watches one after the other over most of the grace period, so that their clients do not all come
+   * back at one moment.
+   */
   #endStreams(graceMilliseconds: number): void {
     const streams = [...this.#streams];
     const step = (graceMilliseconds * 0.8) / streams.length;

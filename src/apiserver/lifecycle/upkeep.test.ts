@@ -16,7 +16,10 @@ function kept(t: { after(run: () => void): void }, options: Partial<UpkeepOption
   const stop = new AbortController();
   t.after(() => stop.abort());
   const watchers: Watcher[] = [];
-  const resource = { prefix: "/things/", source: { watch: async (_query: unknown, watcher: Watcher) => void watchers.push(watcher) } } as unknown as Resource;
+  const resource = {
+    prefix: "/things/",
+    source: { watch: async (_query: unknown, watcher: Watcher) => void watchers.push(watcher) },
+  } as unknown as Resource;
   const seen = { looks: 0, troubles: [] as string[], trouble: "" };
   const work = upkeep({
     name: "x",

@@ -1,5 +1,6 @@
-// Work that is done when the server starts and again ever after: every so often, and whenever something it looks after changes.
-// Each is a health check, too: it fails until the work was done once, and when nobody does it any more.
+// Work that is done when the server starts and again ever after: every so often, and whenever something it
+// looks after changes. Each is a health check, too: it fails until the work was done once, and when nobody
+// does it any more.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
 import type { Held } from "#watchcache";
@@ -51,7 +52,14 @@ function limit(most: number, everyMilliseconds: number): (now: number) => number
   };
 }
 
-export function upkeep({ name, everyMilliseconds, look, failed, spare = false, follows = [] }: UpkeepOptions): Upkeep {
+export function upkeep({
+  name,
+  everyMilliseconds,
+  look,
+  failed,
+  spare = false,
+  follows = [],
+}: UpkeepOptions): Upkeep {
   let state: "not yet" | "done" | "over" = "not yet";
   const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
   const usual = everyMilliseconds ?? Infinity;
@@ -76,7 +84,8 @@ export function upkeep({ name, everyMilliseconds, look, failed, spare = false, f
     check: {
       name,
       check: () => {
-        if (state !== "done") throw new Error(state === "not yet" ? "not finished" : "nobody does this any more");
+        if (state !== "done")
+          throw new Error(state === "not yet" ? "not finished" : "nobody does this any more");
       },
     },
     start: async () => {
@@ -84,7 +93,8 @@ export function upkeep({ name, everyMilliseconds, look, failed, spare = false, f
         await look();
         state = "done";
       } catch (error) {
-        // A store that is away comes back, and in one that is full space is made by deleting through a server: it must not wait for that.
+        // A store that is away comes back, and in one that is full space is made by deleting through a
+        // server: it must not wait for that.
         if (!storeTrouble(error, true)) throw error;
         failed?.(error as Error);
         if (spare) state = "done";
@@ -118,8 +128,14 @@ export function upkeep({ name, everyMilliseconds, look, failed, spare = false, f
   };
 }
 
-async function follow({ resource, key }: Followed, clock: Clock, signal: AbortSignal, call: () => void): Promise<void> {
-  const concerns = ({ item }: { readonly item: Held }): boolean => key === undefined || item.key === resource.prefix + key;
+async function follow(
+  { resource, key }: Followed,
+  clock: Clock,
+  signal: AbortSignal,
+  call: () => void,
+): Promise<void> {
+  const concerns = ({ item }: { readonly item: Held }): boolean =>
+    key === undefined || item.key === resource.prefix + key;
   while (!signal.aborted) {
     const over = Promise.withResolvers<void>();
     const ended = (): void => over.resolve();
@@ -130,8 +146,12 @@ async function follow({ resource, key }: Followed, clock: Clock, signal: AbortSi
       },
       ended,
     };
-    const watching = resource.source.watch({ below: "", selector: selectEverything, from: "now", signal }, watcher);
-    await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined)); // prettier-ignore
+    const watching = resource.source.watch(
+      { below: "", selector: selectEverything, from: "now", signal },
+      watcher,
+    );
+    // prettier-ignore
+    await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined));
     signal.removeEventListener("abort", ended);
     // What happened between two watches was not seen.
     call();

@@ -1,4 +1,5 @@
-// Everything that a server sees to at its start and ever after, in the order in which it is first done and told by the health checks.
+// Everything that a server sees to at its start and ever after, in the order in which it is first done and
+// told by the health checks.
 import type { Gates } from "#options";
 import { systemNamespaces, tokenTracking } from "../bootstrap.ts";
 import { flowControlConsumer, flowControlProducer } from "../bootstrap-flow-control.ts";

@@ -5,6 +5,10 @@ import type { PathHandler } from "../router.ts";
 export function metricsPath(path: string, metrics: Metrics): PathHandler {
   return (call) => {
     if (call.target.path !== path) return undefined;
-    return { status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" }, body: Buffer.from(metrics.expose()) };
+    return {
+      status: 200,
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      body: Buffer.from(metrics.expose()),
+    };
   };
 }

@@ -4,20 +4,34 @@ import { startServer } from "../library.ts";
 
 test("what health checks found is told, with the last and with all", async () => {
   await using server = await startServer({ store: "memory", dialect: "kubernetes" });
-  const read = async (path: string): Promise<string> => Buffer.from(await (await server.inject({ method: "GET", path })).bytes()).toString();
+  const read = async (path: string): Promise<string> =>
+    Buffer.from(await (await server.inject({ method: "GET", path })).bytes()).toString();
   await read("/livez");
   await read("/livez?exclude=ping");
   await read("/readyz/ping");
   const lines = (await read("/metrics/slis")).split("\n");
   const about = (check: string): string[] => lines.filter((line) => line.includes(`name="${check}"`));
-  assert.deepEqual(about("ping"), ['kubernetes_healthcheck{name="ping",type="livez"} 1', 'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1']);
-  assert.deepEqual(about("log")[1], 'kubernetes_healthchecks_total{name="log",status="success",type="livez"} 2');
+  assert.deepEqual(about("ping"), [
+    'kubernetes_healthcheck{name="ping",type="livez"} 1',
+    'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1',
+  ]);
+  assert.deepEqual(
+    about("log")[1],
+    'kubernetes_healthchecks_total{name="log",status="success",type="livez"} 2',
+  );
   assert.ok(lines.some((line) => /^process_start_time_seconds \d/.test(line)));
   assert.ok((await read("/")).includes('"/metrics/slis"'));
 });
 
 test("not without its gate", async () => {
-  await using server = await startServer({ store: "memory", flags: ["--feature-gates=ComponentSLIs=false", "--enable-logs-handler=false"] });
-  for (const path of ["/metrics/slis", "/logs/"]) assert.equal((await server.inject({ method: "GET", path })).status, 404);
-  assert.doesNotMatch(Buffer.from(await (await server.inject({ method: "GET", path: "/" })).bytes()).toString(), /slis|logs/);
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--feature-gates=ComponentSLIs=false", "--enable-logs-handler=false"],
+  });
+  for (const path of ["/metrics/slis", "/logs/"])
+    assert.equal((await server.inject({ method: "GET", path })).status, 404);
+  assert.doesNotMatch(
+    Buffer.from(await (await server.inject({ method: "GET", path: "/" })).bytes()).toString(),
+    /slis|logs/,
+  );
 });

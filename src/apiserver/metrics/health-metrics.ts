@@ -11,8 +11,18 @@ export interface HealthMetrics extends HealthObserver {
 export function healthMetrics(dialect: Dialect): HealthMetrics {
   const metrics = createMetrics();
   const prefix = dialect.data.metricPrefix;
-  const last = metrics.gauge({ name: `${prefix}healthcheck`, help: "What a health check found last: 1 for success.", stability: "ALPHA", labels: ["name", "type"] });
-  const all = metrics.counter({ name: `${prefix}healthchecks_total`, help: "How often a health check found what.", stability: "ALPHA", labels: ["name", "status", "type"] });
+  const last = metrics.gauge({
+    name: `${prefix}healthcheck`,
+    help: "What a health check found last: 1 for success.",
+    stability: "ALPHA",
+    labels: ["name", "type"],
+  });
+  const all = metrics.counter({
+    name: `${prefix}healthchecks_total`,
+    help: "How often a health check found what.",
+    stability: "ALPHA",
+    labels: ["name", "status", "type"],
+  });
   processStart(metrics, "ALPHA");
   return {
     metrics,

@@ -8,7 +8,12 @@ const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 /** Declares the figures; the returned function stops the measuring. */
 export function processMetrics(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
-  const cpu = metrics.counter({ name: "process_cpu_seconds_total", help: "Seconds of processor time used, in user and system mode." }).with();
+  const cpu = metrics
+    .counter({
+      name: "process_cpu_seconds_total",
+      help: "Seconds of processor time used, in user and system mode.",
+    })
+    .with();
   const resident = gauge("process_resident_memory_bytes", "Resident memory.");
   const virtual = gauge("process_virtual_memory_bytes", "Virtual memory.");
   const heapUsed = gauge("nodejs_heap_size_used_bytes", "Memory that objects of the language use.");
@@ -35,14 +40,24 @@ export function processMetrics(metrics: Metrics): () => void {
 /** Every registry tells it, so that readers know when counters began anew. */
 export function processStart(metrics: Metrics, stability?: "ALPHA"): void {
   metrics
-    .gauge({ name: "process_start_time_seconds", help: "Start of the process, in seconds since the epoch.", ...(stability && { stability }) })
+    .gauge({
+      name: "process_start_time_seconds",
+      help: "Start of the process, in seconds since the epoch.",
+      ...(stability && { stability }),
+    })
     .with()
     .set(performance.timeOrigin / 1000);
 }
 
 /** How late a timer fires is how long anybody else has waited, too. */
 function eventLoopDelay(metrics: Metrics): () => void {
-  const delay = metrics.histogram({ name: "nodejs_eventloop_delay_seconds", help: "How late the event loop comes to what is due.", buckets: delaySeconds }).with();
+  const delay = metrics
+    .histogram({
+      name: "nodejs_eventloop_delay_seconds",
+      help: "How late the event loop comes to what is due.",
+      buckets: delaySeconds,
+    })
+    .with();
   let expected = performance.now() + lookEveryMilliseconds;
   const timer = setInterval(() => {
     const now = performance.now();
@@ -61,5 +76,9 @@ const elsewhere = (read: () => number): number => {
   }
 };
 const descriptors = (): number => elsewhere(() => readdirSync("/proc/self/fd").length);
-const virtualBytes = (): number => elsewhere(() => Number(readFileSync("/proc/self/statm", "utf8").split(" ")[0]) * 4096);
-const mostDescriptors = (): number => elsewhere(() => Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0));
+const virtualBytes = (): number =>
+  elsewhere(() => Number(readFileSync("/proc/self/statm", "utf8").split(" ")[0]) * 4096);
+const mostDescriptors = (): number =>
+  elsewhere(() =>
+    Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0),
+  );

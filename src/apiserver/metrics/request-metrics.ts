@@ -1,10 +1,13 @@
-// What the server counts about its requests. Series are bound once per kind of request, so that counting one is a few additions.
+// What the server counts about its requests. Series are bound once per kind of request, so that counting one
+// is a few additions.
 import type { Counter, Gauge, Histogram, Metrics } from "#base";
 import type { ApiCall } from "../api-call.ts";
 import type { Observer } from "../lifecycle/gate.ts";
 import { isMutating } from "../serving/long-running.ts";
 
-const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const seconds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 const labels = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
 
 /** Everything counted about one kind of request. */
@@ -22,8 +25,15 @@ export interface RequestMetrics extends Observer {
   watchEvents(group: string, version: string, kind: string): Counter;
 }
 
-/** `served` tells whether a path is one of ours, its subresource included: a figure for every name that somebody thinks of would fill the memory. */
-export function requestMetrics(metrics: Metrics, component: string, served: (call: ApiCall) => boolean): RequestMetrics {
+/**
+ * `served` tells whether a path is one of ours, its subresource included: a figure for every name that
+ * somebody thinks of would fill the memory.
+ */
+export function requestMetrics(
+  metrics: Metrics,
+  component: string,
+  served: (call: ApiCall) => boolean,
+): RequestMetrics {
   const total = metrics.counter({
     name: "apiserver_request_total",
     help: "Requests by verb, resource, scope and status code.",
@@ -37,7 +47,12 @@ export function requestMetrics(metrics: Metrics, component: string, served: (cal
     labels: ["verb", "dry_run", ...labels.slice(1)],
     buckets: seconds,
   });
-  const longRunning = metrics.gauge({ name: "apiserver_longrunning_requests", help: "Long-running requests that are open.", stability: "STABLE", labels });
+  const longRunning = metrics.gauge({
+    name: "apiserver_longrunning_requests",
+    help: "Long-running requests that are open.",
+    stability: "STABLE",
+    labels,
+  });
   const current = metrics.gauge({
     name: "apiserver_current_inflight_requests",
     help: "Requests in flight, by whether they may write.",
@@ -50,7 +65,12 @@ export function requestMetrics(metrics: Metrics, component: string, served: (cal
     stability: "ALPHA",
     labels: [...labels, "code"],
   });
-  const events = metrics.counter({ name: "apiserver_watch_events_total", help: "Events sent to watchers.", stability: "ALPHA", labels: ["group", "version", "kind"] });
+  const events = metrics.counter({
+    name: "apiserver_watch_events_total",
+    help: "Events sent to watchers.",
+    stability: "ALPHA",
+    labels: ["group", "version", "kind"],
+  });
   const reading = current.with("readOnly");
   const writing = current.with("mutating");
 
@@ -109,7 +129,11 @@ function keyOf({ target, method, query }: ApiCall): string {
   if (!target.isResource) return `${method} ${firstPart(target.path)}`;
   const place = target.named ? "o" : target.namespace === "" ? "c" : "n";
   // Clients choose these texts; those of resources that are served are short.
-  if (target.group.length + target.version.length + target.resource.length + target.subresource.length > longestName) return `${method}${target.verb}${place}`;
+  if (
+    target.group.length + target.version.length + target.resource.length + target.subresource.length >
+    longestName
+  )
+    return `${method}${target.verb}${place}`;
   return `${method}${target.verb}${place}${target.group}/${target.version}/${target.resource}/${target.subresource}${query.has("dryRun") ? "?" : ""}${query.has("force") ? "!" : ""}`;
 }
 
@@ -125,16 +149,40 @@ const verbs: Readonly<Record<string, string>> = {
 };
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"]);
 const connecting = new Set(["attach", "exec", "proxy", "portforward"]);
-const paths = new Set(["/healthz", "/livez", "/readyz", "/metrics", "/version", "/openapi", "/debug", "/api", "/apis", "/openid", "/.well-known", "/"]);
+const paths = new Set([
+  "/healthz",
+  "/livez",
+  "/readyz",
+  "/metrics",
+  "/version",
+  "/openapi",
+  "/debug",
+  "/api",
+  "/apis",
+  "/openid",
+  "/.well-known",
+  "/",
+]);
 
-function valuesOf({ target, query, method }: ApiCall, isServed: boolean, component: string): readonly string[] {
+function valuesOf(
+  { target, query, method }: ApiCall,
+  isServed: boolean,
+  component: string,
+): readonly string[] {
   const dryRun = query.has("dryRun") ? "All" : "";
-  const verb = target.isResource ? (connecting.has(target.subresource) ? "CONNECT" : (verbs[target.verb] ?? "other")) : methods.has(method) ? method : "other";
+  const verb = target.isResource
+    ? connecting.has(target.subresource)
+      ? "CONNECT"
+      : (verbs[target.verb] ?? "other")
+    : methods.has(method)
+      ? method
+      : "other";
   if (!target.isResource || !isServed) {
     const first = firstPart(target.path);
     return [verb, dryRun, "", "", "", paths.has(first) && !target.isResource ? first : "", "", component];
   }
-  const scope = target.named || target.verb === "create" ? "resource" : target.namespace === "" ? "cluster" : "namespace";
+  const scope =
+    target.named || target.verb === "create" ? "resource" : target.namespace === "" ? "cluster" : "namespace";
   return [verb, dryRun, target.group, target.version, target.resource, target.subresource, scope, component];
 }
 

@@ -15,8 +15,20 @@ export interface StoreMetricsOptions {
 
 export function storeMetrics(options: StoreMetricsOptions): void {
   const { metrics, countEveryMilliseconds, sizeEveryMilliseconds } = options;
-  const objects = metrics.gauge({ name: "apiserver_storage_objects", help: "Stored objects by resource, as of the last count.", stability: "STABLE", labels: ["resource"] });
-  const bytes = metrics.gauge({ name: "apiserver_storage_size_bytes", help: "Bytes that the store uses, as of the last look.", stability: "ALPHA", labels: [] }).with();
+  const objects = metrics.gauge({
+    name: "apiserver_storage_objects",
+    help: "Stored objects by resource, as of the last count.",
+    stability: "STABLE",
+    labels: ["resource"],
+  });
+  const bytes = metrics
+    .gauge({
+      name: "apiserver_storage_size_bytes",
+      help: "Bytes that the store uses, as of the last look.",
+      stability: "ALPHA",
+      labels: [],
+    })
+    .with();
   every(options, countEveryMilliseconds, async () => {
     for await (const [resource, count] of options.counts()) objects.with(resource).set(count);
   });
@@ -24,7 +36,11 @@ export function storeMetrics(options: StoreMetricsOptions): void {
 }
 
 /** Runs at once and then at the interval. A look that fails leaves the figure as it was. */
-function every({ clock, signal }: StoreMetricsOptions, milliseconds: number, look: () => Promise<void>): void {
+function every(
+  { clock, signal }: StoreMetricsOptions,
+  milliseconds: number,
+  look: () => Promise<void>,
+): void {
   if (milliseconds <= 0) return;
   let cancel = (): void => undefined;
   const again = (): void => {

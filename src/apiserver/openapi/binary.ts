@@ -13,7 +13,8 @@ const varint = (value: number): Buffer => {
     bytes.push((rest % 128) | 128);
   }
 };
-const lengthed = (number: number, body: Buffer): Buffer => Buffer.concat([varint(number * 8 + 2), varint(body.length), body]);
+const lengthed = (number: number, body: Buffer): Buffer =>
+  Buffer.concat([varint(number * 8 + 2), varint(body.length), body]);
 const text: Encode = (value: string) => Buffer.from(value);
 const truth = (number: number): Buffer => Buffer.concat([varint(number * 8), Buffer.from([1])]);
 
@@ -24,12 +25,17 @@ const any: Encode = (value: unknown) => lengthed(2, Buffer.from(printYaml(value)
 const named =
   (encode: Encode, number = 1): Encode =>
   (value: Json) =>
-    Buffer.concat(Object.entries(value).map(([name, item]) => lengthed(number, Buffer.concat([lengthed(1, Buffer.from(name)), lengthed(2, encode(item as never))]))));
+    Buffer.concat(
+      Object.entries(value).map(([name, item]) =>
+        lengthed(number, Buffer.concat([lengthed(1, Buffer.from(name)), lengthed(2, encode(item as never))])),
+      ),
+    );
 const wrapped =
   (number: number, encode: Encode): Encode =>
   (value) =>
     lengthed(number, encode(value));
-const strings: Encode = (value: readonly string[] | string) => Buffer.concat([value].flat().map((item) => lengthed(1, Buffer.from(item))));
+const strings: Encode = (value: readonly string[] | string) =>
+  Buffer.concat([value].flat().map((item) => lengthed(1, Buffer.from(item))));
 
 const booleanFlag = Symbol("boolean");
 const flag = Object.assign((): Buffer => Buffer.alloc(0), { [booleanFlag]: true }) as unknown as Encode;
@@ -41,7 +47,13 @@ function message(layout: () => Layout, extensions: number): Encode {
     const parts: [number, Buffer][] = [];
     for (const [key, value] of Object.entries(object)) {
       if (key.startsWith("x-")) {
-        parts.push([extensions, lengthed(extensions, Buffer.concat([lengthed(1, Buffer.from(key)), lengthed(2, any(value as never))]))]);
+        parts.push([
+          extensions,
+          lengthed(
+            extensions,
+            Buffer.concat([lengthed(1, Buffer.from(key)), lengthed(2, any(value as never))]),
+          ),
+        ]);
         continue;
       }
       const field = layout()[key];
@@ -49,7 +61,8 @@ function message(layout: () => Layout, extensions: number): Encode {
       const [number, encode] = field;
       if (isFlag(encode)) {
         if (value === true) parts.push([number, truth(number)]);
-      } else if (Array.isArray(value) && !whole.has(encode)) for (const item of value) parts.push([number, lengthed(number, encode(item as never))]);
+      } else if (Array.isArray(value) && !whole.has(encode))
+        for (const item of value) parts.push([number, lengthed(number, encode(item as never))]);
       else parts.push([number, lengthed(number, encode(value as never))]);
     }
     return Buffer.concat(parts.sort(([a], [b]) => a - b).map(([, bytes]) => bytes));
@@ -77,12 +90,49 @@ const schema: Encode = message(
   31,
 );
 
-const bodyParameter = message(() => ({ description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] }), 6);
-const queryParameter = message(() => ({ required: [1, flag], in: [2, text], description: [3, text], name: [4, text], type: [6, text], uniqueItems: [20, flag] }), 23);
-const pathParameter = message(() => ({ required: [1, flag], in: [2, text], description: [3, text], name: [4, text], type: [5, text], uniqueItems: [19, flag] }), 22);
+const bodyParameter = message(
+  () => ({
+    description: [1, text],
+    name: [2, text],
+    in: [3, text],
+    required: [4, flag],
+    schema: [5, schema],
+  }),
+  6,
+);
+const queryParameter = message(
+  () => ({
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [6, text],
+    uniqueItems: [20, flag],
+  }),
+  23,
+);
+const pathParameter = message(
+  () => ({
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [5, text],
+    uniqueItems: [19, flag],
+  }),
+  22,
+);
 const parameter: Encode = (value: Json) => {
   if (value["in"] === "body") return lengthed(1, lengthed(1, bodyParameter(value as never)));
-  return lengthed(1, lengthed(2, value["in"] === "query" ? lengthed(3, queryParameter(value as never)) : lengthed(4, pathParameter(value as never))));
+  return lengthed(
+    1,
+    lengthed(
+      2,
+      value["in"] === "query"
+        ? lengthed(3, queryParameter(value as never))
+        : lengthed(4, pathParameter(value as never)),
+    ),
+  );
 };
 const response = message(() => ({ description: [1, text], schema: [2, wrapped(1, schema)] }), 5);
 const operation = message(
@@ -111,7 +161,10 @@ const pathItem = message(
   }),
   10,
 );
-const apiKey = message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5);
+const apiKey = message(
+  () => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }),
+  5,
+);
 const document = message(
   () => ({
     swagger: [1, text],

@@ -41,7 +41,14 @@ const cases: [asked: Record<string, string>, status: number, said?: string | und
 for (const [asked, status, said, range] of cases) {
   test(`${JSON.stringify(asked)} is answered with ${status}`, () => {
     const reply = documentReply(asked, { body, headers });
-    assert.deepEqual([reply.status, reply.body && Buffer.from(reply.body as Uint8Array).toString(), reply.headers["content-range"]], [status, said, range]);
+    assert.deepEqual(
+      [
+        reply.status,
+        reply.body && Buffer.from(reply.body as Uint8Array).toString(),
+        reply.headers["content-range"],
+      ],
+      [status, said, range],
+    );
     assert.equal(reply.headers["content-type"], said === undefined ? undefined : "application/json");
   });
 }

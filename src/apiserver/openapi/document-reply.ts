@@ -1,4 +1,5 @@
-// A document as HTTP knows documents: whole, in part, or not at all where the client has it already (RFC 9110, sections 13 and 14).
+// A document as HTTP knows documents: whole, in part, or not at all where the client has it already (RFC
+// 9110, sections 13 and 14).
 import { type HeaderValues, type Reply, header } from "#http";
 
 export interface Document {
@@ -13,25 +14,34 @@ export function documentReply(asked: HeaderValues, { body, headers: said }: Docu
   if (state === "failed") return { status: 412, headers: kept(headers, "etag", "vary") };
   if (state === "known") return { status: 304, headers: kept(headers, "etag", "vary", "accept-ranges") };
   const ranges = header(asked, "range");
-  if (ranges === undefined || !sameAsBefore(header(asked, "if-range"), headers)) return { status: 200, headers, body };
+  if (ranges === undefined || !sameAsBefore(header(asked, "if-range"), headers))
+    return { status: 200, headers, body };
   const range = parseRange(ranges, body.length);
   if (range === "all") return { status: 200, headers, body };
-  if (range === "none") return { status: 416, headers: { ...kept(headers, "vary"), "content-range": `bytes */${body.length}` } };
+  if (range === "none")
+    return { status: 416, headers: { ...kept(headers, "vary"), "content-range": `bytes */${body.length}` } };
   const [first, last] = range;
-  return { status: 206, headers: { ...headers, "content-range": `bytes ${first}-${last}/${body.length}` }, body: body.subarray(first, last + 1) };
+  return {
+    status: 206,
+    headers: { ...headers, "content-range": `bytes ${first}-${last}/${body.length}` },
+    body: body.subarray(first, last + 1),
+  };
 }
 
 type Said = Readonly<Record<string, string>>;
 
 function kept(headers: Said, ...names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  );
 }
 
 function precondition(asked: HeaderValues, headers: Said): "met" | "failed" | "known" {
   const match = header(asked, "if-match");
   if (match !== undefined) {
     if (!lists(match, headers["etag"], true)) return "failed";
-  } else if (isLater(headers["last-modified"], header(asked, "if-unmodified-since")) === true) return "failed";
+  } else if (isLater(headers["last-modified"], header(asked, "if-unmodified-since")) === true)
+    return "failed";
   const none = header(asked, "if-none-match");
   if (none !== undefined) return lists(none, headers["etag"], false) ? "known" : "met";
   return isLater(headers["last-modified"], header(asked, "if-modified-since")) === false ? "known" : "met";
@@ -50,12 +60,14 @@ function isLater(modified: string | undefined, than: string | undefined): boolea
   return Number.isNaN(changed) || Number.isNaN(since) ? undefined : changed > since;
 }
 
-const sameAsBefore = (condition: string | undefined, headers: Said): boolean => condition === undefined || condition === headers["etag"] || condition === headers["last-modified"];
+const sameAsBefore = (condition: string | undefined, headers: Said): boolean =>
+  condition === undefined || condition === headers["etag"] || condition === headers["last-modified"];
 
 /** One range of bytes. Several at once may be answered with the whole, and are. */
 function parseRange(text: string, length: number): readonly [first: number, last: number] | "all" | "none" {
   const found = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/.exec(text);
-  if (!found || (found[1] === "" && found[2] === "")) return text.startsWith("bytes=") && text.includes(",") ? "all" : "none";
+  if (!found || (found[1] === "" && found[2] === ""))
+    return text.startsWith("bytes=") && text.includes(",") ? "all" : "none";
   const [from, to] = [found[1]!, found[2]!];
   if (from === "") return Number(to) === 0 ? "none" : [Math.max(0, length - Number(to)), length - 1];
   if (Number(from) >= length || (to !== "" && Number(to) < Number(from))) return "none";

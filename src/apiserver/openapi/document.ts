@@ -10,7 +10,14 @@ type Json = Record<string, unknown>;
 type Version = "v2" | "v3";
 
 const info = (dialect: Dialect): Json => ({ title: dialect.wire.apiTitle, version: "v1.27.16" });
-const security = { BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" } };
+const security = {
+  BearerToken: {
+    type: "apiKey",
+    description: "Bearer Token authentication",
+    name: "authorization",
+    in: "header",
+  },
+};
 
 export function openApiV2(catalog: Catalog, dialect: Dialect): Json {
   const items = [...pathItems(catalog, dialect).values()].flat().sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -25,7 +32,8 @@ export function openApiV2(catalog: Catalog, dialect: Dialect): Json {
 }
 
 /** What the documents of OpenAPI 3 are called. */
-export const documentNames = (catalog: Catalog, dialect: Dialect): string[] => [...pathItems(catalog, dialect).keys()].sort();
+export const documentNames = (catalog: Catalog, dialect: Dialect): string[] =>
+  [...pathItems(catalog, dialect).keys()].sort();
 
 /** One document per group and version, and for each root. */
 export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Json {
@@ -35,41 +43,90 @@ export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Jso
     openapi: "3.0.0",
     info: info(dialect),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV3(item, dialect)])),
-    components: { schemas: definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog), securitySchemes: security },
+    components: {
+      schemas: definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog),
+      securitySchemes: security,
+    },
   };
 }
 
-const kindsOf = ({ endpoints }: Catalog["versions"][number]): Message[] => [...endpoints.values()].flatMap(({ schema }) => [schema, listOf(schema)]);
+const kindsOf = ({ endpoints }: Catalog["versions"][number]): Message[] =>
+  [...endpoints.values()].flatMap(({ schema }) => [schema, listOf(schema)]);
 
-function definitions(items: readonly PathItem[], kinds: readonly Message[], dialect: Dialect, form: Version, catalog: Catalog): Json {
-  const used = items.flatMap(({ operations }) => operations.flatMap(({ body, answers }) => [body === "deleteOptions" ? DeleteOptions : body, ...Object.values(answers)]));
+function definitions(
+  items: readonly PathItem[],
+  kinds: readonly Message[],
+  dialect: Dialect,
+  form: Version,
+  catalog: Catalog,
+): Json {
+  const used = items.flatMap(({ operations }) =>
+    operations.flatMap(({ body, answers }) => [
+      body === "deleteOptions" ? DeleteOptions : body,
+      ...Object.values(answers),
+    ]),
+  );
   const messages = used.filter((item): item is Message => typeof item === "object");
   const everywhere = {
     messages: [DeleteOptions, WatchEvent],
-    versions: catalog.versions.map(({ endpoints, version, group }) => [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version }),
+    versions: catalog.versions.map(
+      ({ endpoints, version, group }) =>
+        [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
+    ),
   };
-  return collectDefinitions([...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])], dialect, form, everywhere);
+  return collectDefinitions(
+    [...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])],
+    dialect,
+    form,
+    everywhere,
+  );
 }
 
 const answerSchema = (answer: Operation["answers"][string], dialect: Dialect, form: Version): Json =>
   answer === "string" ? { type: "string" } : { $ref: schemaReference(schemaName(answer, dialect), form) };
 
 function bodySchema(body: NonNullable<Operation["body"]>, dialect: Dialect, form: Version): Json {
-  if (body === "patch") return { $ref: schemaReference(`${dialect.wire.schemaPrefix}.apimachinery.pkg.apis.meta.v1.Patch`, form) };
-  return { $ref: schemaReference(schemaName(body === "deleteOptions" ? DeleteOptions : body, dialect), form) };
+  if (body === "patch")
+    return {
+      $ref: schemaReference(`${dialect.wire.schemaPrefix}.apimachinery.pkg.apis.meta.v1.Patch`, form),
+    };
+  return {
+    $ref: schemaReference(schemaName(body === "deleteOptions" ? DeleteOptions : body, dialect), form),
+  };
 }
 
-const marks = ({ action, kind }: Operation, dialect: Dialect, form: Version): Json => extensions({ action, "group-version-kind": kind }, dialect, form);
+const marks = ({ action, kind }: Operation, dialect: Dialect, form: Version): Json =>
+  extensions({ action, "group-version-kind": kind }, dialect, form);
 
-const described: Readonly<Record<string, string>> = { "200": "OK", "201": "Created", "202": "Accepted", "401": "Unauthorized" };
+const described: Readonly<Record<string, string>> = {
+  "200": "OK",
+  "201": "Created",
+  "202": "Accepted",
+  "401": "Unauthorized",
+};
 
 function pathV2({ parameters, operations }: PathItem, dialect: Dialect): Json {
-  const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({ name, in: place, type, description: doc, uniqueItems: true, ...(required && { required }) });
+  const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({
+    name,
+    in: place,
+    type,
+    description: doc,
+    uniqueItems: true,
+    ...(required && { required }),
+  });
   const item: Json = {};
   for (const operation of operations) {
-    const body = operation.body && { name: "body", in: "body", ...(operation.body !== "deleteOptions" && { required: true }), schema: bodySchema(operation.body, dialect, "v2") };
+    const body = operation.body && {
+      name: "body",
+      in: "body",
+      ...(operation.body !== "deleteOptions" && { required: true }),
+      schema: bodySchema(operation.body, dialect, "v2"),
+    };
     const responses = Object.fromEntries(
-      Object.entries(operation.answers).map(([status, answer]) => [status, { description: described[status], schema: answerSchema(answer, dialect, "v2") }]),
+      Object.entries(operation.answers).map(([status, answer]) => [
+        status,
+        { description: described[status], schema: answerSchema(answer, dialect, "v2") },
+      ]),
     );
     item[operation.method] = {
       description: operation.doc,
@@ -100,7 +157,9 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
     const body = operation.body && {
       requestBody: {
         ...(operation.body !== "deleteOptions" && { required: true }),
-        content: Object.fromEntries(operation.consumes!.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }])),
+        content: Object.fromEntries(
+          operation.consumes!.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }]),
+        ),
       },
     };
     const responses = Object.fromEntries(
@@ -108,7 +167,9 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
         status,
         {
           description: described[status],
-          content: Object.fromEntries(operation.produces.map((type) => [type, { schema: answerSchema(answer, dialect, "v3") }])),
+          content: Object.fromEntries(
+            operation.produces.map((type) => [type, { schema: answerSchema(answer, dialect, "v3") }]),
+          ),
         },
       ]),
     );

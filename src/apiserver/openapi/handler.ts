@@ -19,16 +19,29 @@ interface Made {
 
 /** The older document is also told apart by how it is compressed. */
 const varied = "Accept-Encoding, Accept";
-const binaryTypes = ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"];
+const binaryTypes = [
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+];
 
 export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
-  const forClients: Dialect = { ...dialect, wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix } };
+  const forClients: Dialect = {
+    ...dialect,
+    wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix },
+  };
   const made = new Map<string, Made>();
   const once = (id: string, make: () => Buffer): Made => {
     let known = made.get(id);
     if (!known) {
       const body = make();
-      made.set(id, (known = { body, hash: createHash("sha512").update(body).digest("hex").toUpperCase(), at: new Date().toUTCString() }));
+      made.set(
+        id,
+        (known = {
+          body,
+          hash: createHash("sha512").update(body).digest("hex").toUpperCase(),
+          at: new Date().toUTCString(),
+        }),
+      );
     }
     return known;
   };
@@ -60,20 +73,34 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     if (!chosen(call, ["application/json"])) return notAcceptable;
     const found = document(name);
     const asked = call.query.get("hash");
-    if (asked !== undefined && asked !== found.hash) return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
+    if (asked !== undefined && asked !== found.hash)
+      return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
     const reply = cached(call, found, "application/json");
     if (asked === undefined) return reply;
-    return { ...reply, headers: { ...reply.headers, "cache-control": "public, immutable", expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() } };
+    return {
+      ...reply,
+      headers: {
+        ...reply.headers,
+        "cache-control": "public, immutable",
+        expires: new Date(Date.now() + 365 * 86_400_000).toUTCString(),
+      },
+    };
   };
 
-  /** The hashes of all documents. Those that are not made yet are made one at a time, so that others are not held up for all of them. */
+  /**
+   * The hashes of all documents. Those that are not made yet are made one at a time, so that others are not
+   * held up for all of them.
+   */
   async function index(call: ApiCall): Promise<Reply> {
     const paths: Record<string, { readonly serverRelativeURL: string }> = {};
     for (const name of documentNames(catalog(), dialect)) {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
-    return documentReply(call.call.headers, { body: json({ paths }), headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString() } });
+    return documentReply(call.call.headers, {
+      body: json({ paths }),
+      headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString() },
+    });
   }
 
   function document(name: string): Made {
@@ -83,7 +110,10 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
 
 const notAcceptable: Reply = { status: 406, headers: { vary: "Accept" } };
 
-/** The first type that both sides know, by the client's order. The binary types have an @ in their names, which media types may not have. */
+/**
+ * The first type that both sides know, by the client's order. The binary types have an @ in their names,
+ * which media types may not have.
+ */
 function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
   const clauses = (header(call.call.headers, "accept") || "*/*").split(",").map((clause) => {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
@@ -91,12 +121,17 @@ function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
     return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality };
   });
   for (const { type } of clauses.toSorted((a, b) => b.quality - a.quality)) {
-    const found = offered.find((item) => type === item || type === "*/*" || type === `${item.split("/", 1)[0]}/*`);
+    const found = offered.find(
+      (item) => type === item || type === "*/*" || type === `${item.split("/", 1)[0]}/*`,
+    );
     if (found) return found;
   }
   return undefined;
 }
 
 function cached(call: ApiCall, { body, hash, at }: Made, type: string, vary = "Accept"): Reply {
-  return documentReply(call.call.headers, { body, headers: { "content-type": type, etag: `"${hash}"`, vary, "last-modified": at } });
+  return documentReply(call.call.headers, {
+    body,
+    headers: { "content-type": type, etag: `"${hash}"`, vary, "last-modified": at },
+  });
 }

@@ -46,11 +46,15 @@ const binaryForm = protobufjs
 /** Every value under a key, anywhere. */
 function everywhere(value: unknown, key: string): unknown[] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => (name === key && typeof inner === "string" ? [inner] : everywhere(inner, key)));
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === key && typeof inner === "string" ? [inner] : everywhere(inner, key),
+  );
 }
 const operationsOf = (document: Json): [path: string, method: string, operation: Json][] =>
   Object.entries(document["paths"] as Record<string, Json>).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, operation]): [string, string, Json][] => (method === "parameters" ? [] : [[path, method, operation as Json]])),
+    Object.entries(item).flatMap(([method, operation]): [string, string, Json][] =>
+      method === "parameters" ? [] : [[path, method, operation as Json]],
+    ),
   );
 
 // All is fetched before the first test is known: a runner may begin as soon as it knows one.
@@ -58,8 +62,15 @@ const fetched = [];
 for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const { must, ask } = await serve({ dialect: name });
   const v2 = (await must(200, "GET", "/openapi/v2")).json;
-  const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, { serverRelativeURL: string }>;
-  const documents = await Promise.all(Object.values(index).map(async ({ serverRelativeURL }) => (await must(200, "GET", serverRelativeURL)).json));
+  const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<
+    string,
+    { serverRelativeURL: string }
+  >;
+  const documents = await Promise.all(
+    Object.values(index).map(
+      async ({ serverRelativeURL }) => (await must(200, "GET", serverRelativeURL)).json,
+    ),
+  );
   fetched.push({ name, must, ask, v2, index, documents });
 }
 
@@ -81,7 +92,9 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     for (const document of documents) {
       const schemas = at(document, "components.schemas") as Json;
       assert.deepEqual(
-        (everywhere(document, "$ref") as string[]).filter((ref) => !(ref.replace("#/components/schemas/", "") in schemas)),
+        (everywhere(document, "$ref") as string[]).filter(
+          (ref) => !(ref.replace("#/components/schemas/", "") in schemas),
+        ),
         [],
       );
       assert.equal(document["openapi"], "3.0.0");
@@ -94,7 +107,12 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       const ids = operations.map(([, , operation]) => operation["operationId"]);
       assert.equal(new Set(ids).size, ids.length);
       for (const [path, method, operation] of operations) {
-        assert.ok(operation["description"] && operation["operationId"] && Object.keys(operation["responses"] as object).length > 1, `${method} ${path}`);
+        assert.ok(
+          operation["description"] &&
+            operation["operationId"] &&
+            Object.keys(operation["responses"] as object).length > 1,
+          `${method} ${path}`,
+        );
       }
     }
   });
@@ -103,10 +121,18 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     for (const document of [v2, ...documents]) {
       for (const [path, item] of Object.entries(document["paths"] as Record<string, Json>)) {
         const shared = (item["parameters"] ?? []) as { name: string; in: string }[];
-        const inPath = shared.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name);
-        assert.deepEqual(inPath.toSorted(), [...path.matchAll(/\{(\w+)\}/g)].map(([, word]) => word!).toSorted(), path);
+        const inPath = shared
+          .filter((parameter) => parameter.in === "path")
+          .map((parameter) => parameter.name);
+        assert.deepEqual(
+          inPath.toSorted(),
+          [...path.matchAll(/\{(\w+)\}/g)].map(([, word]) => word!).toSorted(),
+          path,
+        );
         for (const [, , operation] of operationsOf({ paths: { [path]: item } })) {
-          const all = [...shared, ...((operation["parameters"] ?? []) as typeof shared)].map((parameter) => `${parameter.in} ${parameter.name}`);
+          const all = [...shared, ...((operation["parameters"] ?? []) as typeof shared)].map(
+            (parameter) => `${parameter.in} ${parameter.name}`,
+          );
           assert.equal(new Set(all).size, all.length, path);
         }
       }
@@ -114,7 +140,8 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
   });
 
   test(`${name}: both versions describe the same operations`, () => {
-    const of = (document: Json): string[] => operationsOf(document).map(([path, method]) => `${method} ${path}`);
+    const of = (document: Json): string[] =>
+      operationsOf(document).map(([path, method]) => `${method} ${path}`);
     assert.deepEqual(documents.flatMap(of).toSorted(), of(v2).toSorted());
   });
 
@@ -124,12 +151,42 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     ["/apis/apps/v1/", "get", "getAppsV1APIResources", ""],
     ["/version/", "get", "getCodeVersion", ""],
     ["/api/v1/componentstatuses/{name}", "get", "readCoreV1ComponentStatus", "name pretty"],
-    ["/api/v1/namespaces/{namespace}/bindings", "post", "createCoreV1NamespacedBinding", "dryRun fieldManager fieldValidation namespace pretty"],
-    ["/api/v1/namespaces/{namespace}/pods/{name}/eviction", "post", "createCoreV1NamespacedPodEviction", "dryRun fieldManager fieldValidation name namespace pretty"],
-    ["/api/v1/namespaces/{namespace}/pods/{name}/exec", "get post", "connectCoreV1GetNamespacedPodExec", "command container name namespace stderr stdin stdout tty"],
-    ["/api/v1/nodes/{name}/proxy/{path}", "delete get head options patch post put", "connectCoreV1DeleteNodeProxyWithPath", "name path path"],
-    ["/api/v1/namespaces/{name}/finalize", "put", "replaceCoreV1NamespaceFinalize", "dryRun fieldManager fieldValidation name pretty"],
-    ["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale", "get patch put", "readAppsV1NamespacedDeploymentScale", "name namespace pretty"],
+    [
+      "/api/v1/namespaces/{namespace}/bindings",
+      "post",
+      "createCoreV1NamespacedBinding",
+      "dryRun fieldManager fieldValidation namespace pretty",
+    ],
+    [
+      "/api/v1/namespaces/{namespace}/pods/{name}/eviction",
+      "post",
+      "createCoreV1NamespacedPodEviction",
+      "dryRun fieldManager fieldValidation name namespace pretty",
+    ],
+    [
+      "/api/v1/namespaces/{namespace}/pods/{name}/exec",
+      "get post",
+      "connectCoreV1GetNamespacedPodExec",
+      "command container name namespace stderr stdin stdout tty",
+    ],
+    [
+      "/api/v1/nodes/{name}/proxy/{path}",
+      "delete get head options patch post put",
+      "connectCoreV1DeleteNodeProxyWithPath",
+      "name path path",
+    ],
+    [
+      "/api/v1/namespaces/{name}/finalize",
+      "put",
+      "replaceCoreV1NamespaceFinalize",
+      "dryRun fieldManager fieldValidation name pretty",
+    ],
+    [
+      "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale",
+      "get patch put",
+      "readAppsV1NamespacedDeploymentScale",
+      "name namespace pretty",
+    ],
     [
       "/api/v1/watch/namespaces/{namespace}/pods/{name}",
       "get",
@@ -148,7 +205,15 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
   }
 
   test(`${name}: what lies beside the groups has documents of its own`, () => {
-    for (const each of ["api", "apis", "apis/apps", "version", ".well-known/openid-configuration", "openid/v1/jwks"]) assert.ok(index[each], each);
+    for (const each of [
+      "api",
+      "apis",
+      "apis/apps",
+      "version",
+      ".well-known/openid-configuration",
+      "openid/v1/jwks",
+    ])
+      assert.ok(index[each], each);
   });
 
   test(`${name}: every operation of Events is described with its parameters and answers`, () => {
@@ -167,14 +232,32 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     ];
     const write = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
     const remove = ["dryRun", "gracePeriodSeconds", "orphanDependents", "pretty", "propagationPolicy"];
-    const expected: [method: string, path: string, query: string[], answers: string[], body: boolean | undefined][] = [
+    const expected: [
+      method: string,
+      path: string,
+      query: string[],
+      answers: string[],
+      body: boolean | undefined,
+    ][] = [
       ["get", `${events}/events`, list, ["200", "401"], undefined],
       ["get", `${events}/namespaces/{namespace}/events`, list, ["200", "401"], undefined],
       ["post", `${events}/namespaces/{namespace}/events`, write, ["200", "201", "202", "401"], true],
-      ["delete", `${events}/namespaces/{namespace}/events`, [...list.filter((each) => each !== "allowWatchBookmarks" && each !== "watch"), ...remove], ["200", "401"], false],
+      [
+        "delete",
+        `${events}/namespaces/{namespace}/events`,
+        [...list.filter((each) => each !== "allowWatchBookmarks" && each !== "watch"), ...remove],
+        ["200", "401"],
+        false,
+      ],
       ["get", `${events}/namespaces/{namespace}/events/{name}`, ["pretty"], ["200", "401"], undefined],
       ["put", `${events}/namespaces/{namespace}/events/{name}`, write, ["200", "201", "401"], true],
-      ["patch", `${events}/namespaces/{namespace}/events/{name}`, [...write, "force"], ["200", "201", "401"], true],
+      [
+        "patch",
+        `${events}/namespaces/{namespace}/events/{name}`,
+        [...write, "force"],
+        ["200", "201", "401"],
+        true,
+      ],
       ["delete", `${events}/namespaces/{namespace}/events/{name}`, remove, ["200", "202", "401"], false],
     ];
     const paths = v2["paths"] as Record<string, Json>;
@@ -194,17 +277,26 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       assert.equal(sent && sent["required"] === true, body);
       assert.equal((operation[`${prefix}group-version-kind`] as Json)["kind"], "Event");
     }
-    const own = Object.keys(paths).filter((path) => path.startsWith(`${events}/`) && path !== `${events}/` && !path.includes("/watch/"));
+    const own = Object.keys(paths).filter(
+      (path) => path.startsWith(`${events}/`) && path !== `${events}/` && !path.includes("/watch/"),
+    );
     assert.deepEqual(own.toSorted(), [...new Set(expected.map(([, path]) => path))].toSorted());
   });
 
-  for (const type of ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"]) {
+  for (const type of [
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  ]) {
     test(`${name}: the binary form for ${type} is the same document`, async () => {
       const binary = await must(200, "GET", "/openapi/v2", { accept: type });
-      assert.equal(binary.headers["content-type"], "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+      assert.equal(
+        binary.headers["content-type"],
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+      );
       const document = binaryForm.toObject(binaryForm.decode(binary.bytes), { arrays: false });
       assert.deepEqual([document["swagger"], document["info"]], ["2.0", v2["info"]]);
-      const named = (list: unknown): Map<string, Json> => new Map((list as { name: string; value: Json }[]).map((each) => [each.name, each.value]));
+      const named = (list: unknown): Map<string, Json> =>
+        new Map((list as { name: string; value: Json }[]).map((each) => [each.name, each.value]));
       const paths = named(at(document, "paths.path"));
       assert.deepEqual([...paths.keys()], Object.keys(v2["paths"] as object));
       for (const [path, method, operation] of operationsOf(v2)) {
@@ -213,10 +305,15 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
         assert.deepEqual(found["produces"], operation["produces"]);
         const answers = named(at(found, "responses.response_code"));
         for (const [code, answer] of Object.entries(operation["responses"] as Record<string, Json>)) {
-          assert.equal(at(answers.get(code), "response.schema.schema._ref"), (at(answer, "schema") as Json | undefined)?.["$ref"]);
+          assert.equal(
+            at(answers.get(code), "response.schema.schema._ref"),
+            (at(answer, "schema") as Json | undefined)?.["$ref"],
+          );
         }
         const body = (operation["parameters"] as Json[]).find((each) => each["in"] === "body");
-        const sent = ((found["parameters"] ?? []) as Json[]).flatMap((each) => at(each, "parameter.body_parameter") ?? []) as Json[];
+        const sent = ((found["parameters"] ?? []) as Json[]).flatMap(
+          (each) => at(each, "parameter.body_parameter") ?? [],
+        ) as Json[];
         assert.equal(at(sent[0], "schema._ref"), body && (body["schema"] as Json)["$ref"]);
       }
       const definitions = named(at(document, "definitions.additional_properties"));

@@ -34,11 +34,20 @@ export interface PathItem {
   readonly operations: readonly Operation[];
 }
 
-export const query = (name: string, type: Parameter["type"], doc: string): Parameter => ({ name, in: "query", type, doc });
+export const query = (name: string, type: Parameter["type"], doc: string): Parameter => ({
+  name,
+  in: "query",
+  type,
+  doc,
+});
 export const pretty = query("pretty", "string", "If 'true', the answer is printed for people.");
 const dryRun = query("dryRun", "string", "When All, nothing is stored: the answer is what would have been.");
 const fieldManager = query("fieldManager", "string", "Who makes the change; owns the fields it sets.");
-const fieldValidation = query("fieldValidation", "string", "What becomes of unknown and repeated fields: Ignore, Warn or Strict.");
+const fieldValidation = query(
+  "fieldValidation",
+  "string",
+  "What becomes of unknown and repeated fields: Ignore, Warn or Strict.",
+);
 export const writing: readonly Parameter[] = [dryRun, fieldManager, fieldValidation];
 const force = query("force", "boolean", "Apply takes over fields that others own.");
 export const listing: readonly Parameter[] = [
@@ -55,16 +64,44 @@ export const listing: readonly Parameter[] = [
 ];
 const deleting: readonly Parameter[] = [
   dryRun,
-  query("gracePeriodSeconds", "integer", "Seconds the object has to end in good order; 0 removes it at once."),
+  query(
+    "gracePeriodSeconds",
+    "integer",
+    "Seconds the object has to end in good order; 0 removes it at once.",
+  ),
   query("orphanDependents", "boolean", "No longer used: see propagationPolicy."),
   query("propagationPolicy", "string", "What becomes of dependents: Orphan, Background or Foreground."),
 ];
-export const nameOf = (kind: string): Parameter => ({ name: "name", in: "path", type: "string", required: true, doc: `Name of the ${kind}.` });
-export const namespace: Parameter = { name: "namespace", in: "path", type: "string", required: true, doc: "The namespace." };
+export const nameOf = (kind: string): Parameter => ({
+  name: "name",
+  in: "path",
+  type: "string",
+  required: true,
+  doc: `Name of the ${kind}.`,
+});
+export const namespace: Parameter = {
+  name: "namespace",
+  in: "path",
+  type: "string",
+  required: true,
+  doc: "The namespace.",
+};
 
-export const media = (dialect: Dialect): string[] => ["application/json", "application/yaml", dialect.wire.protobufMediaType];
-export const streams = (dialect: Dialect): string[] => ["application/json;stream=watch", `${dialect.wire.protobufMediaType};stream=watch`];
-const patches = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"];
+export const media = (dialect: Dialect): string[] => [
+  "application/json",
+  "application/yaml",
+  dialect.wire.protobufMediaType,
+];
+export const streams = (dialect: Dialect): string[] => [
+  "application/json;stream=watch",
+  `${dialect.wire.protobufMediaType};stream=watch`,
+];
+const patches = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -81,14 +118,22 @@ export const tagOf = (version: GroupVersion, dialect: Dialect): string => {
 };
 
 /** Where the paths of a version begin. */
-export const rootOf = ({ group, version, groupVersion }: GroupVersion): string => (group === "" ? `/api/${version}` : `/apis/${groupVersion}`);
+export const rootOf = ({ group, version, groupVersion }: GroupVersion): string =>
+  group === "" ? `/api/${version}` : `/apis/${groupVersion}`;
 
 /** What every operation of a path takes is said once, for the path. */
 export function shared(item: PathItem): PathItem {
   const [first, ...rest] = item.operations;
-  const everywhere = (first?.parameters ?? []).filter((parameter) => rest.every(({ parameters }) => parameters.includes(parameter)));
-  const operations = item.operations.map((operation) => ({ ...operation, parameters: operation.parameters.filter((parameter) => !everywhere.includes(parameter)) }));
-  const parameters = [...item.parameters, ...everywhere].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.in < b.in ? -1 : 1));
+  const everywhere = (first?.parameters ?? []).filter((parameter) =>
+    rest.every(({ parameters }) => parameters.includes(parameter)),
+  );
+  const operations = item.operations.map((operation) => ({
+    ...operation,
+    parameters: operation.parameters.filter((parameter) => !everywhere.includes(parameter)),
+  }));
+  const parameters = [...item.parameters, ...everywhere].sort((a, b) =>
+    a.name < b.name ? -1 : a.name > b.name ? 1 : a.in < b.in ? -1 : 1,
+  );
   return { path: item.path, parameters, operations };
 }
 
@@ -134,7 +179,10 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
     });
   }
   if (verbs.has("deletecollection")) {
-    const parameters = [...listing.filter(({ name }) => name !== "watch" && name !== "allowWatchBookmarks"), ...deleting].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const parameters = [
+      ...listing.filter(({ name }) => name !== "watch" && name !== "allowWatchBookmarks"),
+      ...deleting,
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
     collection.push({
       ...about,
       method: "delete",
@@ -162,11 +210,27 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
     });
   }
   for (const [part, { verbs: partVerbs }] of Object.entries(strategy.subresources ?? {})) {
-    const operations = itemOperations(endpoint, { ...names, part, verbs: new Set<string>(partVerbs ?? partly), kind, object });
-    items.push({ path: `${base}/{name}/${part}`, parameters: [nameOf(endpoint.kind), ...outer, pretty], operations });
+    const operations = itemOperations(endpoint, {
+      ...names,
+      part,
+      verbs: new Set<string>(partVerbs ?? partly),
+      kind,
+      object,
+    });
+    items.push({
+      path: `${base}/{name}/${part}`,
+      parameters: [nameOf(endpoint.kind), ...outer, pretty],
+      operations,
+    });
   }
   if (strategy.scale) {
-    const operations = itemOperations(endpoint, { ...names, part: "scale", verbs: new Set(partly), kind: publishedKind(Scale.kind, dialect), object: Scale });
+    const operations = itemOperations(endpoint, {
+      ...names,
+      part: "scale",
+      verbs: new Set(partly),
+      kind: publishedKind(Scale.kind, dialect),
+      object: Scale,
+    });
     items.push({ path: `${base}/{name}/scale`, parameters: [nameOf("Scale"), ...outer, pretty], operations });
   }
   return items.filter(({ operations }) => operations.length > 0);
@@ -185,13 +249,25 @@ interface ItemNames {
   readonly object: Message;
 }
 
-function itemOperations(endpoint: Endpoint, { group, scope, part, verbs, dialect, tag, kind, object }: ItemNames): Operation[] {
+function itemOperations(
+  endpoint: Endpoint,
+  { group, scope, part, verbs, dialect, tag, kind, object }: ItemNames,
+): Operation[] {
   const id = (verb: string): string => `${verb}${group}${scope}${endpoint.kind}${capital(part)}`;
   const what = part ? `${part} of a ${endpoint.kind}` : endpoint.kind;
   const about = { tag, kind, produces: media(dialect) };
   const operations: Operation[] = [];
   if (verbs.has("get"))
-    operations.push({ ...about, method: "get", id: id("read"), doc: `Read the ${what}.`, action: "get", consumes: ["*/*"], parameters: [], answers: { "200": object } });
+    operations.push({
+      ...about,
+      method: "get",
+      id: id("read"),
+      doc: `Read the ${what}.`,
+      action: "get",
+      consumes: ["*/*"],
+      parameters: [],
+      answers: { "200": object },
+    });
   if (verbs.has("update"))
     operations.push({
       ...about,

@@ -1,8 +1,18 @@
-// Every path that is published, by the document of OpenAPI 3 that describes it. OpenAPI 2 describes all of them in one.
+// Every path that is published, by the document of OpenAPI 3 that describes it. OpenAPI 2 describes all of
+// them in one.
 import { APIGroup, APIGroupList, APIResourceList, APIVersions, VersionInfo } from "#api";
 import type { Dialect } from "#dialect";
 import type { Catalog, GroupVersion } from "../catalog.ts";
-import { type Operation, type PathItem, idPart, media, resourcePaths, rootOf, shared, tagOf } from "./operations.ts";
+import {
+  type Operation,
+  type PathItem,
+  idPart,
+  media,
+  resourcePaths,
+  rootOf,
+  shared,
+  tagOf,
+} from "./operations.ts";
 import { specialPaths } from "./special-paths.ts";
 import { watchPaths } from "./watch-paths.ts";
 
@@ -17,20 +27,52 @@ export function pathItems(catalog: Catalog, dialect: Dialect): ReadonlyMap<strin
 
 function madeItems(catalog: Catalog, dialect: Dialect): Map<string, PathItem[]> {
   const documents = new Map<string, PathItem[]>();
-  for (const version of catalog.versions) documents.set(rootOf(version).slice(1), versionItems(version, dialect).map(shared));
-  const told = (path: string, operation: Pick<Operation, "id" | "tag" | "doc" | "answers"> & Partial<Operation>): void => {
+  for (const version of catalog.versions)
+    documents.set(rootOf(version).slice(1), versionItems(version, dialect).map(shared));
+  const told = (
+    path: string,
+    operation: Pick<Operation, "id" | "tag" | "doc" | "answers"> & Partial<Operation>,
+  ): void => {
     const types = media(dialect);
-    documents.set(path.slice(1, -1), [{ path, parameters: [], operations: [{ method: "get", consumes: types, produces: types, parameters: [], ...operation }] }]);
+    documents.set(path.slice(1, -1), [
+      {
+        path,
+        parameters: [],
+        operations: [{ method: "get", consumes: types, produces: types, parameters: [], ...operation }],
+      },
+    ]);
   };
-  told("/api/", { id: "getCoreAPIVersions", tag: "core", doc: "The versions of the core group.", answers: { "200": APIVersions } });
-  told("/apis/", { id: "getAPIVersions", tag: "apis", doc: "The groups of the API.", answers: { "200": APIGroupList } });
+  told("/api/", {
+    id: "getCoreAPIVersions",
+    tag: "core",
+    doc: "The versions of the core group.",
+    answers: { "200": APIVersions },
+  });
+  told("/apis/", {
+    id: "getAPIVersions",
+    tag: "apis",
+    doc: "The groups of the API.",
+    answers: { "200": APIGroupList },
+  });
   for (const { name, versions } of catalog.groups()) {
     if (name === "") continue;
     const part = idPart(versions[0]!, dialect).slice(0, -versions[0]!.version.length);
-    told(`/apis/${name}/`, { id: `get${part}APIGroup`, tag: part.charAt(0).toLowerCase() + part.slice(1), doc: `The versions of ${name}.`, answers: { "200": APIGroup } });
+    told(`/apis/${name}/`, {
+      id: `get${part}APIGroup`,
+      tag: part.charAt(0).toLowerCase() + part.slice(1),
+      doc: `The versions of ${name}.`,
+      answers: { "200": APIGroup },
+    });
   }
   const json = ["application/json"];
-  told("/version/", { id: "getCodeVersion", tag: "version", doc: "The version of the server.", consumes: json, produces: json, answers: { "200": VersionInfo } });
+  told("/version/", {
+    id: "getCodeVersion",
+    tag: "version",
+    doc: "The version of the server.",
+    consumes: json,
+    produces: json,
+    answers: { "200": VersionInfo },
+  });
   documents.set(".well-known/openid-configuration", [
     openIdItem(
       "/.well-known/openid-configuration/",
@@ -41,7 +83,13 @@ function madeItems(catalog: Catalog, dialect: Dialect): Map<string, PathItem[]> 
     ),
   ]);
   documents.set("openid/v1/jwks", [
-    openIdItem("/openid/v1/jwks/", "getServiceAccountIssuerOpenIDKeyset", "openid", "application/jwk-set+json", "The keys that tokens of service accounts are signed with."),
+    openIdItem(
+      "/openid/v1/jwks/",
+      "getServiceAccountIssuerOpenIDKeyset",
+      "openid",
+      "application/jwk-set+json",
+      "The keys that tokens of service accounts are signed with.",
+    ),
   ]);
   return documents;
 }
@@ -70,5 +118,7 @@ function versionItems(version: GroupVersion, dialect: Dialect): PathItem[] {
 const openIdItem = (path: string, id: string, tag: string, type: string, doc: string): PathItem => ({
   path,
   parameters: [],
-  operations: [{ method: "get", id, tag, doc, produces: [type], parameters: [], answers: { "200": "string" } }],
+  operations: [
+    { method: "get", id, tag, doc, produces: [type], parameters: [], answers: { "200": "string" } },
+  ],
 });

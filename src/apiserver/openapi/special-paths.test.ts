@@ -11,11 +11,26 @@ const inVersions: [group: string, version: string, path: string, kind: string][]
 ];
 for (const [group, version, path, kind] of inVersions) {
   test(`a ${kind} is described in the version it is asked in: ${version}`, () => {
-    const at: GroupVersion = { group, version, groupVersion: `${group}/${version}`, endpoints: new Map(), specials: new Map() };
-    const special: SpecialEndpoint = { path, kind, namespaced: false, verbs: ["create"], handle: () => assert.fail("only described") };
+    const at: GroupVersion = {
+      group,
+      version,
+      groupVersion: `${group}/${version}`,
+      endpoints: new Map(),
+      specials: new Map(),
+    };
+    const special: SpecialEndpoint = {
+      path,
+      kind,
+      namespaced: false,
+      verbs: ["create"],
+      handle: () => assert.fail("only described"),
+    };
     const items = specialPaths(at, special, dialects.orch);
     assert.deepEqual(
-      items.map((item) => [item.path, item.operations.map((operation) => [operation.method, operation.kind])]),
+      items.map((item) => [
+        item.path,
+        item.operations.map((operation) => [operation.method, operation.kind]),
+      ]),
       [[`/apis/${group}/${version}/${path}`, [["post", { group, version, kind }]]]],
     );
     const { body } = items[0]!.operations[0]!;

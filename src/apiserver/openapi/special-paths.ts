@@ -16,9 +16,28 @@ import {
 import type { Dialect } from "#dialect";
 import { type Message, publishedKind } from "#schema";
 import type { GroupVersion, SpecialEndpoint } from "../catalog.ts";
-import { type Operation, type Parameter, type PathItem, capital, idPart, listing, media, nameOf, namespace, pretty, query, rootOf, streams, tagOf, writing } from "./operations.ts";
+import {
+  type Operation,
+  type Parameter,
+  type PathItem,
+  capital,
+  idPart,
+  listing,
+  media,
+  nameOf,
+  namespace,
+  pretty,
+  query,
+  rootOf,
+  streams,
+  tagOf,
+  writing,
+} from "./operations.ts";
 
-/** What is sent to a path and comes back from it; a version goes before the path where the path alone means something else. */
+/**
+ * What is sent to a path and comes back from it; a version goes before the path where the path alone means
+ * something else.
+ */
 const created: Readonly<Record<string, Message>> = {
   bindings: Binding,
   "pods/binding": Binding,
@@ -33,7 +52,11 @@ const created: Readonly<Record<string, Message>> = {
   subjectaccessreviews: SubjectAccessReview,
 };
 
-const container = query("container", "string", "Which container; the only one, or the one marked as default, when left out.");
+const container = query(
+  "container",
+  "string",
+  "Which container; the only one, or the one marked as default, when left out.",
+);
 const attached: readonly Parameter[] = [
   container,
   query("stderr", "boolean", "Whether errors are sent."),
@@ -53,8 +76,16 @@ interface Connection {
 
 const connections: Readonly<Record<string, Connection>> = {
   "pods/attach": { kind: "PodAttachOptions", methods: streamed, parameters: attached },
-  "pods/exec": { kind: "PodExecOptions", methods: streamed, parameters: [...attached, query("command", "string", "The command and its arguments, one by one.")] },
-  "pods/portforward": { kind: "PodPortForwardOptions", methods: streamed, parameters: [query("ports", "integer", "Which ports.")] },
+  "pods/exec": {
+    kind: "PodExecOptions",
+    methods: streamed,
+    parameters: [...attached, query("command", "string", "The command and its arguments, one by one.")],
+  },
+  "pods/portforward": {
+    kind: "PodPortForwardOptions",
+    methods: streamed,
+    parameters: [query("ports", "integer", "Which ports.")],
+  },
   "pods/proxy": { kind: "PodProxyOptions", methods: everyMethod, parameters: [onward] },
   "services/proxy": { kind: "ServiceProxyOptions", methods: everyMethod, parameters: [onward] },
   "nodes/proxy": { kind: "NodeProxyOptions", methods: everyMethod, parameters: [onward] },
@@ -71,8 +102,19 @@ const logged: readonly Parameter[] = [
   query("timestamps", "boolean", "Whether lines begin with their time."),
 ];
 
-const singular: Readonly<Record<string, string>> = { pods: "Pod", services: "Service", nodes: "Node", serviceaccounts: "ServiceAccount" };
-const wholePath: Parameter = { name: "path", in: "path", type: "string", required: true, doc: "Where the request goes." };
+const singular: Readonly<Record<string, string>> = {
+  pods: "Pod",
+  services: "Service",
+  nodes: "Node",
+  serviceaccounts: "ServiceAccount",
+};
+const wholePath: Parameter = {
+  name: "path",
+  in: "path",
+  type: "string",
+  required: true,
+  doc: "Where the request goes.",
+};
 
 export function specialPaths(version: GroupVersion, special: SpecialEndpoint, dialect: Dialect): PathItem[] {
   const [resource, part] = special.path.split("/") as [string, string | undefined];
@@ -98,7 +140,13 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
       body: message,
       answers: { "200": message, "201": message, "202": message },
     };
-    return [{ path, parameters: [...(part === undefined ? [] : [nameOf(message.name)]), ...outer, pretty], operations: [operation] }];
+    return [
+      {
+        path,
+        parameters: [...(part === undefined ? [] : [nameOf(message.name)]), ...outer, pretty],
+        operations: [operation],
+      },
+    ];
   }
   const connection = connections[special.path];
   if (connection) {
@@ -119,7 +167,9 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
         answers: { "200": "string" },
       })),
     });
-    return part === "proxy" ? [item(path, "", []), item(`${path}/{path}`, "WithPath", [wholePath])] : [item(path, "", [])];
+    return part === "proxy"
+      ? [item(path, "", []), item(`${path}/{path}`, "WithPath", [wholePath])]
+      : [item(path, "", [])];
   }
   if (special.path === "pods/log") {
     const operation: Operation = {
@@ -140,7 +190,12 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
 }
 
 function componentPaths(path: string, group: string, tag: string, dialect: Dialect): PathItem[] {
-  const about = { method: "get", tag, kind: publishedKind(ComponentStatus.kind, dialect), consumes: ["*/*"] } as const;
+  const about = {
+    method: "get",
+    tag,
+    kind: publishedKind(ComponentStatus.kind, dialect),
+    consumes: ["*/*"],
+  } as const;
   const list: Operation = {
     ...about,
     id: `list${group}ComponentStatus`,

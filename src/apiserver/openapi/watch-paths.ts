@@ -3,7 +3,20 @@ import { WatchEvent } from "#api";
 import type { Dialect } from "#dialect";
 import type { Endpoint } from "#registry";
 import { type GroupVersion, verbsOf } from "../catalog.ts";
-import { type Operation, type Parameter, type PathItem, idPart, listing, media, nameOf, namespace, pretty, rootOf, streams, tagOf } from "./operations.ts";
+import {
+  type Operation,
+  type Parameter,
+  type PathItem,
+  idPart,
+  listing,
+  media,
+  nameOf,
+  namespace,
+  pretty,
+  rootOf,
+  streams,
+  tagOf,
+} from "./operations.ts";
 
 export function watchPaths(version: GroupVersion, endpoint: Endpoint, dialect: Dialect): PathItem[] {
   if (!verbsOf(endpoint).includes("watch")) return [];
@@ -12,7 +25,12 @@ export function watchPaths(version: GroupVersion, endpoint: Endpoint, dialect: D
   const base = `${root}${namespaced ? "/namespaces/{namespace}" : ""}/${strategy.resource}`;
   const outer = namespaced ? [namespace] : [];
   const id = `watch${idPart(version, dialect)}${namespaced ? "Namespaced" : ""}${endpoint.kind}`;
-  const item = (path: string, parameters: readonly Parameter[], operationId: string, action: string): PathItem => {
+  const item = (
+    path: string,
+    parameters: readonly Parameter[],
+    operationId: string,
+    action: string,
+  ): PathItem => {
     const operation: Operation = {
       method: "get",
       id: operationId,
@@ -27,7 +45,18 @@ export function watchPaths(version: GroupVersion, endpoint: Endpoint, dialect: D
     };
     return { path, parameters: [...parameters, pretty], operations: [operation] };
   };
-  const items = [item(base, outer, `${id}List`, "watchlist"), item(`${base}/{name}`, [nameOf(endpoint.kind), ...outer], id, "watch")];
-  if (namespaced) items.push(item(`${root}/${strategy.resource}`, [], `watch${idPart(version, dialect)}${endpoint.kind}ListForAllNamespaces`, "watchlist"));
+  const items = [
+    item(base, outer, `${id}List`, "watchlist"),
+    item(`${base}/{name}`, [nameOf(endpoint.kind), ...outer], id, "watch"),
+  ];
+  if (namespaced)
+    items.push(
+      item(
+        `${root}/${strategy.resource}`,
+        [],
+        `watch${idPart(version, dialect)}${endpoint.kind}ListForAllNamespaces`,
+        "watchlist",
+      ),
+    );
   return items;
 }

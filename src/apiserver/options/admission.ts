@@ -56,12 +56,21 @@ const plugin = oneOf(...Object.keys(admissionPlugins));
 
 export const admissionSection = () =>
   section("Admission", [
-    option({ flag: "admission-control-config-file", notYet: plugins, type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
+    option({
+      flag: "admission-control-config-file",
+      notYet: plugins,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File with the configuration of admission plug-ins.",
+    }),
     option({
       flag: "enable-admission-plugins",
       notYetFor: (names) => {
         const missing = names.filter((name) => notBuilt.includes(name));
-        return missing.length > 0 ? `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not there` : undefined;
+        return missing.length > 0
+          ? `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not there`
+          : undefined;
       },
       type: listOf(plugin),
       default: [],

@@ -1,7 +1,19 @@
 // Audit events: to a log file, to a webhook, or both. The two back-ends share a family of flags.
 
 import { type Dialect, groupName } from "#dialect";
-import { atLeast, bool, duration, file, float, int, notNegative, oneOf, option, section, text } from "#options";
+import {
+  atLeast,
+  bool,
+  duration,
+  file,
+  float,
+  int,
+  notNegative,
+  oneOf,
+  option,
+  section,
+  text,
+} from "#options";
 
 const auditing = "audit events are not recorded";
 
@@ -13,14 +25,45 @@ interface Family {
   readonly throttleQps: number;
   readonly mode: "batch" | "blocking";
 }
-const ofLog: Family = { batchMaxSize: 1, batchMaxWait: 0, throttleBurst: 0, throttleEnable: false, throttleQps: 0, mode: "blocking" };
-const ofWebhook: Family = { batchMaxSize: 400, batchMaxWait: 30_000, throttleBurst: 15, throttleEnable: true, throttleQps: 10, mode: "batch" };
+const ofLog: Family = {
+  batchMaxSize: 1,
+  batchMaxWait: 0,
+  throttleBurst: 0,
+  throttleEnable: false,
+  throttleQps: 0,
+  mode: "blocking",
+};
+const ofWebhook: Family = {
+  batchMaxSize: 400,
+  batchMaxWait: 30_000,
+  throttleBurst: 15,
+  throttleEnable: true,
+  throttleQps: 10,
+  mode: "batch",
+};
 
-function family<const P extends "audit-log" | "audit-webhook">(prefix: P, to: string, base: Family, dialect: Dialect) {
+function family<const P extends "audit-log" | "audit-webhook">(
+  prefix: P,
+  to: string,
+  base: Family,
+  dialect: Dialect,
+) {
   const version = `${groupName(dialect, { group: "audit", branded: true })}/v1`;
   return [
-    option({ flag: `${prefix}-batch-buffer-size`, notYet: auditing, type: int, default: 10000, doc: `Events held before they are batched ${to}. Batch mode only.` }),
-    option({ flag: `${prefix}-batch-max-size`, notYet: auditing, type: int, default: base.batchMaxSize, doc: `Most events in one batch ${to}. Batch mode only.` }),
+    option({
+      flag: `${prefix}-batch-buffer-size`,
+      notYet: auditing,
+      type: int,
+      default: 10000,
+      doc: `Events held before they are batched ${to}. Batch mode only.`,
+    }),
+    option({
+      flag: `${prefix}-batch-max-size`,
+      notYet: auditing,
+      type: int,
+      default: base.batchMaxSize,
+      doc: `Most events in one batch ${to}. Batch mode only.`,
+    }),
     option({
       flag: `${prefix}-batch-max-wait`,
       notYet: auditing,
@@ -36,8 +79,20 @@ function family<const P extends "audit-log" | "audit-webhook">(prefix: P, to: st
       default: base.throttleBurst,
       doc: `Most batches at once ${to} when they had not been throttled before. Batch mode only.`,
     }),
-    option({ flag: `${prefix}-batch-throttle-enable`, notYet: auditing, type: bool, default: base.throttleEnable, doc: `Throttle batches ${to}. Batch mode only.` }),
-    option({ flag: `${prefix}-batch-throttle-qps`, notYet: auditing, type: float, default: base.throttleQps, doc: `Most batches per second ${to}. Batch mode only.` }),
+    option({
+      flag: `${prefix}-batch-throttle-enable`,
+      notYet: auditing,
+      type: bool,
+      default: base.throttleEnable,
+      doc: `Throttle batches ${to}. Batch mode only.`,
+    }),
+    option({
+      flag: `${prefix}-batch-throttle-qps`,
+      notYet: auditing,
+      type: float,
+      default: base.throttleQps,
+      doc: `Most batches per second ${to}. Batch mode only.`,
+    }),
     option({
       flag: `${prefix}-mode`,
       notYet: auditing,
@@ -45,7 +100,13 @@ function family<const P extends "audit-log" | "audit-webhook">(prefix: P, to: st
       default: base.mode,
       doc: `How events go ${to}: batch buffers them and writes on the side, blocking holds the response until the event is sent, blocking-strict also fails the request when that fails.`,
     }),
-    option({ flag: `${prefix}-truncate-enabled`, notYet: auditing, type: bool, default: false, doc: `Cut events and batches that are too large ${to}.` }),
+    option({
+      flag: `${prefix}-truncate-enabled`,
+      notYet: auditing,
+      type: bool,
+      default: false,
+      doc: `Cut events and batches that are too large ${to}.`,
+    }),
     option({
       flag: `${prefix}-truncate-max-batch-size`,
       notYet: auditing,
@@ -62,21 +123,82 @@ function family<const P extends "audit-log" | "audit-webhook">(prefix: P, to: st
       check: atLeast(1),
       doc: `Most bytes of an event ${to}. A larger one loses its request and response first and is dropped if that does not suffice.`,
     }),
-    option({ flag: `${prefix}-version`, notYet: auditing, type: oneOf(version), default: version, doc: `API version of the events ${to}.` }),
+    option({
+      flag: `${prefix}-version`,
+      notYet: auditing,
+      type: oneOf(version),
+      default: version,
+      doc: `API version of the events ${to}.`,
+    }),
   ] as const;
 }
 
 export const auditSection = (dialect: Dialect) =>
   section("Audit", [
-    option({ flag: "audit-policy-file", unlisted: true, notYet: auditing, type: file, default: "", readable: true, doc: "Policy that says what is recorded of which request." }),
-    option({ flag: "audit-log-path", unlisted: true, notYet: auditing, type: text, default: "", doc: "File that all audited requests are written to; - is standard output." }),
-    option({ flag: "audit-log-format", notYet: auditing, type: oneOf("legacy", "json"), default: "json", doc: "Format of the log: legacy, a line of text per event, or json." }),
-    option({ flag: "audit-log-compress", notYet: auditing, type: bool, default: false, doc: "Compress rotated files with gzip." }),
-    option({ flag: "audit-log-maxage", notYet: auditing, type: int, default: 0, check: atLeast(0), doc: "Days to keep old files, by the time in their name; 0 keeps them." }),
-    option({ flag: "audit-log-maxbackup", notYet: auditing, type: int, default: 0, check: atLeast(0), doc: "Old files to keep; 0 is no limit." }),
-    option({ flag: "audit-log-maxsize", notYet: auditing, type: int, default: 0, check: atLeast(0), doc: "Megabytes of a file before it is rotated; 0 takes 100." }),
+    option({
+      flag: "audit-policy-file",
+      unlisted: true,
+      notYet: auditing,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Policy that says what is recorded of which request.",
+    }),
+    option({
+      flag: "audit-log-path",
+      unlisted: true,
+      notYet: auditing,
+      type: text,
+      default: "",
+      doc: "File that all audited requests are written to; - is standard output.",
+    }),
+    option({
+      flag: "audit-log-format",
+      notYet: auditing,
+      type: oneOf("legacy", "json"),
+      default: "json",
+      doc: "Format of the log: legacy, a line of text per event, or json.",
+    }),
+    option({
+      flag: "audit-log-compress",
+      notYet: auditing,
+      type: bool,
+      default: false,
+      doc: "Compress rotated files with gzip.",
+    }),
+    option({
+      flag: "audit-log-maxage",
+      notYet: auditing,
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "Days to keep old files, by the time in their name; 0 keeps them.",
+    }),
+    option({
+      flag: "audit-log-maxbackup",
+      notYet: auditing,
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "Old files to keep; 0 is no limit.",
+    }),
+    option({
+      flag: "audit-log-maxsize",
+      notYet: auditing,
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "Megabytes of a file before it is rotated; 0 takes 100.",
+    }),
     ...family("audit-log", "to the log", ofLog, dialect),
-    option({ flag: "audit-webhook-config-file", notYet: auditing, type: file, default: "", readable: true, doc: "Client configuration of the audit webhook." }),
+    option({
+      flag: "audit-webhook-config-file",
+      notYet: auditing,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client configuration of the audit webhook.",
+    }),
     option({
       flag: "audit-webhook-initial-backoff",
       notYet: auditing,

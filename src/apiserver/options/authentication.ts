@@ -1,6 +1,21 @@
 // Who is calling: certificates, tokens, webhooks, identity providers, service accounts.
 
-import { bool, duration, each, file, listOf, notNegative, oneOf, option, pairs, repeated, section, strings, text, url } from "#options";
+import {
+  bool,
+  duration,
+  each,
+  file,
+  listOf,
+  notNegative,
+  oneOf,
+  option,
+  pairs,
+  repeated,
+  section,
+  strings,
+  text,
+  url,
+} from "#options";
 
 const identityProviders = "tokens of identity providers are not accepted";
 
@@ -8,8 +23,19 @@ const askingWebhook = "no remote service is asked about tokens";
 
 const bootstrapTokens = "bootstrap tokens are not accepted";
 
-export const signingAlgorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"] as const;
-const headerName = (value: string): string | undefined => (/^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(value) ? undefined : "must be a header name");
+export const signingAlgorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
+] as const;
+const headerName = (value: string): string | undefined =>
+  /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(value) ? undefined : "must be a header name";
 
 export const authenticationSection = () =>
   section("Authentication", [
@@ -26,7 +52,13 @@ export const authenticationSection = () =>
       readable: true,
       doc: "Certificate authorities of clients: a request with a certificate they signed has the identity of its CommonName.",
     }),
-    option({ flag: "token-auth-file", type: file, default: "", readable: true, doc: 'File with bearer tokens, one record token,user,uid,"group,…" per line.' }),
+    option({
+      flag: "token-auth-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: 'File with bearer tokens, one record token,user,uid,"group,…" per line.',
+    }),
     option({
       flag: "enable-bootstrap-token-auth",
       notYet: bootstrapTokens,
@@ -63,11 +95,28 @@ export const authenticationSection = () =>
       default: [],
       defaultText: "the first --service-account-issuer",
       derive: (look) =>
-        look.isSet("serviceAccountIssuer") ? { value: (look.value("serviceAccountIssuer") as readonly string[]).slice(0, 1), from: "--service-account-issuer" } : undefined,
+        look.isSet("serviceAccountIssuer")
+          ? {
+              value: (look.value("serviceAccountIssuer") as readonly string[]).slice(0, 1),
+              from: "--service-account-issuer",
+            }
+          : undefined,
       doc: "Names of this API; a service account token must be meant for one of them.",
     }),
-    option({ flag: "oidc-issuer-url", notYet: identityProviders, type: url("https"), default: "", doc: "Issuer of identity tokens, an https URL." }),
-    option({ flag: "oidc-client-id", notYet: identityProviders, type: text, default: "", doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url." }),
+    option({
+      flag: "oidc-issuer-url",
+      notYet: identityProviders,
+      type: url("https"),
+      default: "",
+      doc: "Issuer of identity tokens, an https URL.",
+    }),
+    option({
+      flag: "oidc-client-id",
+      notYet: identityProviders,
+      type: text,
+      default: "",
+      doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url.",
+    }),
     option({
       flag: "oidc-ca-file",
       notYet: identityProviders,
@@ -91,8 +140,20 @@ export const authenticationSection = () =>
       default: "",
       doc: "What user names begin with. Without it names from claims other than email begin with the issuer's URL; - adds nothing.",
     }),
-    option({ flag: "oidc-groups-claim", notYet: identityProviders, type: text, default: "", doc: "Claim that holds the user's groups, a string or a list. Experimental." }),
-    option({ flag: "oidc-groups-prefix", notYet: identityProviders, type: text, default: "", doc: "What group names begin with." }),
+    option({
+      flag: "oidc-groups-claim",
+      notYet: identityProviders,
+      type: text,
+      default: "",
+      doc: "Claim that holds the user's groups, a string or a list. Experimental.",
+    }),
+    option({
+      flag: "oidc-groups-prefix",
+      notYet: identityProviders,
+      type: text,
+      default: "",
+      doc: "What group names begin with.",
+    }),
     option({
       flag: "oidc-required-claim",
       notYet: identityProviders,
@@ -107,10 +168,33 @@ export const authenticationSection = () =>
       default: ["RS256"],
       doc: `Accepted signing algorithms: ${signingAlgorithms.join(", ")}.`,
     }),
-    option({ flag: "requestheader-client-ca-file", type: file, default: "", readable: true, doc: "Certificate authorities of proxies whose headers may name the user." }),
-    option({ flag: "requestheader-allowed-names", type: strings, default: [], doc: "Common names that such a proxy's certificate may have; any when empty." }),
-    option({ flag: "requestheader-username-headers", type: strings, default: [], check: each(headerName), doc: "Headers that name the user; X-Remote-User is common." }),
-    option({ flag: "requestheader-group-headers", type: strings, default: [], check: each(headerName), doc: "Headers that name groups; X-Remote-Group is common." }),
+    option({
+      flag: "requestheader-client-ca-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Certificate authorities of proxies whose headers may name the user.",
+    }),
+    option({
+      flag: "requestheader-allowed-names",
+      type: strings,
+      default: [],
+      doc: "Common names that such a proxy's certificate may have; any when empty.",
+    }),
+    option({
+      flag: "requestheader-username-headers",
+      type: strings,
+      default: [],
+      check: each(headerName),
+      doc: "Headers that name the user; X-Remote-User is common.",
+    }),
+    option({
+      flag: "requestheader-group-headers",
+      type: strings,
+      default: [],
+      check: each(headerName),
+      doc: "Headers that name groups; X-Remote-Group is common.",
+    }),
     option({
       flag: "requestheader-extra-headers-prefix",
       type: strings,
@@ -133,7 +217,12 @@ export const serviceAccountSection = () =>
       check: each(issuerProblem),
       doc: "Issuer of service account tokens, asserted in their iss claim; should be an https URL, so that discovery works. Repeated, the first issues and all are accepted.",
     }),
-    option({ flag: "service-account-jwks-uri", type: url("https"), default: "", doc: "URL of the key set in the discovery document, when it is not the default one." }),
+    option({
+      flag: "service-account-jwks-uri",
+      type: url("https"),
+      default: "",
+      doc: "URL of the key set in the discovery document, when it is not the default one.",
+    }),
     option({
       flag: "service-account-key-file",
       type: repeated(file),
@@ -146,13 +235,25 @@ export const serviceAccountSection = () =>
           : undefined,
       doc: "PEM file with keys, RSA or ECDSA, that verify service account tokens. May be repeated. Required with --service-account-signing-key-file.",
     }),
-    option({ flag: "service-account-signing-key-file", type: file, default: "", readable: true, doc: "PEM file with the private key that signs service account tokens." }),
-    option({ flag: "service-account-lookup", type: bool, default: true, doc: "Check on every use that a token still exists in the store." }),
+    option({
+      flag: "service-account-signing-key-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "PEM file with the private key that signs service account tokens.",
+    }),
+    option({
+      flag: "service-account-lookup",
+      type: bool,
+      default: true,
+      doc: "Check on every use that a token still exists in the store.",
+    }),
     option({
       flag: "service-account-max-token-expiration",
       type: duration,
       default: 0,
-      check: (value) => (value !== 0 && (value < shortest || value > longest) ? "must be from 1h to 2^32 seconds" : undefined),
+      check: (value) =>
+        value !== 0 && (value < shortest || value > longest) ? "must be from 1h to 2^32 seconds" : undefined,
       doc: "Longest validity of an issued token; a longer one asked for is shortened to it.",
     }),
     option({

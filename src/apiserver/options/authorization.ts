@@ -14,11 +14,22 @@ export const authorizationSection = () =>
       flag: "authorization-mode",
       type: listOf(oneOf(...authorizationModes)),
       default: ["AlwaysAllow"],
-      check: (modes) => (modes.length === 0 ? "must name at least one mode" : new Set(modes).size < modes.length ? "must name each mode once" : undefined),
+      check: (modes) =>
+        modes.length === 0
+          ? "must name at least one mode"
+          : new Set(modes).size < modes.length
+            ? "must name each mode once"
+            : undefined,
       notYetFor: (modes) => (modes.includes(notBuilt) ? `the mode ${notBuilt} is not there` : undefined),
       doc: `Ordered list of the plug-ins that decide: ${authorizationModes.join(", ")}.`,
     }),
-    option({ flag: "authorization-policy-file", type: file, default: "", readable: true, doc: "Policy of mode ABAC, one JSON record per line." }),
+    option({
+      flag: "authorization-policy-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Policy of mode ABAC, one JSON record per line.",
+    }),
     option({
       flag: "authorization-webhook-config-file",
       notYet: askingWebhook,

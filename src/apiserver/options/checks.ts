@@ -5,11 +5,15 @@ import type { ApiserverSettings } from "./options.ts";
 import { runtimeConfigProblems } from "./runtime-config.ts";
 
 type Name = keyof ApiserverSettings;
-const check = (name: string, run: Check<ApiserverSettings>["run"]): Check<ApiserverSettings> => ({ name, run });
+const check = (name: string, run: Check<ApiserverSettings>["run"]): Check<ApiserverSettings> => ({
+  name,
+  run,
+});
 
 const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
   check(`${certificate} and ${key} come together`, (settings, blame) => {
-    if ((settings[certificate] === "") !== (settings[key] === "")) blame([certificate, key], "a certificate and its key must be given together");
+    if ((settings[certificate] === "") !== (settings[key] === ""))
+      blame([certificate, key], "a certificate and its key must be given together");
   });
 
 /** The widest range of service addresses that is still kept in memory. */
@@ -21,28 +25,61 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   together("proxyClientCertFile", "proxyClientKeyFile"),
   together("nodeagentClientCertificate", "nodeagentClientKey"),
 
-  check("a store is all in memory or not at all", ({ storeServers: servers, storageBackend, dataDir }, blame, { warn }) => {
-    if (servers.length > 1 && servers.includes("memory://")) blame(["storeServers"], "memory:// cannot be mixed with other servers");
-    if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
-      blame(["storageBackend", "storeServers"], `the backend ${storageBackend} needs the addresses of its servers`);
-    if (servers.length === 0) warn(`--store-servers is not given: objects are kept in the embedded store in ${dataDir}`);
-  }),
-  check("service account tokens can be issued", ({ serviceAccountIssuer: issuers, serviceAccountSigningKeyFile: signing }, blame) => {
-    if (issuers.length === 0 || signing === "")
-      blame(["serviceAccountIssuer", "serviceAccountSigningKeyFile", "apiAudiences"], "an issuer and its signing key must be given; the audiences follow from the issuer");
-  }),
-  check("service account tokens can be verified", ({ serviceAccountSigningKeyFile: signing, serviceAccountKeyFile: keys }, blame) => {
-    if (signing !== "" && keys.length === 0) blame(["serviceAccountKeyFile", "serviceAccountSigningKeyFile"], "the signing key needs a file of keys that verify what it signs");
-  }),
+  check(
+    "a store is all in memory or not at all",
+    ({ storeServers: servers, storageBackend, dataDir }, blame, { warn }) => {
+      if (servers.length > 1 && servers.includes("memory://"))
+        blame(["storeServers"], "memory:// cannot be mixed with other servers");
+      if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
+        blame(
+          ["storageBackend", "storeServers"],
+          `the backend ${storageBackend} needs the addresses of its servers`,
+        );
+      if (servers.length === 0)
+        warn(`--store-servers is not given: objects are kept in the embedded store in ${dataDir}`);
+    },
+  ),
+  check(
+    "service account tokens can be issued",
+    ({ serviceAccountIssuer: issuers, serviceAccountSigningKeyFile: signing }, blame) => {
+      if (issuers.length === 0 || signing === "")
+        blame(
+          ["serviceAccountIssuer", "serviceAccountSigningKeyFile", "apiAudiences"],
+          "an issuer and its signing key must be given; the audiences follow from the issuer",
+        );
+    },
+  ),
+  check(
+    "service account tokens can be verified",
+    ({ serviceAccountSigningKeyFile: signing, serviceAccountKeyFile: keys }, blame) => {
+      if (signing !== "" && keys.length === 0)
+        blame(
+          ["serviceAccountKeyFile", "serviceAccountSigningKeyFile"],
+          "the signing key needs a file of keys that verify what it signs",
+        );
+    },
+  ),
   check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {
-    if (new Set(issuers).size < issuers.length) blame(["serviceAccountIssuer"], "each issuer may be given once");
+    if (new Set(issuers).size < issuers.length)
+      blame(["serviceAccountIssuer"], "each issuer may be given once");
   }),
-  check("a key set's address needs an issuer with an address", ({ serviceAccountJwksUri: uri, serviceAccountIssuer: issuers }, blame) => {
-    if (uri !== "" && !issuers[0]?.startsWith("https://")) blame(["serviceAccountJwksUri", "serviceAccountIssuer"], "the address of the key set needs an https issuer");
-  }),
-  check("an identity provider has an issuer and a client", ({ oidcIssuerUrl: issuer, oidcClientId: client }, blame) => {
-    if ((issuer === "") !== (client === "")) blame(["oidcIssuerUrl", "oidcClientId"], "must be given together");
-  }),
+  check(
+    "a key set's address needs an issuer with an address",
+    ({ serviceAccountJwksUri: uri, serviceAccountIssuer: issuers }, blame) => {
+      if (uri !== "" && !issuers[0]?.startsWith("https://"))
+        blame(
+          ["serviceAccountJwksUri", "serviceAccountIssuer"],
+          "the address of the key set needs an https issuer",
+        );
+    },
+  ),
+  check(
+    "an identity provider has an issuer and a client",
+    ({ oidcIssuerUrl: issuer, oidcClientId: client }, blame) => {
+      if ((issuer === "") !== (client === ""))
+        blame(["oidcIssuerUrl", "oidcClientId"], "must be given together");
+    },
+  ),
 
   check("each authorization mode has its file, each file its mode", (settings, blame) => {
     const pairs = [
@@ -52,64 +89,115 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     for (const [mode, file] of pairs) {
       const wanted = settings.authorizationMode.includes(mode);
       if (wanted && settings[file] === "") blame(["authorizationMode", file], `mode ${mode} needs its file`);
-      if (!wanted && settings[file] !== "") blame([file, "authorizationMode"], `is of use only with mode ${mode}`);
+      if (!wanted && settings[file] !== "")
+        blame([file, "authorizationMode"], `is of use only with mode ${mode}`);
     }
   }),
   check("no plug-in is both enabled and disabled", (settings, blame, { enabled }) => {
-    const both = settings.enableAdmissionPlugins.filter((name) => settings.disableAdmissionPlugins.includes(name));
-    if (both.length > 0) blame(["enableAdmissionPlugins", "disableAdmissionPlugins"], `${both.join(", ")} cannot be both enabled and disabled`);
+    const both = settings.enableAdmissionPlugins.filter((name) =>
+      settings.disableAdmissionPlugins.includes(name),
+    );
+    if (both.length > 0)
+      blame(
+        ["enableAdmissionPlugins", "disableAdmissionPlugins"],
+        `${both.join(", ")} cannot be both enabled and disabled`,
+      );
     if (settings.enableAdmissionPlugins.includes("SecurityContextDeny") && !enabled("SecurityContextDeny"))
-      blame(["enableAdmissionPlugins", "featureGates"], "SecurityContextDeny needs the feature gate of the same name");
+      blame(
+        ["enableAdmissionPlugins", "featureGates"],
+        "SecurityContextDeny needs the feature gate of the same name",
+      );
   }),
   check("automatic reload has a file to reload", (settings, blame) => {
     if (settings.encryptionProviderConfigAutomaticReload && settings.encryptionProviderConfig === "")
-      blame(["encryptionProviderConfigAutomaticReload", "encryptionProviderConfig"], "there is no file to reload");
+      blame(
+        ["encryptionProviderConfigAutomaticReload", "encryptionProviderConfig"],
+        "there is no file to reload",
+      );
   }),
 
-  check("service addresses are one range, or two of different families", ({ serviceClusterIpRange }, blame) => {
-    const ranges = serviceClusterIpRange.map(parseCidr);
-    if (ranges.length > 2) blame(["serviceClusterIpRange"], "at most two ranges may be given");
-    else if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family) blame(["serviceClusterIpRange"], "two ranges must be of different IP families");
-    for (const { family, bits, address } of ranges) {
-      const width = family === 4 ? 32 : 128;
-      if (width - bits > widestRangeBits) blame(["serviceClusterIpRange"], `${address}/${bits} is too large; the range must be /${width - widestRangeBits} or smaller`);
-      if (width - bits < 3) blame(["serviceClusterIpRange"], `${address}/${bits} is too small; at least eight addresses are needed`);
-    }
-  }),
-  check("the service's own port is a node port", ({ orchServiceNodePort: port, serviceNodePortRange: { from, to } }, blame) => {
-    if (port !== 0 && (port < from || port > to)) blame(["orchServiceNodePort", "serviceNodePortRange"], `${port} is outside the range of node ports ${from}-${to}`);
-  }),
+  check(
+    "service addresses are one range, or two of different families",
+    ({ serviceClusterIpRange }, blame) => {
+      const ranges = serviceClusterIpRange.map(parseCidr);
+      if (ranges.length > 2) blame(["serviceClusterIpRange"], "at most two ranges may be given");
+      else if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)
+        blame(["serviceClusterIpRange"], "two ranges must be of different IP families");
+      for (const { family, bits, address } of ranges) {
+        const width = family === 4 ? 32 : 128;
+        if (width - bits > widestRangeBits)
+          blame(
+            ["serviceClusterIpRange"],
+            `${address}/${bits} is too large; the range must be /${width - widestRangeBits} or smaller`,
+          );
+        if (width - bits < 3)
+          blame(
+            ["serviceClusterIpRange"],
+            `${address}/${bits} is too small; at least eight addresses are needed`,
+          );
+      }
+    },
+  ),
+  check(
+    "the service's own port is a node port",
+    ({ orchServiceNodePort: port, serviceNodePortRange: { from, to } }, blame) => {
+      if (port !== 0 && (port < from || port > to))
+        blame(
+          ["orchServiceNodePort", "serviceNodePortRange"],
+          `${port} is outside the range of node ports ${from}-${to}`,
+        );
+    },
+  ),
   check("built-in APIs are switched by names that exist", ({ runtimeConfig }, blame, { dialect }) => {
     for (const problem of runtimeConfigProblems(runtimeConfig, dialect)) blame(["runtimeConfig"], problem);
   }),
   check("priority and fairness has concurrency to share", (settings, blame, { enabled }) => {
     const fair = settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness");
     if (fair && settings.maxRequestsInflight + settings.maxMutatingRequestsInflight <= 0)
-      blame(["maxRequestsInflight", "maxMutatingRequestsInflight"], "their sum must be positive when priority and fairness is on");
+      blame(
+        ["maxRequestsInflight", "maxMutatingRequestsInflight"],
+        "their sum must be positive when priority and fairness is on",
+      );
   }),
 
   ...(["Log", "Webhook"] as const).map((end) =>
     check(`audit events can go to the ${end.toLowerCase()}`, (settings, blame) => {
       if ((end === "Log" ? settings.auditLogPath : settings.auditWebhookConfigFile) === "") return;
       if (settings[`audit${end}Mode`] === "batch") {
-        if (settings[`audit${end}BatchBufferSize`] <= 0) blame([`audit${end}BatchBufferSize`], "must be above 0 in batch mode");
-        if (settings[`audit${end}BatchMaxSize`] <= 0) blame([`audit${end}BatchMaxSize`], "must be above 0 in batch mode");
+        if (settings[`audit${end}BatchBufferSize`] <= 0)
+          blame([`audit${end}BatchBufferSize`], "must be above 0 in batch mode");
+        if (settings[`audit${end}BatchMaxSize`] <= 0)
+          blame([`audit${end}BatchMaxSize`], "must be above 0 in batch mode");
         if (settings[`audit${end}BatchMaxSize`] > settings[`audit${end}BatchBufferSize`])
-          blame([`audit${end}BatchMaxSize`, `audit${end}BatchBufferSize`], "a batch cannot be larger than the buffer");
+          blame(
+            [`audit${end}BatchMaxSize`, `audit${end}BatchBufferSize`],
+            "a batch cannot be larger than the buffer",
+          );
         if (settings[`audit${end}BatchThrottleEnable`]) {
-          if (settings[`audit${end}BatchThrottleQps`] <= 0) blame([`audit${end}BatchThrottleQps`], "must be above 0 when batches are throttled");
-          if (settings[`audit${end}BatchThrottleBurst`] <= 0) blame([`audit${end}BatchThrottleBurst`], "must be above 0 when batches are throttled");
+          if (settings[`audit${end}BatchThrottleQps`] <= 0)
+            blame([`audit${end}BatchThrottleQps`], "must be above 0 when batches are throttled");
+          if (settings[`audit${end}BatchThrottleBurst`] <= 0)
+            blame([`audit${end}BatchThrottleBurst`], "must be above 0 when batches are throttled");
         }
       }
-      if (settings[`audit${end}TruncateEnabled`] && settings[`audit${end}TruncateMaxBatchSize`] < settings[`audit${end}TruncateMaxEventSize`]) {
-        blame([`audit${end}TruncateMaxBatchSize`, `audit${end}TruncateMaxEventSize`], "a batch must have room for one event of the largest size");
+      if (
+        settings[`audit${end}TruncateEnabled`] &&
+        settings[`audit${end}TruncateMaxBatchSize`] < settings[`audit${end}TruncateMaxEventSize`]
+      ) {
+        blame(
+          [`audit${end}TruncateMaxBatchSize`, `audit${end}TruncateMaxEventSize`],
+          "a batch must have room for one event of the largest size",
+        );
       }
     }),
   ),
 
   check("what is on its way out is told", (settings, _blame, { warn }) => {
-    if (settings.endpointReconcilerType === "master-count") warn("--endpoint-reconciler-type=master-count is deprecated; use lease");
-    for (const name of settings.tlsCipherSuites.filter(isInsecureCipherSuite)) warn(`--tls-cipher-suites: ${name} is insecure`);
-    if (settings.watchCacheSizes.length > 0 && !settings.watchCache) warn("--watch-cache-sizes has no effect without --watch-cache");
+    if (settings.endpointReconcilerType === "master-count")
+      warn("--endpoint-reconciler-type=master-count is deprecated; use lease");
+    for (const name of settings.tlsCipherSuites.filter(isInsecureCipherSuite))
+      warn(`--tls-cipher-suites: ${name} is insecure`);
+    if (settings.watchCacheSizes.length > 0 && !settings.watchCache)
+      warn("--watch-cache-sizes has no effect without --watch-cache");
   }),
 ];

@@ -1,7 +1,25 @@
 // Services, tolerations, feature gates and APIs of the cluster; aggregation and the way to the node agents.
 
 import type { Dialect } from "#dialect";
-import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, listOf, mapOf, notNegative, onceListOf, oneOf, option, portRange, section, text } from "#options";
+import {
+  atLeast,
+  bool,
+  cidr,
+  duration,
+  featureGates,
+  file,
+  int,
+  knownGates,
+  listOf,
+  mapOf,
+  notNegative,
+  onceListOf,
+  oneOf,
+  option,
+  portRange,
+  section,
+  text,
+} from "#options";
 
 const aggregation = "no other servers are aggregated";
 
@@ -84,8 +102,22 @@ export const clusterSection = (dialect: Dialect) =>
       default: {},
       doc: "Pairs that switch built-in APIs: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
     }),
-    option({ flag: "egress-selector-config-file", notYet: egress, type: file, default: "", readable: true, doc: "File that says through which proxy outgoing connections go." }),
-    option({ flag: "tracing-config-file", notYet: tracing, type: file, default: "", readable: true, doc: "File with the tracing configuration." }),
+    option({
+      flag: "egress-selector-config-file",
+      notYet: egress,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File that says through which proxy outgoing connections go.",
+    }),
+    option({
+      flag: "tracing-config-file",
+      notYet: tracing,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File with the tracing configuration.",
+    }),
   ]);
 
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"] as const;
@@ -114,10 +146,35 @@ export const connectionSection = () =>
       readable: true,
       doc: "Client certificate with which this server calls aggregated servers and webhooks. Should be signed by an authority in --requestheader-client-ca-file.",
     }),
-    option({ flag: "proxy-client-key-file", notYet: aggregation, type: file, default: "", readable: true, doc: "Key of that certificate." }),
-    option({ flag: "nodeagent-certificate-authority", type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
-    option({ flag: "nodeagent-client-certificate", type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
-    option({ flag: "nodeagent-client-key", type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({
+      flag: "proxy-client-key-file",
+      notYet: aggregation,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Key of that certificate.",
+    }),
+    option({
+      flag: "nodeagent-certificate-authority",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Certificate authorities of the node agents.",
+    }),
+    option({
+      flag: "nodeagent-client-certificate",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client certificate for connections to node agents.",
+    }),
+    option({
+      flag: "nodeagent-client-key",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Key of that certificate.",
+    }),
     option({
       flag: "nodeagent-preferred-address-types",
 
@@ -125,5 +182,11 @@ export const connectionSection = () =>
       default: [...addressTypes],
       doc: "Which of a node's addresses to use, the most wanted first.",
     }),
-    option({ flag: "nodeagent-timeout", type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
+    option({
+      flag: "nodeagent-timeout",
+      type: duration,
+      default: 5000,
+      check: notNegative,
+      doc: "Timeout of calls to node agents.",
+    }),
   ]);

@@ -31,7 +31,13 @@ export const limitsSection = () =>
       check: (value) => (value <= 0 ? "must be above 0" : undefined),
       doc: "How long a request may take unless it is of a kind with its own limit.",
     }),
-    option({ flag: "min-request-timeout", type: int, default: 1800, check: atLeast(0), doc: "Seconds below which a watch is not ended; each watch gets a random limit above it." }),
+    option({
+      flag: "min-request-timeout",
+      type: int,
+      default: 1800,
+      check: atLeast(0),
+      doc: "Seconds below which a watch is not ended; each watch gets a random limit above it.",
+    }),
     option({
       flag: "goaway-chance",
       type: float,
@@ -53,5 +59,11 @@ export const limitsSection = () =>
       check: atLeast(0),
       doc: "Bytes per second that a user's connection is held to, for long-running requests; 0 is no limit.",
     }),
-    option({ flag: "event-ttl", type: duration, default: 3_600_000, check: notNegative, doc: "How long events are kept." }),
+    option({
+      flag: "event-ttl",
+      type: duration,
+      default: 3_600_000,
+      check: notNegative,
+      doc: "How long events are kept.",
+    }),
   ]);

@@ -33,7 +33,9 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
       entries
         .filter((entry) => entry !== "")
         .map((entry) => {
-          const found = /^\s*([a-zA-Z_:][a-zA-Z0-9_:]*),([a-zA-Z_][a-zA-Z0-9_]*)='?([^=']*)'?\s*$/.exec(entry);
+          const found = /^\s*([a-zA-Z_:][a-zA-Z0-9_:]*),([a-zA-Z_][a-zA-Z0-9_]*)='?([^=']*)'?\s*$/.exec(
+            entry,
+          );
           if (!found) throw new Refusal("must be <metric>,<label>=<value>,<value>… ");
           return [`${found[1]},${found[2]}`, found[3]!.split(",")];
         }),
@@ -49,14 +51,28 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
 };
 
 const noProvider = "no cloud provider is built in";
-const externalOnly = (value: string): string | undefined => (value === "" || value === "external" ? undefined : `${noProvider}; external is for one that runs outside`);
+const externalOnly = (value: string): string | undefined =>
+  value === "" || value === "external" ? undefined : `${noProvider}; external is for one that runs outside`;
 
 export const previousMinorVersion = "1.26";
 
 export const observingSection = (dialect: Dialect) =>
   section("Cloud, metrics and logging", [
-    option({ flag: "cloud-provider", type: text, default: "", check: externalOnly, doc: "Cloud provider; empty for none, external for one that runs outside this process." }),
-    option({ flag: "cloud-config", type: file, default: "", readable: true, notYet: noProvider, doc: "Configuration file of the cloud provider; empty for none." }),
+    option({
+      flag: "cloud-provider",
+      type: text,
+      default: "",
+      check: externalOnly,
+      doc: "Cloud provider; empty for none, external for one that runs outside this process.",
+    }),
+    option({
+      flag: "cloud-config",
+      type: file,
+      default: "",
+      readable: true,
+      notYet: noProvider,
+      doc: "Configuration file of the cloud provider; empty for none.",
+    }),
     option({
       flag: "cloud-provider-vendor-l7lb-src-cidrs",
       type: cidrs,
@@ -78,7 +94,12 @@ export const observingSection = (dialect: Dialect) =>
       default: {},
       doc: "Values to keep of a metric's label, as <metric>,<label>=<value>,<value>…; any other value is shown as unexpected. May be repeated.",
     }),
-    option({ flag: "disabled-metrics", type: strings, default: [], doc: "Whole names of metrics not to serve, even if hidden ones are shown." }),
+    option({
+      flag: "disabled-metrics",
+      type: strings,
+      default: [],
+      doc: "Whole names of metrics not to serve, even if hidden ones are shown.",
+    }),
     option({
       flag: "show-hidden-metrics-for-version",
       type: text,
@@ -86,11 +107,32 @@ export const observingSection = (dialect: Dialect) =>
       check: hiddenMetricsVersion(previousMinorVersion),
       doc: `Show the metrics that are hidden since the previous minor version; only ${previousMinorVersion} is accepted. None are hidden at present.`,
     }),
-    option({ flag: "enable-logs-handler", type: bool, default: true, doc: "Serve the files of this machine's log folder at /logs, to whoever is allowed that path." }),
-    option({ flag: "log-flush-frequency", type: duration, default: 5000, check: above(0), doc: "Longest time between two flushes of the log." }),
-    option({ flag: "logging-format", type: oneOf("text"), default: "text", doc: "Format of the log; only text." }),
+    option({
+      flag: "enable-logs-handler",
+      type: bool,
+      default: true,
+      doc: "Serve the files of this machine's log folder at /logs, to whoever is allowed that path.",
+    }),
+    option({
+      flag: "log-flush-frequency",
+      type: duration,
+      default: 5000,
+      check: above(0),
+      doc: "Longest time between two flushes of the log.",
+    }),
+    option({
+      flag: "logging-format",
+      type: oneOf("text"),
+      default: "text",
+      doc: "Format of the log; only text.",
+    }),
     verbosityOption({}),
-    option({ flag: "vmodule", type: verboseModules, default: [], doc: "Verbosity for single source files, as <pattern>=<level>,…" }),
+    option({
+      flag: "vmodule",
+      type: verboseModules,
+      default: [],
+      doc: "Verbosity for single source files, as <pattern>=<level>,…",
+    }),
     dialectOption(dialect),
     versionOption,
     helpOption,
@@ -118,5 +160,11 @@ export const lifecycleSection = () =>
       check: notNegative,
       doc: "Longest wait for open watches during shutdown; 0 ends them within a second.",
     }),
-    option({ flag: "livez-grace-period", type: duration, default: 0, check: notNegative, doc: "For this long after start /livez takes unfinished start-up work for granted." }),
+    option({
+      flag: "livez-grace-period",
+      type: duration,
+      default: 0,
+      check: notNegative,
+      doc: "For this long after start /livez takes unfinished start-up work for granted.",
+    }),
   ]);

@@ -22,8 +22,16 @@ test("the base of all cases is accepted", () => assert.deepEqual(run([]).errors,
 
 /** Each refused with a message that names these flags. */
 const refused: [argv: string[], blamed: string[], without?: string[]][] = [
-  [[], ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"], ["--service-account-issuer"]],
-  [[], ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"], ["--service-account-signing-key-file"]],
+  [
+    [],
+    ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"],
+    ["--service-account-issuer"],
+  ],
+  [
+    [],
+    ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"],
+    ["--service-account-signing-key-file"],
+  ],
   [[], ["--service-account-key-file"], ["--service-account-key-file"]],
   [["--no-such-flag=1"], ["--no-such-flag"]],
   [["extra"], ["extra"]],
@@ -56,15 +64,26 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
     ["--enable-admission-plugins=PodSecurity", "--disable-admission-plugins=PodSecurity"],
     ["--enable-admission-plugins", "--disable-admission-plugins"],
   ],
-  [["--admission-control=AlwaysAdmit"], ["--admission-control", "--enable-admission-plugins", "--disable-admission-plugins"]],
+  [
+    ["--admission-control=AlwaysAdmit"],
+    ["--admission-control", "--enable-admission-plugins", "--disable-admission-plugins"],
+  ],
   [["--enable-admission-plugins=SecurityContextDeny"], ["--enable-admission-plugins", "--feature-gates"]],
   [["--admission-control-config-file=absent"], ["--admission-control-config-file"]],
   [["--authorization-mode=Magic"], ["--authorization-mode"], ["--authorization-mode"]],
   [["--authorization-mode="], ["--authorization-mode"], ["--authorization-mode"]],
   [["--authorization-mode=RBAC,RBAC"], ["--authorization-mode"], ["--authorization-mode"]],
-  [["--authorization-mode=ABAC"], ["--authorization-mode", "--authorization-policy-file"], ["--authorization-mode"]],
+  [
+    ["--authorization-mode=ABAC"],
+    ["--authorization-mode", "--authorization-policy-file"],
+    ["--authorization-mode"],
+  ],
   [["--authorization-policy-file=x"], ["--authorization-policy-file"]],
-  [["--authorization-mode=Webhook"], ["--authorization-mode", "--authorization-webhook-config-file"], ["--authorization-mode"]],
+  [
+    ["--authorization-mode=Webhook"],
+    ["--authorization-mode", "--authorization-webhook-config-file"],
+    ["--authorization-mode"],
+  ],
   [["--authorization-webhook-config-file=x"], ["--authorization-webhook-config-file"]],
   [["--oidc-issuer-url=https://x.example"], ["--oidc-client-id", "--oidc-issuer-url"]],
   [["--oidc-client-id=x"], ["--oidc-client-id", "--oidc-issuer-url"]],
@@ -81,9 +100,21 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--service-account-jwks-uri=http://x.example/jwks"], ["--service-account-jwks-uri"]],
   [["--service-cluster-ip-range=10.0.0.0/33"], ["--service-cluster-ip-range"]],
   [["--service-cluster-ip-range=10.0.0.0/8"], ["--service-cluster-ip-range", "too large"]],
-  [["--service-cluster-ip-range=10.0.0.0/24,fd00::/112,10.1.0.0/24"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
-  [["--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
-  [["--service-cluster-ip-range=10.0.0.0/31"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
+  [
+    ["--service-cluster-ip-range=10.0.0.0/24,fd00::/112,10.1.0.0/24"],
+    ["--service-cluster-ip-range"],
+    ["--service-cluster-ip-range"],
+  ],
+  [
+    ["--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24"],
+    ["--service-cluster-ip-range"],
+    ["--service-cluster-ip-range"],
+  ],
+  [
+    ["--service-cluster-ip-range=10.0.0.0/31"],
+    ["--service-cluster-ip-range"],
+    ["--service-cluster-ip-range"],
+  ],
   [["--service-node-port-range=50-40"], ["--service-node-port-range"]],
   [["--service-node-port-range=abc"], ["--service-node-port-range"]],
   [["--orch-service-node-port=80"], ["--orch-service-node-port", "--service-node-port-range"]],
@@ -109,15 +140,32 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--http2-max-streams-per-connection=-1"], ["--http2-max-streams-per-connection"]],
   [["--audit-log-mode=sometimes"], ["--audit-log-mode"]],
   [["--audit-log-format=xml"], ["--audit-log-format"]],
-  [[`--audit-log-version=${groupName(dialects.orch, { group: "audit", branded: true })}/v9`], ["--audit-log-version"]],
-  [["--audit-log-maxage=-1"], ["--audit-log-maxage"]],
-  [["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=0"], ["--audit-log-batch-buffer-size"]],
-  [["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-max-size=0"], ["--audit-log-batch-max-size"]],
   [
-    ["--audit-log-path=a.log", "--audit-log-truncate-enabled", "--audit-log-truncate-max-batch-size=10", "--audit-log-truncate-max-event-size=20"],
+    [`--audit-log-version=${groupName(dialects.orch, { group: "audit", branded: true })}/v9`],
+    ["--audit-log-version"],
+  ],
+  [["--audit-log-maxage=-1"], ["--audit-log-maxage"]],
+  [
+    ["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=0"],
+    ["--audit-log-batch-buffer-size"],
+  ],
+  [
+    ["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-max-size=0"],
+    ["--audit-log-batch-max-size"],
+  ],
+  [
+    [
+      "--audit-log-path=a.log",
+      "--audit-log-truncate-enabled",
+      "--audit-log-truncate-max-batch-size=10",
+      "--audit-log-truncate-max-event-size=20",
+    ],
     ["--audit-log-truncate-max-batch-size"],
   ],
-  [["--audit-webhook-config-file=x", "--audit-webhook-batch-throttle-burst=0"], ["--audit-webhook-batch-throttle-burst"]],
+  [
+    ["--audit-webhook-config-file=x", "--audit-webhook-batch-throttle-burst=0"],
+    ["--audit-webhook-batch-throttle-burst"],
+  ],
   [["--feature-gates=NoSuchThing=true"], ["--feature-gates", "NoSuchThing"]],
   [["--feature-gates=APIPriorityAndFairness=maybe"], ["--feature-gates"]],
   [["--feature-gates=APIPriorityAndFairness"], ["--feature-gates"]],
@@ -130,7 +178,10 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--logging-format=json"], ["--logging-format"]],
   [["--vmodule=bad"], ["--vmodule"]],
   [["--v=x"], ["--v"]],
-  [["--encryption-provider-config-automatic-reload=true"], ["--encryption-provider-config", "--encryption-provider-config-automatic-reload"]],
+  [
+    ["--encryption-provider-config-automatic-reload=true"],
+    ["--encryption-provider-config", "--encryption-provider-config-automatic-reload"],
+  ],
   [["--authentication-token-webhook-version=v9"], ["--authentication-token-webhook-version"]],
   [["--dialect=klingon"], ["--dialect", Object.keys(dialects).join(" or ")]],
 ];
@@ -162,22 +213,32 @@ const accepted: [argv: string[], without?: string[]][] = [
   [["--store-servers=memory://"], ["--store-servers"]],
 ];
 for (const [argv, without] of accepted) {
-  test(`[${argv.join(" ")}] is accepted`, () => assert.deepEqual(run(argv, without && { without }).errors, []));
+  test(`[${argv.join(" ")}] is accepted`, () =>
+    assert.deepEqual(run(argv, without && { without }).errors, []));
 }
 
 test("original spellings are aliases in their own dialect only", () => {
   const original = dialects.kubernetes.spelling.flag;
-  const argv = [`--${original("store-prefix")}=/x`, `--${original("nodeagent-timeout")}=7s`, `--${original("orch-service-node-port")}=30001`];
+  const argv = [
+    `--${original("store-prefix")}=/x`,
+    `--${original("nodeagent-timeout")}=7s`,
+    `--${original("orch-service-node-port")}=30001`,
+  ];
   const { errors, values } = run(argv, { dialect: dialects.kubernetes });
   assert.deepEqual(
     errors.filter((line) => !line.includes("cannot be used yet")),
     [],
   );
-  assert.deepEqual([values.storePrefix, values.nodeagentTimeout, values.orchServiceNodePort], ["/x", 7000, 30001]);
+  assert.deepEqual(
+    [values.storePrefix, values.nodeagentTimeout, values.orchServiceNodePort],
+    ["/x", 7000, 30001],
+  );
   assert.equal(run(argv).errors.length, 3);
 });
 
-const notYet = apiserverOptions(dialects.orch).sections.flatMap(({ options }) => options.filter((option) => option.notYet !== undefined));
+const notYet = apiserverOptions(dialects.orch).sections.flatMap(({ options }) =>
+  options.filter((option) => option.notYet !== undefined),
+);
 
 test("flags that cannot be used yet are listed with the reason; those that scripts look for in the help are only named", () => {
   const help = helpText(apiserverOptions(dialects.orch), { width: 10_000 });
@@ -193,8 +254,16 @@ test("flags that cannot be used yet are listed with the reason; those that scrip
   );
 });
 
-const notBuilt = ["--audit-log-path=x", "--oidc-groups-claim=x", "--aggregator-reject-forwarding-redirect=false"];
-const partlyBuilt = ["--authorization-mode=Webhook,RBAC", "--enable-admission-plugins=AlwaysAdmit,EventRateLimit", "--storage-media-type=application/yaml"];
+const notBuilt = [
+  "--audit-log-path=x",
+  "--oidc-groups-claim=x",
+  "--aggregator-reject-forwarding-redirect=false",
+];
+const partlyBuilt = [
+  "--authorization-mode=Webhook,RBAC",
+  "--enable-admission-plugins=AlwaysAdmit,EventRateLimit",
+  "--storage-media-type=application/yaml",
+];
 for (const flag of [...notBuilt, ...partlyBuilt]) {
   test(`${flag} is refused, not ignored`, () => {
     const { errors } = run([flag], { without: [flag.slice(0, flag.indexOf("="))] });
@@ -247,10 +316,17 @@ test("the embedded store is announced, not refused", () => {
 });
 
 test("tokens are verified with the key of the serving certificate where no other is given", () => {
-  const without = ["--service-account-key-file", "--service-account-signing-key-file", "--service-account-issuer"];
+  const without = [
+    "--service-account-key-file",
+    "--service-account-signing-key-file",
+    "--service-account-issuer",
+  ];
   const own = ["--tls-cert-file=t.crt", "--tls-private-key-file=t.key"];
   assert.deepEqual(run(own, { without }).values.serviceAccountKeyFile, ["t.key"]);
-  assert.deepEqual(run([...own, "--service-account-key-file=s.key"], { without }).values.serviceAccountKeyFile, ["s.key"]);
+  assert.deepEqual(
+    run([...own, "--service-account-key-file=s.key"], { without }).values.serviceAccountKeyFile,
+    ["s.key"],
+  );
 });
 
 test("the old way to keep the server's own endpoints is accepted, and told to be old", () => {

@@ -35,7 +35,8 @@ export type ApiserverSettings = SettingsOf<ApiserverOption>;
 
 export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> => ({
   program: "orch-apiserver",
-  summary: "The cluster's API server: validates and keeps the objects of the cluster and serves them over HTTPS.",
+  summary:
+    "The cluster's API server: validates and keeps the objects of the cluster and serves them over HTTPS.",
   dialect,
   sections: sections(dialect),
   checks: apiserverChecks,

@@ -29,25 +29,39 @@ const versions: Readonly<Record<string, readonly string[]>> = {
   "storage*": ["v1", "v1beta1", "v1alpha1"],
 };
 const wholeApis = ["api/all", "api/ga", "api/beta", "api/alpha"];
-const truths: Readonly<Record<string, boolean>> = { "": true, "1": true, t: true, true: true, "0": false, f: false, false: false };
+const truths: Readonly<Record<string, boolean>> = {
+  "": true,
+  "1": true,
+  t: true,
+  true: true,
+  "0": false,
+  f: false,
+  false: false,
+};
 
 /** Sentences on what is wrong with the pairs; none when all is well. */
 export function runtimeConfigProblems(given: Readonly<Record<string, string>>, dialect: Dialect): string[] {
   const known = knownVersions(dialect);
-  const groups = new Set([...known].map((version) => (version.includes("/") ? version.slice(0, version.indexOf("/")) : "")));
+  const groups = new Set(
+    [...known].map((version) => (version.includes("/") ? version.slice(0, version.indexOf("/")) : "")),
+  );
   return Object.entries(given).flatMap(([key, value]) => {
     const wrong: string[] = [];
-    if (!Object.hasOwn(truths, value.toLowerCase())) wrong.push(`${key} must be true or false, not ${JSON.stringify(value)}`);
+    if (!Object.hasOwn(truths, value.toLowerCase()))
+      wrong.push(`${key} must be true or false, not ${JSON.stringify(value)}`);
     const [group, version] = splitKey(key);
     if (wholeApis.includes(key)) return wrong;
-    if (!groups.has(group)) wrong.push(`${JSON.stringify(key)} names no built-in API group${hint(key, [...known, ...wholeApis])}`);
-    else if (!known.has(version)) wrong.push(`${JSON.stringify(key)} names no version of that group${hint(key, known)}`);
+    if (!groups.has(group))
+      wrong.push(`${JSON.stringify(key)} names no built-in API group${hint(key, [...known, ...wholeApis])}`);
+    else if (!known.has(version))
+      wrong.push(`${JSON.stringify(key)} names no version of that group${hint(key, known)}`);
     return wrong;
   });
 }
 
 /** Whether a switch is on; a key given alone means yes. */
-export const switchedOn = (value: string): boolean => Object.hasOwn(truths, value.toLowerCase()) && truths[value.toLowerCase()]!;
+export const switchedOn = (value: string): boolean =>
+  Object.hasOwn(truths, value.toLowerCase()) && truths[value.toLowerCase()]!;
 
 /** `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` → the group and its version as known. */
 function splitKey(key: string): [group: string, version: string] {

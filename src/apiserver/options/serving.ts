@@ -27,7 +27,10 @@ const noLocks = "this runtime has no locks to wait for";
 export interface NamedCertificate {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Host names, names with a wildcard for their first part, or addresses; empty to take them from the certificate. */
+  /**
+   * Host names, names with a wildcard for their first part, or addresses; empty to take them from the
+   * certificate.
+   */
   readonly names: readonly string[];
 }
 
@@ -38,21 +41,27 @@ const namedCertificate: OptionType<NamedCertificate> = {
     const cut = given.indexOf(":");
     const files = (cut < 0 ? given : given.slice(0, cut)).split(",").map((part) => part.trim());
     const names = cut < 0 ? [] : given.slice(cut + 1).split(",");
-    if (files.length !== 2 || files.includes("")) throw new Refusal("must be certfile,keyfile, optionally followed by : and domain patterns");
+    if (files.length !== 2 || files.includes(""))
+      throw new Refusal("must be certfile,keyfile, optionally followed by : and domain patterns");
     for (const name of names) {
       if (!/^(\*\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$|^[0-9a-fA-F:]+$/.test(name))
-        throw new Refusal(`${JSON.stringify(name)} must be a host name, one with *. before it, or an IP address`);
+        throw new Refusal(
+          `${JSON.stringify(name)} must be a host name, one with *. before it, or an IP address`,
+        );
     }
     return { certFile: files[0]!, keyFile: files[1]!, names };
   },
   read: (value) => namedCertificate.parse(text.read(value)),
   write: (value) => namedCertificate.format(value),
-  format: ({ certFile, keyFile, names }) => `${certFile},${keyFile}${names.length > 0 ? `:${names.join(",")}` : ""}`,
+  format: ({ certFile, keyFile, names }) =>
+    `${certFile},${keyFile}${names.length > 0 ? `:${names.join(",")}` : ""}`,
 };
 
 /** `max-age=N`, `includeSubDomains`, `preload`. */
 export function directiveProblem(directive: string): string | undefined {
-  return /^(max-age=[0-9]+|includeSubDomains|preload)$/.test(directive) ? undefined : "must be max-age=<seconds>, includeSubDomains or preload";
+  return /^(max-age=[0-9]+|includeSubDomains|preload)$/.test(directive)
+    ? undefined
+    : "must be max-age=<seconds>, includeSubDomains or preload";
 }
 
 export function originProblem(pattern: string): string | undefined {
@@ -66,15 +75,31 @@ export function originProblem(pattern: string): string | undefined {
 
 export const servingSection = (dialect: Dialect) =>
   section("Serving and TLS", [
-    option({ flag: "bind-address", type: ip, default: "0.0.0.0", doc: "Address of the secure port. Blank, 0.0.0.0 or :: listens on all interfaces." }),
+    option({
+      flag: "bind-address",
+      type: ip,
+      default: "0.0.0.0",
+      doc: "Address of the secure port. Blank, 0.0.0.0 or :: listens on all interfaces.",
+    }),
     option({
       flag: "advertise-address",
       type: ip,
       default: "",
       doc: "Address told to the members of the cluster, who must reach it. Blank takes the bind address or, when that is unspecified, the address of the host's default interface.",
     }),
-    option({ flag: "secure-port", type: int, default: 6443, check: between(1, 65535), doc: "Port of HTTPS with authentication and authorization. It cannot be switched off." }),
-    option({ flag: "external-hostname", type: text, default: "", doc: "Host name in URLs that are handed out, as in API documents and discovery." }),
+    option({
+      flag: "secure-port",
+      type: int,
+      default: 6443,
+      check: between(1, 65535),
+      doc: "Port of HTTPS with authentication and authorization. It cannot be switched off.",
+    }),
+    option({
+      flag: "external-hostname",
+      type: text,
+      default: "",
+      doc: "Host name in URLs that are handed out, as in API documents and discovery.",
+    }),
     option({
       flag: "cert-dir",
       type: directory,
@@ -88,7 +113,13 @@ export const servingSection = (dialect: Dialect) =>
       readable: true,
       doc: "Certificate for HTTPS, the authority's certificate, if any, after the server's. Without it and --tls-private-key-file a self-signed pair for the public address is made and kept in --cert-dir.",
     }),
-    option({ flag: "tls-private-key-file", type: file, default: "", readable: true, doc: "Private key that belongs to --tls-cert-file." }),
+    option({
+      flag: "tls-private-key-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Private key that belongs to --tls-cert-file.",
+    }),
     option({
       flag: "tls-sni-cert-key",
       type: repeated(namedCertificate, "certfile,keyfile[:pattern,...]"),
@@ -114,7 +145,12 @@ export const servingSection = (dialect: Dialect) =>
       default: false,
       doc: "Bind with address reuse: a wildcard and specific addresses side by side, and no wait for connections in TIME_WAIT. This runtime always does.",
     }),
-    option({ flag: "permit-port-sharing", type: bool, default: false, doc: "Bind with port reuse, so that several processes serve one address and port." }),
+    option({
+      flag: "permit-port-sharing",
+      type: bool,
+      default: false,
+      doc: "Bind with port reuse, so that several processes serve one address and port.",
+    }),
     option({
       flag: "strict-transport-security-directives",
       type: strings,
@@ -129,7 +165,18 @@ export const servingSection = (dialect: Dialect) =>
       check: each(originProblem),
       doc: "Origins that browsers may call from; regular expressions that must match the whole host name. When empty cross-origin calls are off.",
     }),
-    option({ flag: "debug-socket-path", type: text, default: "", doc: "Path of a unix socket that serves profiling without authentication or authorization." }),
+    option({
+      flag: "debug-socket-path",
+      type: text,
+      default: "",
+      doc: "Path of a unix socket that serves profiling without authentication or authorization.",
+    }),
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
-    option({ flag: "contention-profiling", notYet: noLocks, type: bool, default: false, doc: "Profile blocking too, when profiling is on." }),
+    option({
+      flag: "contention-profiling",
+      notYet: noLocks,
+      type: bool,
+      default: false,
+      doc: "Profile blocking too, when profiling is on.",
+    }),
   ]);

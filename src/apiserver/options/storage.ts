@@ -1,7 +1,20 @@
 // Where objects are kept.
 
 import type { Dialect } from "#dialect";
-import { type OptionType, Refusal, bool, directory, duration, file, listOf, notNegative, oneOf, option, section, text } from "#options";
+import {
+  type OptionType,
+  Refusal,
+  bool,
+  directory,
+  duration,
+  file,
+  listOf,
+  notNegative,
+  oneOf,
+  option,
+  section,
+  text,
+} from "#options";
 
 const oneStore = "all resources live in one store";
 
@@ -11,7 +24,8 @@ const storeServer: OptionType<string> = {
   parse: (given) => {
     const address = given.trim();
     if (address === "memory://") return address;
-    if (!/^(https?|unix|unixs):\/\/.+$/.test(address) || !URL.canParse(address)) throw new Refusal("must be a store's address such as https://10.0.0.1:2379, or memory://");
+    if (!/^(https?|unix|unixs):\/\/.+$/.test(address) || !URL.canParse(address))
+      throw new Refusal("must be a store's address such as https://10.0.0.1:2379, or memory://");
     return address;
   },
 };
@@ -27,8 +41,13 @@ const storeOverride: OptionType<StoreOverride> = {
   parse: (given) => {
     const found = /^([a-z0-9.-]*)\/([a-z0-9]+)#(.+)$/.exec(given.trim());
     const servers = found?.[3]!.split(";").filter((server) => server !== "") ?? [];
-    if (!found || servers.length === 0) throw new Refusal("must be group/resource#servers, with servers as URLs separated by semicolons");
-    return { group: found[1]!, resource: found[2]!, servers: servers.map((server) => storeServer.parse(server)) };
+    if (!found || servers.length === 0)
+      throw new Refusal("must be group/resource#servers, with servers as URLs separated by semicolons");
+    return {
+      group: found[1]!,
+      resource: found[2]!,
+      servers: servers.map((server) => storeServer.parse(server)),
+    };
   },
   read: (value) => storeOverride.parse(text.read(value)),
   write: (value) => storeOverride.format(value),
@@ -45,7 +64,10 @@ const watchCacheSize: OptionType<WatchCacheSize> = {
   name: "resource[.group]#size",
   parse: (given) => {
     const found = /^([a-z0-9]+)(?:\.([a-z0-9.-]+))?#([0-9]{1,9})$/.exec(given.trim());
-    if (!found) throw new Refusal("must be resource[.group]#size, the resource a lower-case plural without version, the size not negative");
+    if (!found)
+      throw new Refusal(
+        "must be resource[.group]#size, the resource a lower-case plural without version, the size not negative",
+      );
     return { resource: found[1]!, group: found[2] ?? "", size: Number(found[3]) };
   },
   read: (value) => watchCacheSize.parse(text.read(value)),
@@ -61,7 +83,12 @@ export const storageSection = (dialect: Dialect) =>
       default: [],
       doc: "Servers of the backing store as scheme://address:port. Without them the embedded store in --data-dir is used; memory:// keeps everything in memory.",
     }),
-    option({ flag: "data-dir", type: directory, default: dialect.paths.dataDirectory, doc: "Directory of the embedded store." }),
+    option({
+      flag: "data-dir",
+      type: directory,
+      default: dialect.paths.dataDirectory,
+      doc: "Directory of the embedded store.",
+    }),
     option({
       flag: "store-servers-overrides",
       notYet: oneStore,
@@ -69,17 +96,42 @@ export const storageSection = (dialect: Dialect) =>
       default: [],
       doc: "Other servers for single resources, as group/resource#servers with servers separated by semicolons. Only for built-in resources.",
     }),
-    option({ flag: "store-cafile", type: file, default: "", readable: true, doc: "Certificate authorities for connections to the store." }),
-    option({ flag: "store-certfile", type: file, default: "", readable: true, doc: "Client certificate for connections to the store." }),
-    option({ flag: "store-keyfile", type: file, default: "", readable: true, doc: "Key of the client certificate for connections to the store." }),
+    option({
+      flag: "store-cafile",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Certificate authorities for connections to the store.",
+    }),
+    option({
+      flag: "store-certfile",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client certificate for connections to the store.",
+    }),
+    option({
+      flag: "store-keyfile",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Key of the client certificate for connections to the store.",
+    }),
     option({
       flag: "store-prefix",
       type: text,
       default: "/registry",
-      check: (value) => (/^\/[^/]+(\/[^/]+)*\/?$/.test(value) ? undefined : "must be a path such as /registry"),
+      check: (value) =>
+        /^\/[^/]+(\/[^/]+)*\/?$/.test(value) ? undefined : "must be a path such as /registry",
       doc: "What all keys in the store begin with.",
     }),
-    option({ flag: "store-compaction-interval", type: duration, default: 300_000, check: notNegative, doc: "How often old revisions are compacted away; 0 never asks for it." }),
+    option({
+      flag: "store-compaction-interval",
+      type: duration,
+      default: 300_000,
+      check: notNegative,
+      doc: "How often old revisions are compacted away; 0 never asks for it.",
+    }),
     option({
       flag: "store-count-metric-poll-period",
       type: duration,
@@ -94,17 +146,42 @@ export const storageSection = (dialect: Dialect) =>
       check: notNegative,
       doc: "How often the size of the store is asked for the metrics; 0 is never.",
     }),
-    option({ flag: "store-healthcheck-timeout", type: duration, default: 2000, check: notNegative, doc: "How long the health check waits for the store." }),
-    option({ flag: "store-readycheck-timeout", type: duration, default: 2000, check: notNegative, doc: "How long the readiness check waits for the store." }),
-    option({ flag: "storage-backend", type: oneOf("", "etcd3"), default: "", defaultText: "follows from --store-servers", doc: "Kind of the backing store." }),
+    option({
+      flag: "store-healthcheck-timeout",
+      type: duration,
+      default: 2000,
+      check: notNegative,
+      doc: "How long the health check waits for the store.",
+    }),
+    option({
+      flag: "store-readycheck-timeout",
+      type: duration,
+      default: 2000,
+      check: notNegative,
+      doc: "How long the readiness check waits for the store.",
+    }),
+    option({
+      flag: "storage-backend",
+      type: oneOf("", "etcd3"),
+      default: "",
+      defaultText: "follows from --store-servers",
+      doc: "Kind of the backing store.",
+    }),
     option({
       flag: "storage-media-type",
       type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType),
       default: dialect.wire.protobufMediaType,
-      notYetFor: (type) => (type === "application/yaml" ? "objects are stored as JSON or in the binary form" : undefined),
+      notYetFor: (type) =>
+        type === "application/yaml" ? "objects are stored as JSON or in the binary form" : undefined,
       doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it.`,
     }),
-    option({ flag: "encryption-provider-config", type: file, default: "", readable: true, doc: "File that says how secrets are encrypted in the store." }),
+    option({
+      flag: "encryption-provider-config",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File that says how secrets are encrypted in the store.",
+    }),
     option({
       flag: "encryption-provider-config-automatic-reload",
       type: bool,

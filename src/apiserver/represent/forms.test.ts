@@ -21,10 +21,18 @@ test("flow schemas stand in a table as they are tried", async () => {
 
 test("what the server notes for itself is not shown with metadata alone", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/daemonsets`;
-  const body = { metadata: { name: "a", annotations: { x: "y" } }, spec: { selector: { matchLabels: { a: "b" } }, template } };
+  const body = {
+    metadata: { name: "a", annotations: { x: "y" } },
+    spec: { selector: { matchLabels: { a: "b" } }, template },
+  };
   const own = "deprecated.daemonset.template.generation";
-  assert.deepEqual((await must(201, "POST", path, { body })).at("metadata.annotations"), { [own]: "1", x: "y" });
-  assert.deepEqual((await must(200, "GET", `${path}/a`, { accept: metadata })).at("metadata.annotations"), { x: "y" });
+  assert.deepEqual((await must(201, "POST", path, { body })).at("metadata.annotations"), {
+    [own]: "1",
+    x: "y",
+  });
+  assert.deepEqual((await must(200, "GET", `${path}/a`, { accept: metadata })).at("metadata.annotations"), {
+    x: "y",
+  });
 });
 
 const untabled: [path: string, resource: string][] = [
@@ -42,11 +50,16 @@ for (const [path, resource] of untabled) {
 
 test("whoever adds containers to a running pod does not own them", async () => {
   const namespace = await place();
-  await must(201, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: "default" } } });
+  await must(201, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
+    body: { metadata: { name: "default" } },
+  });
   const path = `/api/v1/namespaces/${namespace}/pods`;
   const before = await must(201, "POST", path, { body: { metadata: { name: "a" }, spec: template.spec } });
   const body = { spec: { ephemeralContainers: [{ name: "d", image: "i" }] } };
-  const after = await must(200, "PATCH", `${path}/a/ephemeralcontainers?fieldManager=m`, { body, type: "application/strategic-merge-patch+json" });
+  const after = await must(200, "PATCH", `${path}/a/ephemeralcontainers?fieldManager=m`, {
+    body,
+    type: "application/strategic-merge-patch+json",
+  });
   assert.equal(after.at("spec.ephemeralContainers.0.name"), "d");
   assert.deepEqual(after.at("metadata.managedFields"), before.at("metadata.managedFields"));
 });

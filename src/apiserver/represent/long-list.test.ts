@@ -7,15 +7,34 @@ import type { Held } from "#watchcache";
 import { serve } from "../server.fixture.ts";
 import { splicedLongList } from "./long-list.ts";
 
-// Long lists are put together in another way than short ones: pages of a long list, put together here, must be the same.
+// Long lists are put together in another way than short ones: pages of a long list, put together here, must
+// be the same.
 const { must } = await serve({});
 const dialect = dialects.orch;
 const path = "/api/v1/namespaces/default/configmaps";
-const odd = ["", "plain", "two\nlines\n", "  leading", "ü\u2028<&>", "yes", "0x10", "a: b # c", "word ".repeat(40), "'\"\\", "\ttab", "- x", "[]", "items: []\n"];
+const odd = [
+  "",
+  "plain",
+  "two\nlines\n",
+  "  leading",
+  "ü\u2028<&>",
+  "yes",
+  "0x10",
+  "a: b # c",
+  "word ".repeat(40),
+  "'\"\\",
+  "\ttab",
+  "- x",
+  "[]",
+  "items: []\n",
+];
 const count = 300;
 for (let i = 0; i < count; i++) {
   await must(201, "POST", path, {
-    body: { metadata: { name: `thing-${String(i).padStart(3, "0")}`, labels: { n: String(i) } }, data: { value: odd[i % odd.length]!, [`key-${i}`]: odd[(i * 7) % odd.length]! } },
+    body: {
+      metadata: { name: `thing-${String(i).padStart(3, "0")}`, labels: { n: String(i) } },
+      data: { value: odd[i % odd.length]!, [`key-${i}`]: odd[(i * 7) % odd.length]! },
+    },
   });
 }
 
@@ -23,9 +42,19 @@ const meta = "meta.orch.io";
 const forms: [name: string, accept: string, query: string, between: (parts: string[]) => string][] = [
   ["pretty JSON", "application/json", "pretty=true", (parts) => parts.join(",\n    ")],
   ["YAML", "application/yaml", "", (parts) => parts.join("")],
-  ["metadata in JSON", `application/json;as=PartialObjectMetadataList;v=v1;g=${meta}`, "", (parts) => parts.join(",")],
+  [
+    "metadata in JSON",
+    `application/json;as=PartialObjectMetadataList;v=v1;g=${meta}`,
+    "",
+    (parts) => parts.join(","),
+  ],
   ["a table", `application/json;as=Table;v=v1;g=${meta}`, "", (parts) => parts.join(",")],
-  ["a pretty table", `application/json;as=Table;v=v1;g=${meta}`, "pretty=true", (parts) => parts.join(",\n    ")],
+  [
+    "a pretty table",
+    `application/json;as=Table;v=v1;g=${meta}`,
+    "pretty=true",
+    (parts) => parts.join(",\n    "),
+  ],
 ];
 
 /** What stands between the list's own beginning and end. */
@@ -61,18 +90,27 @@ for (const [name, accept, query, together] of forms) {
 
 const binaries = [
   ["objects", dialect.wire.protobufMediaType, listOf(ConfigMap)],
-  ["metadata", `${dialect.wire.protobufMediaType};as=PartialObjectMetadataList;v=v1;g=${meta}`, listOf(PartialObjectMetadata)],
+  [
+    "metadata",
+    `${dialect.wire.protobufMediaType};as=PartialObjectMetadataList;v=v1;g=${meta}`,
+    listOf(PartialObjectMetadata),
+  ],
 ] as const;
 for (const [name, accept, schema] of binaries) {
   test(`a long list of ${name} in the binary form is its pages put together`, async () => {
     const items = (bytes: Uint8Array): unknown[] => {
       const { kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
       assert.equal(kind, name === "objects" ? "ConfigMapList" : "PartialObjectMetadataList");
-      return (protobufCodec(schema as (typeof binaries)[0][2]).decode(raw) as unknown as { items: unknown[] }).items;
+      return (protobufCodec(schema as (typeof binaries)[0][2]).decode(raw) as unknown as { items: unknown[] })
+        .items;
     };
     const whole = items((await must(200, "GET", path, { accept })).bytes);
     assert.equal(whole.length, count);
-    const halves = await Promise.all(["n<150", "n>149"].map((selector) => must(200, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`, { accept })));
+    const halves = await Promise.all(
+      ["n<150", "n>149"].map((selector) =>
+        must(200, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`, { accept }),
+      ),
+    );
     assert.deepEqual(
       whole,
       halves.flatMap(({ bytes }) => items(bytes)),
@@ -81,12 +119,18 @@ for (const [name, accept, schema] of binaries) {
 }
 
 test("a list that is spliced piece by piece is as one spliced at once", async () => {
-  const line = (i: number): Held => ({ line: Buffer.from(`{"kind":"K","metadata":{"name":"${i}","x":"${"y".repeat(i % 700)}"}}\n`), typeHeaderBytes: 12 }) as Held;
+  const line = (i: number): Held =>
+    ({
+      line: Buffer.from(`{"kind":"K","metadata":{"name":"${i}","x":"${"y".repeat(i % 700)}"}}\n`),
+      typeHeaderBytes: 12,
+    }) as Held;
   const items = Array.from({ length: 9000 }, (_, i) => line(i));
   let asked = 0;
   const splice = (some: readonly Held[]): Uint8Array => {
     asked++;
-    return Buffer.from(some.map((item) => `{${item.line.subarray(item.typeHeaderBytes, -1).toString()}`).join(","));
+    return Buffer.from(
+      some.map((item) => `{${item.line.subarray(item.typeHeaderBytes, -1).toString()}`).join(","),
+    );
   };
   const whole = Buffer.from(splice(items)).toString();
   asked = 0;

@@ -1,4 +1,5 @@
-// Lists of many objects in a form that is made object by object: some at a time, so that a list of fifty thousand holds nobody up.
+// Lists of many objects in a form that is made object by object: some at a time, so that a list of fifty
+// thousand holds nobody up.
 //
 //   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
 //   and the objects put in between                                               ^
@@ -18,12 +19,27 @@ export interface LongList {
   readonly item: (held: Held) => unknown;
 }
 
-export async function longList(items: readonly Held[], list: LongList, choice: Choice, magic: Uint8Array): Promise<readonly Uint8Array[]> {
-  const form = choice.media === "protobuf" ? binary(list, magic) : choice.media === "yaml" ? yaml(list) : json(list, choice.pretty);
+export async function longList(
+  items: readonly Held[],
+  list: LongList,
+  choice: Choice,
+  magic: Uint8Array,
+): Promise<readonly Uint8Array[]> {
+  const form =
+    choice.media === "protobuf"
+      ? binary(list, magic)
+      : choice.media === "yaml"
+        ? yaml(list)
+        : json(list, choice.pretty);
   const parts: Uint8Array[] = [];
   let gathered: (string | Uint8Array)[] = [];
   const join = (): void => {
-    if (gathered.length > 0) parts.push(typeof gathered[0] === "string" ? Buffer.from(gathered.join("")) : Buffer.concat(gathered as Uint8Array[]));
+    if (gathered.length > 0)
+      parts.push(
+        typeof gathered[0] === "string"
+          ? Buffer.from(gathered.join(""))
+          : Buffer.concat(gathered as Uint8Array[]),
+      );
     gathered = [];
   };
   const work = new LongWork();
@@ -41,7 +57,10 @@ export async function longList(items: readonly Held[], list: LongList, choice: C
 const spliceBytes = 1024 * 1024;
 
 /** The same for bytes that are only cut and joined: pieces of about a megabyte. */
-export async function splicedLongList(items: readonly Held[], splice: (items: readonly Held[]) => Uint8Array): Promise<Uint8Array[]> {
+export async function splicedLongList(
+  items: readonly Held[],
+  splice: (items: readonly Held[]) => Uint8Array,
+): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
   const work = new LongWork();
   for (let from = 0, to = 0; from < items.length; from = to) {
@@ -64,8 +83,17 @@ interface Form {
 function json({ empty }: LongList, pretty: boolean): Form {
   const text = pretty ? stringifyJson(empty, 2) : stringifyJson(empty);
   const cut = text.lastIndexOf("[]") + 1;
-  const around = (parts: readonly Uint8Array[], head: string, tail: string): readonly Uint8Array[] => [Buffer.from(head), ...parts, Buffer.from(tail)];
-  if (!pretty) return { encode: stringifyJson, between: ",", around: (parts) => around(parts, text.slice(0, cut), `${text.slice(cut)}\n`) };
+  const around = (parts: readonly Uint8Array[], head: string, tail: string): readonly Uint8Array[] => [
+    Buffer.from(head),
+    ...parts,
+    Buffer.from(tail),
+  ];
+  if (!pretty)
+    return {
+      encode: stringifyJson,
+      between: ",",
+      around: (parts) => around(parts, text.slice(0, cut), `${text.slice(cut)}\n`),
+    };
   return {
     // Texts have no line ends of their own in JSON.
     encode: (item) => stringifyJson(item, 2).replaceAll("\n", "\n    "),
@@ -82,7 +110,11 @@ function yaml({ empty }: LongList): Form {
     // A sequence stands at the same indentation as the key above it.
     encode: (item) => printYaml([item]),
     between: "",
-    around: (parts) => [Buffer.from(`${text.slice(0, cut)}${key}:\n`), ...parts, Buffer.from(text.slice(cut + place.length))],
+    around: (parts) => [
+      Buffer.from(`${text.slice(0, cut)}${key}:\n`),
+      ...parts,
+      Buffer.from(text.slice(cut + place.length)),
+    ],
   };
 }
 
@@ -97,7 +129,9 @@ function binary({ empty, listSchema, itemSchema }: LongList, magic: Uint8Array):
       return Buffer.concat([head, bytes]);
     },
     between: new Uint8Array(0),
-    around: (parts) => [encodeEnvelope(empty, Buffer.concat([protobufCodec(listSchema).encode(empty), ...parts]), magic)],
+    around: (parts) => [
+      encodeEnvelope(empty, Buffer.concat([protobufCodec(listSchema).encode(empty), ...parts]), magic),
+    ],
   };
 }
 

@@ -9,7 +9,12 @@ const dialect = dialects.orch;
 const everything: Offer = { forms: ["object", "Table", "PartialObjectMetadata"] };
 const call = (headers: Record<string, string>): Call => ({ headers }) as unknown as Call;
 const choose = (accept: string | undefined, offer = everything, query = "", agent?: string): Choice =>
-  negotiate(call({ ...(accept !== undefined && { accept }), ...(agent && { "user-agent": agent }) }), parseQuery(query), dialect, offer);
+  negotiate(
+    call({ ...(accept !== undefined && { accept }), ...(agent && { "user-agent": agent }) }),
+    parseQuery(query),
+    dialect,
+    offer,
+  );
 
 const table = "as=Table;g=meta.orch.io;v=v1";
 const cases: [name: string, accept: string | undefined, expected: string, offer?: Offer][] = [
@@ -30,26 +35,60 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
   ["a table of the older version", "application/json;as=Table;g=meta.orch.io;v=v1beta1", "json Table"],
   ["a table of a version nobody knows", "application/json;as=Table;g=meta.orch.io;v=v7", "406"],
   ["a table of a group nobody knows", "application/json;as=Table;g=example.com;v=v1", "406"],
-  ["a table of a group nobody knows, or else plain", "application/json;as=Table;g=example.com;v=v1,application/json", "json object"],
+  [
+    "a table of a group nobody knows, or else plain",
+    "application/json;as=Table;g=example.com;v=v1,application/json",
+    "json object",
+  ],
   ["a table as YAML", `application/yaml;${table}`, "yaml Table"],
-  ["metadata alone", "application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1", "json PartialObjectMetadata"],
-  ["a form this endpoint does not have", "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json", "406"],
+  [
+    "metadata alone",
+    "application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1",
+    "json PartialObjectMetadata",
+  ],
+  [
+    "a form this endpoint does not have",
+    "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json",
+    "406",
+  ],
   ["a form nobody has", "application/json;as=Poem;g=meta.orch.io;v=v1,application/json", "json object"],
   ["a stream of watch frames", "application/json;stream=watch", "json object"],
   ["a stream of something else", "application/json;stream=video", "406"],
   ["a server version", "application/json;sv=1", "406"],
   ["the server version there is", "application/json;sv=v1", "json object"],
-  ["a table in the binary form, or else plain", `application/vnd.orch.protobuf;${table},application/json`, "json object"],
-  ["a table when the endpoint has none", `application/json;${table},application/json`, "json object", { forms: ["object"] }],
-  ["YAML rather than JSON where only frames can be", "application/yaml;q=0.9,application/json;q=0.1", "406", { ...everything, media: ["json", "protobuf"] }],
-  ["YAML where only frames can be", "application/yaml", "406", { ...everything, media: ["json", "protobuf"] }],
+  [
+    "a table in the binary form, or else plain",
+    `application/vnd.orch.protobuf;${table},application/json`,
+    "json object",
+  ],
+  [
+    "a table when the endpoint has none",
+    `application/json;${table},application/json`,
+    "json object",
+    { forms: ["object"] },
+  ],
+  [
+    "YAML rather than JSON where only frames can be",
+    "application/yaml;q=0.9,application/json;q=0.1",
+    "406",
+    { ...everything, media: ["json", "protobuf"] },
+  ],
+  [
+    "YAML where only frames can be",
+    "application/yaml",
+    "406",
+    { ...everything, media: ["json", "protobuf"] },
+  ],
 ];
 for (const [name, accept, expected, offer] of cases) {
   test(`Accept: ${name}`, () => {
     if (expected === "406")
       assert.throws(
         () => choose(accept, offer),
-        (error) => error instanceof ApiError && error.code === 406 && /application\/json|was asked for/.test(error.message),
+        (error) =>
+          error instanceof ApiError &&
+          error.code === 406 &&
+          /application\/json|was asked for/.test(error.message),
       );
     else {
       const { media, form } = choose(accept, offer);
@@ -69,7 +108,8 @@ const prettiness: [name: string, pretty: boolean, accept: string, query: string,
   ["for people at a browser", true, "*/*", "", "Mozilla/5.0 (X11)"],
   ["not for programs", false, "", "", "orch-controller/1.0"],
 ];
-for (const [name, pretty, accept, query, agent] of prettiness) test(`pretty: ${name}`, () => assert.equal(choose(accept, everything, query, agent).pretty, pretty));
+for (const [name, pretty, accept, query, agent] of prettiness)
+  test(`pretty: ${name}`, () => assert.equal(choose(accept, everything, query, agent).pretty, pretty));
 
 const bodies: [type: string | undefined, media: string][] = [
   [undefined, "json"],
@@ -100,7 +140,10 @@ for (const [type, media] of bodies) {
 }
 
 test("the neutral name of the binary form is unknown in the other dialect", () => {
-  assert.throws(() => bodyMedia(call({ "content-type": dialect.wire.protobufMediaType }), dialects.kubernetes), /accepted media types include/);
+  assert.throws(
+    () => bodyMedia(call({ "content-type": dialect.wire.protobufMediaType }), dialects.kubernetes),
+    /accepted media types include/,
+  );
 });
 
 test("media types are those of the dialect", () => {

@@ -17,7 +17,11 @@ export interface Choice {
 }
 
 export const contentType = (media: Media, dialect: Dialect): string =>
-  media === "json" ? "application/json" : media === "yaml" ? "application/yaml" : dialect.wire.protobufMediaType;
+  media === "json"
+    ? "application/json"
+    : media === "yaml"
+      ? "application/yaml"
+      : dialect.wire.protobufMediaType;
 
 /** Which forms an endpoint can give. */
 export interface Offer {
@@ -42,8 +46,12 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
   for (const clause of parseAccept(accept)) {
     const found = everyMedia.find(
       (item) =>
-        (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) ||
-        (item === "json" && clause.subtype === "*" && (clause.type === "*" || (clause.type === "application" && offer.anySort === true))),
+        (item === "protobuf"
+          ? clause.type === "application" && clause.subtype === protobufSubtype
+          : clause.type === "application" && clause.subtype === item) ||
+        (item === "json" &&
+          clause.subtype === "*" &&
+          (clause.type === "*" || (clause.type === "application" && offer.anySort === true))),
     );
     if (!found) continue;
     understood = true;
@@ -52,18 +60,25 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
     if (sv !== undefined && sv !== "" && sv !== "v1") continue;
-    if (as === undefined && g === undefined && v === undefined) return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
+    if (as === undefined && g === undefined && v === undefined)
+      return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
     const form = forms.find((item) => item === as);
-    const ours = g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
-    if (!form || !ours || (v !== "v1" && v !== "v1beta1") || !offer.forms.some((item) => item !== "object")) continue;
+    const ours =
+      g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
+    if (!form || !ours || (v !== "v1" && v !== "v1beta1") || !offer.forms.some((item) => item !== "object"))
+      continue;
     if (form === "Table" && found === "protobuf") continue;
     if (offer.without?.includes(form)) continue;
     // The client gets what it asked for first or nothing, even where it would take something else.
     if (!offer.forms.includes(form))
-      throw notAcceptable(`${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`);
+      throw notAcceptable(
+        `${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`,
+      );
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
-  const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
+  const error = notAcceptable(
+    `only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`,
+  );
   throw understood || offer.anySort ? error : new ApiError(error.code, error.reason, error.message, {});
 }
 
@@ -82,7 +97,8 @@ export function bodyMedia(call: Call, dialect: Dialect): Media {
   if (said === undefined || said === "" || said === "application/json") return "json";
   const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
-  // Clients that only know their own name for the binary form send the same bytes, and take JSON for an answer.
+  // Clients that only know their own name for the binary form send the same bytes, and take JSON for an
+  // answer.
   if (essence === dialect.wire.clientProtobufMediaType) return "protobuf";
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);
   if (!media)

@@ -1,9 +1,19 @@
-// Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices bytes.
+// Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices
+// bytes.
 import { PartialObjectMetadata, Status, Table, listOf } from "#api";
 import { deepCopy } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
-import { type Message, ProtobufWriter, canonical, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
+import {
+  type Message,
+  ProtobufWriter,
+  canonical,
+  encodeEnvelope,
+  encodeJson,
+  printYaml,
+  protobufCodec,
+  stringifyJson,
+} from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
@@ -22,7 +32,9 @@ export interface Representation extends FrameEncoder {
   object(held: Held): Uint8Array;
   /** A long list in a form that has to be made object by object comes later. */
   list(items: readonly Held[], metadata: ListMetadata): ListBody | Promise<ListBody>;
-  /** A mark that carries only a revision; `complete` says that everything there was has been sent before it. */
+  /**
+   * A mark that carries only a revision; `complete` says that everything there was has been sent before it.
+   */
   bookmark(revision: number, complete?: boolean): Uint8Array;
   /** An error inside a stream. */
   error(status: Record<string, unknown>): Uint8Array;
@@ -30,10 +42,18 @@ export interface Representation extends FrameEncoder {
   readonly afterFirst?: Representation;
 }
 
-/** Makes the representation for one endpoint. Cache the result: watch frames are shared per representation. */
-export function representation(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): Representation {
+/**
+ * Makes the representation for one endpoint. Cache the result: watch frames are shared per representation.
+ */
+export function representation(
+  endpoint: Endpoint,
+  choice: Choice,
+  include: IncludeObject,
+  now: () => Date,
+): Representation {
   const { dialect } = endpoint.resource;
-  if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint);
+  if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty)
+    return spliced(endpoint);
   if (choice.form === "Table") {
     const titled = shaped(table(endpoint, choice, include, now, true), choice, dialect);
     return { ...titled, afterFirst: shaped(table(endpoint, choice, include, now, false), choice, dialect) };
@@ -49,8 +69,23 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
     list: (given, metadata) => {
       const items = shape.sorted?.(given) ?? given;
       return items.length <= shortList
-        ? write.whole(items.length === 0 && shape.none ? shape.none(metadata) : shape.list(items.map(shape.item), metadata), shape.listSchema)
-        : longList(items, { empty: shape.list([], metadata), listSchema: shape.listSchema, itemSchema: shape.schema, item: shape.item }, choice, dialect.wire.protobufMagic);
+        ? write.whole(
+            items.length === 0 && shape.none
+              ? shape.none(metadata)
+              : shape.list(items.map(shape.item), metadata),
+            shape.listSchema,
+          )
+        : longList(
+            items,
+            {
+              empty: shape.list([], metadata),
+              listSchema: shape.listSchema,
+              itemSchema: shape.schema,
+              item: shape.item,
+            },
+            choice,
+            dialect.wire.protobufMagic,
+          );
     },
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
     bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
@@ -78,10 +113,15 @@ function spliced(endpoint: Endpoint): Representation {
     list: (items, metadata) => {
       const head = Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`);
       const body = joined(items);
-      return body instanceof Promise ? body.then((parts) => [head, ...parts, listTail]) : [head, ...body, listTail];
+      return body instanceof Promise
+        ? body.then((parts) => [head, ...parts, listTail])
+        : [head, ...body, listTail];
     },
     encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
-    bookmark: (revision, complete) => Buffer.from(`{"type":"BOOKMARK","object":${encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)}}\n`),
+    bookmark: (revision, complete) =>
+      Buffer.from(
+        `{"type":"BOOKMARK","object":${encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)}}\n`,
+      ),
     error: (status) => Buffer.from(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
   };
 }
@@ -90,7 +130,10 @@ const largestKept = 16 * 1024 * 1024;
 const kept = new WeakMap<readonly Held[], readonly Uint8Array[]>();
 const longSplice = 4096;
 
-/** The items behind each other, without their type headers. The cache gives the same items for the same question, so this is done once. */
+/**
+ * The items behind each other, without their type headers. The cache gives the same items for the same
+ * question, so this is done once.
+ */
 function joined(items: readonly Held[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
   const known = kept.get(items);
   if (known) return known;
@@ -121,7 +164,10 @@ interface ShapeOf {
   one(held: Held): unknown;
   /** As it stands in a list. */
   item(held: Held): unknown;
-  list(items: readonly unknown[], metadata: ListMetadata): { readonly kind: string; readonly apiVersion: string };
+  list(
+    items: readonly unknown[],
+    metadata: ListMetadata,
+  ): { readonly kind: string; readonly apiVersion: string };
   /** The items of a list in their order, where that is another than they have. */
   sorted?(items: readonly Held[]): readonly Held[];
   /** An empty list, where it looks unlike others. */
@@ -136,7 +182,9 @@ const marker = (endpoint: Endpoint, revision: number, complete = false): ApiObje
   metadata: {
     resourceVersion: String(revision),
     creationTimestamp: null,
-    ...(complete && { annotations: { [endpoint.resource.dialect.names.annotations.initialEventsEnd]: "true" } }),
+    ...(complete && {
+      annotations: { [endpoint.resource.dialect.names.annotations.initialEventsEnd]: "true" },
+    }),
   },
 });
 
@@ -152,15 +200,22 @@ function whole(endpoint: Endpoint): ShapeOf {
       const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(held);
       return rest;
     },
-    list: (items, metadata) => ({ kind: `${endpoint.kind}List`, apiVersion: endpoint.apiVersion, metadata, items }),
-    mark: (revision, complete) => JSON.parse(encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)) as unknown,
+    list: (items, metadata) => ({
+      kind: `${endpoint.kind}List`,
+      apiVersion: endpoint.apiVersion,
+      metadata,
+      items,
+    }),
+    mark: (revision, complete) =>
+      JSON.parse(encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)) as unknown,
   };
 }
 
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
-  const one = (held: Held): unknown => withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion), resource.strategy);
+  const one = (held: Held): unknown =>
+    withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion), resource.strategy);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
@@ -173,13 +228,26 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
 }
 
 /** Rows below the titles of their columns; within a stream only the first table has titles. */
-function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date, titled: boolean): ShapeOf {
+function table(
+  endpoint: Endpoint,
+  choice: Choice,
+  include: IncludeObject,
+  now: () => Date,
+  titled: boolean,
+): ShapeOf {
   const { resource } = endpoint;
   const { strategy } = resource;
   const head = { kind: "Table", apiVersion: choice.formVersion };
   const row = (held: Held): unknown => {
     const hub = resource.objectOf(held);
-    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, choice.formVersion, now());
+    return rowOf(
+      strategy,
+      hub,
+      include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub,
+      include,
+      choice.formVersion,
+      now(),
+    );
   };
   const { rowOrder } = strategy;
   const sorted = (items: readonly Held[]): readonly Held[] =>
@@ -188,7 +256,8 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
       .sort((one, other) => rowOrder!(one.hub, other.hub))
       .map(({ held }) => held);
   const columns = titled ? columnDefinitions(strategy) : null;
-  const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
+  const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head =>
+    Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
   return {
     schema: Table,
     listSchema: Table,
@@ -199,9 +268,15 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     // Kinds without columns of their own answer an empty list with no rows at all.
     ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),
     mark: (revision, complete) => {
-      const served = canonical(endpoint.schema, marker(endpoint, revision, complete) as never) as unknown as ApiObject;
+      const served = canonical(
+        endpoint.schema,
+        marker(endpoint, revision, complete) as never,
+      ) as unknown as ApiObject;
       const hub = canonical(resource.hub, endpoint.toHub(deepCopy(served)) as never) as unknown as ApiObject;
-      return many([rowOf(strategy, hub, include === "Object" ? served : hub, include, choice.formVersion, now())], { resourceVersion: String(revision) });
+      return many(
+        [rowOf(strategy, hub, include === "Object" ? served : hub, include, choice.formVersion, now())],
+        { resourceVersion: String(revision) },
+      );
     },
   };
 }
@@ -227,13 +302,16 @@ function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
 
 function protobufWriter(dialect: Dialect): Writer {
   const magic = dialect.wire.protobufMagic;
-  const whole = (object: unknown, schema: Message): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), magic);
+  const whole = (object: unknown, schema: Message): Uint8Array =>
+    encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), magic);
   return { whole, frame: (type, object, schema) => binaryFrame(type, whole(object, schema)) };
 }
 
 const bytes = new ProtobufWriter();
 
-/** A frame's length, then the event: its type (1), and the object (2) as raw bytes (1). Written from the back. */
+/**
+ * A frame's length, then the event: its type (1), and the object (2) as raw bytes (1). Written from the back.
+ */
 function binaryFrame(type: string, object: Uint8Array): Buffer {
   bytes.bytes(object);
   bytes.uint32(0x0a);

@@ -7,7 +7,10 @@ import { encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import { type Choice, contentType } from "./negotiate.ts";
 
 export function statusObject(error: unknown): Record<string, unknown> {
-  const known = error instanceof ApiError ? error : new ApiError(500, "InternalError", "Internal error occurred", undefined);
+  const known =
+    error instanceof ApiError
+      ? error
+      : new ApiError(500, "InternalError", "Internal error occurred", undefined);
   const listMetadata = (known as { listMetadata?: object }).listMetadata ?? {};
   return {
     kind: "Status",
@@ -21,7 +24,14 @@ export function statusObject(error: unknown): Record<string, unknown> {
   };
 }
 
-const ordered = ({ name, group, kind, uid, causes, retryAfterSeconds }: NonNullable<ApiError["details"]>): Record<string, unknown> => ({
+const ordered = ({
+  name,
+  group,
+  kind,
+  uid,
+  causes,
+  retryAfterSeconds,
+}: NonNullable<ApiError["details"]>): Record<string, unknown> => ({
   ...(name && { name }),
   ...(group && { group }),
   ...(kind && { kind }),
@@ -38,14 +48,31 @@ export const successStatus = (details: Record<string, unknown> | undefined): Rec
   ...(details && { details }),
 });
 
-export function statusReply(code: number, status: Record<string, unknown>, choice: Choice, dialect: Dialect): Reply {
-  return { status: code, headers: { "content-type": contentType(choice.media, dialect) }, body: plainBody(status, choice, dialect) };
+export function statusReply(
+  code: number,
+  status: Record<string, unknown>,
+  choice: Choice,
+  dialect: Dialect,
+): Reply {
+  return {
+    status: code,
+    headers: { "content-type": contentType(choice.media, dialect) },
+    body: plainBody(status, choice, dialect),
+  };
 }
 
 /** A small object that is not stored anywhere, in the client's media type. */
-export function plainBody(object: Record<string, unknown>, { media, pretty }: Choice, dialect: Dialect): Uint8Array {
+export function plainBody(
+  object: Record<string, unknown>,
+  { media, pretty }: Choice,
+  dialect: Dialect,
+): Uint8Array {
   if (media === "yaml") return Buffer.from(printYaml(object));
   if (media === "protobuf" && object["kind"] === "Status")
-    return encodeEnvelope({ apiVersion: "v1", kind: "Status" }, protobufCodec(Status).encode(object as never), dialect.wire.protobufMagic);
+    return encodeEnvelope(
+      { apiVersion: "v1", kind: "Status" },
+      protobufCodec(Status).encode(object as never),
+      dialect.wire.protobufMagic,
+    );
   return Buffer.from(pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`);
 }

@@ -25,10 +25,17 @@ const createdColumn: Column<ApiObject> = {
   cell: (object) => object.metadata.creationTimestamp ?? "<unknown>",
 };
 
-export const columnsOf = (strategy: Strategy): readonly Column<ApiObject>[] => strategy.columns ?? [nameColumn, createdColumn];
+export const columnsOf = (strategy: Strategy): readonly Column<ApiObject>[] =>
+  strategy.columns ?? [nameColumn, createdColumn];
 
 export const columnDefinitions = (strategy: Strategy): ColumnDefinition[] =>
-  columnsOf(strategy).map(({ name, type, format, doc, priority }) => ({ name, type, format: format ?? "", description: doc, priority: priority ?? 0 }));
+  columnsOf(strategy).map(({ name, type, format, doc, priority }) => ({
+    name,
+    type,
+    format: format ?? "",
+    description: doc,
+    priority: priority ?? 0,
+  }));
 
 export interface Row {
   readonly cells: readonly unknown[];
@@ -36,17 +43,36 @@ export interface Row {
   readonly object: unknown;
 }
 
-export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, include: IncludeObject, apiVersion: string, now: Date): Row {
+export function rowOf(
+  strategy: Strategy,
+  hub: ApiObject,
+  shown: ApiObject,
+  include: IncludeObject,
+  apiVersion: string,
+  now: Date,
+): Row {
   const cells = columnsOf(strategy).map((column) => column.cell(hub, now));
   const conditions = strategy.rowConditions?.(hub);
-  return { cells, ...(conditions && { conditions }), object: include === "None" ? null : include === "Object" ? shown : withoutOwn(partialMetadata(shown, apiVersion), strategy) };
+  return {
+    cells,
+    ...(conditions && { conditions }),
+    object:
+      include === "None"
+        ? null
+        : include === "Object"
+          ? shown
+          : withoutOwn(partialMetadata(shown, apiVersion), strategy),
+  };
 }
 
 export function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject {
   if (!ownAnnotations || !object.metadata.annotations) return object;
   const { annotations, ...rest } = object.metadata;
   const others = Object.entries(annotations).filter(([key]) => !ownAnnotations.includes(key));
-  return { ...object, metadata: others.length > 0 ? { ...rest, annotations: Object.fromEntries(others) } : rest };
+  return {
+    ...object,
+    metadata: others.length > 0 ? { ...rest, annotations: Object.fromEntries(others) } : rest,
+  };
 }
 
 /** The object's identity and metadata, nothing else. */

@@ -6,7 +6,10 @@ export interface AddressRange {
   readonly family: "IPv4" | "IPv6";
   /** As it was written: `10.0.0.0/24`. */
   readonly text: string;
-  /** How many addresses there are to give; the block's own address, and the last one of IPv4, are not among them. */
+  /**
+   * How many addresses there are to give; the block's own address, and the last one of IPv4, are not among
+   * them.
+   */
   readonly size: number;
   /** From 1 to `size`. */
   at(position: number): string;
@@ -35,7 +38,10 @@ export function addressRange(text: string): AddressRange {
 }
 
 /** One text for all ways to write an address. */
-export const canonicalAddress = (address: string): string => (parseIp(address) ? addressText(numberOf(address), parseIp(address)!.family === 6 ? "IPv6" : "IPv4") : address);
+export const canonicalAddress = (address: string): string =>
+  parseIp(address)
+    ? addressText(numberOf(address), parseIp(address)!.family === 6 ? "IPv6" : "IPv4")
+    : address;
 
 function numberOf(address: string): bigint {
   const { text, family } = parseIp(address)!;
@@ -44,6 +50,8 @@ function numberOf(address: string): bigint {
 
 function addressText(value: bigint, family: "IPv4" | "IPv6"): string {
   if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
-  const words = Array.from({ length: 8 }, (_, position) => ((value >> BigInt(112 - 16 * position)) & 0xffffn).toString(16));
+  const words = Array.from({ length: 8 }, (_, position) =>
+    ((value >> BigInt(112 - 16 * position)) & 0xffffn).toString(16),
+  );
   return new SocketAddress({ address: words.join(":"), family: "ipv6" }).address;
 }

@@ -1,7 +1,8 @@
 // Promises of what only one service can have, made to a request before its service is written.
 //
-// A server that has its store to itself remembers them. Servers that share one write each down in it, for a short while, and the service's own
-// write spends it: either the promise still stands and the service is there, or neither. So no two services can have the same:
+// A server that has its store to itself remembers them. Servers that share one write each down in it, for a
+// short while, and the service's own write spends it: either the promise still stands and the service is
+// there, or neither. So no two services can have the same:
 //
 //   server A   promise 10.0.0.7 @8                                   write service @10, spending @8
 //   server B                        promise 10.0.0.7: A has it       …and once A's is spent, its service is known to whoever knows revision 10
@@ -32,7 +33,8 @@ interface Remembered {
 export function rememberedPromises(known: () => Revision): ClaimPromises {
   const promises = new Map<string, Remembered>();
   const forgetKept = (): void => {
-    for (const [claim, { written }] of promises) if (written !== undefined && written <= known()) promises.delete(claim);
+    for (const [claim, { written }] of promises)
+      if (written !== undefined && written <= known()) promises.delete(claim);
   };
   const taken = (claim: string, owner: string): boolean => {
     const promised = promises.get(claim);
@@ -44,7 +46,8 @@ export function rememberedPromises(known: () => Revision): ClaimPromises {
       forgetKept();
       const lost = claims.find((claim) => taken(claim, owner));
       if (lost !== undefined) return { lost };
-      for (const claim of claims) promises.getOrInsertComputed(claim, () => ({ owner, holders: 0 })).holders++;
+      for (const claim of claims)
+        promises.getOrInsertComputed(claim, () => ({ owner, holders: 0 })).holders++;
       const settle = (revision?: Revision): void => {
         for (const claim of claims) {
           const promised = promises.get(claim);
@@ -65,7 +68,8 @@ const promiseSeconds = 30;
 export function storedPromises(store: Store, prefix: string): ClaimPromises {
   const release = (promised: readonly Promised[]): void => {
     // What cannot be given back ends by itself.
-    for (const { key, revision } of promised) store.write({ key, value: null, expect: revision }).catch(() => undefined);
+    for (const { key, revision } of promised)
+      store.write({ key, value: null, expect: revision }).catch(() => undefined);
   };
   return {
     taken: () => false,
@@ -76,7 +80,12 @@ export function storedPromises(store: Store, prefix: string): ClaimPromises {
         // One after another, all in the same order: of two that want the same, one gets all of it.
         for (const claim of claims.toSorted()) {
           const key = prefix + claim.replace(" ", "/");
-          const outcome = await store.write({ key, value: Buffer.from(owner), expect: "absent", ttlSeconds: promiseSeconds });
+          const outcome = await store.write({
+            key,
+            value: Buffer.from(owner),
+            expect: "absent",
+            ttlSeconds: promiseSeconds,
+          });
           if (outcome.done) mine.push({ key, revision: outcome.revision });
           // Requests for the same service may rely on one promise: only one of them can spend it.
           else if (outcome.current && Buffer.from(outcome.current.value).toString() !== owner) {

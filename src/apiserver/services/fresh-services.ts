@@ -1,4 +1,5 @@
-// Before a service gets its address, everything that was written before is known: what was just given back can be had, what was just taken cannot.
+// Before a service gets its address, everything that was written before is known: what was just given back
+// can be had, what was just taken cannot.
 import type { AdmissionPlugin } from "#admission";
 import type { Core } from "../server.ts";
 
@@ -6,6 +7,7 @@ export const freshServices = (core: Core): AdmissionPlugin => ({
   name: "ServiceAllocation",
   handles: ["CREATE"],
   mutate: async ({ resource, subresource }) => {
-    if (resource.group === "" && resource.resource === "services" && subresource === "") await core.feed.current();
+    if (resource.group === "" && resource.resource === "services" && subresource === "")
+      await core.feed.current();
   },
 });

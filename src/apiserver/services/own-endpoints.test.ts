@@ -27,12 +27,24 @@ async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
 }
 
 test("the server's own service has its address behind it", { timeout: 20_000 }, async () => {
-  await using server = await startServer({ store: "memory", flags: ["--advertise-address=192.0.2.7", "--secure-port=7443"] });
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--advertise-address=192.0.2.7", "--secure-port=7443"],
+  });
   const found = await until(async () => await server.client.of(endpoints).get("orch", inDefault));
-  assert.deepEqual(found.subsets, [{ addresses: [{ ip: "192.0.2.7" }], ports: [{ name: "https", port: 7443, protocol: "TCP" }] }]);
+  assert.deepEqual(found.subsets, [
+    { addresses: [{ ip: "192.0.2.7" }], ports: [{ name: "https", port: 7443, protocol: "TCP" }] },
+  ]);
   assert.equal(found.metadata.labels?.["endpointslice.orch.io/skip-mirror"], "true");
   const slice = await until(async () => await server.client.of(slices).get("orch", inDefault));
-  assert.deepEqual([slice.addressType, slice.endpoints?.map(({ addresses }) => addresses), slice.metadata.labels?.["orch.io/service-name"]], ["IPv4", [["192.0.2.7"]], "orch"]);
+  assert.deepEqual(
+    [
+      slice.addressType,
+      slice.endpoints?.map(({ addresses }) => addresses),
+      slice.metadata.labels?.["orch.io/service-name"],
+    ],
+    ["IPv4", [["192.0.2.7"]], "orch"],
+  );
 });
 
 test("an address of this machine only is told to nobody", { timeout: 20_000 }, async () => {
@@ -49,7 +61,8 @@ test("a node port for the own service is kept", async () => {
 
 async function coreOn(store: MemoryStore, clock: Clock): Promise<Core> {
   const settings = { allowPrivileged: false, eventTtlSeconds: 1 };
-  const core = buildCore({ dialect: dialects.orch, store, storePrefix: "/registry", storageMedia: "json", strategies: builtInStrategies, settings, clock, minRequestTimeoutSeconds: 1, deleteCollectionWorkers: 1, watchList: false, onError: (message) => assert.fail(message) }); // prettier-ignore
+  // prettier-ignore
+  const core = buildCore({ dialect: dialects.orch, store, storePrefix: "/registry", storageMedia: "json", strategies: builtInStrategies, settings, clock, minRequestTimeoutSeconds: 1, deleteCollectionWorkers: 1, watchList: false, onError: (message) => assert.fail(message) });
   await core.start();
   return core;
 }
@@ -60,11 +73,14 @@ test("servers that share a store are all written down, until they leave", { time
   const core = await coreOn(store, clock);
   const known = async (): Promise<string> => {
     const held = await core.resources.get("/endpoints")!.source.get("default/orch", { at: "latest" });
-    const { subsets } = held ? (core.resources.get("/endpoints")!.objectOf(held) as unknown as Endpoints) : {};
+    const { subsets } = held
+      ? (core.resources.get("/endpoints")!.objectOf(held) as unknown as Endpoints)
+      : {};
     return (subsets ?? []).flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip)).join();
   };
   const [one, other] = [new AbortController(), new AbortController()];
-  const keep = (address: string, { signal }: AbortController): Promise<void> => ownEndpoints({ core, clock, address, port: 443, shared: true }).keep(signal);
+  const keep = (address: string, { signal }: AbortController): Promise<void> =>
+    ownEndpoints({ core, clock, address, port: 443, shared: true }).keep(signal);
   const first = keep("192.0.2.1", one);
   await until(async () => (await known()) === "192.0.2.1");
   const second = keep("192.0.2.2", other);

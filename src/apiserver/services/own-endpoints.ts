@@ -1,5 +1,5 @@
-// The addresses behind the server's own service. A server with a store of its own is alone; servers that share a store each keep a lease in it,
-// and whoever looks writes down all that are alive.
+// The addresses behind the server's own service. A server with a store of its own is alone; servers that
+// share a store each keep a lease in it, and whoever looks writes down all that are alive.
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "#base";
 import { type ApiObject, type Resource, ordinaryIpErrors, parseIp, update } from "#registry";
@@ -33,7 +33,12 @@ export function ownEndpoints({ core, clock, address, port, shared }: OwnEndpoint
   const tellable = ordinaryIpErrors(address, "").length === 0;
   const look = async (): Promise<void> => {
     if (!shared) return await writeDown(core, async () => [address], port);
-    await store.write({ key: leases + address, value: Buffer.from(address), expect: "any", ttlSeconds: leaseSeconds });
+    await store.write({
+      key: leases + address,
+      value: Buffer.from(address),
+      expect: "any",
+      ttlSeconds: leaseSeconds,
+    });
     await writeDown(core, () => alive(store, leases), port);
   };
   const leave = async (): Promise<void> => {
@@ -45,7 +50,9 @@ export function ownEndpoints({ core, clock, address, port, shared }: OwnEndpoint
     try {
       await what();
     } catch (error) {
-      core.options.onError("the addresses behind the server's own service could not be written down", { error: (error as Error).message });
+      core.options.onError("the addresses behind the server's own service could not be written down", {
+        error: (error as Error).message,
+      });
     }
   };
   return {
@@ -69,8 +76,15 @@ async function alive(store: Store, prefix: string): Promise<string[]> {
   return entries.map(({ key }) => key.slice(prefix.length)).toSorted();
 }
 
-/** Addresses as Endpoints and as a slice of them, in the family of the first. They are asked for once it is known what they replace: whoever came later is among them. */
-async function writeDown(core: Core, addresses: () => Promise<readonly string[]>, port: number): Promise<void> {
+/**
+ * Addresses as Endpoints and as a slice of them, in the family of the first. They are asked for once it is
+ * known what they replace: whoever came later is among them.
+ */
+async function writeDown(
+  core: Core,
+  addresses: () => Promise<readonly string[]>,
+  port: number,
+): Promise<void> {
   const { dialect } = core.options;
   const { labels } = dialect.names;
   const ports = [{ name: "https", port, protocol: "TCP" }];
@@ -78,34 +92,59 @@ async function writeDown(core: Core, addresses: () => Promise<readonly string[]>
     const all = await addresses();
     return all.length === 0 ? {} : { subsets: [{ addresses: all.map((ip) => ({ ip })), ports }] };
   });
-  await put(core, core.resources.get("discovery/endpointslices")!, { [labels.serviceName]: dialect.data.apiService }, async () => {
-    const all = await addresses();
-    const family = parseIp(all[0] ?? "")?.family ?? 4;
-    const mine = all.filter((each) => parseIp(each)?.family === family);
-    return { addressType: `IPv${family}`, endpoints: mine.map((each) => ({ addresses: [each], conditions: { ready: true } })), ports };
-  });
+  await put(
+    core,
+    core.resources.get("discovery/endpointslices")!,
+    { [labels.serviceName]: dialect.data.apiService },
+    async () => {
+      const all = await addresses();
+      const family = parseIp(all[0] ?? "")?.family ?? 4;
+      const mine = all.filter((each) => parseIp(each)?.family === family);
+      return {
+        addressType: `IPv${family}`,
+        endpoints: mine.map((each) => ({ addresses: [each], conditions: { ready: true } })),
+        ports,
+      };
+    },
+  );
 }
 
 type Content = Readonly<Record<string, unknown>>;
 
-async function put(core: Core, resource: Resource, labels: Readonly<Record<string, string>>, contentOf: () => Promise<Content>): Promise<void> {
+async function put(
+  core: Core,
+  resource: Resource,
+  labels: Readonly<Record<string, string>>,
+  contentOf: () => Promise<Content>,
+): Promise<void> {
   const name = core.options.dialect.data.apiService;
   const endpoint = resource.endpoints[0]!;
   const key = resource.keyOf("default", name);
   let held = await resource.source.get(key, { at: "latest" });
   if (!held) {
-    await ensure(core, endpoint, { metadata: { name, namespace: "default", creationTimestamp: null, labels }, ...(await contentOf()) });
+    await ensure(core, endpoint, {
+      metadata: { name, namespace: "default", creationTimestamp: null, labels },
+      ...(await contentOf()),
+    });
     // Somebody else may have made it first, with less.
     held = await resource.source.get(key, { at: "latest" });
     if (!held) return;
   }
-  const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object => rest;
+  const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object =>
+    rest;
   const present = resource.objectOf(held);
-  const labelled = Object.entries(labels).every(([label, value]) => present.metadata.labels?.[label] === value);
+  const labelled = Object.entries(labels).every(
+    ([label, value]) => present.metadata.labels?.[label] === value,
+  );
   if (labelled && isDeepStrictEqual(shown(present), await contentOf())) return;
   const transform = async (old: ApiObject | undefined): Promise<ApiObject> => {
     const { apiVersion, kind, metadata } = old!;
-    return { apiVersion, kind, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } }, ...(await contentOf()) };
+    return {
+      apiVersion,
+      kind,
+      metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
+      ...(await contentOf()),
+    };
   };
   await update(ownRequest(core, endpoint, "default"), name, { transform });
 }

@@ -1,4 +1,5 @@
-// Which addresses and node ports services have: an index that follows the services, so that nobody has to go through all of them.
+// Which addresses and node ports services have: an index that follows the services, so that nobody has to go
+// through all of them.
 import type { Service, ServiceSpec } from "#api";
 import { selectEverything } from "#base";
 import type { Resource } from "#registry";
@@ -15,13 +16,20 @@ export function claimsOf(spec: ServiceSpec): string[] {
   if (spec.type === "ExternalName") return [];
   const addresses = isHeadless(spec) ? [] : (spec.clusterIPs ?? []).map(canonicalAddress);
   const nodePorts = (spec.ports ?? []).flatMap(({ nodePort }) => nodePort || []);
-  return [...addresses, ...[...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])].map(portClaim)];
+  return [
+    ...addresses,
+    ...[...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])].map(portClaim),
+  ];
 }
 
 export const portClaim = (port: number | string): string => `port ${port}`;
-export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean => clusterIP === "None" || clusterIPs?.[0] === "None";
+export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean =>
+  clusterIP === "None" || clusterIPs?.[0] === "None";
 
-/** Owners are keys below the resource's prefix: `default/web`. From now until the signal it knows what the cache of services knows. */
+/**
+ * Owners are keys below the resource's prefix: `default/web`. From now until the signal it knows what the
+ * cache of services knows.
+ */
 export function followClaims(services: Resource, signal: AbortSignal): ServiceClaims {
   const { source, prefix } = services;
   const owners = new Map<string, Set<string>>();
@@ -38,7 +46,8 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
     else claims.set(owner, now);
     for (const claim of now) owners.getOrInsertComputed(claim, () => new Set()).add(owner);
   };
-  const see = (held: Held): void => set(held.key, claimsOf((services.objectOf(held) as unknown as Service).spec));
+  const see = (held: Held): void =>
+    set(held.key, claimsOf((services.objectOf(held) as unknown as Service).spec));
   const watcher: Watcher = {
     deliver: (frames) => {
       for (const { type, item } of frames) {

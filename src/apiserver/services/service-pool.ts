@@ -1,4 +1,5 @@
-// Gives services their cluster addresses and node ports. What is taken is what the cached services have, and what requests under way were promised.
+// Gives services their cluster addresses and node ports. What is taken is what the cached services have, and
+// what requests under way were promised.
 import type { Service, ServiceSpec } from "#api";
 import { type FieldError, internal, invalidValue } from "#base";
 import type { PortRange } from "#options";
@@ -9,7 +10,9 @@ import { type ClaimPromises, type Secured, rememberedPromises, storedPromises } 
 import { type ServiceClaims, claimsOf, followClaims, isHeadless, portClaim } from "./service-claims.ts";
 
 export interface PoolOptions {
-  /** One address block, or two of different families; the first is the one services get when they do not ask. */
+  /**
+   * One address block, or two of different families; the first is the one services get when they do not ask.
+   */
   readonly ranges: readonly string[];
   readonly ports: PortRange;
   /** From 0 to 1, below 1. */
@@ -37,7 +40,10 @@ const defaultRange = "10.0.0.0/24";
 
 export function servicePool({ ranges: given, ports, random = Math.random }: PoolOptions): ClusterServicePool {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
-  const portTexts: Candidates = { size: ports.to - ports.from + 1, at: (position: number) => String(ports.from + position - 1) };
+  const portTexts: Candidates = {
+    size: ports.to - ports.from + 1,
+    at: (position: number) => String(ports.from + position - 1),
+  };
   const rounds = goRound(random);
   let claims: ServiceClaims = { taken: () => false };
   let promises: ClaimPromises = rememberedPromises(() => 0);
@@ -45,8 +51,15 @@ export function servicePool({ ranges: given, ports, random = Math.random }: Pool
   /** What a request wanted and somebody else got meanwhile. */
   const missed = new WeakMap<Service, Set<string>>();
 
-  /** Whoever was promised it before has written its service by now, or never will: once we know all services up to here, we know. */
-  const overtaken = async (secured: Secured, wanted: readonly string[], owner: string): Promise<string | undefined> => {
+  /**
+   * Whoever was promised it before has written its service by now, or never will: once we know all services
+   * up to here, we know.
+   */
+  const overtaken = async (
+    secured: Secured,
+    wanted: readonly string[],
+    owner: string,
+  ): Promise<string | undefined> => {
     let lost: string | undefined;
     try {
       await reached(secured.revision);
@@ -64,7 +77,13 @@ export function servicePool({ ranges: given, ports, random = Math.random }: Pool
     ownAddress: ranges[0]!.at(1),
     allocate: (service, old) => {
       const owner = keyOf(service);
-      const share = shareOf((claim) => claims.taken(claim, owner) || promises.taken(claim, owner) || missed.get(service)?.has(claim) === true, rounds);
+      const share = shareOf(
+        (claim) =>
+          claims.taken(claim, owner) ||
+          promises.taken(claim, owner) ||
+          missed.get(service)?.has(claim) === true,
+        rounds,
+      );
       return [
         ...addressesFor(service.spec, old?.spec, ranges, share),
         ...nodePortsFor(service.spec, old?.spec, portTexts, ports, share),
@@ -86,7 +105,9 @@ export function servicePool({ ranges: given, ports, random = Math.random }: Pool
       const { services, signal, shared } = place;
       claims = followClaims(services, signal);
       reached = place.reached;
-      promises = shared ? storedPromises(shared.store, shared.prefix) : rememberedPromises(() => services.source.revision());
+      promises = shared
+        ? storedPromises(shared.store, shared.prefix)
+        : rememberedPromises(() => services.source.revision());
     },
   };
 }
@@ -109,7 +130,8 @@ interface Candidates {
 
 /**
  * Where to look for something free: from anywhere on, and then behind what was given last.
- * So what is given back comes to others as late as can be, and who still has the old address does not reach a stranger.
+ * So what is given back comes to others as late as can be, and who still has the old address does not reach a
+ * stranger.
  */
 interface Rounds {
   next(candidates: Candidates, from: number, count: number): number;
@@ -134,7 +156,12 @@ function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
     mine.add(claim);
     return true;
   };
-  const among = (candidates: Candidates, from: number, count: number, claim: (text: string) => string): string | undefined => {
+  const among = (
+    candidates: Candidates,
+    from: number,
+    count: number,
+    claim: (text: string) => string,
+  ): string | undefined => {
     const start = rounds.next(candidates, from, count) - from;
     for (let step = 0; step < count; step++) {
       const position = from + ((start + step) % count);
@@ -145,26 +172,41 @@ function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
     }
     return undefined;
   };
-  return { take, any: (candidates, keep, claim) => among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim) };
+  return {
+    take,
+    any: (candidates, keep, claim) =>
+      among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim),
+  };
 }
 
 /** Low addresses are left to those who choose theirs: a sixteenth of the range, within bounds. */
-const keptAddresses = (size: number): number => (size < 32 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256));
+const keptAddresses = (size: number): number =>
+  size < 32 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256);
 
-function addressesFor(spec: ServiceSpec, old: ServiceSpec | undefined, ranges: readonly AddressRange[], share: Share): FieldError[] {
+function addressesFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  ranges: readonly AddressRange[],
+  share: Share,
+): FieldError[] {
   if (spec.type === "ExternalName" || isHeadless(spec)) return [];
   const asked = spec.clusterIPs ?? [];
   const addresses: string[] = [];
   for (const [position, family] of (spec.ipFamilies ?? []).entries()) {
     const range = ranges.find((each) => each.family === family)!;
     const wanted = asked[position];
-    const refused = (why: string): FieldError[] => [invalidValue("spec.clusterIPs", asked, `failed to allocate IP ${wanted}: ${why}`)];
+    const refused = (why: string): FieldError[] => [
+      invalidValue("spec.clusterIPs", asked, `failed to allocate IP ${wanted}: ${why}`),
+    ];
     // What the service has already stays its own, even outside a range that has changed.
     const kept = wanted !== undefined && old?.clusterIPs?.includes(wanted) === true;
-    if (wanted !== undefined && !kept && !range.contains(wanted)) return refused(`it is not in the range of service addresses, ${range.text}`);
-    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted))) return refused("provided IP is already allocated");
+    if (wanted !== undefined && !kept && !range.contains(wanted))
+      return refused(`it is not in the range of service addresses, ${range.text}`);
+    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)))
+      return refused("provided IP is already allocated");
     const address = wanted ?? share.any(range, keptAddresses(range.size), (text) => text);
-    if (address === undefined) throw internal(`failed to allocate a service IP: the range ${range.text} is full`);
+    if (address === undefined)
+      throw internal(`failed to allocate a service IP: the range ${range.text} is full`);
     addresses.push(address);
   }
   if (addresses.length === 0) return [];
@@ -181,12 +223,25 @@ const anyPort = (texts: Candidates, share: Share): number => {
 
 /** A port that was asked for, unless it cannot be had. */
 function portErrors(port: number, { from, to }: PortRange, share: Share, field: string): FieldError[] {
-  if (port < from || port > to) return [invalidValue(field, port, `provided port is not in the valid range. The range of valid ports is ${from}-${to}`)];
+  if (port < from || port > to)
+    return [
+      invalidValue(
+        field,
+        port,
+        `provided port is not in the valid range. The range of valid ports is ${from}-${to}`,
+      ),
+    ];
   return share.take(portClaim(port)) ? [] : [invalidValue(field, port, "provided port is already allocated")];
 }
 
 /** Ports with one number and several protocols share a node port when they are new. */
-function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Candidates, range: PortRange, share: Share): FieldError[] {
+function nodePortsFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  texts: Candidates,
+  range: PortRange,
+  share: Share,
+): FieldError[] {
   if (spec.type !== "NodePort" && spec.type !== "LoadBalancer") return [];
   const given = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
   const before = new Set((old?.ports ?? []).flatMap(({ nodePort }) => nodePort || []));
@@ -194,10 +249,15 @@ function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Ca
   const had = new Set<number>();
   for (const [position, port] of (spec.ports ?? []).entries()) {
     if (!port.nodePort && !given) continue;
-    const shared = old ? undefined : (byPort.get(port.port) ?? (spec.ports ?? []).find((each) => each.port === port.port && each.nodePort)?.nodePort);
+    const shared = old
+      ? undefined
+      : (byPort.get(port.port) ??
+        (spec.ports ?? []).find((each) => each.port === port.port && each.nodePort)?.nodePort);
     const wanted = port.nodePort || shared;
     if (wanted && !had.has(wanted)) {
-      const errors = before.has(wanted) ? [] : portErrors(wanted, range, share, `spec.ports[${position}].nodePort`);
+      const errors = before.has(wanted)
+        ? []
+        : portErrors(wanted, range, share, `spec.ports[${position}].nodePort`);
       if (errors.length > 0) return errors;
       share.take(portClaim(wanted));
     }
@@ -208,10 +268,17 @@ function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Ca
   return [];
 }
 
-function healthPortFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Candidates, range: PortRange, share: Share): FieldError[] {
+function healthPortFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  texts: Candidates,
+  range: PortRange,
+  share: Share,
+): FieldError[] {
   if (spec.type !== "LoadBalancer" || spec.externalTrafficPolicy !== "Local") return [];
   if (spec.healthCheckNodePort && spec.healthCheckNodePort === old?.healthCheckNodePort) return [];
-  if (spec.healthCheckNodePort) return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
+  if (spec.healthCheckNodePort)
+    return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
   spec.healthCheckNodePort = anyPort(texts, share);
   return [];
 }

@@ -21,7 +21,10 @@ export class ByteBudget {
     return this.#waiting.length > 0;
   }
 
-  /** Resolves to whether the bytes were lent: not when too many wait, it takes too long or the asker is gone. One loan larger than all is lent when nothing else is. */
+  /**
+   * Resolves to whether the bytes were lent: not when too many wait, it takes too long or the asker is gone.
+   * One loan larger than all is lent when nothing else is.
+   */
   take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
     if (this.#waiting.length === 0 && this.#fits(bytes)) {
       this.#used += bytes;

@@ -44,7 +44,11 @@ export function apiCall({
 }
 
 /** An answer that comes when told to. */
-export function pending(): { readonly next: () => Promise<Reply>; readonly answer: (reply?: Partial<Reply>) => void; readonly calls: () => number } {
+export function pending(): {
+  readonly next: () => Promise<Reply>;
+  readonly answer: (reply?: Partial<Reply>) => void;
+  readonly calls: () => number;
+} {
   const waiting: ((reply: Reply) => void)[] = [];
   let calls = 0;
   return {
@@ -61,7 +65,11 @@ export function pending(): { readonly next: () => Promise<Reply>; readonly answe
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A sink that keeps what is written; its client reads when told to. */
-export function memorySink(): Sink & { readonly chunks: Uint8Array[]; close(): void; read(bytes?: number): void } {
+export function memorySink(): Sink & {
+  readonly chunks: Uint8Array[];
+  close(): void;
+  read(bytes?: number): void;
+} {
   const closed = new AbortController();
   const chunks: Uint8Array[] = [];
   let unread = 0;
@@ -79,7 +87,10 @@ export function memorySink(): Sink & { readonly chunks: Uint8Array[]; close(): v
     get backlogBytes() {
       return unread;
     },
-    drained: () => (unread === 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => (wake = [...wake, resolve]))),
+    drained: () =>
+      unread === 0 || closed.signal.aborted
+        ? Promise.resolve()
+        : new Promise((resolve) => (wake = [...wake, resolve])),
     closed: closed.signal,
     close: () => {
       closed.abort();

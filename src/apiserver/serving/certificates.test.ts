@@ -24,14 +24,19 @@ const asked: [name: string, item: string | undefined][] = [
   ["y.wild.example", "found"],
   ["other.example", undefined],
 ];
-for (const [name, item] of asked) test(`${name} gets ${item ? `the certificate "${item}"` : "the default one"}`, () => assert.equal(nameTable(entries)(name), item));
+for (const [name, item] of asked)
+  test(`${name} gets ${item ? `the certificate "${item}"` : "the default one"}`, () =>
+    assert.equal(nameTable(entries)(name), item));
 
 const validity = { now: Date.now(), days: 1 };
 
 test("names come from the alternatives, or from the common name of a certificate without them", () => {
   const withNames = selfSigned({ commonName: "ignored" }, ["one.example", "192.0.2.7"], validity);
   assert.deepEqual(namesOf(new X509Certificate(withNames.certificate)), ["one.example", "192.0.2.7"]);
-  assert.deepEqual(namesOf(new X509Certificate(selfSigned({ commonName: "lone.example" }, [], validity).certificate)), ["lone.example"]);
+  assert.deepEqual(
+    namesOf(new X509Certificate(selfSigned({ commonName: "lone.example" }, [], validity).certificate)),
+    ["lone.example"],
+  );
 });
 
 test("files that change are read again; a broken pair is told and the old one kept", async () => {
@@ -43,14 +48,21 @@ test("files that change are read again; a broken pair is told and the old one ke
     for (const file of [files.certFile, files.keyFile]) utimesSync(file, second, second);
   };
   try {
-    const [first, second] = ["first", "second"].map((commonName) => selfSigned({ commonName }, ["x"], validity)) as [ReturnType<typeof selfSigned>, ReturnType<typeof selfSigned>];
+    const [first, second] = ["first", "second"].map((commonName) =>
+      selfSigned({ commonName }, ["x"], validity),
+    ) as [ReturnType<typeof selfSigned>, ReturnType<typeof selfSigned>];
     put(first, 1000);
     const clock = virtualClock();
     const served = servingCertificates(files, [], {});
     const changes: unknown[] = [];
     const problems: string[] = [];
     const stop = new AbortController();
-    served.follow({ clock, signal: stop.signal, changed: (context) => changes.push(context.cert), problem: (error) => problems.push(error.message) });
+    served.follow({
+      clock,
+      signal: stop.signal,
+      changed: (context) => changes.push(context.cert),
+      problem: (error) => problems.push(error.message),
+    });
     await clock.advance(10_000);
     assert.deepEqual([served.certificate, changes.length], [first.certificate, 0]);
     put(second, 2000);

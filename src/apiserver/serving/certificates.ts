@@ -1,4 +1,5 @@
-// Which certificate a connection gets: by the name the client asks for, else the default one. Files that change are read again.
+// Which certificate a connection gets: by the name the client asks for, else the default one. Files that
+// change are read again.
 //
 //   asked for a.example.com   exact names first, then *.example.com; names given in the flag before those in the certificate
 import { X509Certificate, createPrivateKey } from "node:crypto";
@@ -25,7 +26,8 @@ interface Pair {
 export function readPair({ certFile, keyFile }: PairFiles): Pair {
   const pair = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
   try {
-    if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) throw new Error("the key does not belong to the certificate");
+    if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)))
+      throw new Error("the key does not belong to the certificate");
   } catch (error) {
     throw new Error(`${certFile}, ${keyFile}: ${(error as Error).message}`, { cause: error });
   }
@@ -34,21 +36,30 @@ export function readPair({ certFile, keyFile }: PairFiles): Pair {
 
 /** Names in a certificate: the alternative ones, or the common name of one that has none. */
 export function namesOf(certificate: X509Certificate): string[] {
-  const alternatives = [...(certificate.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map((match) => match[1]!);
+  const alternatives = [...(certificate.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(
+    (match) => match[1]!,
+  );
   if (alternatives.length > 0) return alternatives;
   const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
   return common === undefined ? [] : [common];
 }
 
 /** Finds what belongs to a name: exact before wildcard, earlier before later among equals. */
-export function nameTable<T>(entries: readonly { readonly given: readonly string[]; readonly found: readonly string[]; readonly item: T }[]): (name: string) => T | undefined {
+export function nameTable<T>(
+  entries: readonly {
+    readonly given: readonly string[];
+    readonly found: readonly string[];
+    readonly item: T;
+  }[],
+): (name: string) => T | undefined {
   const table = new Map<string, T>();
   const put = (name: string, item: T): void => {
     const key = name.toLowerCase().replace(/\.$/, "");
     if (!table.has(key)) table.set(key, item);
   };
   for (const { given, item } of entries) for (const name of given) put(name, item);
-  for (const { given, found, item } of entries) if (given.length === 0) for (const name of found) put(name, item);
+  for (const { given, found, item } of entries)
+    if (given.length === 0) for (const name of found) put(name, item);
   return (name) => {
     const asked = name.toLowerCase().replace(/\.$/, "");
     return table.get(asked) ?? table.get(`*${asked.slice(asked.indexOf("."))}`);
@@ -57,7 +68,12 @@ export function nameTable<T>(entries: readonly { readonly given: readonly string
 
 export interface ServingCertificates {
   /** For the server's options: the default pair, and the choice by name. */
-  readonly options: SecureContextOptions & { readonly SNICallback?: (name: string, done: (error: Error | null, context?: SecureContext) => void) => void };
+  readonly options: SecureContextOptions & {
+    readonly SNICallback?: (
+      name: string,
+      done: (error: Error | null, context?: SecureContext) => void,
+    ) => void;
+  };
   /** The default certificate as PEM. */
   readonly certificate: string;
   /** Looks at the files at intervals until the signal; `changed` gets the new default pair. */
@@ -72,13 +88,24 @@ export interface ServingCertificates {
 const lookEveryMilliseconds = 5000;
 
 /** `fixed` is a pair without files, for a server that was given none. */
-export function servingCertificates(main: PairFiles | Pair, named: readonly NamedPairFiles[], common: SecureContextOptions): ServingCertificates {
+export function servingCertificates(
+  main: PairFiles | Pair,
+  named: readonly NamedPairFiles[],
+  common: SecureContextOptions,
+): ServingCertificates {
   const isFiles = (pair: PairFiles | Pair): pair is PairFiles => "certFile" in pair;
   let pair = isFiles(main) ? readPair(main) : main;
   let choose = chooser(named, common);
-  const files = [...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [certFile, keyFile]);
+  const files = [...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [
+    certFile,
+    keyFile,
+  ]);
   return {
-    options: { ...common, ...pair, ...(named.length > 0 && { SNICallback: (name, done) => done(null, choose(name)) }) },
+    options: {
+      ...common,
+      ...pair,
+      ...(named.length > 0 && { SNICallback: (name, done) => done(null, choose(name)) }),
+    },
     get certificate() {
       return pair.cert;
     },
@@ -106,11 +133,18 @@ export function servingCertificates(main: PairFiles | Pair, named: readonly Name
   };
 }
 
-function chooser(named: readonly NamedPairFiles[], common: SecureContextOptions): (name: string) => SecureContext | undefined {
+function chooser(
+  named: readonly NamedPairFiles[],
+  common: SecureContextOptions,
+): (name: string) => SecureContext | undefined {
   return nameTable(
     named.map((files) => {
       const read = readPair(files);
-      return { given: files.names, found: namesOf(new X509Certificate(read.cert)), item: createSecureContext({ ...common, ...read }) };
+      return {
+        given: files.names,
+        found: namesOf(new X509Certificate(read.cert)),
+        item: createSecureContext({ ...common, ...read }),
+      };
     }),
   );
 }

@@ -16,7 +16,10 @@ for (const [name, asked, milliseconds] of limits) {
   test(`a request is given up at ${name}`, async () => {
     const clock = virtualClock();
     const failures: unknown[] = [];
-    const run = deadline({ clock, requestTimeoutMilliseconds: 60_000 }).run(apiCall({ path: asked }), pending().next);
+    const run = deadline({ clock, requestTimeoutMilliseconds: 60_000 }).run(
+      apiCall({ path: asked }),
+      pending().next,
+    );
     run.catch((error: unknown) => failures.push(error));
     await clock.advance(milliseconds - 1);
     assert.equal(failures.length, 0);
@@ -31,7 +34,10 @@ for (const endless of [`${path}?watch=1`, "/api/v1/namespaces/a/pods/b/log", "/d
   test(`${endless} has no deadline`, async () => {
     const clock = virtualClock();
     const answer = pending();
-    const run = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(apiCall({ path: endless }), answer.next);
+    const run = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(
+      apiCall({ path: endless }),
+      answer.next,
+    );
     await clock.advance(3_600_000);
     answer.answer();
     assert.equal((await run).status, 200);
@@ -39,7 +45,14 @@ for (const endless of [`${path}?watch=1`, "/api/v1/namespaces/a/pods/b/log", "/d
 }
 
 test("a time that is none is refused", () => {
-  assert.throws(() => deadline({ clock: virtualClock(), requestTimeoutMilliseconds: 1 }).run(apiCall({ path: `${path}?timeout=soon` }), pending().next), /invalid timeout/);
+  assert.throws(
+    () =>
+      deadline({ clock: virtualClock(), requestTimeoutMilliseconds: 1 }).run(
+        apiCall({ path: `${path}?timeout=soon` }),
+        pending().next,
+      ),
+    /invalid timeout/,
+  );
 });
 
 test("an answer in time stops the clock", async () => {

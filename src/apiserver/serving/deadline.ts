@@ -9,17 +9,24 @@ export interface DeadlineOptions {
   readonly requestTimeoutMilliseconds: number;
 }
 
-/** What was asked for is dropped when it comes too late; a write may have happened all the same, as with any lost answer. */
+/**
+ * What was asked for is dropped when it comes too late; a write may have happened all the same, as with any
+ * lost answer.
+ */
 export function deadline({ clock, requestTimeoutMilliseconds }: DeadlineOptions): ApiStep {
   return {
     name: "deadline",
     run: (call, next) => {
       if (isLongRunning(call.target)) return next();
       const asked = call.query.get("timeout");
-      const limit = asked ? Math.min(requestTimeoutMilliseconds, durationOf(asked)) : requestTimeoutMilliseconds;
+      const limit = asked
+        ? Math.min(requestTimeoutMilliseconds, durationOf(asked))
+        : requestTimeoutMilliseconds;
       call.deadline = clock.now() + limit;
       return new Promise<Reply>((resolve, reject) => {
-        const cancel = clock.after(limit, () => reject(timeout("Timeout: request did not complete within the allotted timeout")));
+        const cancel = clock.after(limit, () =>
+          reject(timeout("Timeout: request did not complete within the allotted timeout")),
+        );
         next().then(
           (reply) => {
             cancel();

@@ -12,10 +12,19 @@ import { fileProblems } from "./file-problems.ts";
 const folder = mkdtempSync(join(tmpdir(), "orch-files-"));
 after(() => rmSync(folder, { recursive: true }));
 const file = (name: string): string => join(folder, name);
-for (const name of ["one", "two"]) writePair(selfSigned({ commonName: name }, [name], { now: Date.now(), days: 1 }), file(`${name}.crt`), file(`${name}.key`));
+for (const name of ["one", "two"])
+  writePair(
+    selfSigned({ commonName: name }, [name], { now: Date.now(), days: 1 }),
+    file(`${name}.crt`),
+    file(`${name}.key`),
+  );
 writeFileSync(file("nonsense"), "token-only\n");
 
-const base = ["--service-account-issuer=https://x", `--service-account-signing-key-file=${file("one.key")}`, `--service-account-key-file=${file("one.key")}`];
+const base = [
+  "--service-account-issuer=https://x",
+  `--service-account-signing-key-file=${file("one.key")}`,
+  `--service-account-key-file=${file("one.key")}`,
+];
 const problems = (...flags: string[]): string[] => {
   const settled = settle(apiserverOptions(dialects.orch), [...base, ...flags]);
   assert.deepEqual(settled.errors, []);
@@ -23,7 +32,14 @@ const problems = (...flags: string[]): string[] => {
 };
 
 test("files that fit are no problem", () => {
-  assert.deepEqual(problems(`--tls-cert-file=${file("one.crt")}`, `--tls-private-key-file=${file("one.key")}`, `--client-ca-file=${file("two.crt")}`), []);
+  assert.deepEqual(
+    problems(
+      `--tls-cert-file=${file("one.crt")}`,
+      `--tls-private-key-file=${file("one.key")}`,
+      `--client-ca-file=${file("two.crt")}`,
+    ),
+    [],
+  );
 });
 
 const wrong: [flag: string, ...flags: string[]][] = [
@@ -32,9 +48,17 @@ const wrong: [flag: string, ...flags: string[]][] = [
   ["--client-ca-file", `--client-ca-file=${file("nonsense")}`],
   ["--token-auth-file", `--token-auth-file=${file("nonsense")}`],
   ["--service-account-key-file", `--service-account-key-file=${file("nonsense")}`],
-  ["--authorization-policy-file", "--authorization-mode=ABAC", `--authorization-policy-file=${file("nonsense")}`],
+  [
+    "--authorization-policy-file",
+    "--authorization-mode=ABAC",
+    `--authorization-policy-file=${file("nonsense")}`,
+  ],
   ["--encryption-provider-config", `--encryption-provider-config=${file("nonsense")}`],
-  ["--nodeagent-client-certificate", `--nodeagent-client-certificate=${file("one.crt")}`, `--nodeagent-client-key=${file("two.key")}`],
+  [
+    "--nodeagent-client-certificate",
+    `--nodeagent-client-certificate=${file("one.crt")}`,
+    `--nodeagent-client-key=${file("two.key")}`,
+  ],
 ];
 for (const [flag, ...flags] of wrong) {
   test(`a file of ${flag} that cannot be used is told by name`, () => {

@@ -1,4 +1,5 @@
-// Files that settings name, tried before anything is started: what is wrong with them is told like any other wrong setting.
+// Files that settings name, tried before anything is started: what is wrong with them is told like any other
+// wrong setting.
 import { readFileSync } from "node:fs";
 import { certificatesOf, signingKey, tokenFile, verificationKeys } from "#authn";
 import { abacAuthorizer } from "#authz";
@@ -28,14 +29,20 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
   bundle("client-ca-file", settings.clientCaFile);
   bundle("requestheader-client-ca-file", settings.requestheaderClientCaFile);
   if (settings.tokenAuthFile) attempt("token-auth-file", () => tokenFile(settings.tokenAuthFile));
-  if (settings.serviceAccountSigningKeyFile) attempt("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
-  if (settings.serviceAccountKeyFile.length > 0) attempt("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
-  if (settings.authorizationPolicyFile) attempt("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
+  if (settings.serviceAccountSigningKeyFile)
+    attempt("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
+  if (settings.serviceAccountKeyFile.length > 0)
+    attempt("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
+  if (settings.authorizationPolicyFile)
+    attempt("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
   bundle("store-cafile", settings.storeCafile);
   pair("store-certfile", settings.storeCertfile, settings.storeKeyfile);
   bundle("nodeagent-certificate-authority", settings.nodeagentCertificateAuthority);
   pair("nodeagent-client-certificate", settings.nodeagentClientCertificate, settings.nodeagentClientKey);
   const encryption = settings.encryptionProviderConfig;
-  if (encryption) attempt("encryption-provider-config", () => parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect));
+  if (encryption)
+    attempt("encryption-provider-config", () =>
+      parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect),
+    );
   return problems;
 }

@@ -1,4 +1,5 @@
-// Now and then an HTTP/2 client is asked to connect anew, so that clients spread over the servers behind a balancer.
+// Now and then an HTTP/2 client is asked to connect anew, so that clients spread over the servers behind a
+// balancer.
 import type { ApiStep } from "../steps.ts";
 
 export function goAway(chance: number, random: () => number = Math.random): ApiStep {

@@ -8,7 +8,8 @@ import { inFlightLimit } from "./in-flight.ts";
 const user = (name: string, ...groups: string[]) => ({ name, groups });
 const read = (name = "u") => apiCall({ user: user(name) });
 const write = (name = "u") => apiCall({ method: "POST", user: user(name) });
-const tooMany = (error: unknown): boolean => error instanceof ApiError && error.code === 429 && error.details?.retryAfterSeconds === 1;
+const tooMany = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 429 && error.details?.retryAfterSeconds === 1;
 
 test("past the limit a request is refused at once, and let in again when one is done", async () => {
   const step = inFlightLimit({ reading: 1, writing: 1, queue: false, clock: virtualClock() });
@@ -83,7 +84,13 @@ test("with a queue, users take turns: one with many requests does not hold up on
 test("who waits too long is refused, and who is gone is forgotten", async () => {
   const clock = virtualClock();
   const refused: string[] = [];
-  const step = inFlightLimit({ reading: 1, writing: 0, queue: true, clock, refused: (call) => void refused.push(call.user!.name) });
+  const step = inFlightLimit({
+    reading: 1,
+    writing: 0,
+    queue: true,
+    clock,
+    refused: (call) => void refused.push(call.user!.name),
+  });
   const answer = pending();
   const first = step.run(read(), answer.next);
   const gone = new AbortController();

@@ -94,10 +94,13 @@ class Slots {
     waiter(true);
   }
 
-  /** Resolves to whether a place was got; not when the queue is full, the wait too long or the client gone. */
+  /**
+   * Resolves to whether a place was got; not when the queue is full, the wait too long or the client gone.
+   */
   wait(user: string, clock: Clock, signal: AbortSignal): Promise<boolean> {
     const queue = this.#queues.get(user) ?? [];
-    if (this.#waiting >= mostWaiting || queue.length >= mostWaitingOfOne || signal.aborted) return Promise.resolve(false);
+    if (this.#waiting >= mostWaiting || queue.length >= mostWaitingOfOne || signal.aborted)
+      return Promise.resolve(false);
     return new Promise((resolve) => {
       const give = (entered: boolean): void => {
         cancel();

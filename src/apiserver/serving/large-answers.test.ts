@@ -14,7 +14,8 @@ const answerOf = (size: number, parts = 8): Reply => ({
   body: Array.from({ length: parts }, () => Buffer.alloc(size / parts, "x")),
 });
 const list = (headers = {}, more = {}) => apiCall({ path: "/api/v1/pods", headers, ...more });
-const streamOf = (reply: Reply): ((sink: Sink) => Promise<void>) => (reply.body as { stream: (sink: Sink) => Promise<void> }).stream;
+const streamOf = (reply: Reply): ((sink: Sink) => Promise<void>) =>
+  (reply.body as { stream: (sink: Sink) => Promise<void> }).stream;
 
 const accepted: [header: string | undefined, gzip: boolean][] = [
   [undefined, false],
@@ -25,7 +26,9 @@ const accepted: [header: string | undefined, gzip: boolean][] = [
   ["identity", false],
   ["xgzip", false],
 ];
-for (const [header, gzip] of accepted) test(`accept-encoding ${JSON.stringify(header)} ${gzip ? "takes" : "does not take"} gzip`, () => assert.equal(acceptsGzip(header), gzip));
+for (const [header, gzip] of accepted)
+  test(`accept-encoding ${JSON.stringify(header)} ${gzip ? "takes" : "does not take"} gzip`, () =>
+    assert.equal(acceptsGzip(header), gzip));
 
 const sizes: [name: string, size: number, headers: Record<string, string>, encoding: string | undefined][] = [
   ["a small answer stays as it is", 100 * kib, { "accept-encoding": "gzip" }, undefined],
@@ -55,17 +58,30 @@ for (const [name, size, headers, encoding] of sizes) {
 test("a large answer to a write is compressed, too", async () => {
   const step = largeAnswers({ clock: virtualClock(), compress: true });
   const encodingOf = async (method: string, size: number): Promise<string | undefined> =>
-    (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size)))).headers["content-encoding"] as string | undefined;
-  assert.deepEqual([await encodingOf("PATCH", 200 * kib), await encodingOf("PUT", 200 * kib), await encodingOf("POST", 100 * kib)], ["gzip", "gzip", undefined]);
+    (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size))))
+      .headers["content-encoding"] as string | undefined;
+  assert.deepEqual(
+    [
+      await encodingOf("PATCH", 200 * kib),
+      await encodingOf("PUT", 200 * kib),
+      await encodingOf("POST", 100 * kib),
+    ],
+    ["gzip", "gzip", undefined],
+  );
 });
 
 test("the gate can switch compression off", async () => {
-  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list({ "accept-encoding": "gzip" }), () => Promise.resolve(answerOf(200 * kib)));
+  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(
+    list({ "accept-encoding": "gzip" }),
+    () => Promise.resolve(answerOf(200 * kib)),
+  );
   assert.equal(reply.headers["content-encoding"], undefined);
 });
 
 test("a slow reader gets the answer in pieces, and no more than it takes", async () => {
-  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list(), () => Promise.resolve(answerOf(8192 * kib, 1024)));
+  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list(), () =>
+    Promise.resolve(answerOf(8192 * kib, 1024)),
+  );
   assert.equal(reply.headers["content-length"], String(8192 * kib));
   const sink = memorySink();
   void streamOf(reply)(sink);
@@ -145,15 +161,19 @@ const varied: [vary: string | undefined, told: string][] = [
 for (const [vary, told] of varied) {
   test(`a compressed answer that varied by ${vary} varies by ${told}`, async () => {
     const answer = { ...answerOf(200 * kib), headers: vary === undefined ? {} : { vary } };
-    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(list({ "accept-encoding": "gzip" }), () => Promise.resolve(answer));
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+      list({ "accept-encoding": "gzip" }),
+      () => Promise.resolve(answer),
+    );
     assert.equal(reply.headers["vary"], told);
   });
 }
 
 test("a part of a document is not compressed: it is a part of what was not", async () => {
   for (const size of [200, 2000]) {
-    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(list({ "accept-encoding": "gzip" }), () =>
-      Promise.resolve({ ...answerOf(size * kib), status: 206 }),
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+      list({ "accept-encoding": "gzip" }),
+      () => Promise.resolve({ ...answerOf(size * kib), status: 206 }),
     );
     assert.equal(reply.headers["content-encoding"], undefined);
   }
@@ -163,7 +183,8 @@ test("an answer whose client is gone gives its bytes back", async () => {
   const clock = virtualClock();
   const step = largeAnswers({ clock, compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
-  const ask = (signal?: AbortSignal) => step.run(list({}, signal && { signal }), () => Promise.resolve(answerOf(1000 * kib)));
+  const ask = (signal?: AbortSignal) =>
+    step.run(list({}, signal && { signal }), () => Promise.resolve(answerOf(1000 * kib)));
   await ask(gone.signal);
   const waiting = ask();
   await turn();

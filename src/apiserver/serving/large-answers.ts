@@ -1,5 +1,6 @@
-// Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in sum, so that
-// many slow readers of big lists cannot fill the memory. Whoever comes when the budget is used up waits, then gets 429.
+// Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in
+// sum, so that many slow readers of big lists cannot fill the memory. Whoever comes when the budget is used
+// up waits, then gets 429.
 //
 //   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
 import { createGzip } from "node:zlib";
@@ -21,20 +22,28 @@ const budgetFrom = 256 * 1024;
 const pieceBytes = 256 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 15_000;
-/** A reader that takes nothing is given up after a while; at the next look, where others wait for what it holds. */
+/**
+ * A reader that takes nothing is given up after a while; at the next look, where others wait for what it
+ * holds.
+ */
 const stalledMilliseconds = 300_000;
 const lookMilliseconds = 10_000;
 const mostEstimates = 1000;
 /** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
 const longestRemembered = 4096;
 
-export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 }: LargeAnswerOptions): ApiStep {
+export function largeAnswers({
+  clock,
+  compress,
+  budgetBytes = 512 * 1024 * 1024,
+}: LargeAnswerOptions): ApiStep {
   const budget = new ByteBudget(budgetBytes);
   /** How large the last answer to the same question was. */
   const estimates = new Map<string, number>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
-    const question = call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
+    const question =
+      call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
     const estimate = estimates.get(question) ?? 0;
     // Answers in process hand their buffers over; there is no slow reader.
     const inProcess = call.call.peer.address === "";
@@ -67,11 +76,16 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     estimates.set(question, size);
   }
 
-  const wantsGzip = (call: ApiCall): boolean => compress && acceptsGzip(header(call.call.headers, "accept-encoding"));
+  const wantsGzip = (call: ApiCall): boolean =>
+    compress && acceptsGzip(header(call.call.headers, "accept-encoding"));
 
   function compressed(call: ApiCall, reply: Reply, parts: readonly Uint8Array[]): Reply {
     if (!wantsGzip(call) || reply.status === 206) return reply;
-    return { ...reply, headers: gzipped(reply.headers), body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) } };
+    return {
+      ...reply,
+      headers: gzipped(reply.headers),
+      body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) },
+    };
   }
 
   /** What a write answers is one object: it waits for nobody. */
@@ -91,7 +105,9 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     const gzip = wantsGzip(call) && reply.status !== 206;
     const stream = async (sink: Sink): Promise<void> => {
       try {
-        await (gzip ? writeCompressed(parts, patient(sink, clock, budget)) : writePlain(parts, patient(sink, clock, budget)));
+        await (gzip
+          ? writeCompressed(parts, patient(sink, clock, budget))
+          : writePlain(parts, patient(sink, clock, budget)));
       } finally {
         release();
       }
@@ -99,18 +115,31 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     const { signal } = call.call;
     if (signal.aborted) release();
     signal.addEventListener("abort", release, { once: true });
-    return { ...reply, headers: gzip ? gzipped(reply.headers) : { ...reply.headers, "content-length": String(size) }, body: { stream } };
+    return {
+      ...reply,
+      headers: gzip ? gzipped(reply.headers) : { ...reply.headers, "content-length": String(size) },
+      body: { stream },
+    };
   }
 
   return {
     name: "large answers",
-    run: (call, next) => (call.method !== "GET" ? written(call, next) : call.target.verb === "watch" ? next() : answer(call, next)),
+    run: (call, next) =>
+      call.method !== "GET"
+        ? written(call, next)
+        : call.target.verb === "watch"
+          ? next()
+          : answer(call, next),
   };
 }
 
 function gzipped(headers: Reply["headers"]): Reply["headers"] {
   const vary = headers["vary"] === undefined ? "Accept-Encoding" : String(headers["vary"]);
-  return { ...headers, "content-encoding": "gzip", vary: /\baccept-encoding\b/i.test(vary) ? vary : `Accept-Encoding, ${vary}` };
+  return {
+    ...headers,
+    "content-encoding": "gzip",
+    vary: /\baccept-encoding\b/i.test(vary) ? vary : `Accept-Encoding, ${vary}`,
+  };
 }
 
 /** A sink that does not wait for its reader for ever. */
@@ -124,7 +153,8 @@ function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
       if (sink.backlogBytes < unread) since = clock.now();
       unread = sink.backlogBytes;
       const idle = clock.now() - since;
-      if (idle >= stalledMilliseconds || (idle > 0 && budget.wanted)) late.reject(new Error("the client does not read its answer"));
+      if (idle >= stalledMilliseconds || (idle > 0 && budget.wanted))
+        late.reject(new Error("the client does not read its answer"));
       else cancel = clock.after(lookMilliseconds, look);
     }
     try {
@@ -147,7 +177,10 @@ const questionOf = ({ target, query, call }: ApiCall): string =>
   `${target.path} ${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""} ${header(call.headers, "accept") ?? ""}`;
 
 export function acceptsGzip(accepted: string | undefined): boolean {
-  return accepted !== undefined && accepted.split(",").some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(part));
+  return (
+    accepted !== undefined &&
+    accepted.split(",").some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(part))
+  );
 }
 
 function partsOf(body: Body | undefined): readonly Uint8Array[] | undefined {
@@ -174,7 +207,8 @@ function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
     if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
     small = [];
     size = 0;
-    if (part.length >= pieceBytes) for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
+    if (part.length >= pieceBytes)
+      for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
   }
   if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
 }
@@ -194,7 +228,8 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
   const feed = async (): Promise<void> => {
     for (const piece of pieces(parts)) {
       if (gzip.destroyed) return;
-      if (!gzip.write(piece)) await new Promise<void>((resolve) => gzip.once("drain", resolve).once("close", resolve));
+      if (!gzip.write(piece))
+        await new Promise<void>((resolve) => gzip.once("drain", resolve).once("close", resolve));
     }
     gzip.end();
   };

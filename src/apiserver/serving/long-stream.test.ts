@@ -33,7 +33,10 @@ test("a throttled sink passes on a second's worth at once and the rest at the ra
   inner.read();
   await turn();
   assert.equal(drained, true);
-  assert.equal(Buffer.concat(inner.chunks).toString(), "0".repeat(1000) + "1".repeat(1000) + "2".repeat(1000));
+  assert.equal(
+    Buffer.concat(inner.chunks).toString(),
+    "0".repeat(1000) + "1".repeat(1000) + "2".repeat(1000),
+  );
 });
 
 test("a client that is gone frees what waited for it", async () => {

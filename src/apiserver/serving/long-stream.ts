@@ -1,4 +1,5 @@
-// The sink of a long-running answer, as the server wants it: it can be ended from outside, and held to a rate.
+// The sink of a long-running answer, as the server wants it: it can be ended from outside, and held to a
+// rate.
 import type { Clock } from "#base";
 import type { Sink } from "#http";
 
@@ -47,7 +48,8 @@ export function throttledSink(sink: Sink, bytesPerSecond: number, clock: Clock):
       if (part.length === chunk.length) queue.shift();
       else queue[0] = chunk.subarray(part.length);
     }
-    if (queue.length > 0) cancel = clock.after(Math.max(10, Math.min(1000, (queued / bytesPerSecond) * 1000)), send);
+    if (queue.length > 0)
+      cancel = clock.after(Math.max(10, Math.min(1000, (queued / bytesPerSecond) * 1000)), send);
     else settle();
   };
   sink.closed.addEventListener(

@@ -16,7 +16,8 @@ export function strictTransport(directives: readonly string[]): ApiStep {
 
 const fixed = {
   "access-control-allow-methods": "POST, GET, OPTIONS, PUT, DELETE, PATCH",
-  "access-control-allow-headers": "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since",
+  "access-control-allow-headers":
+    "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since",
   "access-control-expose-headers": "Date",
   "access-control-allow-credentials": "true",
 };
@@ -37,8 +38,8 @@ export function crossOrigin(patterns: readonly string[]): ApiStep {
 }
 
 /**
- * Whether a pattern matches an origin. The match must reach over the whole host name, so that a pattern whose author
- * forgot the anchors does not let `example.com.evil.test` in.
+ * Whether a pattern matches an origin. The match must reach over the whole host name, so that a pattern whose
+ * author forgot the anchors does not let `example.com.evil.test` in.
  */
 export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   const compiled = patterns.map((pattern) => new RegExp(pattern));

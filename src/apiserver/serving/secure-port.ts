@@ -25,10 +25,25 @@ export interface SecurePort {
   readonly url: string;
 }
 
-export async function openSecurePort({ settings, clock, log, handle, pair, signal }: SecurePortOptions): Promise<SecurePort> {
-  const main = settings.tlsCertFile !== "" ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile } : (pair?.() ?? ownPair(settings, clock));
-  const certificates = servingCertificates(main, settings.tlsSniCertKey, tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites));
-  // Clients are asked for a certificate only where one could be of use: browsers bother their user with the question.
+export async function openSecurePort({
+  settings,
+  clock,
+  log,
+  handle,
+  pair,
+  signal,
+}: SecurePortOptions): Promise<SecurePort> {
+  const main =
+    settings.tlsCertFile !== ""
+      ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile }
+      : (pair?.() ?? ownPair(settings, clock));
+  const certificates = servingCertificates(
+    main,
+    settings.tlsSniCertKey,
+    tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites),
+  );
+  // Clients are asked for a certificate only where one could be of use: browsers bother their user with the
+  // question.
   const requestCert = settings.clientCaFile !== "" || settings.requestheaderClientCaFile !== "";
   const host = settings.bindAddress || "0.0.0.0";
   const listener = await listen({
@@ -39,7 +54,10 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     reusePort: settings.permitPortSharing,
-    onProblem: (error) => log.error("a connection was lost by a mistake of this program", { error: error.stack ?? error.message }),
+    onProblem: (error) =>
+      log.error("a connection was lost by a mistake of this program", {
+        error: error.stack ?? error.message,
+      }),
   }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(refusalOf(error, host, settings.securePort), { cause: error });
   });
@@ -50,7 +68,10 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
       listener.setSecureContext(context);
       log.info("the serving certificate was read again");
     },
-    problem: (error) => log.error("a changed serving certificate cannot be used; the one before is kept", { error: error.message }),
+    problem: (error) =>
+      log.error("a changed serving certificate cannot be used; the one before is kept", {
+        error: error.message,
+      }),
   });
   return { listener, certificate: certificates.certificate, url: urlOf(listener) };
 }
@@ -59,7 +80,8 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
 function refusalOf({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   if (code === "EADDRINUSE") return `--secure-port=${port}: another program listens on this port of ${host}`;
   if (code === "EACCES") return `--secure-port=${port}: this user may not listen on this port`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `--bind-address=${host}: this machine has no such address`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `--bind-address=${host}: this machine has no such address`;
   return message;
 }
 
@@ -71,14 +93,21 @@ function urlOf({ address: { address, port } }: Listener): string {
 /** A pair made by the server itself, kept so that it is the same after a restart. */
 function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key: string } {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
-  const [certFile, keyFile] = [join(settings.certDir, "apiserver.crt"), join(settings.certDir, "apiserver.key")];
+  const [certFile, keyFile] = [
+    join(settings.certDir, "apiserver.crt"),
+    join(settings.certDir, "apiserver.key"),
+  ];
   try {
     const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { cert: found.certificate, key: found.key };
+    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000))
+      return { cert: found.certificate, key: found.key };
   } catch {
     // None yet.
   }
-  const made = selfSigned({ commonName: `${names[0]}@${Math.trunc(clock.now() / 1000)}` }, names, { now: clock.now(), days: 365 });
+  const made = selfSigned({ commonName: `${names[0]}@${Math.trunc(clock.now() / 1000)}` }, names, {
+    now: clock.now(),
+    days: 365,
+  });
   writePair(made, certFile, keyFile);
   return { cert: made.certificate, key: made.key };
 }
@@ -86,7 +115,8 @@ function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key
 /** The address that other members of the cluster reach this server at. */
 export function publicAddress(settings: ApiserverSettings): string {
   if (settings.advertiseAddress) return settings.advertiseAddress;
-  if (settings.bindAddress && settings.bindAddress !== "0.0.0.0" && settings.bindAddress !== "::") return settings.bindAddress;
+  if (settings.bindAddress && settings.bindAddress !== "0.0.0.0" && settings.bindAddress !== "::")
+    return settings.bindAddress;
   const found = Object.values(networkInterfaces())
     .flat()
     .find((item) => item && !item.internal && item.family === "IPv4");
@@ -96,5 +126,7 @@ export function publicAddress(settings: ApiserverSettings): string {
 /** Host and port in URLs that are handed out. */
 export function externalAddress(settings: ApiserverSettings): string {
   const host = settings.externalHostname || publicAddress(settings);
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]:${settings.securePort}` : `${host}:${settings.securePort}`;
+  return host.includes(":") && !host.startsWith("[")
+    ? `[${host}]:${settings.securePort}`
+    : `${host}:${settings.securePort}`;
 }

@@ -4,7 +4,11 @@ import { dialects, groupName } from "#dialect";
 import { servedApis } from "./served-apis.ts";
 
 const flow = groupName(dialects.orch, { group: "flowcontrol.apiserver", branded: true });
-const cases: [config: Record<string, string>, api: [group: string, version: string, resource: string], served: boolean][] = [
+const cases: [
+  config: Record<string, string>,
+  api: [group: string, version: string, resource: string],
+  served: boolean,
+][] = [
   [{}, ["apps", "v1", "deployments"], true],
   [{}, ["x", "v1beta1", "y"], false],
   [{}, ["x", "v1alpha1", "y"], false],
@@ -23,5 +27,6 @@ const cases: [config: Record<string, string>, api: [group: string, version: stri
   [{ "v1/pods": "0" }, ["", "v1", "pods"], false],
 ];
 for (const [config, api, served] of cases) {
-  test(`${JSON.stringify(config)} ${served ? "serves" : "does not serve"} ${api.join("/")}`, () => assert.equal(servedApis(config, dialects.orch)(...api), served));
+  test(`${JSON.stringify(config)} ${served ? "serves" : "does not serve"} ${api.join("/")}`, () =>
+    assert.equal(servedApis(config, dialects.orch)(...api), served));
 }

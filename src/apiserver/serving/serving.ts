@@ -1,4 +1,5 @@
-// Everything around the endpoints that settings switch: limits, headers, compression, counting, profiling, and the way out.
+// Everything around the endpoints that settings switch: limits, headers, compression, counting, profiling,
+// and the way out.
 import { type Clock, type Log, type Metrics, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "../api-call.ts";
@@ -58,7 +59,10 @@ export interface Serving {
 }
 
 export function servingFor({ dialect, settings, enabled, clock, log, served }: ServingOptions): Serving {
-  const metrics = createMetrics({ disabled: settings.disabledMetrics, allowedLabels: settings.allowMetricLabels });
+  const metrics = createMetrics({
+    disabled: settings.disabledMetrics,
+    allowedLabels: settings.allowMetricLabels,
+  });
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = processMetrics(metrics);
   buildInfo(metrics, dialect);
@@ -80,9 +84,18 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
     requests,
     profiling,
     steps: {
-      outer: [gate({ lifecycle, observer: requests, clock, streamBytesPerSecond: settings.maxConnectionBytesPerSec })],
+      outer: [
+        gate({
+          lifecycle,
+          observer: requests,
+          clock,
+          streamBytesPerSecond: settings.maxConnectionBytesPerSec,
+        }),
+      ],
       early: [
-        ...(settings.strictTransportSecurityDirectives.length > 0 ? [strictTransport(settings.strictTransportSecurityDirectives)] : []),
+        ...(settings.strictTransportSecurityDirectives.length > 0
+          ? [strictTransport(settings.strictTransportSecurityDirectives)]
+          : []),
         ...(settings.goawayChance > 0 ? [goAway(settings.goawayChance)] : []),
         deadline({ clock, requestTimeoutMilliseconds: settings.requestTimeout }),
         ...(settings.corsAllowedOrigins.length > 0 ? [crossOrigin(settings.corsAllowedOrigins)] : []),
@@ -105,14 +118,23 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
     ],
-    shownPaths: ["/metrics", ...(told ? ["/metrics/slis"] : []), ...(settings.enableLogsHandler ? ["/logs"] : [])],
+    shownPaths: [
+      "/metrics",
+      ...(told ? ["/metrics/slis"] : []),
+      ...(settings.enableLogsHandler ? ["/logs"] : []),
+    ],
     stop: stopMeasuring,
   };
 }
 
 function buildInfo(metrics: Metrics, dialect: Dialect): void {
   metrics
-    .gauge({ name: `${dialect.data.metricPrefix}build_info`, help: "Always 1; the labels tell what runs.", stability: "ALPHA", labels: ["platform", "runtime"] })
+    .gauge({
+      name: `${dialect.data.metricPrefix}build_info`,
+      help: "Always 1; the labels tell what runs.",
+      stability: "ALPHA",
+      labels: ["platform", "runtime"],
+    })
     .with(`${process.platform}/${process.arch}`, process.version)
     .set(1);
 }

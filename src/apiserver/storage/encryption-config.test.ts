@@ -6,7 +6,10 @@ import { aesCbc, parseEncryptionConfig } from "./encryption-config.ts";
 const dialect = dialects.orch;
 const version = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
 const secret = Buffer.alloc(32, 7).toString("base64");
-const config = (resources: unknown, head: object = { kind: "EncryptionConfiguration", apiVersion: version }): string => JSON.stringify({ ...head, resources });
+const config = (
+  resources: unknown,
+  head: object = { kind: "EncryptionConfiguration", apiVersion: version },
+): string => JSON.stringify({ ...head, resources });
 const gcm = { aesgcm: { keys: [{ name: "k1", secret }] } };
 const parse = (text: string) => parseEncryptionConfig(text, "enc.yaml", dialect);
 
@@ -30,7 +33,10 @@ for (const [pattern, resource, group, matches] of patterns) {
 test("the first entry that means a resource counts, and its providers keep their order", () => {
   const table = parse(
     config([
-      { resources: ["secrets"], providers: [{ aescbc: { keys: [{ name: "old", secret }] } }, gcm, { identity: {} }] },
+      {
+        resources: ["secrets"],
+        providers: [{ aescbc: { keys: [{ name: "old", secret }] } }, gcm, { identity: {} }],
+      },
       { resources: ["*.*"], providers: [gcm] },
     ]),
   );
@@ -42,23 +48,50 @@ test("the first entry that means a resource counts, and its providers keep their
 });
 
 const wrong: [name: string, text: string, message: RegExp][] = [
-  ["another kind", config([], { kind: "Config", apiVersion: version }), /must be of kind EncryptionConfiguration/],
+  [
+    "another kind",
+    config([], { kind: "Config", apiVersion: version }),
+    /must be of kind EncryptionConfiguration/,
+  ],
   ["no resources", config([]), /resources: must be a list/],
   ["no providers", config([{ resources: ["secrets"], providers: [] }]), /resources\[0\]\.providers/],
   ["a bare star", config([{ resources: ["*"], providers: [gcm] }]), /\*\. means all/],
   ["a resource in all groups", config([{ resources: ["secrets.*"], providers: [gcm] }]), /all groups/],
-  ["two providers in one entry", config([{ resources: ["secrets"], providers: [{ ...gcm, identity: {} }] }]), /exactly one provider/],
-  ["an external key service", config([{ resources: ["secrets"], providers: [{ kms: {} }] }]), /kms: this provider is not there/],
-  ["a key that is too short", config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "AAAA" }] } }] }]), /16, 24 or 32 bytes, not 3/],
-  ["a key that is not base64", config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "?" }] } }] }]), /must be base64/],
-  ["a field nobody knows", config([{ resources: ["secrets"], providers: [gcm], more: 1 }]), /more: unknown field/],
+  [
+    "two providers in one entry",
+    config([{ resources: ["secrets"], providers: [{ ...gcm, identity: {} }] }]),
+    /exactly one provider/,
+  ],
+  [
+    "an external key service",
+    config([{ resources: ["secrets"], providers: [{ kms: {} }] }]),
+    /kms: this provider is not there/,
+  ],
+  [
+    "a key that is too short",
+    config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "AAAA" }] } }] }]),
+    /16, 24 or 32 bytes, not 3/,
+  ],
+  [
+    "a key that is not base64",
+    config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "?" }] } }] }]),
+    /must be base64/,
+  ],
+  [
+    "a field nobody knows",
+    config([{ resources: ["secrets"], providers: [gcm], more: 1 }]),
+    /more: unknown field/,
+  ],
   ["a file that is no YAML", "{", /enc\.yaml/],
 ];
 for (const [name, text, message] of wrong) {
   test(`${name} is refused by name, without telling keys`, () =>
     assert.throws(
       () => parse(text),
-      (error: Error) => message.test(error.message) && error.message.startsWith("enc.yaml: ") && !error.message.includes(secret),
+      (error: Error) =>
+        message.test(error.message) &&
+        error.message.startsWith("enc.yaml: ") &&
+        !error.message.includes(secret),
     ));
 }
 

@@ -24,8 +24,11 @@ export function parseEncryptionConfig(text: string, file: string, dialect: Diale
   try {
     const root = mapping(parseYaml(text).value, "the file");
     const apiVersion = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
-    if (root["kind"] !== "EncryptionConfiguration" || root["apiVersion"] !== apiVersion) throw new Wrong(`must be of kind EncryptionConfiguration and apiVersion ${apiVersion}`);
-    const rules = list(root["resources"], "resources").map((item, at) => ruleOf(mapping(item, `resources[${at}]`), `resources[${at}]`));
+    if (root["kind"] !== "EncryptionConfiguration" || root["apiVersion"] !== apiVersion)
+      throw new Wrong(`must be of kind EncryptionConfiguration and apiVersion ${apiVersion}`);
+    const rules = list(root["resources"], "resources").map((item, at) =>
+      ruleOf(mapping(item, `resources[${at}]`), `resources[${at}]`),
+    );
     return (id) => rules.find(({ matches }) => matches(id))?.providers;
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
@@ -39,8 +42,12 @@ interface Rule {
 
 function ruleOf(item: Readonly<Record<string, unknown>>, path: string): Rule {
   only(item, ["resources", "providers"], path);
-  const names = list(item["resources"], `${path}.resources`).map((name, at) => resourcePattern(name, `${path}.resources[${at}]`));
-  const providers = list(item["providers"], `${path}.providers`).flatMap((provider, at) => providersOf(mapping(provider, `${path}.providers[${at}]`), `${path}.providers[${at}]`));
+  const names = list(item["resources"], `${path}.resources`).map((name, at) =>
+    resourcePattern(name, `${path}.resources[${at}]`),
+  );
+  const providers = list(item["providers"], `${path}.providers`).flatMap((provider, at) =>
+    providersOf(mapping(provider, `${path}.providers[${at}]`), `${path}.providers[${at}]`),
+  );
   return { matches: (id) => names.some((matches) => matches(id)), providers };
 }
 
@@ -50,7 +57,8 @@ function resourcePattern(name: unknown, path: string): (id: ResourceId) => boole
     throw new Wrong(`${path}: must be a resource such as secrets, deployments.apps, *.apps, *. or *.*`);
   const cut = name.indexOf(".");
   const [resource, group] = cut < 0 ? [name, ""] : [name.slice(0, cut), name.slice(cut + 1)];
-  if (resource === "*" && cut < 0) throw new Wrong(`${path}: *. means all of the core group, *.* means everything`);
+  if (resource === "*" && cut < 0)
+    throw new Wrong(`${path}: *. means all of the core group, *.* means everything`);
   if (group === "*" && resource !== "*") throw new Wrong(`${path}: a resource cannot be meant in all groups`);
   return (id) => (resource === "*" || id.resource === resource) && (group === "*" || id.group === group);
 }
@@ -73,10 +81,13 @@ function providersOf(provider: Readonly<Record<string, unknown>>, path: string):
 function keysOf(provider: unknown, path: string): { key: string; secret: Buffer }[] {
   return list(mapping(provider, path)["keys"], `${path}.keys`).map((item, at) => {
     const { name, secret } = mapping(item, `${path}.keys[${at}]`);
-    if (typeof name !== "string" || name === "" || name.includes(":")) throw new Wrong(`${path}.keys[${at}].name: must be a name without a colon`);
-    if (typeof secret !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(secret)) throw new Wrong(`${path}.keys[${at}].secret: must be base64`);
+    if (typeof name !== "string" || name === "" || name.includes(":"))
+      throw new Wrong(`${path}.keys[${at}].name: must be a name without a colon`);
+    if (typeof secret !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(secret))
+      throw new Wrong(`${path}.keys[${at}].secret: must be base64`);
     const bytes = Buffer.from(secret, "base64");
-    if (![16, 24, 32].includes(bytes.length)) throw new Wrong(`${path}.keys[${at}].secret: must have 16, 24 or 32 bytes, not ${bytes.length}`);
+    if (![16, 24, 32].includes(bytes.length))
+      throw new Wrong(`${path}.keys[${at}].secret: must have 16, 24 or 32 bytes, not ${bytes.length}`);
     return { key: name, secret: bytes };
   });
 }
@@ -94,7 +105,8 @@ export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider 
       return Buffer.concat([vector, cipher.update(value), cipher.final()]);
     },
     open: (sealed) => {
-      if (sealed.length < 2 * vectorBytes || sealed.length % vectorBytes !== 0) throw new Error("it is cut short");
+      if (sealed.length < 2 * vectorBytes || sealed.length % vectorBytes !== 0)
+        throw new Error("it is cut short");
       const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, vectorBytes));
       return Buffer.concat([decipher.update(sealed.subarray(vectorBytes)), decipher.final()]);
     },
@@ -102,16 +114,19 @@ export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider 
 }
 
 function mapping(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Wrong(`${path}: must be a mapping`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Wrong(`${path}: must be a mapping`);
   return value as Record<string, unknown>;
 }
 
 function list(value: unknown, path: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length === 0) throw new Wrong(`${path}: must be a list with at least one item`);
+  if (!Array.isArray(value) || value.length === 0)
+    throw new Wrong(`${path}: must be a list with at least one item`);
   return value as readonly unknown[];
 }
 
 function only(value: Readonly<Record<string, unknown>>, names: readonly string[], path: string): void {
   const other = Object.keys(value).find((name) => !names.includes(name));
-  if (other !== undefined) throw new Wrong(`${path}.${other}: unknown field; known are ${names.join(" and ")}`);
+  if (other !== undefined)
+    throw new Wrong(`${path}.${other}: unknown field; known are ${names.join(" and ")}`);
 }

@@ -15,7 +15,15 @@ const config = (...names: string[]): string =>
   JSON.stringify({
     kind: "EncryptionConfiguration",
     apiVersion: `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`,
-    resources: [{ resources: ["secrets"], providers: [{ aesgcm: { keys: names.map((name, at) => ({ name, secret: secretOf(at + 1) })) } }, { identity: {} }] }],
+    resources: [
+      {
+        resources: ["secrets"],
+        providers: [
+          { aesgcm: { keys: names.map((name, at) => ({ name, secret: secretOf(at + 1) })) } },
+          { identity: {} },
+        ],
+      },
+    ],
   });
 
 async function setUp(t: TestContext, ...flags: string[]) {
@@ -30,9 +38,18 @@ async function setUp(t: TestContext, ...flags: string[]) {
     stop.abort();
     await plain.close();
   });
-  const { values: settings } = settleFlags(dialect, ["--store-servers=memory://", `--encryption-provider-config=${file}`, ...flags]);
-  const strategies = [{ resource: "secrets", hub: { kind: { group: "", branded: false, version: "v1", kind: "Secret" } } }] as never;
-  const store = await openStoreFor({ settings, dialect, strategies, storePrefix: "/registry", clock, log: silentLog, signal: stop.signal }, plain);
+  const { values: settings } = settleFlags(dialect, [
+    "--store-servers=memory://",
+    `--encryption-provider-config=${file}`,
+    ...flags,
+  ]);
+  const strategies = [
+    { resource: "secrets", hub: { kind: { group: "", branded: false, version: "v1", kind: "Secret" } } },
+  ] as never;
+  const store = await openStoreFor(
+    { settings, dialect, strategies, storePrefix: "/registry", clock, log: silentLog, signal: stop.signal },
+    plain,
+  );
   const keyOf = async (name: string): Promise<string> => {
     await store.write({ key: `/registry/secrets/ns/${name}`, value: Buffer.from("value"), expect: "absent" });
     const { entries } = await plain.read({ key: `/registry/secrets/ns/${name}` });
@@ -61,12 +78,34 @@ test("otherwise the encryption configuration is that of the start", async (t) =>
 
 test("a store elsewhere that does not come is named with its place", async () => {
   const { values: settings } = settleFlags(dialect, ["--store-servers=http://127.0.0.1:1"]);
-  const options = { settings, dialect, strategies: [], storePrefix: "/registry", clock: virtualClock(), log: silentLog, signal: new AbortController().signal };
-  await assert.rejects(openStoreFor({ ...options, patienceMilliseconds: 0 }), /^Error: the store at http:\/\/127\.0\.0\.1:1 cannot be reached: /);
+  const options = {
+    settings,
+    dialect,
+    strategies: [],
+    storePrefix: "/registry",
+    clock: virtualClock(),
+    log: silentLog,
+    signal: new AbortController().signal,
+  };
+  await assert.rejects(
+    openStoreFor({ ...options, patienceMilliseconds: 0 }),
+    /^Error: the store at http:\/\/127\.0\.0\.1:1 cannot be reached: /,
+  );
 });
 
 test("a data folder that cannot be is refused at once", async () => {
   const { values: settings } = settleFlags(dialect, ["--data-dir=/proc/orch-none"]);
-  const options = { settings, dialect, strategies: [], storePrefix: "/registry", clock: virtualClock(), log: silentLog, signal: new AbortController().signal };
-  await assert.rejects(openStoreFor(options), /^Error: --data-dir=\/proc\/orch-none: objects cannot be kept there: /);
+  const options = {
+    settings,
+    dialect,
+    strategies: [],
+    storePrefix: "/registry",
+    clock: virtualClock(),
+    log: silentLog,
+    signal: new AbortController().signal,
+  };
+  await assert.rejects(
+    openStoreFor(options),
+    /^Error: --data-dir=\/proc\/orch-none: objects cannot be kept there: /,
+  );
 });

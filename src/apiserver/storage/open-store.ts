@@ -1,4 +1,5 @@
-// The store that the settings ask for: embedded, in memory or etcd, with its values encrypted where a file says so.
+// The store that the settings ask for: embedded, in memory or etcd, with its values encrypted where a file
+// says so.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
@@ -25,7 +26,11 @@ export interface StoreOptions {
 /** `given` takes the place of the store that the settings name. */
 export async function openStoreFor(options: StoreOptions, given?: Store): Promise<Store> {
   const { settings } = options;
-  const store = given ?? (settings.storeServers[0]?.startsWith("memory:") === false ? await remoteStore(options) : await localStore(settings, options.clock));
+  const store =
+    given ??
+    (settings.storeServers[0]?.startsWith("memory:") === false
+      ? await remoteStore(options)
+      : await localStore(settings, options.clock));
   if (settings.encryptionProviderConfig === "") return store;
   try {
     return encrypted(store, providersByKey(options));
@@ -41,7 +46,10 @@ async function localStore(settings: ApiserverSettings, clock: Clock): Promise<St
   try {
     makeFolder(dir);
   } catch (error) {
-    throw new Error(`--data-dir=${settings.dataDir}: objects cannot be kept there: ${(error as Error).message}`, { cause: error });
+    throw new Error(
+      `--data-dir=${settings.dataDir}: objects cannot be kept there: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
   return await openStore({ dir });
 }
@@ -50,14 +58,28 @@ const usualPatienceMilliseconds = 60_000;
 const pauseMilliseconds = 1000;
 
 /** A store elsewhere may come up after us: it is waited for, but not for ever. */
-async function remoteStore({ settings, clock, log, patienceMilliseconds = usualPatienceMilliseconds }: StoreOptions): Promise<Store> {
+async function remoteStore({
+  settings,
+  clock,
+  log,
+  patienceMilliseconds = usualPatienceMilliseconds,
+}: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
   // Read anew for every connection, so that files may be replaced.
   const tls = () => ({
     ...(storeCafile && { ca: readFileSync(storeCafile, "utf8") }),
-    ...(storeCertfile && { cert: readFileSync(storeCertfile, "utf8"), key: readFileSync(storeKeyfile, "utf8") }),
+    ...(storeCertfile && {
+      cert: readFileSync(storeCertfile, "utf8"),
+      key: readFileSync(storeKeyfile, "utf8"),
+    }),
   });
-  const store = await openStore({ etcd: { endpoints, ...(storeCafile + storeCertfile !== "" && { tls }), leaseReuseSeconds: settings.leaseReuseDurationSeconds } });
+  const store = await openStore({
+    etcd: {
+      endpoints,
+      ...(storeCafile + storeCertfile !== "" && { tls }),
+      leaseReuseSeconds: settings.leaseReuseDurationSeconds,
+    },
+  });
   const until = clock.now() + patienceMilliseconds;
   for (let attempt = 0; ; attempt++, await clock.sleep(pauseMilliseconds)) {
     try {
@@ -67,21 +89,39 @@ async function remoteStore({ settings, clock, log, patienceMilliseconds = usualP
       if (!isAway(error) || clock.now() >= until) {
         await store.close();
         if (!isAway(error)) throw error;
-        throw new Error(`the store at ${endpoints.join(", ")} cannot be reached: ${(error as Error).message}`, { cause: error });
+        throw new Error(
+          `the store at ${endpoints.join(", ")} cannot be reached: ${(error as Error).message}`,
+          { cause: error },
+        );
       }
-      if (attempt % 10 === 0) log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
+      if (attempt % 10 === 0)
+        log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
     }
   }
 }
 
-const isAway = (error: unknown): boolean => error instanceof GrpcError && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED");
+const isAway = (error: unknown): boolean =>
+  error instanceof GrpcError && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED");
 
 const asTheyAre: readonly EncryptionProvider[] = [identity];
 const lookEveryMilliseconds = 60_000;
 
 /** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
-function providersByKey({ settings, dialect, strategies, storePrefix, clock, log, signal }: StoreOptions): (key: string) => readonly EncryptionProvider[] {
-  const places = new Map<string, ResourceId>(strategies.map(({ resource, storagePath, hub }) => [storagePath ?? resource, { resource, group: groupName(dialect, hub.kind) }]));
+function providersByKey({
+  settings,
+  dialect,
+  strategies,
+  storePrefix,
+  clock,
+  log,
+  signal,
+}: StoreOptions): (key: string) => readonly EncryptionProvider[] {
+  const places = new Map<string, ResourceId>(
+    strategies.map(({ resource, storagePath, hub }) => [
+      storagePath ?? resource,
+      { resource, group: groupName(dialect, hub.kind) },
+    ]),
+  );
   const file = settings.encryptionProviderConfig;
   const read = (): string => readFileSync(file, "utf8");
   let text = read();
@@ -95,7 +135,9 @@ function providersByKey({ settings, dialect, strategies, storePrefix, clock, log
         log.info("the encryption configuration was read again", { file });
       }
     } catch (error) {
-      log.error("a changed encryption configuration cannot be used; the one before is kept", { error: (error as Error).message });
+      log.error("a changed encryption configuration cannot be used; the one before is kept", {
+        error: (error as Error).message,
+      });
     }
     cancel = clock.after(lookEveryMilliseconds, look);
   };

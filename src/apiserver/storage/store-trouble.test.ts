@@ -9,7 +9,13 @@ const late = new GrpcError("DEADLINE_EXCEEDED", "no answer within 10000 ms");
 const lost = new GrpcError("UNAVAILABLE", "the connection broke");
 const refused = new GrpcError("UNAVAILABLE", "nobody listens", { unprocessed: true });
 
-const cases: [name: string, error: unknown, isWrite: boolean, code: number | undefined, again: number | undefined][] = [
+const cases: [
+  name: string,
+  error: unknown,
+  isWrite: boolean,
+  code: number | undefined,
+  again: number | undefined,
+][] = [
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
   ["a crowd of writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],

@@ -7,15 +7,35 @@ import { NotYet } from "#watchcache";
 const againSeconds = 1;
 const away = "the store cannot be reached at the moment";
 
-/** Undefined for errors that are not the store's, and for those that nobody can do anything about but whoever reads the log. */
+/**
+ * Undefined for errors that are not the store's, and for those that nobody can do anything about but whoever
+ * reads the log.
+ */
 export function storeTrouble(error: unknown, isWrite: boolean): ApiError | undefined {
-  if (error instanceof StoreFull) return new ApiError(500, "InternalError", "Internal error occurred: the store has no space left; nothing was written");
-  if (error instanceof StoreBusy) return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
+  if (error instanceof StoreFull)
+    return new ApiError(
+      500,
+      "InternalError",
+      "Internal error occurred: the store has no space left; nothing was written",
+    );
+  if (error instanceof StoreBusy)
+    return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");
-  if (error instanceof NotYet) return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", { retryAfterSeconds: againSeconds });
+  if (error instanceof NotYet)
+    return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", {
+      retryAfterSeconds: againSeconds,
+    });
   if (!(error instanceof GrpcError)) return undefined;
   if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
-  if (isWrite && !error.unprocessed) return new ApiError(504, "Timeout", "Timeout: the store did not answer in time; the write may or may not have been done");
-  if (error.code === "DEADLINE_EXCEEDED") return new ApiError(504, "Timeout", "Timeout: the store did not answer in time", { retryAfterSeconds: againSeconds });
+  if (isWrite && !error.unprocessed)
+    return new ApiError(
+      504,
+      "Timeout",
+      "Timeout: the store did not answer in time; the write may or may not have been done",
+    );
+  if (error.code === "DEADLINE_EXCEEDED")
+    return new ApiError(504, "Timeout", "Timeout: the store did not answer in time", {
+      retryAfterSeconds: againSeconds,
+    });
   return new ApiError(503, "ServiceUnavailable", away, { retryAfterSeconds: againSeconds });
 }

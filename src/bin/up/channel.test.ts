@@ -22,7 +22,9 @@ const reasons: [name: string, end: (child: ChildProcess) => void, reason: string
 ];
 for (const [name, end, reason] of reasons) {
   test(`a program that is ${name} knows why it stops`, async () => {
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    });
     const said = text(child.stdout!);
     const [message] = (await once(child, "message")) as [unknown];
     assert.deepEqual(message, { ready: "here" });

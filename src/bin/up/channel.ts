@@ -1,11 +1,15 @@
-// The channel between a program and the supervisor that started it. Programs that were started by hand have none.
+// The channel between a program and the supervisor that started it. Programs that were started by hand have
+// none.
 
 /** Tells the supervisor how far the start is, or that the program is ready. */
 export function tellSupervisor(message: { readonly phase: string } | { readonly ready: string }): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-/** Resolves to the reason to stop: a signal, or the end of the supervisor. The first signal after that ends the process at once. */
+/**
+ * Resolves to the reason to stop: a signal, or the end of the supervisor. The first signal after that ends
+ * the process at once.
+ */
 export async function reasonToStop(): Promise<string> {
   const reason = await new Promise<string>((resolve) => {
     process.once("SIGTERM", resolve);

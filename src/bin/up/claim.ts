@@ -2,7 +2,10 @@
 import { makeFolder } from "#base";
 import { StoreLocked, lockStore } from "#store";
 
-/** Takes the folder; the returned function gives it back. Undefined when another process has it; throws what keeps it from being used. */
+/**
+ * Takes the folder; the returned function gives it back. Undefined when another process has it; throws what
+ * keeps it from being used.
+ */
 export function claimFolder(folder: string): (() => void) | undefined {
   try {
     makeFolder(folder);

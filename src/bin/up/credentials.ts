@@ -1,9 +1,19 @@
-// The cluster's own certificates, keys and tokens: made at the first start, kept, and renewed before they run out.
+// The cluster's own certificates, keys and tokens: made at the first start, kept, and renewed before they run
+// out.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { type CertificatePair, createAuthority, mastersGroup, nodesGroup, signClient, signServing, stillGood, writePair } from "#authn";
+import {
+  type CertificatePair,
+  createAuthority,
+  mastersGroup,
+  nodesGroup,
+  signClient,
+  signServing,
+  stillGood,
+  writePair,
+} from "#authn";
 import { makeFolder, writePrivate } from "#base";
 import { singleContext, writeClientConfig } from "#client";
 import type { Dialect } from "#dialect";
@@ -35,32 +45,79 @@ const days = 365;
 /** Renewed when less than this is left. */
 const margin = 30 * 86_400_000;
 
-export function credentialsFor({ places, dialect, server, bindAddress, nodeName, now }: CredentialOptions): Credentials {
+export function credentialsFor({
+  places,
+  dialect,
+  server,
+  bindAddress,
+  nodeName,
+  now,
+}: CredentialOptions): Credentials {
   makeFolder(places.pki);
   const file = (name: string): string => join(places.pki, name);
-  const kept = (name: string, names: readonly string[], authority: string | undefined, make: () => CertificatePair): CertificatePair => {
+  const kept = (
+    name: string,
+    names: readonly string[],
+    authority: string | undefined,
+    make: () => CertificatePair,
+  ): CertificatePair => {
     const [certificateFile, keyFile] = [file(`${name}.crt`), file(`${name}.key`)];
-    const found = existsSync(certificateFile) && existsSync(keyFile) ? { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") } : undefined;
-    const issued = authority === undefined || (existsSync(file(`${name}.issuer`)) && readFileSync(file(`${name}.issuer`), "utf8") === authority);
+    const found =
+      existsSync(certificateFile) && existsSync(keyFile)
+        ? { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") }
+        : undefined;
+    const issued =
+      authority === undefined ||
+      (existsSync(file(`${name}.issuer`)) && readFileSync(file(`${name}.issuer`), "utf8") === authority);
     if (found && issued && stillGood(found, names, now, margin)) return found;
     const made = make();
     writePair(made, certificateFile, keyFile);
     if (authority !== undefined) writePrivate(file(`${name}.issuer`), authority);
     return made;
   };
-  const authority = kept("ca", [], undefined, () => createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays }));
-  const names = servingNames(dialect, bindAddress);
-  kept("apiserver", names, authority.certificate, () => signServing(authority, { commonName: dialect.cli.apiServer }, names, { now, days }));
-  const agentNames = [...new Set([nodeName, "localhost", "127.0.0.1", ...addresses()])];
-  kept("agent-serving", agentNames, authority.certificate, () => signServing(authority, { commonName: nodeName }, agentNames, { now, days }));
-  const admin = kept("admin", [], authority.certificate, () => signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }));
-  const agent = kept("agent", [], authority.certificate, () => signClient(authority, { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] }, { now, days }));
-  kept("calling", [], authority.certificate, () =>
-    signClient(authority, { commonName: `${dialect.cli.apiServer}-${dialect.cli.agent}-client`, organizations: [mastersGroup] }, { now, days }),
+  const authority = kept("ca", [], undefined, () =>
+    createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays }),
   );
-  if (!existsSync(file("accounts.key"))) writePrivate(file("accounts.key"), generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }));
-  if (!existsSync(places.tokens)) writePrivate(places.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
-  const config = (pair: CertificatePair) => singleContext({ name: dialect.cli.product, server, ca: authority.certificate, certificate: pair.certificate, key: pair.key });
+  const names = servingNames(dialect, bindAddress);
+  kept("apiserver", names, authority.certificate, () =>
+    signServing(authority, { commonName: dialect.cli.apiServer }, names, { now, days }),
+  );
+  const agentNames = [...new Set([nodeName, "localhost", "127.0.0.1", ...addresses()])];
+  kept("agent-serving", agentNames, authority.certificate, () =>
+    signServing(authority, { commonName: nodeName }, agentNames, { now, days }),
+  );
+  const admin = kept("admin", [], authority.certificate, () =>
+    signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }),
+  );
+  const agent = kept("agent", [], authority.certificate, () =>
+    signClient(
+      authority,
+      { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] },
+      { now, days },
+    ),
+  );
+  kept("calling", [], authority.certificate, () =>
+    signClient(
+      authority,
+      { commonName: `${dialect.cli.apiServer}-${dialect.cli.agent}-client`, organizations: [mastersGroup] },
+      { now, days },
+    ),
+  );
+  if (!existsSync(file("accounts.key")))
+    writePrivate(
+      file("accounts.key"),
+      generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }),
+    );
+  if (!existsSync(places.tokens))
+    writePrivate(places.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
+  const config = (pair: CertificatePair) =>
+    singleContext({
+      name: dialect.cli.product,
+      server,
+      ca: authority.certificate,
+      certificate: pair.certificate,
+      key: pair.key,
+    });
   writeClientConfig(places.adminConfig, config(admin));
   writeClientConfig(places.agentConfig, config(agent));
   return {
@@ -78,7 +135,17 @@ export function credentialsFor({ places, dialect, server, bindAddress, nodeName,
 function servingNames(dialect: Dialect, bindAddress: string): string[] {
   const service = dialect.data.apiService;
   const outside = bindAddress === "0.0.0.0" || bindAddress === "::" ? addresses() : [bindAddress];
-  return [...new Set(["localhost", "127.0.0.1", hostname(), service, `${service}.default`, `${service}.default.svc`, ...outside])];
+  return [
+    ...new Set([
+      "localhost",
+      "127.0.0.1",
+      hostname(),
+      service,
+      `${service}.default`,
+      `${service}.default.svc`,
+      ...outside,
+    ]),
+  ];
 }
 
 const addresses = (): string[] =>

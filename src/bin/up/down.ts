@@ -3,7 +3,19 @@ import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, chosenDialect, dialects } from "#dialect";
-import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, helpOption, option, section, settle, terminalWidth } from "#options";
+import {
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  answerOperator,
+  bool,
+  dialectOption,
+  helpOption,
+  option,
+  section,
+  settle,
+  terminalWidth,
+} from "#options";
 import type { Output } from "../output.ts";
 import { endLeftover, removeOwnRuntime, whileItRuns } from "./own-runtime-end.ts";
 import { type Places, dataDirOption, placesFor } from "./places.ts";
@@ -44,7 +56,11 @@ export async function downCommand(argv: readonly string[], version: string, outp
   }
   const set = downOptions(choice.dialect);
   const settled = settle(set, argv);
-  const answered = answerOperator(set, settled, { version, width: terminalWidth(process.env, process.stdout.columns), ...output });
+  const answered = answerOperator(set, settled, {
+    version,
+    width: terminalWidth(process.env, process.stdout.columns),
+    ...output,
+  });
   if (answered !== undefined) return answered;
   const settings: SettingsOf<DownOption> = settled.values;
   const places = placesFor(choice.dialect, settings.dataDir);
@@ -90,13 +106,22 @@ async function purge(places: Places, { out, err }: Output): Promise<number> {
   }
   const tell = (line: string): void => err(`${line}\n`);
   const ownRuntime = ran.runtimeEndpoint === places.runtime.endpoint;
-  const traces: TraceOptions = { dialect: dialects[ran.dialect], agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, ownRuntime, tell };
+  const traces: TraceOptions = {
+    dialect: dialects[ran.dialect],
+    agentRoot: places.agentRoot,
+    runtimeEndpoint: ran.runtimeEndpoint,
+    ownRuntime,
+    tell,
+  };
   try {
-    if (ownRuntime) await whileItRuns(places.runtime, join(places.logs, "runtime.log"), () => removeTraces(traces));
+    if (ownRuntime)
+      await whileItRuns(places.runtime, join(places.logs, "runtime.log"), () => removeTraces(traces));
     else await removeTraces(traces);
     removeOwnRuntime(places.runtime, tell);
   } catch (error) {
-    err(`error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${places.root} by hand\n`);
+    err(
+      `error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${places.root} by hand\n`,
+    );
     return 1;
   }
   for (const path of places.all) rmSync(path, { recursive: true, force: true });

@@ -6,7 +6,10 @@ import { type TestContext, test } from "node:test";
 import { virtualClock } from "#base";
 import { LogFile } from "./log-file.ts";
 
-function opened(t: TestContext, mostBytes?: number): { readonly path: string; readonly log: LogFile; readonly run: number } {
+function opened(
+  t: TestContext,
+  mostBytes?: number,
+): { readonly path: string; readonly log: LogFile; readonly run: number } {
   const folder = mkdtempSync(join(tmpdir(), "orch-log-file-"));
   const path = join(folder, "logs", "part.log");
   const log = new LogFile(path, mostBytes);
@@ -24,7 +27,10 @@ test("a log that is too long begins anew; what was there stands beside it, and t
   log.trim();
   writeSync(run, "second\n");
   log.trim();
-  assert.deepEqual([readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")], ["second\n", "first line\n"]);
+  assert.deepEqual(
+    [readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")],
+    ["second\n", "first line\n"],
+  );
   writeSync(run, "third\n");
   log.trim();
   assert.deepEqual([readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")], ["", "second\nthird\n"]);

@@ -1,5 +1,15 @@
-// The log of a program that writes to it by itself: kept from growing without end, and read for the program's last words.
-import { closeSync, copyFileSync, fstatSync, openSync, readSync, rmSync, statSync, truncateSync } from "node:fs";
+// The log of a program that writes to it by itself: kept from growing without end, and read for the program's
+// last words.
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, makeFolder } from "#base";
 
@@ -27,7 +37,10 @@ export class LogFile {
     return file;
   }
 
-  /** Moves what is there to the file beside it, in place of what lay there, once it is too much. The program goes on writing to the same file. */
+  /**
+   * Moves what is there to the file beside it, in place of what lay there, once it is too much. The program
+   * goes on writing to the same file.
+   */
   trim(): void {
     const { size = 0 } = statSync(this.#path, { throwIfNoEntry: false }) ?? {};
     if (size <= this.#mostBytes) return;
@@ -58,7 +71,13 @@ export class LogFile {
     const bytes = Buffer.alloc(shownBytes);
     const file = openSync(this.#path, "r");
     try {
-      const read = readSync(file, bytes, 0, shownBytes, Math.max(this.#begin, fstatSync(file).size - shownBytes));
+      const read = readSync(
+        file,
+        bytes,
+        0,
+        shownBytes,
+        Math.max(this.#begin, fstatSync(file).size - shownBytes),
+      );
       return bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
     } finally {
       closeSync(file);

@@ -1,4 +1,5 @@
-// The loops that a cluster needs beside its server: controllers and scheduler. They run in the process of `orch up`, as clients of the server.
+// The loops that a cluster needs beside its server: controllers and scheduler. They run in the process of
+// `orch up`, as clients of the server.
 import { closeSync, readFileSync } from "node:fs";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
@@ -27,9 +28,18 @@ export function startLoops({ config, dialect, authorityFile, logFile }: LoopsOpt
   const log = createLog({ sink: logSink({ descriptor }) });
   const transport = https(connectionOf(readClientConfig(config)));
   const stopping = new AbortController();
-  const shared = { client: apiClient(transport, dialect), clock: systemClock, signal: stopping.signal, dialect };
+  const shared = {
+    client: apiClient(transport, dialect),
+    clock: systemClock,
+    signal: stopping.signal,
+    dialect,
+  };
   const running = Promise.allSettled([
-    runControllers({ ...shared, log: log.with({ part: "controllers" }), rootCa: readFileSync(authorityFile, "utf8") }),
+    runControllers({
+      ...shared,
+      log: log.with({ part: "controllers" }),
+      rootCa: readFileSync(authorityFile, "utf8"),
+    }),
     runScheduler({ ...shared, log: log.with({ part: "scheduler" }) }),
   ]);
   return {

@@ -1,4 +1,5 @@
-// How a runtime of our own ends: a daemon that outlived its cluster, and all that is left when the cluster is removed.
+// How a runtime of our own ends: a daemon that outlived its cluster, and all that is left when the cluster is
+// removed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -20,10 +21,15 @@ export async function endLeftover({ config }: OwnRuntime): Promise<void> {
 }
 
 /** Sandboxes can be removed only by the daemon. */
-export async function whileItRuns<T>(runtime: OwnRuntime, logFile: string, work: () => Promise<T>): Promise<T> {
+export async function whileItRuns<T>(
+  runtime: OwnRuntime,
+  logFile: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const part = supervise(ownRuntimePlan(runtime, logFile), systemClock, () => undefined);
   try {
-    if ((await startOf(part, systemClock, patience)) !== "ready") throw new Error(`the cluster's own runtime does not start; its log is ${logFile}`);
+    if ((await startOf(part, systemClock, patience)) !== "ready")
+      throw new Error(`the cluster's own runtime does not start; its log is ${logFile}`);
     return await work();
   } finally {
     await part.stop();
@@ -31,7 +37,10 @@ export async function whileItRuns<T>(runtime: OwnRuntime, logFile: string, work:
 }
 
 /** What it made outside of the cluster's folder, and what keeps that folder from being removed. */
-export function removeOwnRuntime({ folder, state, socket, network: { bridge } }: OwnRuntime, tell: (line: string) => void): void {
+export function removeOwnRuntime(
+  { folder, state, socket, network: { bridge } }: OwnRuntime,
+  tell: (line: string) => void,
+): void {
   for (const pid of processesWith(socket)) signal(pid, "SIGKILL");
   for (const place of [folder, state]) unmountBelow(place, tell);
   if (existsSync(`/sys/class/net/${bridge}`)) {

@@ -1,5 +1,6 @@
-// A containerd of the cluster's own, for machines that have none ready: where it keeps its things, and how it is run.
-// It shares nothing with another containerd on the machine but the programs: folders, socket and pod network are its own.
+// A containerd of the cluster's own, for machines that have none ready: where it keeps its things, and how it
+// is run. It shares nothing with another containerd on the machine but the programs: folders, socket and pod
+// network are its own.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,12 @@ export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
     socket,
     endpoint: `unix://${socket}`,
     config: join(folder, "config.toml"),
-    network: { bridge: `orch-${id}`, seed: Number.parseInt(id, 16), folder: join(folder, "network"), file: join(folder, "network", "10-pods.conflist") },
+    network: {
+      bridge: `orch-${id}`,
+      seed: Number.parseInt(id, 16),
+      folder: join(folder, "network"),
+      file: join(folder, "network", "10-pods.conflist"),
+    },
   };
 }
 
@@ -44,7 +50,14 @@ export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPla
   settleNetwork(runtime.network);
   writePrivate(runtime.config, configText(runtime));
   const args = [`PATH=${systemPath}`, "containerd", "--config", runtime.config];
-  return { name: "runtime", command: "/usr/bin/env", args, logFile, patienceMilliseconds, isReady: () => runsPods(runtime.endpoint) };
+  return {
+    name: "runtime",
+    command: "/usr/bin/env",
+    args,
+    logFile,
+    patienceMilliseconds,
+    isReady: () => runsPods(runtime.endpoint),
+  };
 }
 
 /** Whether a runtime answers there and says that it can run pods, network included. */
@@ -88,7 +101,12 @@ const pluginFolders = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];
 
 /** Which packages bring what it needs, and where that would be. */
 export const runtimePackages: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(["containerd", "runc", "iptables"].map((name) => [name, programFolders.map((folder) => join(folder, name))])),
+  ...Object.fromEntries(
+    ["containerd", "runc", "iptables"].map((name) => [
+      name,
+      programFolders.map((folder) => join(folder, name)),
+    ]),
+  ),
   "containernetworking-plugins": pluginFolders.map((folder) => join(folder, "bridge")),
 };
 

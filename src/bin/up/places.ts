@@ -37,10 +37,32 @@ export const dataDirOption = option({
 });
 
 /** `given` wins; otherwise the user's data directory. Each dialect has a cluster of its own there. */
-export function placesFor(dialect: Dialect, given: string, environment: Readonly<Record<string, string | undefined>> = process.env): Places {
+export function placesFor(
+  dialect: Dialect,
+  given: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Places {
   const { XDG_DATA_HOME: data } = environment;
-  const root = given !== "" ? resolve(given) : join(data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"), dialect.name);
-  const own = ["store", "pki", "logs", "agent", "runtime", "admin.conf", "agent.conf", "agent-settings.json", "running.json", "lock.db", "holder"];
+  const root =
+    given !== ""
+      ? resolve(given)
+      : join(
+          data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"),
+          dialect.name,
+        );
+  const own = [
+    "store",
+    "pki",
+    "logs",
+    "agent",
+    "runtime",
+    "admin.conf",
+    "agent.conf",
+    "agent-settings.json",
+    "running.json",
+    "lock.db",
+    "holder",
+  ];
   return {
     root,
     all: own.map((name) => join(root, name)),

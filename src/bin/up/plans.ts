@@ -1,4 +1,5 @@
-// How the parts of a cluster are run: the command lines of API server and node agent, and the agent's settings file.
+// How the parts of a cluster are run: the command lines of API server and node agent, and the agent's
+// settings file.
 import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
@@ -30,7 +31,15 @@ export interface ClusterPlan {
 const serviceRange = "10.96.0.0/16";
 const patienceMilliseconds = 15_000;
 
-export function apiserverPlan({ dialect, settings, port, places, credentials, passed, programs }: ClusterPlan): ProcessPlan {
+export function apiserverPlan({
+  dialect,
+  settings,
+  port,
+  places,
+  credentials,
+  passed,
+  programs,
+}: ClusterPlan): ProcessPlan {
   const [command, ...before] = programs.commandOf("orch-apiserver");
   return {
     name: "API server",
@@ -64,8 +73,17 @@ export function apiserverPlan({ dialect, settings, port, places, credentials, pa
 }
 
 /** Writes the agent's settings file too. */
-export async function agentPlan({ dialect, settings, places, credentials, programs }: ClusterPlan): Promise<ProcessPlan> {
-  writePrivate(places.agentSettings, `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`);
+export async function agentPlan({
+  dialect,
+  settings,
+  places,
+  credentials,
+  programs,
+}: ClusterPlan): Promise<ProcessPlan> {
+  writePrivate(
+    places.agentSettings,
+    `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`,
+  );
   const [command, ...before] = programs.commandOf("nodeagent");
   return {
     name: "node agent",
@@ -82,8 +100,15 @@ export async function agentPlan({ dialect, settings, places, credentials, progra
   };
 }
 
-/** Nobody is served whom the API server does not know and allow. Ports make way for agents of other clusters on this machine. */
-async function agentSettings(dialect: Dialect, settings: UpSettings, credentials: Credentials): Promise<Record<string, unknown>> {
+/**
+ * Nobody is served whom the API server does not know and allow. Ports make way for agents of other clusters
+ * on this machine.
+ */
+async function agentSettings(
+  dialect: Dialect,
+  settings: UpSettings,
+  credentials: Credentials,
+): Promise<Record<string, unknown>> {
   const { nodeagentOptions } = await import("#nodeagent");
   const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
   if ("problem" in choice) throw new Error(choice.problem);
@@ -93,7 +118,11 @@ async function agentSettings(dialect: Dialect, settings: UpSettings, credentials
     port: choice.port,
     // Nobody asks there: whether it is ready the agent tells by itself.
     healthzPort: 0,
-    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: credentials.authorityFile } },
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: credentials.authorityFile },
+    },
     authorization: { mode: "Webhook" },
     tlsCertFile: credentials.agentServingCertificate,
     tlsPrivateKeyFile: credentials.agentServingKey,

@@ -1,4 +1,5 @@
-// The network of pods on a runtime of our own: a bridge on this machine with addresses that nobody here uses yet.
+// The network of pods on a runtime of our own: a bridge on this machine with addresses that nobody here uses
+// yet.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
@@ -14,13 +15,24 @@ export interface PodNetwork {
   readonly file: string;
 }
 
-/** Writes the settings of the network plug-ins, once: pods leave a network by the same settings by which they came. */
+/**
+ * Writes the settings of the network plug-ins, once: pods leave a network by the same settings by which they
+ * came.
+ */
 export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reachesOut = filtersPackets): void {
   if (existsSync(file)) return;
   const subnet = freeSubnet(seed, ownAddresses());
-  const ipam = { type: "host-local", dataDir: join(folder, "addresses"), ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
+  const ipam = {
+    type: "host-local",
+    dataDir: join(folder, "addresses"),
+    ranges: [[{ subnet }]],
+    routes: [{ dst: "0.0.0.0/0" }],
+  };
   const out = reachesOut();
-  const plugins = [{ type: "bridge", bridge, isGateway: true, ipMasq: out, hairpinMode: true, ipam }, ...(out ? [{ type: "portmap", capabilities: { portMappings: true } }] : [])];
+  const plugins = [
+    { type: "bridge", bridge, isGateway: true, ipMasq: out, hairpinMode: true, ipam },
+    ...(out ? [{ type: "portmap", capabilities: { portMappings: true } }] : []),
+  ];
   writePrivate(file, `${JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }, undefined, 2)}\n`);
 }
 
@@ -35,7 +47,10 @@ export function freeSubnet(seed: number, taken: readonly string[]): string {
   throw new Error("no block of addresses is free for pods");
 }
 
-const ownAddresses = (): string[] => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 
 /** Pods reach other machines, and host ports reach pods, by rules of the packet filter. */
-const filtersPackets = (): boolean => spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status === 0;
+const filtersPackets = (): boolean =>
+  spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status ===
+  0;

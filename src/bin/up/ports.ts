@@ -16,16 +16,24 @@ export interface PortWish {
 export type PortChoice = { readonly port: number } | { readonly problem: string };
 
 export async function choosePort({ host, usual, asked = 0, before = 0 }: PortWish): Promise<PortChoice> {
-  const candidates = asked > 0 ? [asked] : [...(before > 0 ? [before] : []), ...Array.from({ length: tries }, (_, at) => usual + at)];
+  const candidates =
+    asked > 0
+      ? [asked]
+      : [...(before > 0 ? [before] : []), ...Array.from({ length: tries }, (_, at) => usual + at)];
   for (const port of candidates) {
     const refusal = await tryPort(host, port);
     if (refusal === undefined) return { port };
     if (refusal === "EADDRINUSE") continue;
-    if (refusal === "EADDRNOTAVAIL") return { problem: `this machine has no address ${host}; choose another with --bind-address` };
+    if (refusal === "EADDRNOTAVAIL")
+      return { problem: `this machine has no address ${host}; choose another with --bind-address` };
     if (asked > 0)
-      return { problem: `port ${port} on ${host} ${refusal === "EACCES" ? "may not be used by this user" : `cannot be used (${refusal})`}; choose another with --port` };
+      return {
+        problem: `port ${port} on ${host} ${refusal === "EACCES" ? "may not be used by this user" : `cannot be used (${refusal})`}; choose another with --port`,
+      };
   }
-  return { problem: `${asked > 0 ? `port ${asked} is` : `ports ${usual} to ${usual + tries - 1} are`} taken on ${host}; choose another with --port` };
+  return {
+    problem: `${asked > 0 ? `port ${asked} is` : `ports ${usual} to ${usual + tries - 1} are`} taken on ${host}; choose another with --port`,
+  };
 }
 
 /** The code of what the system says against it, or undefined. */

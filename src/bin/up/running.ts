@@ -32,9 +32,13 @@ export function readRunning(file: string): Running | undefined {
   }
 }
 
-export const writeRunning = (file: string, running: Running): void => writePrivate(file, `${JSON.stringify(running)}\n`);
+export const writeRunning = (file: string, running: Running): void =>
+  writePrivate(file, `${JSON.stringify(running)}\n`);
 
-/** Whether the process of the note lives and is one of ours: numbers are used again after a restart of the machine. */
+/**
+ * Whether the process of the note lives and is one of ours: numbers are used again after a restart of the
+ * machine.
+ */
 export function isAlive({ pid, up }: Running): boolean {
   if (!up || pid === process.pid) return false;
   try {

@@ -3,7 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { runtimePackages } from "./own-runtime.ts";
 
-export type AgentChance = { readonly possible: true } | { readonly possible: false; readonly why: string; readonly remedy: string };
+export type AgentChance =
+  | { readonly possible: true }
+  | { readonly possible: false; readonly why: string; readonly remedy: string };
 
 export interface Machine {
   readonly isRoot: boolean;
@@ -34,12 +36,22 @@ export function agentChance(machine: Machine, endpoint: string, program: string)
   if (machine.platform !== "linux") return no("it runs on Linux only", "the API server works without it");
   if (!machine.exists(program)) return no("it is not built", "npm run build");
   const there = machine.isSocket(socketOf(endpoint));
-  if (!machine.isRoot) return no(there ? "it needs root" : "it needs root and a container runtime", there ? "sudo orch up" : "sudo orch up --install-runtime");
+  if (!machine.isRoot)
+    return no(
+      there ? "it needs root" : "it needs root and a container runtime",
+      there ? "sudo orch up" : "sudo orch up --install-runtime",
+    );
   if (there) return { possible: true };
-  return no(`there is no container runtime at ${endpoint}`, "orch up --install-runtime brings one; --runtime-endpoint says where yours is");
+  return no(
+    `there is no container runtime at ${endpoint}`,
+    "orch up --install-runtime brings one; --runtime-endpoint says where yours is",
+  );
 }
 
-/** Installs with apt what a runtime of our own needs and is not there; the text says what went wrong, or nothing. */
+/**
+ * Installs with apt what a runtime of our own needs and is not there; the text says what went wrong, or
+ * nothing.
+ */
 export function installRuntime(machine: Machine, tell: (line: string) => void, run = runCommand): string | undefined {
   if (!machine.isRoot) return "installing a container runtime needs root: sudo orch up --install-runtime";
   const missing = Object.entries(runtimePackages).flatMap(([name, places]) => (places.some((place) => machine.exists(place)) ? [] : [name]));
@@ -54,5 +66,8 @@ export function installRuntime(machine: Machine, tell: (line: string) => void, r
 } // prettier-ignore
 
 function runCommand([command, ...args]: readonly string[]): number | null {
-  return spawnSync(command!, args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }).status;
+  return spawnSync(command!, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  }).status;
 }

@@ -26,9 +26,15 @@ export function statusView(write: (text: string) => void): StatusView {
         case "starting":
           return line(name, state.phase === undefined ? "starting" : `starting: ${state.phase}`);
         case "ready":
-          return line(name, `ready${state.url ? ` on ${state.url}` : ""} after ${(state.milliseconds / 1000).toFixed(1)} s`);
+          return line(
+            name,
+            `ready${state.url ? ` on ${state.url}` : ""} after ${(state.milliseconds / 1000).toFixed(1)} s`,
+          );
         case "restarting":
-          return line(name, `${state.why}; starting it again in ${(state.inMilliseconds / 1000).toFixed(1)} s`);
+          return line(
+            name,
+            `${state.why}; starting it again in ${(state.inMilliseconds / 1000).toFixed(1)} s`,
+          );
         case "failed":
           line(name, state.why);
           return write(state.lastLines.map((text) => `    ${text}\n`).join(""));
@@ -40,6 +46,8 @@ export function statusView(write: (text: string) => void): StatusView {
 }
 
 /** The first thing to try. */
-export const firstCommand = (config: string): string => `${commandLineClient.program} ${commandLineClient.configFlag}=${quoted(config)} get namespaces`;
+export const firstCommand = (config: string): string =>
+  `${commandLineClient.program} ${commandLineClient.configFlag}=${quoted(config)} get namespaces`;
 
-const quoted = (path: string): string => (/^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
+const quoted = (path: string): string =>
+  /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;

@@ -13,7 +13,8 @@ const usage = `Usage:
 DIR is what orch up was given, or the --data-dir of orch-apiserver. --dialect says which cluster is meant without it.
 `;
 
-const sections = (dialect: Dialect) => [section("Cluster", [dataDirOption, dialectOption(dialect), helpOption])] as const;
+const sections = (dialect: Dialect) =>
+  [section("Cluster", [dataDirOption, dialectOption(dialect), helpOption])] as const;
 const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof sections>>> => ({
   program: "orch store",
   summary: "Saves what the embedded store holds, and makes a store from it.",
@@ -37,7 +38,8 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     return 1;
   }
   if (errors.length > 0) return refuse(errors.join("\nerror: "), output);
-  if (verb !== "backup" && verb !== "restore") return refuse(`there is no orch store ${verb}; there are backup and restore`, output);
+  if (verb !== "backup" && verb !== "restore")
+    return refuse(`there is no orch store ${verb}; there are backup and restore`, output);
   if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
   const directory = join(placesFor(choice.dialect, values.dataDir).root, "store");
   try {
@@ -47,7 +49,11 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     output.err(`error: ${(error as Error).message}\n`);
     return 1;
   }
-  output.out(verb === "backup" ? `${file} holds everything in ${directory}\n` : `${directory} holds everything in ${file}\n`);
+  output.out(
+    verb === "backup"
+      ? `${file} holds everything in ${directory}\n`
+      : `${directory} holds everything in ${file}\n`,
+  );
   return 0;
 }
 

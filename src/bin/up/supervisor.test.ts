@@ -13,13 +13,21 @@ after(() => rmSync(folder, { recursive: true }));
 function supervised(
   script: string,
   logFile = join(folder, `${Math.random()}.log`),
-): { readonly part: Supervised; readonly states: ProcessState[]; reached(is: ProcessState["is"], times?: number): Promise<ProcessState> } {
+): {
+  readonly part: Supervised;
+  readonly states: ProcessState[];
+  reached(is: ProcessState["is"], times?: number): Promise<ProcessState>;
+} {
   const states: ProcessState[] = [];
   let look = (): void => undefined;
-  const part = supervise({ name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds: 1000 }, systemClock, (state) => {
-    states.push(state);
-    look();
-  });
+  const part = supervise(
+    { name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds: 1000 },
+    systemClock,
+    (state) => {
+      states.push(state);
+      look();
+    },
+  );
   const reached = (is: ProcessState["is"], times = 1): Promise<ProcessState> =>
     new Promise((resolve) => {
       look = () => {
@@ -56,7 +64,9 @@ test("a program that says nothing is asked until it is ready, and has no channel
     logFile: join(folder, "mute.log"),
     patienceMilliseconds: 1000,
   };
-  const part = supervise({ ...plan, isReady: () => Promise.resolve(++asked === 3) }, systemClock, ({ is }) => states.push(is));
+  const part = supervise({ ...plan, isReady: () => Promise.resolve(++asked === 3) }, systemClock, ({ is }) =>
+    states.push(is),
+  );
   await part.ready;
   await part.stop();
   assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
@@ -75,16 +85,31 @@ test("what ends after it was ready is started again", async () => {
 test("what cannot start is not tried again, and its last words are told without those of an earlier run", async () => {
   const logFile = join(folder, "words.log");
   writeFileSync(logFile, "words of an earlier run\n");
-  const { part, reached } = supervised('console.error("the store is damaged"); process.exitCode = 3;', logFile);
+  const { part, reached } = supervised(
+    'console.error("the store is damaged"); process.exitCode = 3;',
+    logFile,
+  );
   await assert.rejects(part.ready, /ended with code 3/);
-  assert.deepEqual(await reached("failed"), { is: "failed", why: "ended with code 3", lastLines: ["the store is damaged"] });
+  assert.deepEqual(await reached("failed"), {
+    is: "failed",
+    why: "ended with code 3",
+    lastLines: ["the store is damaged"],
+  });
   await part.stop();
 });
 
 test("a program that is not there is told", async () => {
   const states: ProcessState[] = [];
-  const part = supervise({ name: "part", command: join(folder, "nothing"), args: [], logFile: join(folder, "log"), patienceMilliseconds: 1 }, systemClock, (state) =>
-    states.push(state),
+  const part = supervise(
+    {
+      name: "part",
+      command: join(folder, "nothing"),
+      args: [],
+      logFile: join(folder, "log"),
+      patienceMilliseconds: 1,
+    },
+    systemClock,
+    (state) => states.push(state),
   );
   await assert.rejects(part.ready, /could not be run/);
 });

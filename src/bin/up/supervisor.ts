@@ -1,4 +1,5 @@
-// Child processes that are kept running: whatever ends by itself is started again, after a pause that grows while it keeps failing.
+// Child processes that are kept running: whatever ends by itself is started again, after a pause that grows
+// while it keeps failing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Clock } from "#base";
@@ -12,7 +13,10 @@ export interface ProcessPlan {
   readonly logFile: string;
   /** How long it may take to end before it is killed. */
   readonly patienceMilliseconds: number;
-  /** Asked until it is so. Programs of ours need no asking: they tell over a channel, which also tells them when we are gone. */
+  /**
+   * Asked until it is so. Programs of ours need no asking: they tell over a channel, which also tells them
+   * when we are gone.
+   */
   readonly isReady?: () => Promise<boolean>;
 }
 
@@ -44,7 +48,11 @@ export interface Supervised {
   kill(): void;
 }
 
-export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: ProcessState) => void): Supervised {
+export function supervise(
+  plan: ProcessPlan,
+  clock: Clock,
+  changed: (state: ProcessState) => void,
+): Supervised {
   let child: ChildProcess | undefined;
   let stopping = false;
   let wasReady = false;
@@ -59,7 +67,10 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     changed({ is: "starting" });
     const output = log.open();
     // A group of its own: Ctrl-C reaches only us, and we decide who ends first.
-    const started = spawn(plan.command, plan.args, { stdio: ["ignore", output, output, ...(plan.isReady ? [] : ["ipc" as const])], detached: true });
+    const started = spawn(plan.command, plan.args, {
+      stdio: ["ignore", output, output, ...(plan.isReady ? [] : ["ipc" as const])],
+      detached: true,
+    });
     closeSync(output);
     child = started;
     const leaveLog = log.keepSmall(clock);
@@ -96,7 +107,9 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
       }
     };
     started.on("error", (error) => ended(`could not be run: ${error.message}`));
-    started.on("exit", (code, signal) => ended(signal ? `was ended by ${signal}` : `ended with code ${code}`));
+    started.on("exit", (code, signal) =>
+      ended(signal ? `was ended by ${signal}` : `ended with code ${code}`),
+    );
   };
   start();
 
@@ -126,7 +139,11 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
 }
 
 /** How a first start goes; slow when it has neither come to be ready nor failed in time. */
-export async function startOf({ ready }: Pick<Supervised, "ready">, clock: Clock, milliseconds: number): Promise<"ready" | "failed" | "slow"> {
+export async function startOf(
+  { ready }: Pick<Supervised, "ready">,
+  clock: Clock,
+  milliseconds: number,
+): Promise<"ready" | "failed" | "slow"> {
   const slow = Promise.withResolvers<"slow">();
   const cancel = clock.after(milliseconds, () => slow.resolve("slow"));
   const started = ready.then(

@@ -1,5 +1,6 @@
-// What a node agent leaves on a machine besides its files: sandboxes in the runtime, mounts, control groups, logs.
-// Only pods that have a folder below the agent's own root are touched: whatever else runs on a runtime of the machine is not ours.
+// What a node agent leaves on a machine besides its files: sandboxes in the runtime, mounts, control groups,
+// logs. Only pods that have a folder below the agent's own root are touched: whatever else runs on a runtime
+// of the machine is not ours.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,8 +17,17 @@ export interface TraceOptions {
   readonly tell: (line: string) => void;
 }
 
-/** Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells what stays, and goes on. */
-export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, ownRuntime, tell }: TraceOptions): Promise<void> {
+/**
+ * Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells
+ * what stays, and goes on.
+ */
+export async function removeTraces({
+  dialect,
+  agentRoot,
+  runtimeEndpoint,
+  ownRuntime,
+  tell,
+}: TraceOptions): Promise<void> {
   const uids = podsBelow(agentRoot);
   if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
   else await leaveRuntime(agentRoot, runtimeEndpoint);
@@ -26,7 +36,8 @@ export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, ownRun
     if (uids.has(group.uid)) removeGroup(group.path);
   }
   for (const name of namesIn("/var/log/pods")) {
-    if (uids.has(name.slice(name.lastIndexOf("_") + 1))) rmSync(join("/var/log/pods", name), { recursive: true, force: true });
+    if (uids.has(name.slice(name.lastIndexOf("_") + 1)))
+      rmSync(join("/var/log/pods", name), { recursive: true, force: true });
   }
 }
 
@@ -62,7 +73,11 @@ async function removeSandboxes(endpoint: string, isOurs: (uid: string) => boolea
 export function mountsBelow(folder: string, table: string): string[] {
   return table
     .split("\n")
-    .map((line) => (line.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))))
+    .map((line) =>
+      (line.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, digits: string) =>
+        String.fromCharCode(Number.parseInt(digits, 8)),
+      ),
+    )
     .filter((mount) => mount.startsWith(`${folder}/`))
     .sort((a, b) => b.length - a.length);
 }
@@ -71,12 +86,16 @@ function mountTable(): string {
   return existsSync("/proc/self/mountinfo") ? readFileSync("/proc/self/mountinfo", "utf8") : "";
 }
 
-/** Control groups of pods: directly below the common one or below its classes, in one hierarchy or in several. */
+/**
+ * Control groups of pods: directly below the common one or below its classes, in one hierarchy or in several.
+ */
 export function podGroups(root: string, common: string): { readonly uid: string; readonly path: string }[] {
   return [root, ...namesIn(root).map((name) => join(root, name))].flatMap((hierarchy) => {
     const top = join(hierarchy, common);
     return [top, ...namesIn(top).map((name) => join(top, name))].flatMap((parent) =>
-      namesIn(parent).flatMap((name) => (name.startsWith("pod") ? [{ uid: name.slice(3), path: join(parent, name) }] : [])),
+      namesIn(parent).flatMap((name) =>
+        name.startsWith("pod") ? [{ uid: name.slice(3), path: join(parent, name) }] : [],
+      ),
     );
   });
 }

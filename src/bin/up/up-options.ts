@@ -1,6 +1,19 @@
 // The settings of `orch up`.
 import type { Dialect } from "#dialect";
-import { type OptionSet, type OptionsOf, type SettingsOf, between, bool, dialectOption, helpOption, int, ip, option, section, text } from "#options";
+import {
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  between,
+  bool,
+  dialectOption,
+  helpOption,
+  int,
+  ip,
+  option,
+  section,
+  text,
+} from "#options";
 import { dataDirOption } from "./places.ts";
 
 /** Where a container runtime of the machine is. */
@@ -18,16 +31,29 @@ const sections = (dialect: Dialect) =>
         check: between(0, 65535),
         doc: "Port of the API server. The one taken first is kept.",
       }),
-      option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of the API server; 0.0.0.0 lets other machines in." }),
+      option({
+        flag: "bind-address",
+        type: ip,
+        default: "127.0.0.1",
+        doc: "Address of the API server; 0.0.0.0 lets other machines in.",
+      }),
       dialectOption(dialect),
     ]),
     section("Node agent", [
-      option({ flag: "agent", type: bool, default: true, doc: "Run the node agent too, where this user may and a container runtime is there." }),
+      option({
+        flag: "agent",
+        type: bool,
+        default: true,
+        doc: "Run the node agent too, where this user may and a container runtime is there.",
+      }),
       option({
         flag: "runtime-endpoint",
         type: text,
         default: usualEndpoint,
-        check: (value) => (value.startsWith("unix:///") ? undefined : "must be a unix socket such as unix:///run/containerd/containerd.sock"),
+        check: (value) =>
+          value.startsWith("unix:///")
+            ? undefined
+            : "must be a unix socket such as unix:///run/containerd/containerd.sock",
         doc: "Socket of the container runtime.",
       }),
       option({

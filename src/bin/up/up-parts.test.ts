@@ -25,20 +25,44 @@ after(() => rmSync(folder, { recursive: true }));
 const roots: [name: string, given: string, environment: Record<string, string>, root: string][] = [
   ["the home directory", "", {}, join(homedir(), ".orch", "orch")],
   ["the user's data directory, where there is one", "", { XDG_DATA_HOME: "/data" }, "/data/orch/orch"],
-  ["the home directory, where the data directory is a relative one", "", { XDG_DATA_HOME: "data" }, join(homedir(), ".orch", "orch")],
+  [
+    "the home directory, where the data directory is a relative one",
+    "",
+    { XDG_DATA_HOME: "data" },
+    join(homedir(), ".orch", "orch"),
+  ],
   ["the directory given", "/some/where", { XDG_DATA_HOME: "/data" }, "/some/where"],
 ];
-for (const [name, given, environment, root] of roots) test(`a cluster is kept in ${name}`, () => assert.equal(placesFor(dialects.orch, given, environment).root, root));
+for (const [name, given, environment, root] of roots)
+  test(`a cluster is kept in ${name}`, () =>
+    assert.equal(placesFor(dialects.orch, given, environment).root, root));
 
 test("credentials are made once, readable by their owner only, and fit together", () => {
   const places = placesFor(dialects.orch, join(folder, "cluster"));
-  const options = { places, dialect: dialects.orch, server: "https://127.0.0.1:6443", bindAddress: "127.0.0.1", nodeName: "node-1", now: Date.now() };
+  const options = {
+    places,
+    dialect: dialects.orch,
+    server: "https://127.0.0.1:6443",
+    bindAddress: "127.0.0.1",
+    nodeName: "node-1",
+    now: Date.now(),
+  };
   const made = credentialsFor(options);
   const read = (file: string): string => readFileSync(file, "utf8");
   const before = [made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read);
   credentialsFor(options);
-  assert.deepEqual([made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read), before);
-  for (const file of [made.servingKey, made.accountKey, places.tokens, places.adminConfig, places.agentConfig]) assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  assert.deepEqual(
+    [made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read),
+    before,
+  );
+  for (const file of [
+    made.servingKey,
+    made.accountKey,
+    places.tokens,
+    places.adminConfig,
+    places.agentConfig,
+  ])
+    assert.equal(statSync(file).mode & 0o777, 0o600, file);
   const authority = new X509Certificate(read(made.authorityFile));
   const serving = new X509Certificate(read(made.servingCertificate));
   assert.ok(serving.verify(authority.publicKey));
@@ -50,7 +74,15 @@ test("credentials are made once, readable by their owner only, and fit together"
 
 test("certificates are renewed before they run out, and when their authority is another", () => {
   const places = placesFor(dialects.orch, join(folder, "renewed"));
-  const at = (now: number) => credentialsFor({ places, dialect: dialects.orch, server: "https://127.0.0.1:1", bindAddress: "127.0.0.1", nodeName: "n", now });
+  const at = (now: number) =>
+    credentialsFor({
+      places,
+      dialect: dialects.orch,
+      server: "https://127.0.0.1:1",
+      bindAddress: "127.0.0.1",
+      nodeName: "n",
+      now,
+    });
   const { servingCertificate, authorityFile } = at(Date.now());
   const [first, authority] = [readFileSync(servingCertificate, "utf8"), readFileSync(authorityFile, "utf8")];
   at(Date.now() + 340 * 86_400_000);
@@ -59,7 +91,11 @@ test("certificates are renewed before they run out, and when their authority is 
   assert.equal(readFileSync(authorityFile, "utf8"), authority);
   rmSync(authorityFile);
   at(Date.now());
-  assert.ok(new X509Certificate(readFileSync(servingCertificate, "utf8")).verify(new X509Certificate(readFileSync(authorityFile, "utf8")).publicKey));
+  assert.ok(
+    new X509Certificate(readFileSync(servingCertificate, "utf8")).verify(
+      new X509Certificate(readFileSync(authorityFile, "utf8")).publicKey,
+    ),
+  );
 });
 
 test("the port of the last time is taken again, unless somebody else has it", async () => {
@@ -67,7 +103,9 @@ test("the port of the last time is taken again, unless somebody else has it", as
   const taken = createServer().listen(0, host);
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  assert.deepEqual(await choosePort({ host, usual: port, asked: port }), { problem: `port ${port} is taken on 127.0.0.1; choose another with --port` });
+  assert.deepEqual(await choosePort({ host, usual: port, asked: port }), {
+    problem: `port ${port} is taken on 127.0.0.1; choose another with --port`,
+  });
   const other = await choosePort({ host, usual: 6443, before: port });
   assert.ok("port" in other && other.port !== port);
   const next = await choosePort({ host, usual: port });
@@ -78,7 +116,9 @@ test("the port of the last time is taken again, unless somebody else has it", as
 });
 
 test("an address that this machine does not have is told as such, not as a port that is taken", async () => {
-  assert.deepEqual(await choosePort({ host: "192.0.2.77", usual: 6443 }), { problem: "this machine has no address 192.0.2.77; choose another with --bind-address" });
+  assert.deepEqual(await choosePort({ host: "192.0.2.77", usual: 6443 }), {
+    problem: "this machine has no address 192.0.2.77; choose another with --bind-address",
+  });
 });
 
 test("a folder is made, is held by one cluster at a time, and is free again afterwards", () => {
@@ -103,7 +143,8 @@ const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
   ["this very process", process.pid, true, false],
 ];
 for (const [name, pid, up, alive] of running)
-  test(`${name} is not taken for a running one`, () => assert.equal(isAlive({ pid, port: 1, dialect: "orch", runtimeEndpoint: "", up }), alive));
+  test(`${name} is not taken for a running one`, () =>
+    assert.equal(isAlive({ pid, port: 1, dialect: "orch", runtimeEndpoint: "", up }), alive));
 
 test("a note that makes no sense is no note, one that cannot be read is trouble", () => {
   const file = join(folder, "running.json");
@@ -114,13 +155,29 @@ test("a note that makes no sense is no note, one that cannot be read is trouble"
   }
   assert.throws(() => readRunning(folder), /EISDIR/);
   writeRunning(file, { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
-  assert.deepEqual(readRunning(file), { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
+  assert.deepEqual(readRunning(file), {
+    pid: 5,
+    port: 6,
+    dialect: "orch",
+    runtimeEndpoint: "unix:///x",
+    up: true,
+  });
 });
 
-const machine = (parts: Partial<Machine>): Machine => ({ isRoot: true, platform: "linux", isSocket: () => true, exists: () => true, ...parts });
+const machine = (parts: Partial<Machine>): Machine => ({
+  isRoot: true,
+  platform: "linux",
+  isSocket: () => true,
+  exists: () => true,
+  ...parts,
+});
 const chances: [name: string, parts: Partial<Machine>, remedy: string | undefined][] = [
   ["root with a runtime", {}, undefined],
-  ["root without a runtime", { isSocket: () => false }, "orch up --install-runtime brings one; --runtime-endpoint says where yours is"],
+  [
+    "root without a runtime",
+    { isSocket: () => false },
+    "orch up --install-runtime brings one; --runtime-endpoint says where yours is",
+  ],
   ["a user with a runtime", { isRoot: false }, "sudo orch up"],
   ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
   ["another system", { platform: "darwin" }, "the API server works without it"],
@@ -134,21 +191,48 @@ for (const [name, parts, remedy] of chances) {
 }
 
 test("mounts below a folder come deepest first, with odd names read right", () => {
-  const table = ["36 35 98:0 / /a rw - ext4", "37 36 0:1 / /a/pods/u/volumes/v rw - tmpfs", "38 36 0:1 / /a/pods/u\\040x rw - tmpfs", "39 36 0:1 / /ab rw - tmpfs"].join("\n");
+  const table = [
+    "36 35 98:0 / /a rw - ext4",
+    "37 36 0:1 / /a/pods/u/volumes/v rw - tmpfs",
+    "38 36 0:1 / /a/pods/u\\040x rw - tmpfs",
+    "39 36 0:1 / /ab rw - tmpfs",
+  ].join("\n");
   assert.deepEqual(mountsBelow("/a", table), ["/a/pods/u/volumes/v", "/a/pods/u x"]);
 });
 
 test("control groups of pods are found in one hierarchy or in several", () => {
   const root = join(folder, "groups");
-  for (const path of ["pods.group/podone", "pods.group/burstable/podtwo/inner", "memory/pods.group/podone", "other/podthree"]) mkdirSync(join(root, path), { recursive: true });
+  for (const path of [
+    "pods.group/podone",
+    "pods.group/burstable/podtwo/inner",
+    "memory/pods.group/podone",
+    "other/podthree",
+  ])
+    mkdirSync(join(root, path), { recursive: true });
   const found = podGroups(root, "pods.group").map(({ uid, path }) => `${uid} ${path.slice(root.length)}`);
-  assert.deepEqual(found.toSorted(), ["one /memory/pods.group/podone", "one /pods.group/podone", "two /pods.group/burstable/podtwo"]);
+  assert.deepEqual(found.toSorted(), [
+    "one /memory/pods.group/podone",
+    "one /pods.group/podone",
+    "two /pods.group/burstable/podtwo",
+  ]);
 });
 
-const installations: [name: string, parts: Partial<Machine>, code: number, commands: string[], problem: RegExp | undefined][] = [
+const installations: [
+  name: string,
+  parts: Partial<Machine>,
+  code: number,
+  commands: string[],
+  problem: RegExp | undefined,
+][] = [
   ["needs root", { isRoot: false }, 0, [], /needs root/],
   ["does nothing where all is there", {}, 0, [], undefined],
-  ["needs apt", { exists: () => false }, 0, [], /no apt-get here; install containerd, runc, iptables, containernetworking-plugins/],
+  [
+    "needs apt",
+    { exists: () => false },
+    0,
+    [],
+    /no apt-get here; install containerd, runc, iptables, containernetworking-plugins/,
+  ],
   [
     "adds what is missing",
     { exists: (path) => ["/usr/bin/apt-get", "/usr/bin/runc", "/opt/cni/bin/bridge"].includes(path) },
@@ -156,12 +240,19 @@ const installations: [name: string, parts: Partial<Machine>, code: number, comma
     ["apt-get update -q", "apt-get install -y -q --no-install-recommends containerd iptables"],
     undefined,
   ],
-  ["tells what failed", { exists: (path) => path === "/usr/bin/apt-get" }, 100, ["apt-get update -q"], /^apt-get update -q failed with code 100$/],
+  [
+    "tells what failed",
+    { exists: (path) => path === "/usr/bin/apt-get" },
+    100,
+    ["apt-get update -q"],
+    /^apt-get update -q failed with code 100$/,
+  ],
 ];
 for (const [name, parts, code, commands, problem] of installations) {
   test(`installing a runtime ${name}`, () => {
     const [told, ran]: string[][] = [[], []];
-    const found = installRuntime(machine(parts), (line) => told!.push(line), (command) => (ran!.push(command.join(" ")), code)); // prettier-ignore
+    // prettier-ignore
+    const found = installRuntime(machine(parts), (line) => told!.push(line), (command) => (ran!.push(command.join(" ")), code));
     assert.deepEqual({ told, ran }, { told: commands.map((command) => `running ${command}`), ran: commands });
     if (problem) assert.match(found!, problem);
     else assert.equal(found, undefined);
@@ -172,15 +263,24 @@ test("pods get addresses that the machine does not use, and keep them", () => {
   assert.equal(freeSubnet(0, ["10.0.0.1", "192.168.0.1"]), "10.128.0.0/24");
   assert.equal(freeSubnet(0, ["10.128.0.7"]), "10.128.1.0/24");
   assert.equal(freeSubnet(2 ** 15 - 1, ["10.255.255.1"]), "10.128.0.0/24");
-  const settled = (name: string, seed: number, out: boolean): { type: string; ipMasq?: boolean; ipam?: { ranges: { subnet: string }[][] } }[] => {
+  const settled = (
+    name: string,
+    seed: number,
+    out: boolean,
+  ): { type: string; ipMasq?: boolean; ipam?: { ranges: { subnet: string }[][] } }[] => {
     const file = join(folder, name);
     settleNetwork({ bridge: "b", seed, folder, file }, () => out);
     return (JSON.parse(readFileSync(file, "utf8")) as { plugins: ReturnType<typeof settled> }).plugins;
   };
   const [bridge, ...others] = settled("inside.conflist", 5, false);
-  assert.deepEqual([bridge!.type, bridge!.ipMasq, others], ["bridge", false, []], "without a packet filter pods talk on this machine only");
+  assert.deepEqual(
+    [bridge!.type, bridge!.ipMasq, others],
+    ["bridge", false, []],
+    "without a packet filter pods talk on this machine only",
+  );
   assert.deepEqual(settled("inside.conflist", 900, true), [bridge]);
-  assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]); // prettier-ignore
+  // prettier-ignore
+  assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]);
 });
 
 test("each cluster's own runtime has places of its own, the same at every start", () => {

@@ -30,7 +30,12 @@ interface Wish {
   readonly places: Places;
 }
 
-export async function upCommand(argv: readonly string[], programs: Programs, version: string, output: Output): Promise<number> {
+export async function upCommand(
+  argv: readonly string[],
+  programs: Programs,
+  version: string,
+  output: Output,
+): Promise<number> {
   const cut = argv.indexOf("--");
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const passed = cut < 0 ? [] : argv.slice(cut + 1);
@@ -41,7 +46,11 @@ export async function upCommand(argv: readonly string[], programs: Programs, ver
   }
   const { dialect } = choice;
   const settled = settle(upOptions(dialect), own);
-  const answered = answerOperator(upOptions(dialect), settled, { version, width: terminalWidth(process.env, process.stdout.columns), ...output });
+  const answered = answerOperator(upOptions(dialect), settled, {
+    version,
+    width: terminalWidth(process.env, process.stdout.columns),
+    ...output,
+  });
   if (answered !== undefined) return answered;
   const places = placesFor(dialect, settled.values.dataDir);
   let release: (() => void) | undefined;
@@ -66,14 +75,31 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
   const { dialect, settings, places } = wish;
   const before = readRunning(places.running);
   const ownRuntime = await wantsOwnRuntime(wish, before, view);
-  const choice = await choosePort({ host: settings.bindAddress, usual: 6443, asked: settings.port, before: before?.port ?? 0 });
+  const choice = await choosePort({
+    host: settings.bindAddress,
+    usual: 6443,
+    asked: settings.port,
+    before: before?.port ?? 0,
+  });
   if ("problem" in choice) throw new Error(choice.problem);
   // A start that fails changes nothing of what a purge must know of the runs before it.
-  let note: Running = { dialect: dialect.name, runtimeEndpoint: "", ...before, pid: process.pid, port: choice.port, up: true };
+  let note: Running = {
+    dialect: dialect.name,
+    runtimeEndpoint: "",
+    ...before,
+    pid: process.pid,
+    port: choice.port,
+    up: true,
+  };
   const learn = (more: Partial<Running>): void => writeRunning(places.running, (note = { ...note, ...more }));
   learn({});
   try {
-    await runCluster(ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: places.runtime.endpoint } } : wish, choice.port, view, learn);
+    await runCluster(
+      ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: places.runtime.endpoint } } : wish,
+      choice.port,
+      view,
+      learn,
+    );
   } finally {
     try {
       learn({ up: false });
@@ -83,8 +109,15 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
   }
 }
 
-/** A cluster has a runtime of its own when it was told to install one where none was fit to use, and from then on. */
-async function wantsOwnRuntime({ settings, places }: Wish, before: Running | undefined, view: StatusView): Promise<boolean> {
+/**
+ * A cluster has a runtime of its own when it was told to install one where none was fit to use, and from then
+ * on.
+ */
+async function wantsOwnRuntime(
+  { settings, places }: Wish,
+  before: Running | undefined,
+  view: StatusView,
+): Promise<boolean> {
   if (!settings.agent || settings.runtimeEndpoint !== usualEndpoint) return false;
   const last = before?.runtimeEndpoint ?? "";
   const hadOwn = last === places.runtime.endpoint;
@@ -97,14 +130,27 @@ async function wantsOwnRuntime({ settings, places }: Wish, before: Running | und
   return true;
 }
 
-async function runCluster(wish: Wish, port: number, view: StatusView, learn: (more: Partial<Running>) => void): Promise<void> {
+async function runCluster(
+  wish: Wish,
+  port: number,
+  view: StatusView,
+  learn: (more: Partial<Running>) => void,
+): Promise<void> {
   const { dialect, settings, places } = wish;
   const nodeName = hostname().toLowerCase();
-  const host = settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
+  const host =
+    settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   let credentials: Credentials;
   try {
-    credentials = credentialsFor({ places, dialect, server, bindAddress: settings.bindAddress, nodeName, now: Date.now() });
+    credentials = credentialsFor({
+      places,
+      dialect,
+      server,
+      bindAddress: settings.bindAddress,
+      nodeName,
+      now: Date.now(),
+    });
   } catch (error) {
     throw new Error(`${places.pki} cannot be used: ${(error as Error).message}`, { cause: error });
   }
@@ -121,13 +167,20 @@ async function runCluster(wish: Wish, port: number, view: StatusView, learn: (mo
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (!up) return;
     learn({ dialect: dialect.name });
-    loops = startLoops({ config: places.adminConfig, dialect, authorityFile: credentials.authorityFile, logFile: join(places.logs, "controllers.log") });
+    loops = startLoops({
+      config: places.adminConfig,
+      dialect,
+      authorityFile: credentials.authorityFile,
+      logFile: join(places.logs, "controllers.log"),
+    });
     if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
     const agent = await startAgent(plan, nodeName, cluster, view);
     if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
-      view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
+      view.say(
+        `\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`,
+      );
     view.say(`stopping: ${early ?? (await stopped)}`);
   } catch (error) {
     throw new Error(`${(error as Error).message}; its log is in ${places.logs}`, { cause: error });
@@ -138,14 +191,22 @@ async function runCluster(wish: Wish, port: number, view: StatusView, learn: (mo
   }
 }
 
-async function startOwnRuntime({ settings, places }: ClusterPlan, cluster: Cluster): Promise<Supervised | undefined> {
+async function startOwnRuntime(
+  { settings, places }: ClusterPlan,
+  cluster: Cluster,
+): Promise<Supervised | undefined> {
   if (settings.runtimeEndpoint !== places.runtime.endpoint) return undefined;
   await endLeftover(places.runtime);
   return cluster.start(ownRuntimePlan(places.runtime, join(places.logs, "runtime.log")));
 }
 
 /** Undefined when there is no agent to start, which is told. */
-async function startAgent(plan: ClusterPlan, nodeName: string, cluster: Cluster, view: StatusView): Promise<Supervised | undefined> {
+async function startAgent(
+  plan: ClusterPlan,
+  nodeName: string,
+  cluster: Cluster,
+  view: StatusView,
+): Promise<Supervised | undefined> {
   const { dialect, settings, places, programs } = plan;
   const chance = agentChance(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
   if (!settings.agent) view.say("  node agent   left out, as asked");
@@ -153,7 +214,10 @@ async function startAgent(plan: ClusterPlan, nodeName: string, cluster: Cluster,
   else {
     await admitAgent(places.adminConfig, dialect, nodeName);
     const fit = await runsPods(settings.runtimeEndpoint);
-    if (!fit) view.say(`  node agent   ${settings.runtimeEndpoint} runs no pods yet: it does not answer, or has no pod network (orch up --install-runtime brings one)`);
+    if (!fit)
+      view.say(
+        `  node agent   ${settings.runtimeEndpoint} runs no pods yet: it does not answer, or has no pod network (orch up --install-runtime brings one)`,
+      );
     return cluster.start(await agentPlan(plan));
   }
   return undefined;

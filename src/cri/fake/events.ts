@@ -1,4 +1,5 @@
-// Events of the fake runtime for everyone who listens. A listener that does not read is cut off, not waited for.
+// Events of the fake runtime for everyone who listens. A listener that does not read is cut off, not waited
+// for.
 import { GrpcError } from "#http";
 import type { ContainerEventResponse } from "../messages/runtime.ts";
 
@@ -9,7 +10,8 @@ export class Events {
 
   emit(event: ContainerEventResponse): void {
     for (const listener of this.#listeners) {
-      if (listener.queue.length >= heldAtMost) listener.failure = new GrpcError("RESOURCE_EXHAUSTED", "the listener is too slow");
+      if (listener.queue.length >= heldAtMost)
+        listener.failure = new GrpcError("RESOURCE_EXHAUSTED", "the listener is too slow");
       else listener.queue.push(event);
       listener.wake();
     }
@@ -24,7 +26,10 @@ export class Events {
   }
 
   async *listen(signal: AbortSignal): AsyncGenerator<ContainerEventResponse> {
-    const listener: { queue: ContainerEventResponse[]; wake: () => void; failure?: Error } = { queue: [], wake: () => {} };
+    const listener: { queue: ContainerEventResponse[]; wake: () => void; failure?: Error } = {
+      queue: [],
+      wake: () => {},
+    };
     const abort = (): void => listener.wake();
     signal.addEventListener("abort", abort, { once: true });
     this.#listeners.add(listener);

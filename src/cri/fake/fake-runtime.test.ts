@@ -12,30 +12,58 @@ import { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from "./fake-r
 
 runtimeContract("the fake", async () => {
   const folder = await mkdtemp(join(tmpdir(), "orch-fake-"));
-  const runtime = fakeRuntime({ images: ["registry.test/busybox:1"], offered: [{ name: "registry.test/other:1", user: "1000" }], touchDisk: true });
-  return { runtime, image: "registry.test/busybox:1", pullable: "registry.test/other:1", folder, cgroupRoot: "/contract", stop: () => rm(folder, { recursive: true }) };
+  const runtime = fakeRuntime({
+    images: ["registry.test/busybox:1"],
+    offered: [{ name: "registry.test/other:1", user: "1000" }],
+    touchDisk: true,
+  });
+  return {
+    runtime,
+    image: "registry.test/busybox:1",
+    pullable: "registry.test/other:1",
+    folder,
+    cgroupRoot: "/contract",
+    stop: () => rm(folder, { recursive: true }),
+  };
 });
 
 const sandbox = { metadata: { name: "p", namespace: "n", uid: "u" } };
 const turns = async (): Promise<void> => {
   for (let at = 0; at < 10; at++) await new Promise((resolve) => setImmediate(resolve));
 };
-async function container(options: FakeRuntimeOptions, command: string[]): Promise<{ readonly runtime: FakeRuntime; readonly id: string; readonly sandboxId: string }> {
+async function container(
+  options: FakeRuntimeOptions,
+  command: string[],
+): Promise<{ readonly runtime: FakeRuntime; readonly id: string; readonly sandboxId: string }> {
   const runtime = fakeRuntime({ images: ["busybox"], ...options });
   const sandboxId = await runtime.runPodSandbox(sandbox);
-  const id = await runtime.createContainer(sandboxId, { metadata: { name: "main" }, image: { image: "busybox" }, command }, sandbox);
+  const id = await runtime.createContainer(
+    sandboxId,
+    { metadata: { name: "main" }, image: { image: "busybox" }, command },
+    sandbox,
+  );
   await runtime.startContainer(id);
   await turns();
   return { runtime, id, sandboxId };
 }
 
 const scripts: [name: string, script: string, lines: string[], exitCode: number][] = [
-  ["prints and ends", "echo one; echo -n two; echo three >&2", ["stdout F one", "stderr F three", "stdout P two"], 0],
+  [
+    "prints and ends",
+    "echo one; echo -n two; echo three >&2",
+    ["stdout F one", "stderr F three", "stdout P two"],
+    0,
+  ],
   ["stops at &&", "false && echo no; echo yes", ["stdout F yes"], 0],
   ["goes on behind ||", "false || echo rescued", ["stdout F rescued"], 0],
   ["keeps the last code", "true; false", [], 1],
   ["keeps quoted text together", `echo 'a; b' "c && d"`, ["stdout F a; b c && d"], 0],
-  ["writes and reads files", "echo kept > /tmp/a; echo more >> /tmp/a; cat /tmp/a", ["stdout F kept", "stdout F more"], 0],
+  [
+    "writes and reads files",
+    "echo kept > /tmp/a; echo more >> /tmp/a; cat /tmp/a",
+    ["stdout F kept", "stdout F more"],
+    0,
+  ],
   ["does not know a program", "frobnicate", ["stderr F sh: frobnicate: not found"], 127],
   ["runs a shell in a shell", "sh -c 'exit 9'", [], 9],
 ];
@@ -59,7 +87,10 @@ test("containers live by the clock they were given", async () => {
   await clock.advance(1);
   await turns();
   const { status } = await runtime.containerStatus(id);
-  assert.deepEqual([status.exitCode, status.startedAt, status.finishedAt], [5, 1_000_000_000_000n, 1_010_000_000_000n]);
+  assert.deepEqual(
+    [status.exitCode, status.startedAt, status.finishedAt],
+    [5, 1_000_000_000_000n, 1_010_000_000_000n],
+  );
 });
 
 test("the grace period is told by the clock too", async () => {
@@ -78,7 +109,11 @@ test("the grace period is told by the clock too", async () => {
 
 test("a program can be any function", async () => {
   const programs = {
-    main: async ({ print, onTerm, forever }: Parameters<NonNullable<FakeRuntimeOptions["programs"]>[string]>[0]): Promise<number> => {
+    main: async ({
+      print,
+      onTerm,
+      forever,
+    }: Parameters<NonNullable<FakeRuntimeOptions["programs"]>[string]>[0]): Promise<number> => {
       print("stdout", "mine\n");
       return Promise.race([forever(), new Promise<number>((resolve) => onTerm(() => resolve(42)))]);
     },
@@ -96,7 +131,14 @@ test("calls are written down with their requests", async () => {
     runtime.calls.map(({ method, request }) => [method, request]),
     [
       ["RunPodSandbox", { config: sandbox, runtimeHandler: "" }],
-      ["CreateContainer", { podSandboxId: sandboxId, config: { metadata: { name: "main" }, image: { image: "busybox" }, command: ["sleep", "1000"] }, sandboxConfig: sandbox }],
+      [
+        "CreateContainer",
+        {
+          podSandboxId: sandboxId,
+          config: { metadata: { name: "main" }, image: { image: "busybox" }, command: ["sleep", "1000"] },
+          sandboxConfig: sandbox,
+        },
+      ],
       ["StartContainer", { containerId: id }],
       ["StopContainer", { containerId: id, timeout: 0 }],
     ],
@@ -133,11 +175,16 @@ test("events tell a container's life, unless the runtime is too old for them", a
   const stop = new AbortController();
   const seen: [type: number, id: string][] = [];
   const listening = (async () => {
-    for await (const event of runtime.containerEvents(stop.signal)) seen.push([event.containerEventType, event.containerId]);
+    for await (const event of runtime.containerEvents(stop.signal))
+      seen.push([event.containerEventType, event.containerId]);
   })();
   await turns();
   const pod = await runtime.runPodSandbox(sandbox);
-  const id = await runtime.createContainer(pod, { metadata: { name: "main" }, image: { image: "busybox" }, command: ["true"] }, sandbox);
+  const id = await runtime.createContainer(
+    pod,
+    { metadata: { name: "main" }, image: { image: "busybox" }, command: ["true"] },
+    sandbox,
+  );
   await runtime.startContainer(id);
   await turns();
   await runtime.removeContainer(id);
@@ -154,8 +201,12 @@ test("events tell a container's life, unless the runtime is too old for them", a
     [deleted, id],
   ]);
   const old = fakeRuntime({ events: false });
-  await assert.rejects(old.containerEvents(stop.signal)[Symbol.asyncIterator]().next(), { code: "CANCELLED" });
-  await assert.rejects(old.containerEvents(new AbortController().signal)[Symbol.asyncIterator]().next(), { code: "UNIMPLEMENTED" });
+  await assert.rejects(old.containerEvents(stop.signal)[Symbol.asyncIterator]().next(), {
+    code: "CANCELLED",
+  });
+  await assert.rejects(old.containerEvents(new AbortController().signal)[Symbol.asyncIterator]().next(), {
+    code: "UNIMPLEMENTED",
+  });
 });
 
 test("a container can be ended from outside, with a reason", async () => {

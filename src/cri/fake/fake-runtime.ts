@@ -1,4 +1,5 @@
-// A container runtime in memory: it keeps the protocol's rules, runs small programs on a clock, writes down every call, and fails on order.
+// A container runtime in memory: it keeps the protocol's rules, runs small programs on a clock, writes down
+// every call, and fails on order.
 import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "#base";
 import { GrpcError } from "#http";
@@ -16,7 +17,17 @@ import { Log } from "./log.ts";
 import { Process, type Program } from "./program.ts";
 import { isKnown, shell } from "./shell.ts";
 import { containerStatsView, sandboxStatsView } from "./usage.ts";
-import { type HeldContainer, type HeldSandbox, containerStatusView, containerView, hasLabels, imageRefOf, isRunning, sandboxStatusView, sandboxView } from "./things.ts";
+import {
+  type HeldContainer,
+  type HeldSandbox,
+  containerStatusView,
+  containerView,
+  hasLabels,
+  imageRefOf,
+  isRunning,
+  sandboxStatusView,
+  sandboxView,
+} from "./things.ts";
 
 export interface FakeRuntimeOptions {
   readonly clock?: Clock;
@@ -58,7 +69,8 @@ export interface FakeRuntime extends ContainerRuntime {
 }
 
 const callsKept = 100_000;
-const notFound = (what: string, id: string): GrpcError => new GrpcError("NOT_FOUND", `an error occurred when try to find ${what} "${id}": not found`);
+const notFound = (what: string, id: string): GrpcError =>
+  new GrpcError("NOT_FOUND", `an error occurred when try to find ${what} "${id}": not found`);
 
 export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const clock = options.clock ?? systemClock;
@@ -69,13 +81,18 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const events = new Events();
   const calls: RecordedCall[] = [];
   let made = 0;
-  const asImage = (image: string | FakeImage): FakeImage => (typeof image === "string" ? { name: image } : image);
+  const asImage = (image: string | FakeImage): FakeImage =>
+    typeof image === "string" ? { name: image } : image;
   for (const image of options.images ?? []) images.add(asImage(image));
   for (const image of options.offered ?? []) images.offer(asImage(image));
 
   const now = (): bigint => nanosecondsOf(clock.now());
   const newId = (kind: string): string => createHash("sha256").update(`${kind} ${++made}`).digest("hex");
-  const called = async (method: string, request: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<void> => {
+  const called = async (
+    method: string,
+    request: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<void> => {
     calls.push({ method, request: structuredClone(request), atMilliseconds: clock.now() });
     if (calls.length > callsKept) calls.shift();
     await faults.pass(method, signal);
@@ -90,7 +107,8 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     if (!held) throw notFound("container", id);
     return held;
   };
-  const inSandbox = (id: string): HeldContainer[] => [...containers.values()].filter((held) => held.sandbox.id === id);
+  const inSandbox = (id: string): HeldContainer[] =>
+    [...containers.values()].filter((held) => held.sandbox.id === id);
   const tell = (type: number, sandbox: HeldSandbox, id: string): void => {
     if (options.events === false) return;
     events.emit({
@@ -110,7 +128,11 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     held.process?.exit(exitCode);
     tell(containerEventType.stopped, held.sandbox, held.id);
   };
-  const end = (held: HeldContainer, exitCode: number, reason = exitCode === 0 ? "Completed" : "Error"): void => {
+  const end = (
+    held: HeldContainer,
+    exitCode: number,
+    reason = exitCode === 0 ? "Completed" : "Error",
+  ): void => {
     if (isRunning(held)) finish(held, exitCode, reason);
   };
   const removeContainer = (held: HeldContainer): void => {
@@ -126,9 +148,20 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       tell(containerEventType.stopped, held, held.id);
     }
   };
-  const processFor = (held: HeldContainer, argv: readonly string[], program: Program, print: ConstructorParameters<typeof Process>[1]["print"]): Process => {
+  const processFor = (
+    held: HeldContainer,
+    argv: readonly string[],
+    program: Program,
+    print: ConstructorParameters<typeof Process>[1]["print"],
+  ): Process => {
     const env = Object.fromEntries((held.config.envs ?? []).map(({ key = "", value = "" }) => [key, value]));
-    return new Process(program, { clock, argv, env, files: filesOf(held.config.mounts ?? [], options.touchDisk === true, held.files), print });
+    return new Process(program, {
+      clock,
+      argv,
+      env,
+      files: filesOf(held.config.mounts ?? [], options.touchDisk === true, held.files),
+      print,
+    });
   };
   const matches = (held: HeldContainer, filter: ContainerFilter | undefined): boolean =>
     (!filter?.id || held.id.startsWith(filter.id)) &&
@@ -168,9 +201,17 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       await called("RunPodSandbox", { config, runtimeHandler }, signal);
       const { name, namespace, uid, attempt = 0 } = config.metadata ?? {};
       const reserved = [...sandboxes.values()].find(
-        ({ config: { metadata } }) => metadata?.name === name && metadata?.namespace === namespace && metadata?.uid === uid && (metadata?.attempt ?? 0) === attempt,
+        ({ config: { metadata } }) =>
+          metadata?.name === name &&
+          metadata?.namespace === namespace &&
+          metadata?.uid === uid &&
+          (metadata?.attempt ?? 0) === attempt,
       );
-      if (reserved) throw new GrpcError("UNKNOWN", `failed to reserve sandbox name "${name}_${namespace}_${uid}_${attempt}": name is reserved for "${reserved.id}"`);
+      if (reserved)
+        throw new GrpcError(
+          "UNKNOWN",
+          `failed to reserve sandbox name "${name}_${namespace}_${uid}_${attempt}": name is reserved for "${reserved.id}"`,
+        );
       const onNode = config.linux?.securityContext?.namespaceOptions?.network === namespaceMode.node;
       const held: HeldSandbox = {
         id: newId("sandbox"),
@@ -202,7 +243,9 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     podSandboxStatus: async (podSandboxId, signal) => {
       await called("PodSandboxStatus", { podSandboxId }, signal);
       const status = sandboxStatusView(sandboxOf(podSandboxId));
-      return options.events === false ? { status, containers: [], timestamp: 0 } : { status, containers: inSandbox(podSandboxId).map(containerStatusView), timestamp: now() };
+      return options.events === false
+        ? { status, containers: [], timestamp: 0 }
+        : { status, containers: inSandbox(podSandboxId).map(containerStatusView), timestamp: now() };
     },
     listPodSandboxes: async (filter, signal) => {
       await called("ListPodSandbox", { filter }, signal);
@@ -219,13 +262,30 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     createContainer: async (podSandboxId, config, sandboxConfig, signal) => {
       await called("CreateContainer", { podSandboxId, config, sandboxConfig }, signal);
       const sandbox = sandboxOf(podSandboxId);
-      if (!sandbox.ready) throw new GrpcError("UNKNOWN", `failed to create container: sandbox container "${podSandboxId}" is not running`);
+      if (!sandbox.ready)
+        throw new GrpcError(
+          "UNKNOWN",
+          `failed to create container: sandbox container "${podSandboxId}" is not running`,
+        );
       const { name, attempt = 0 } = config.metadata ?? {};
-      const reserved = inSandbox(podSandboxId).find(({ config: { metadata } }) => metadata?.name === name && (metadata?.attempt ?? 0) === attempt);
-      if (reserved) throw new GrpcError("UNKNOWN", `failed to reserve container name "${name}_${attempt}": name is reserved for "${reserved.id}"`);
+      const reserved = inSandbox(podSandboxId).find(
+        ({ config: { metadata } }) => metadata?.name === name && (metadata?.attempt ?? 0) === attempt,
+      );
+      if (reserved)
+        throw new GrpcError(
+          "UNKNOWN",
+          `failed to reserve container name "${name}_${attempt}": name is reserved for "${reserved.id}"`,
+        );
       const image = images.find(config.image);
-      if (!image) throw new GrpcError("NOT_FOUND", `failed to create container: failed to resolve image "${config.image?.image}": not found`);
-      const logPath = config.logPath && sandbox.config.logDirectory ? `${sandbox.config.logDirectory}/${config.logPath}` : "";
+      if (!image)
+        throw new GrpcError(
+          "NOT_FOUND",
+          `failed to create container: failed to resolve image "${config.image?.image}": not found`,
+        );
+      const logPath =
+        config.logPath && sandbox.config.logDirectory
+          ? `${sandbox.config.logDirectory}/${config.logPath}`
+          : "";
       const held: HeldContainer = {
         id: newId("container"),
         sandbox,
@@ -250,7 +310,11 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     startContainer: async (containerId, signal) => {
       await called("StartContainer", { containerId }, signal);
       const held = containerOf(containerId);
-      if (held.state !== containerState.created) throw new GrpcError("UNKNOWN", `failed to start container "${containerId}": container is in state ${held.state}, not created`);
+      if (held.state !== containerState.created)
+        throw new GrpcError(
+          "UNKNOWN",
+          `failed to start container "${containerId}": container is in state ${held.state}, not created`,
+        );
       const argv = [...(held.config.command ?? []), ...(held.config.args ?? [])];
       const program = options.programs?.[held.config.metadata?.name ?? ""];
       if (!program && !isKnown(argv)) {
@@ -271,7 +335,10 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       held.process.term();
       if (graceSeconds > 0) {
         const stop = new AbortController();
-        await orAborted(Promise.race([held.process.ended, clock.sleep(graceSeconds * 1000, stop.signal).catch(() => {})]), signal).finally(() => stop.abort());
+        await orAborted(
+          Promise.race([held.process.ended, clock.sleep(graceSeconds * 1000, stop.signal).catch(() => {})]),
+          signal,
+        ).finally(() => stop.abort());
         // Let the exit be written down before it is taken for a refusal.
         await Promise.resolve();
       }
@@ -311,28 +378,39 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     execSync: async (containerId, command, timeoutSeconds, signal) => {
       await called("ExecSync", { containerId, cmd: [...command], timeout: timeoutSeconds }, signal);
       const held = containerOf(containerId);
-      if (!isRunning(held)) throw new GrpcError("UNKNOWN", `container is in state ${held.state}, not running`);
+      if (!isRunning(held))
+        throw new GrpcError("UNKNOWN", `container is in state ${held.state}, not running`);
       if (!isKnown(command))
-        throw new GrpcError("UNKNOWN", `failed to exec in container: OCI runtime exec failed: exec: ${JSON.stringify(command[0])}: executable file not found in $PATH: unknown`);
+        throw new GrpcError(
+          "UNKNOWN",
+          `failed to exec in container: OCI runtime exec failed: exec: ${JSON.stringify(command[0])}: executable file not found in $PATH: unknown`,
+        );
       const said = { stdout: "", stderr: "" };
       const process = processFor(held, command, shell, (stream, text) => (said[stream] += text));
       void held.process?.ended.then(() => process.exit(137));
       const stop = new AbortController();
-      const late = timeoutSeconds > 0 ? clock.sleep(timeoutSeconds * 1000, stop.signal).then(() => "late" as const) : new Promise<never>(() => {});
+      const late =
+        timeoutSeconds > 0
+          ? clock.sleep(timeoutSeconds * 1000, stop.signal).then(() => "late" as const)
+          : new Promise<never>(() => {});
       late.catch(() => {});
-      const outcome = await orAborted(Promise.race([process.ended, late]), signal).finally(() => stop.abort());
+      const outcome = await orAborted(Promise.race([process.ended, late]), signal).finally(() =>
+        stop.abort(),
+      );
       process.exit(137);
       if (outcome === "late") throw new ExecTimeout(command, timeoutSeconds);
       return { stdout: Buffer.from(said.stdout), stderr: Buffer.from(said.stderr), exitCode: outcome };
     },
     exec: async (request, signal) => {
       await called("Exec", request, signal);
-      if (!isRunning(containerOf(request.containerId ?? ""))) throw new GrpcError("UNKNOWN", "container is not running");
+      if (!isRunning(containerOf(request.containerId ?? "")))
+        throw new GrpcError("UNKNOWN", "container is not running");
       return runtime.streamUrl("exec", request);
     },
     attach: async (request, signal) => {
       await called("Attach", request, signal);
-      if (!isRunning(containerOf(request.containerId ?? ""))) throw new GrpcError("UNKNOWN", "container is not running");
+      if (!isRunning(containerOf(request.containerId ?? "")))
+        throw new GrpcError("UNKNOWN", "container is not running");
       return runtime.streamUrl("attach", request);
     },
     portForward: async (podSandboxId, port, signal) => {
@@ -348,7 +426,9 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
     listContainerStats: async (filter, signal) => {
       await called("ListContainerStats", { filter }, signal);
-      return [...containers.values()].filter((held) => isRunning(held) && matches(held, filter)).map((held) => containerStatsView(held, now()));
+      return [...containers.values()]
+        .filter((held) => isRunning(held) && matches(held, filter))
+        .map((held) => containerStatsView(held, now()));
     },
     podSandboxStats: async (podSandboxId, signal) => {
       await called("PodSandboxStats", { podSandboxId }, signal);
@@ -356,7 +436,12 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
     listPodSandboxStats: async (filter, signal) => {
       await called("ListPodSandboxStats", { filter }, signal);
-      const wanted = [...sandboxes.values()].filter((held) => held.ready && (!filter?.id || held.id.startsWith(filter.id)) && hasLabels(held.config.labels, filter?.labelSelector));
+      const wanted = [...sandboxes.values()].filter(
+        (held) =>
+          held.ready &&
+          (!filter?.id || held.id.startsWith(filter.id)) &&
+          hasLabels(held.config.labels, filter?.labelSelector),
+      );
       return wanted.map((held) => sandboxStatsView(held, inSandbox(held.id).filter(isRunning), now()));
     },
     listMetricDescriptors: async (signal) => {
@@ -369,7 +454,8 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
     containerEvents: async function* (signal) {
       await called("GetContainerEvents", {}, signal);
-      if (options.events === false) throw new GrpcError("UNIMPLEMENTED", "method GetContainerEvents not implemented");
+      if (options.events === false)
+        throw new GrpcError("UNIMPLEMENTED", "method GetContainerEvents not implemented");
       yield* events.listen(signal);
     },
 
@@ -394,7 +480,14 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     imageFsInfo: async (signal) => {
       await called("ImageFsInfo", {}, signal);
       const used = images.list().reduce((sum, image) => sum + Number(image.size), 0);
-      return [{ timestamp: now(), fsId: { mountpoint: "/var/lib/fake" }, usedBytes: { value: used }, inodesUsed: { value: images.list().length } }];
+      return [
+        {
+          timestamp: now(),
+          fsId: { mountpoint: "/var/lib/fake" },
+          usedBytes: { value: used },
+          inodesUsed: { value: images.list().length },
+        },
+      ];
     },
     close: () => events.cut(new GrpcError("UNAVAILABLE", "the channel is closed")),
   };

@@ -1,4 +1,5 @@
-// Trouble on order: calls of the fake runtime that fail, wait, find nobody there, or are carried out without an answer.
+// Trouble on order: calls of the fake runtime that fail, wait, find nobody there, or are carried out without
+// an answer.
 import { GrpcError } from "#http";
 import type { ContainerRuntime } from "../runtime.ts";
 
@@ -45,7 +46,10 @@ export class Faults {
     if (signal?.aborted) throw new GrpcError("CANCELLED", "the caller left", { cause: signal.reason });
     const gate = this.#gates.get(method);
     if (gate) await orAborted(gate, signal);
-    if (this.#down) throw new GrpcError("UNAVAILABLE", "cannot connect to the runtime: connection refused", { unprocessed: true });
+    if (this.#down)
+      throw new GrpcError("UNAVAILABLE", "cannot connect to the runtime: connection refused", {
+        unprocessed: true,
+      });
     const [next] = this.#failures.get(method) ?? [];
     if (!next) return;
     if (--next.left <= 0) this.#failures.get(method)!.shift();

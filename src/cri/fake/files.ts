@@ -7,7 +7,10 @@ import type { Files } from "./program.ts";
 /** The files of one container. What programs write they and later programs of the same container can read. */
 export function filesOf(mounts: readonly Mount[], touchDisk: boolean, memory: Map<string, string>): Files {
   const onHost = (path: string): string | undefined => {
-    const inside = mounts.filter(({ containerPath = "" }) => path === containerPath || path.startsWith(`${containerPath.replace(/\/$/, "")}/`));
+    const inside = mounts.filter(
+      ({ containerPath = "" }) =>
+        path === containerPath || path.startsWith(`${containerPath.replace(/\/$/, "")}/`),
+    );
     const nearest = inside.toSorted((a, b) => b.containerPath!.length - a.containerPath!.length)[0];
     return touchDisk && nearest ? nearest.hostPath! + path.slice(nearest.containerPath!.length) : undefined;
   };

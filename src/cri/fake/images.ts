@@ -49,13 +49,21 @@ export class FakeImages {
   find(spec: ImageSpec | undefined): Image | undefined {
     const name = spec?.image ?? "";
     const complete = completeName(name);
-    return this.#here.get(name) ?? this.#here.get(`sha256:${name}`) ?? this.list().find((image) => image.repoTags.includes(complete) || image.repoDigests.includes(complete));
+    return (
+      this.#here.get(name) ??
+      this.#here.get(`sha256:${name}`) ??
+      this.list().find((image) => image.repoTags.includes(complete) || image.repoDigests.includes(complete))
+    );
   }
 
   pull(spec: ImageSpec): Image {
     const name = completeName(spec.image ?? "");
     const found = this.#elsewhere.get(name) ?? this.find(spec);
-    if (!found) throw new GrpcError("NOT_FOUND", `failed to pull and unpack image "${name}": failed to resolve reference "${name}": ${name}: not found`);
+    if (!found)
+      throw new GrpcError(
+        "NOT_FOUND",
+        `failed to pull and unpack image "${name}": failed to resolve reference "${name}": ${name}: not found`,
+      );
     this.#here.set(found.id, found);
     return found;
   }

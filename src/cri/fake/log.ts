@@ -1,4 +1,5 @@
-// A container's log as runtimes write it: one line for each line of output, with its time, stream and whether it is whole.
+// A container's log as runtimes write it: one line for each line of output, with its time, stream and whether
+// it is whole.
 import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Stream } from "./program.ts";
@@ -59,7 +60,8 @@ export class Log {
 
   #line(stream: Stream, line: string): void {
     let rest = line;
-    for (; rest.length > partBytes; rest = rest.slice(partBytes)) this.#add(stream, "P", rest.slice(0, partBytes));
+    for (; rest.length > partBytes; rest = rest.slice(partBytes))
+      this.#add(stream, "P", rest.slice(0, partBytes));
     this.#add(stream, "F", rest);
   }
 

@@ -1,4 +1,5 @@
-// What a container of the fake runtime runs: a function that prints, sleeps and ends, and that can be asked to end.
+// What a container of the fake runtime runs: a function that prints, sleeps and ends, and that can be asked
+// to end.
 import type { Clock } from "#base";
 
 export type Stream = "stdout" | "stderr";
@@ -12,7 +13,10 @@ export interface World {
   sleep(milliseconds: number): Promise<void>;
   /** Never resolves; rejects when the program is killed. */
   forever(): Promise<never>;
-  /** Calls back when the program is asked to end. A program that does nothing about it goes on, as the first process of a container does. */
+  /**
+   * Calls back when the program is asked to end. A program that does nothing about it goes on, as the first
+   * process of a container does.
+   */
   onTerm(run: () => void): void;
   readFile(path: string): string | undefined;
   writeFile(path: string, text: string, more: { readonly append: boolean }): void;
@@ -41,7 +45,19 @@ export class Process {
 
   constructor(
     program: Program,
-    { clock, argv, env, files, print }: { clock: Clock; argv: readonly string[]; env: Readonly<Record<string, string>>; files: Files; print: World["print"] },
+    {
+      clock,
+      argv,
+      env,
+      files,
+      print,
+    }: {
+      clock: Clock;
+      argv: readonly string[];
+      env: Readonly<Record<string, string>>;
+      files: Files;
+      print: World["print"];
+    },
   ) {
     this.ended = new Promise((resolve) => (this.#end = resolve));
     const { signal } = this.#dead;
@@ -52,7 +68,10 @@ export class Process {
         if (!signal.aborted) print(stream, text);
       },
       sleep: (milliseconds) => clock.sleep(milliseconds, signal),
-      forever: () => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true })),
+      forever: () =>
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+        ),
       onTerm: (run) => void this.#onTerm.push(run),
       readFile: (path) => files.read(path),
       writeFile: (path, text, { append }) => {

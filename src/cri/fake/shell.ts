@@ -12,11 +12,30 @@ class Exit extends Error {
   }
 }
 
-const words = new Set(["sh", "ash", "bash", "echo", "printf", "cat", "sleep", "exit", "true", "false", ":", "wait", "trap", "pause", "while", "test", "["]);
+const words = new Set([
+  "sh",
+  "ash",
+  "bash",
+  "echo",
+  "printf",
+  "cat",
+  "sleep",
+  "exit",
+  "true",
+  "false",
+  ":",
+  "wait",
+  "trap",
+  "pause",
+  "while",
+  "test",
+  "[",
+]);
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Whether the shell can run this; the image's own program (nothing given) counts as one that waits. */
-export const isKnown = (argv: readonly string[]): boolean => argv.length === 0 || words.has(baseName(argv[0]!));
+export const isKnown = (argv: readonly string[]): boolean =>
+  argv.length === 0 || words.has(baseName(argv[0]!));
 
 /** Runs the world's arguments. */
 export const shell: Program = async (world) => {
@@ -34,7 +53,11 @@ async function command(world: World, argv: readonly string[]): Promise<number> {
     case "sh":
     case "ash":
     case "bash":
-      return rest[0] === "-c" ? script(world, rest[1] ?? "") : rest.length === 0 ? world.forever() : script(world, world.readFile(rest[0]!) ?? "false");
+      return rest[0] === "-c"
+        ? script(world, rest[1] ?? "")
+        : rest.length === 0
+          ? world.forever()
+          : script(world, world.readFile(rest[0]!) ?? "false");
     case "echo": {
       const newLine = rest[0] !== "-n";
       world.print("stdout", (newLine ? rest : rest.slice(1)).join(" ") + (newLine ? "\n" : ""));
@@ -57,7 +80,13 @@ async function command(world: World, argv: readonly string[]): Promise<number> {
       return 0;
     case "test":
     case "[":
-      return rest[0] === "-f" || rest[0] === "-e" ? (world.readFile(rest[1] ?? "") === undefined ? 1 : 0) : rest.length > 0 ? 0 : 1;
+      return rest[0] === "-f" || rest[0] === "-e"
+        ? world.readFile(rest[1] ?? "") === undefined
+          ? 1
+          : 0
+        : rest.length > 0
+          ? 0
+          : 1;
     case "exit":
       throw new Exit(Number(rest[0] ?? 0));
     case "true":
@@ -133,7 +162,8 @@ function first(text: string): [statement: string, separator: string, length: num
     } else if (letter === "'" || letter === '"') quote = letter;
     else {
       const separator = /^(&&|\|\||;|\n|&(?!\d))/.exec(text.slice(at))?.[0];
-      if (separator && text[at - 1] !== ">") return [text.slice(0, at).trim(), separator, at + separator.length];
+      if (separator && text[at - 1] !== ">")
+        return [text.slice(0, at).trim(), separator, at + separator.length];
     }
   }
   return [text.trim(), "", text.length];
@@ -149,30 +179,50 @@ async function simple({ world, interrupt, behind }: State, statement: string): P
   if (argv[0] === "trap") {
     const [, action = "", ...signals] = argv;
     const code = /^exit(?:\s+(\d+))?$/.exec(action.trim());
-    if (code && signals.some((signal) => signal === "TERM" || signal === "SIGTERM" || signal === "15")) world.onTerm(() => interrupt(new Exit(Number(code[1] ?? 0))));
+    if (code && signals.some((signal) => signal === "TERM" || signal === "SIGTERM" || signal === "15"))
+      world.onTerm(() => interrupt(new Exit(Number(code[1] ?? 0))));
     return 0;
   }
   if (!target) return command(world, argv);
   const { to, append } = target;
   let text = "";
   const code = await command(
-    { ...world, print: (stream, part) => (stream === "stderr" ? world.print(stream, part) : to === "&2" ? world.print("stderr", part) : void (text += part)) },
+    {
+      ...world,
+      print: (stream, part) =>
+        stream === "stderr"
+          ? world.print(stream, part)
+          : to === "&2"
+            ? world.print("stderr", part)
+            : void (text += part),
+    },
     argv,
   );
   if (to !== "&2" && to !== "/dev/null") world.writeFile(to, text, { append });
   return code;
 }
 
-function parsed(statement: string, env: Readonly<Record<string, string>>): { argv: string[]; target: { readonly to: string; readonly append: boolean } | undefined } {
+function parsed(
+  statement: string,
+  env: Readonly<Record<string, string>>,
+): { argv: string[]; target: { readonly to: string; readonly append: boolean } | undefined } {
   const argv: string[] = [];
   let target: { readonly to: string; readonly append: boolean } | undefined;
-  const expand = (text: string): string => text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced: string | undefined, bare: string | undefined) => env[braced ?? bare!] ?? "");
+  const expand = (text: string): string =>
+    text.replace(
+      /\$(?:\{(\w+)\}|(\w+))/g,
+      (_, braced: string | undefined, bare: string | undefined) => env[braced ?? bare!] ?? "",
+    );
   const pattern = /(>>|>)\s*(&2|[^\s'"]+)|((?:'[^']*'|"[^"]*"|[^\s'">]+)+)/g;
   for (const [, arrow, to, word] of statement.matchAll(pattern)) {
     if (arrow) target = { to: expand(to!), append: arrow === ">>" };
     else
       argv.push(
-        word!.replace(/'([^']*)'|"([^"]*)"|([^'"]+)/g, (_, single: string | undefined, double: string | undefined, bare: string | undefined) => single ?? expand(double ?? bare!)),
+        word!.replace(
+          /'([^']*)'|"([^"]*)"|([^'"]+)/g,
+          (_, single: string | undefined, double: string | undefined, bare: string | undefined) =>
+            single ?? expand(double ?? bare!),
+        ),
       );
   }
   return { argv, target };

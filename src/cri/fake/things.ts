@@ -2,7 +2,12 @@
 import type { Container, ContainerConfig, ContainerStatus } from "../messages/container.ts";
 import { containerState } from "../messages/container.ts";
 import type { Image } from "../messages/image.ts";
-import { type PodSandbox, type PodSandboxConfig, type PodSandboxStatus, sandboxState } from "../messages/sandbox.ts";
+import {
+  type PodSandbox,
+  type PodSandboxConfig,
+  type PodSandboxStatus,
+  sandboxState,
+} from "../messages/sandbox.ts";
 import type { Log } from "./log.ts";
 import type { Process } from "./program.ts";
 
@@ -81,5 +86,7 @@ export const containerStatusView = (held: HeldContainer): ContainerStatus => {
 export const isRunning = (held: HeldContainer): boolean => held.state === containerState.running;
 
 /** Whether all labels of a selector are there. */
-export const hasLabels = (labels: Readonly<Record<string, string>> | undefined, selector: Readonly<Record<string, string>> | undefined): boolean =>
-  Object.entries(selector ?? {}).every(([name, value]) => labels?.[name] === value);
+export const hasLabels = (
+  labels: Readonly<Record<string, string>> | undefined,
+  selector: Readonly<Record<string, string>> | undefined,
+): boolean => Object.entries(selector ?? {}).every(([name, value]) => labels?.[name] === value);

@@ -17,8 +17,15 @@ export interface CriMethod<Q, R> extends GrpcMethod<Q, R> {
 
 const method =
   (service: string) =>
-  <Q extends Message, R extends Message>(name: string, request: Q, response: R): CriMethod<Told<Q>, Told<R>> => {
-    const [encoder, decoder] = [protobufCodec(request, { style: "proto3" }), protobufCodec(response, { style: "proto3" })];
+  <Q extends Message, R extends Message>(
+    name: string,
+    request: Q,
+    response: R,
+  ): CriMethod<Told<Q>, Told<R>> => {
+    const [encoder, decoder] = [
+      protobufCodec(request, { style: "proto3" }),
+      protobufCodec(response, { style: "proto3" }),
+    ];
     return {
       name,
       request,
@@ -34,7 +41,11 @@ const image = method("ImageService");
 export const calls = {
   version: runtime("Version", r.VersionRequest, r.VersionResponse),
   status: runtime("Status", r.StatusRequest, r.StatusResponse),
-  updateRuntimeConfig: runtime("UpdateRuntimeConfig", r.UpdateRuntimeConfigRequest, r.UpdateRuntimeConfigResponse),
+  updateRuntimeConfig: runtime(
+    "UpdateRuntimeConfig",
+    r.UpdateRuntimeConfigRequest,
+    r.UpdateRuntimeConfigResponse,
+  ),
   getContainerEvents: runtime("GetContainerEvents", r.GetEventsRequest, r.ContainerEventResponse),
 
   runPodSandbox: runtime("RunPodSandbox", s.RunPodSandboxRequest, s.RunPodSandboxResponse),
@@ -50,19 +61,47 @@ export const calls = {
   removeContainer: runtime("RemoveContainer", c.RemoveContainerRequest, c.RemoveContainerResponse),
   containerStatus: runtime("ContainerStatus", c.ContainerStatusRequest, c.ContainerStatusResponse),
   listContainers: runtime("ListContainers", c.ListContainersRequest, c.ListContainersResponse),
-  updateContainerResources: runtime("UpdateContainerResources", c.UpdateContainerResourcesRequest, c.UpdateContainerResourcesResponse),
-  reopenContainerLog: runtime("ReopenContainerLog", c.ReopenContainerLogRequest, c.ReopenContainerLogResponse),
-  checkpointContainer: runtime("CheckpointContainer", c.CheckpointContainerRequest, c.CheckpointContainerResponse),
+  updateContainerResources: runtime(
+    "UpdateContainerResources",
+    c.UpdateContainerResourcesRequest,
+    c.UpdateContainerResourcesResponse,
+  ),
+  reopenContainerLog: runtime(
+    "ReopenContainerLog",
+    c.ReopenContainerLogRequest,
+    c.ReopenContainerLogResponse,
+  ),
+  checkpointContainer: runtime(
+    "CheckpointContainer",
+    c.CheckpointContainerRequest,
+    c.CheckpointContainerResponse,
+  ),
   execSync: runtime("ExecSync", c.ExecSyncRequest, c.ExecSyncResponse),
   exec: runtime("Exec", c.ExecRequest, c.StreamingResponse),
   attach: runtime("Attach", c.AttachRequest, c.StreamingResponse),
 
   containerStats: runtime("ContainerStats", t.ContainerStatsRequest, t.ContainerStatsResponse),
-  listContainerStats: runtime("ListContainerStats", t.ListContainerStatsRequest, t.ListContainerStatsResponse),
+  listContainerStats: runtime(
+    "ListContainerStats",
+    t.ListContainerStatsRequest,
+    t.ListContainerStatsResponse,
+  ),
   podSandboxStats: runtime("PodSandboxStats", t.PodSandboxStatsRequest, t.PodSandboxStatsResponse),
-  listPodSandboxStats: runtime("ListPodSandboxStats", t.ListPodSandboxStatsRequest, t.ListPodSandboxStatsResponse),
-  listMetricDescriptors: runtime("ListMetricDescriptors", t.ListMetricDescriptorsRequest, t.ListMetricDescriptorsResponse),
-  listPodSandboxMetrics: runtime("ListPodSandboxMetrics", t.ListPodSandboxMetricsRequest, t.ListPodSandboxMetricsResponse),
+  listPodSandboxStats: runtime(
+    "ListPodSandboxStats",
+    t.ListPodSandboxStatsRequest,
+    t.ListPodSandboxStatsResponse,
+  ),
+  listMetricDescriptors: runtime(
+    "ListMetricDescriptors",
+    t.ListMetricDescriptorsRequest,
+    t.ListMetricDescriptorsResponse,
+  ),
+  listPodSandboxMetrics: runtime(
+    "ListPodSandboxMetrics",
+    t.ListPodSandboxMetricsRequest,
+    t.ListPodSandboxMetricsResponse,
+  ),
 
   listImages: image("ListImages", i.ListImagesRequest, i.ListImagesResponse),
   imageStatus: image("ImageStatus", i.ImageStatusRequest, i.ImageStatusResponse),

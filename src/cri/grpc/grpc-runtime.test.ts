@@ -9,10 +9,15 @@ import { grpcRuntime } from "./grpc-runtime.ts";
 
 const sandbox = { metadata: { name: "p" } };
 /**
- * The seconds each call may take, as the reference was recorded; undefined for calls that take as long as they take. There the figures of
- * containers and of images are among those; here they end, for else one lost answer would leave the node without figures for good.
+ * The seconds each call may take, as the reference was recorded; undefined for calls that take as long as
+ * they take. There the figures of containers and of images are among those; here they end, for else one lost
+ * answer would leave the node without figures for good.
  */
-const limits: [call: string, make: (runtime: ContainerRuntime) => Promise<unknown>, seconds: number | undefined][] = [
+const limits: [
+  call: string,
+  make: (runtime: ContainerRuntime) => Promise<unknown>,
+  seconds: number | undefined,
+][] = [
   ["Version", (runtime) => runtime.version(), 120],
   ["Status", (runtime) => runtime.status(), 120],
   ["UpdateRuntimeConfig", (runtime) => runtime.updateRuntimeConfig({}), 120],
@@ -51,20 +56,37 @@ const limits: [call: string, make: (runtime: ContainerRuntime) => Promise<unknow
 
 test("every call has the time that it needs, and images can be managed elsewhere", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "orch-cri-"));
-  const heard: { readonly service: string; readonly call: string; readonly milliseconds: number | undefined; readonly on: string }[] = [];
+  const heard: {
+    readonly service: string;
+    readonly call: string;
+    readonly milliseconds: number | undefined;
+    readonly on: string;
+  }[] = [];
   const listen = async (name: string): Promise<string> => {
     const server = createServer().on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       stream.on("error", () => {});
-      const [, service = "", call = ""] = /^\/runtime\.v1\.(\w+)\/(\w+)$/.exec(String(headers[":path"])) ?? [];
+      const [, service = "", call = ""] =
+        /^\/runtime\.v1\.(\w+)\/(\w+)$/.exec(String(headers[":path"])) ?? [];
       const timeout = headers["grpc-timeout"];
-      heard.push({ service, call, milliseconds: timeout === undefined ? undefined : Number(String(timeout).replace(/m$/, "")), on: name });
-      stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "12" }, { endStream: true });
+      heard.push({
+        service,
+        call,
+        milliseconds: timeout === undefined ? undefined : Number(String(timeout).replace(/m$/, "")),
+        on: name,
+      });
+      stream.respond(
+        { ":status": 200, "content-type": "application/grpc", "grpc-status": "12" },
+        { endStream: true },
+      );
     });
     await new Promise<void>((resolve) => server.listen(join(folder, name), resolve));
     t.after(() => server.close());
     return `unix://${join(folder, name)}`;
   };
-  const runtime = grpcRuntime({ endpoint: await listen("containers"), imageEndpoint: await listen("images") });
+  const runtime = grpcRuntime({
+    endpoint: await listen("containers"),
+    imageEndpoint: await listen("images"),
+  });
   t.after(async () => {
     runtime.close();
     await rm(folder, { recursive: true });
@@ -74,8 +96,15 @@ test("every call has the time that it needs, and images can be managed elsewhere
     const last = heard.at(-1)!;
     assert.deepEqual([last.call, last.on], [call, last.service === "ImageService" ? "images" : "containers"]);
     if (seconds === undefined) assert.equal(last.milliseconds, undefined, call);
-    else assert.ok(last.milliseconds! > seconds * 1000 - 5000 && last.milliseconds! <= seconds * 1000, `${call} was given ${last.milliseconds} ms`);
+    else
+      assert.ok(
+        last.milliseconds! > seconds * 1000 - 5000 && last.milliseconds! <= seconds * 1000,
+        `${call} was given ${last.milliseconds} ms`,
+      );
   }
   assert.equal(heard.length, limits.length);
-  assert.deepEqual(new Set(heard.filter(({ on }) => on === "images").map(({ call }) => call)), new Set(["ListImages", "ImageStatus", "PullImage", "RemoveImage", "ImageFsInfo"]));
+  assert.deepEqual(
+    new Set(heard.filter(({ on }) => on === "images").map(({ call }) => call)),
+    new Set(["ListImages", "ImageStatus", "PullImage", "RemoveImage", "ImageFsInfo"]),
+  );
 });

@@ -1,4 +1,5 @@
-// A container runtime behind a socket. Every call has its time limit; questions are asked again when the runtime restarts under them.
+// A container runtime behind a socket. Every call has its time limit; questions are asked again when the
+// runtime restarts under them.
 import { type Clock, systemClock } from "#base";
 import { GrpcError, grpcChannel } from "#http";
 import { type ContainerRuntime, ExecTimeout, isNotFound } from "../runtime.ts";
@@ -28,14 +29,30 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   const timeout = options.timeoutMilliseconds ?? 120_000;
   const clock = options.clock ?? systemClock;
   const channelTo = (endpoint: string) =>
-    grpcChannel({ endpoints: [endpoint], clock, maxMessageBytes: options.maxMessageBytes ?? 64 << 20, backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 } });
+    grpcChannel({
+      endpoints: [endpoint],
+      clock,
+      maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
+      backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 },
+    });
   const containers = channelTo(options.endpoint);
-  const images = options.imageEndpoint && options.imageEndpoint !== options.endpoint ? channelTo(options.imageEndpoint) : containers;
+  const images =
+    options.imageEndpoint && options.imageEndpoint !== options.endpoint
+      ? channelTo(options.imageEndpoint)
+      : containers;
 
   const over =
     (channel: typeof containers) =>
-    <Q, R>(method: CriMethod<Q, R>, request: Q, { signal, limit = timeout, question = false }: Manner = {}): Promise<R> =>
-      channel.unary(method, request, { repeatable: question, ...(signal && { signal }), ...(limit !== "none" && { deadlineMilliseconds: limit }) });
+    <Q, R>(
+      method: CriMethod<Q, R>,
+      request: Q,
+      { signal, limit = timeout, question = false }: Manner = {},
+    ): Promise<R> =>
+      channel.unary(method, request, {
+        repeatable: question,
+        ...(signal && { signal }),
+        ...(limit !== "none" && { deadlineMilliseconds: limit }),
+      });
   const call = over(containers);
   const imageCall = over(images);
   const ask = { question: true } as const;
@@ -46,73 +63,137 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       const { status } = await call(calls.status, {}, { ...ask, signal });
       return { conditions: status?.conditions ?? [] };
     },
-    updateRuntimeConfig: async (runtimeConfig, signal) => void (await call(calls.updateRuntimeConfig, { runtimeConfig }, { signal })),
+    updateRuntimeConfig: async (runtimeConfig, signal) =>
+      void (await call(calls.updateRuntimeConfig, { runtimeConfig }, { signal })),
 
     runPodSandbox: async (config, runtimeHandler, signal) => {
-      const { podSandboxId } = await call(calls.runPodSandbox, { config, runtimeHandler }, { signal, limit: 2 * timeout });
-      return given(podSandboxId, `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`);
+      const { podSandboxId } = await call(
+        calls.runPodSandbox,
+        { config, runtimeHandler },
+        { signal, limit: 2 * timeout },
+      );
+      return given(
+        podSandboxId,
+        `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`,
+      );
     },
     stopPodSandbox: (podSandboxId, signal) => gone(call(calls.stopPodSandbox, { podSandboxId }, { signal })),
-    removePodSandbox: (podSandboxId, signal) => gone(call(calls.removePodSandbox, { podSandboxId }, { signal })),
+    removePodSandbox: (podSandboxId, signal) =>
+      gone(call(calls.removePodSandbox, { podSandboxId }, { signal })),
     podSandboxStatus: async (podSandboxId, signal) => {
-      const { status, containersStatuses, timestamp } = await call(calls.podSandboxStatus, { podSandboxId }, { ...ask, signal });
-      return { status: given(status, `no status came back for sandbox ${podSandboxId}`), containers: containersStatuses, timestamp };
+      const { status, containersStatuses, timestamp } = await call(
+        calls.podSandboxStatus,
+        { podSandboxId },
+        { ...ask, signal },
+      );
+      return {
+        status: given(status, `no status came back for sandbox ${podSandboxId}`),
+        containers: containersStatuses,
+        timestamp,
+      };
     },
-    listPodSandboxes: async (filter, signal) => (await call(calls.listPodSandbox, { filter }, { ...ask, signal })).items,
+    listPodSandboxes: async (filter, signal) =>
+      (await call(calls.listPodSandbox, { filter }, { ...ask, signal })).items,
 
     createContainer: async (podSandboxId, config, sandboxConfig, signal) => {
-      const { containerId } = await call(calls.createContainer, { podSandboxId, config, sandboxConfig }, { signal });
+      const { containerId } = await call(
+        calls.createContainer,
+        { podSandboxId, config, sandboxConfig },
+        { signal },
+      );
       return given(containerId, `no id came back for container ${config.metadata?.name}`);
     },
-    startContainer: async (containerId, signal) => void (await call(calls.startContainer, { containerId }, { signal })),
-    stopContainer: (containerId, graceSeconds, signal) => gone(call(calls.stopContainer, { containerId, timeout: graceSeconds }, { signal, limit: timeout + graceSeconds * 1000 })),
+    startContainer: async (containerId, signal) =>
+      void (await call(calls.startContainer, { containerId }, { signal })),
+    stopContainer: (containerId, graceSeconds, signal) =>
+      gone(
+        call(
+          calls.stopContainer,
+          { containerId, timeout: graceSeconds },
+          { signal, limit: timeout + graceSeconds * 1000 },
+        ),
+      ),
     removeContainer: (containerId, signal) => gone(call(calls.removeContainer, { containerId }, { signal })),
     containerStatus: async (containerId, signal) => {
       const { status } = await call(calls.containerStatus, { containerId }, { ...ask, signal });
       return { status: given(status, `no status came back for container ${containerId}`) };
     },
-    listContainers: async (filter, signal) => (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
-    updateContainerResources: async (containerId, linux, signal) => void (await call(calls.updateContainerResources, { containerId, linux }, { signal })),
-    reopenContainerLog: async (containerId, signal) => void (await call(calls.reopenContainerLog, { containerId }, { signal })),
+    listContainers: async (filter, signal) =>
+      (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
+    updateContainerResources: async (containerId, linux, signal) =>
+      void (await call(calls.updateContainerResources, { containerId, linux }, { signal })),
+    reopenContainerLog: async (containerId, signal) =>
+      void (await call(calls.reopenContainerLog, { containerId }, { signal })),
     checkpointContainer: async (containerId, location, timeoutSeconds, signal) => {
       const seconds = Math.max(timeoutSeconds, timeout / 1000);
-      await call(calls.checkpointContainer, { containerId, location, timeout: seconds }, { signal, limit: seconds * 1000 });
+      await call(
+        calls.checkpointContainer,
+        { containerId, location, timeout: seconds },
+        { signal, limit: seconds * 1000 },
+      );
     },
 
     execSync: async (containerId, command, timeoutSeconds, signal) => {
       const limit = timeoutSeconds > 0 ? timeout + timeoutSeconds * 1000 : "none";
       try {
-        return await call(calls.execSync, { containerId, cmd: [...command], timeout: Math.ceil(timeoutSeconds) }, { signal, limit });
+        return await call(
+          calls.execSync,
+          { containerId, cmd: [...command], timeout: Math.ceil(timeoutSeconds) },
+          { signal, limit },
+        );
       } catch (error) {
-        throw error instanceof GrpcError && error.code === "DEADLINE_EXCEEDED" ? new ExecTimeout(command, timeoutSeconds, error) : error;
+        throw error instanceof GrpcError && error.code === "DEADLINE_EXCEEDED"
+          ? new ExecTimeout(command, timeoutSeconds, error)
+          : error;
       }
     },
-    exec: async (request, signal) => given((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
-    attach: async (request, signal) => given((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
+    exec: async (request, signal) =>
+      given((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
+    attach: async (request, signal) =>
+      given((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
     portForward: async (podSandboxId, ports, signal) =>
-      given((await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url, "no address came back to forward ports at"),
+      given(
+        (await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url,
+        "no address came back to forward ports at",
+      ),
 
     containerStats: async (containerId, signal) =>
-      given((await call(calls.containerStats, { containerId }, { ...ask, signal })).stats, `no figures came back for container ${containerId}`),
-    listContainerStats: async (filter, signal) => (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
+      given(
+        (await call(calls.containerStats, { containerId }, { ...ask, signal })).stats,
+        `no figures came back for container ${containerId}`,
+      ),
+    listContainerStats: async (filter, signal) =>
+      (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
     podSandboxStats: async (podSandboxId, signal) =>
-      given((await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats, `no figures came back for sandbox ${podSandboxId}`),
-    listPodSandboxStats: async (filter, signal) => (await call(calls.listPodSandboxStats, { filter }, { ...ask, signal })).stats,
-    listMetricDescriptors: async (signal) => (await call(calls.listMetricDescriptors, {}, { ...ask, signal })).descriptors,
-    listPodSandboxMetrics: async (signal) => (await call(calls.listPodSandboxMetrics, {}, { ...ask, signal })).podMetrics,
+      given(
+        (await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats,
+        `no figures came back for sandbox ${podSandboxId}`,
+      ),
+    listPodSandboxStats: async (filter, signal) =>
+      (await call(calls.listPodSandboxStats, { filter }, { ...ask, signal })).stats,
+    listMetricDescriptors: async (signal) =>
+      (await call(calls.listMetricDescriptors, {}, { ...ask, signal })).descriptors,
+    listPodSandboxMetrics: async (signal) =>
+      (await call(calls.listPodSandboxMetrics, {}, { ...ask, signal })).podMetrics,
     containerEvents: (signal) => containers.serverStream(calls.getContainerEvents, {}, { signal }),
 
-    listImages: async (image, signal) => (await imageCall(calls.listImages, { ...(image && { filter: { image } }) }, { ...ask, signal })).images,
+    listImages: async (image, signal) =>
+      (await imageCall(calls.listImages, { ...(image && { filter: { image } }) }, { ...ask, signal })).images,
     imageStatus: async (image, signal) => {
       const found = await imageCall(calls.imageStatus, { image }, { ...ask, signal });
       return { image: found.image };
     },
     pullImage: async (image, auth, sandboxConfig, signal) => {
-      const { imageRef } = await imageCall(calls.pullImage, { image, auth, sandboxConfig }, { signal, limit: "none" });
+      const { imageRef } = await imageCall(
+        calls.pullImage,
+        { image, auth, sandboxConfig },
+        { signal, limit: "none" },
+      );
       return given(imageRef, `no id came back for image ${image.image}`);
     },
     removeImage: (image, signal) => gone(imageCall(calls.removeImage, { image }, { signal })),
-    imageFsInfo: async (signal) => (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: 2 * timeout })).imageFilesystems,
+    imageFsInfo: async (signal) =>
+      (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: 2 * timeout })).imageFilesystems,
 
     close: () => {
       containers.close();

@@ -26,13 +26,17 @@ export const UserNamespace = message("UserNamespace", "The user namespace of a p
   uids: optional(2, list(IDMapping), "User ids."),
   gids: optional(3, list(IDMapping), "Group ids."),
 });
-export const NamespaceOption = message("NamespaceOption", "Whose namespaces a sandbox or container lives in.", {
-  network: choice(1, namespaceModes, "The network's."),
-  pid: choice(2, namespaceModes, "The processes'."),
-  ipc: choice(3, namespaceModes, "The shared memory's."),
-  targetId: optional(4, string, "The container whose processes are shared, for TARGET."),
-  usernsOptions: optional(5, UserNamespace, "The users'."),
-});
+export const NamespaceOption = message(
+  "NamespaceOption",
+  "Whose namespaces a sandbox or container lives in.",
+  {
+    network: choice(1, namespaceModes, "The network's."),
+    pid: choice(2, namespaceModes, "The processes'."),
+    ipc: choice(3, namespaceModes, "The shared memory's."),
+    targetId: optional(4, string, "The container whose processes are shared, for TARGET."),
+    usernsOptions: optional(5, UserNamespace, "The users'."),
+  },
+);
 export type NamespaceOption = Told<typeof NamespaceOption>;
 
 export const SELinuxOption = message("SELinuxOption", "A label of that security system.", {
@@ -82,7 +86,11 @@ export const Mount = message("Mount", "Something of the host inside a container.
   hostPath: optional(2, string, "What it is."),
   readonly: optional(3, bool, "Whether it cannot be written."),
   selinuxRelabel: optional(4, bool, "Whether it gets the container's label."),
-  propagation: choice(5, ["PROPAGATION_PRIVATE", "PROPAGATION_HOST_TO_CONTAINER", "PROPAGATION_BIDIRECTIONAL"], "Whether later mounts pass through."),
+  propagation: choice(
+    5,
+    ["PROPAGATION_PRIVATE", "PROPAGATION_HOST_TO_CONTAINER", "PROPAGATION_BIDIRECTIONAL"],
+    "Whether later mounts pass through.",
+  ),
   uidMappings: optional(6, list(IDMapping), "User ids."),
   gidMappings: optional(7, list(IDMapping), "Group ids."),
 });

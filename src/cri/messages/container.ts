@@ -1,6 +1,15 @@
 // Containers: what they shall be, how they are, and what can be done with them.
 import { bool, int32, int64, list, map, optional, rawBytes, required, string, uint32 } from "#schema";
-import { ImageSpec, Int64Value, KeyValue, LinuxContainerResources, Mount, NamespaceOption, SELinuxOption, SecurityProfile } from "./common.ts";
+import {
+  ImageSpec,
+  Int64Value,
+  KeyValue,
+  LinuxContainerResources,
+  Mount,
+  NamespaceOption,
+  SELinuxOption,
+  SecurityProfile,
+} from "./common.ts";
 import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
 
 export const containerState = { created: 0, running: 1, exited: 2, unknown: 3 } as const;
@@ -11,24 +20,28 @@ const Capability = message("Capability", "What a container may do.", {
   dropCapabilities: optional(2, list(string), "Not even of the ordinary."),
   addAmbientCapabilities: optional(3, list(string), "Also for programs of other users."),
 });
-export const LinuxContainerSecurityContext = message("LinuxContainerSecurityContext", "Security of a container.", {
-  capabilities: optional(1, Capability, "What it may do."),
-  privileged: optional(2, bool, "Whether it may do everything."),
-  namespaceOptions: optional(3, NamespaceOption, "Its namespaces."),
-  selinuxOptions: optional(4, SELinuxOption, "Its label."),
-  runAsUser: optional(5, Int64Value, "Its user, by number."),
-  runAsUsername: optional(6, string, "Its user, by name."),
-  readonlyRootfs: optional(7, bool, "Whether its files cannot be written."),
-  supplementalGroups: optional(8, list(int64), "More groups."),
-  apparmorProfile: optional(9, string, "The older form of the access profile."),
-  seccompProfilePath: optional(10, string, "The older form of the system call profile."),
-  noNewPrivs: optional(11, bool, "Whether programs can never gain rights."),
-  runAsGroup: optional(12, Int64Value, "Its group."),
-  maskedPaths: optional(13, list(string), "Kernel files it does not see."),
-  readonlyPaths: optional(14, list(string), "Kernel files it cannot write."),
-  seccomp: optional(15, SecurityProfile, "System call profile."),
-  apparmor: optional(16, SecurityProfile, "Access profile."),
-});
+export const LinuxContainerSecurityContext = message(
+  "LinuxContainerSecurityContext",
+  "Security of a container.",
+  {
+    capabilities: optional(1, Capability, "What it may do."),
+    privileged: optional(2, bool, "Whether it may do everything."),
+    namespaceOptions: optional(3, NamespaceOption, "Its namespaces."),
+    selinuxOptions: optional(4, SELinuxOption, "Its label."),
+    runAsUser: optional(5, Int64Value, "Its user, by number."),
+    runAsUsername: optional(6, string, "Its user, by name."),
+    readonlyRootfs: optional(7, bool, "Whether its files cannot be written."),
+    supplementalGroups: optional(8, list(int64), "More groups."),
+    apparmorProfile: optional(9, string, "The older form of the access profile."),
+    seccompProfilePath: optional(10, string, "The older form of the system call profile."),
+    noNewPrivs: optional(11, bool, "Whether programs can never gain rights."),
+    runAsGroup: optional(12, Int64Value, "Its group."),
+    maskedPaths: optional(13, list(string), "Kernel files it does not see."),
+    readonlyPaths: optional(14, list(string), "Kernel files it cannot write."),
+    seccomp: optional(15, SecurityProfile, "System call profile."),
+    apparmor: optional(16, SecurityProfile, "Access profile."),
+  },
+);
 export type LinuxContainerSecurityContext = Told<typeof LinuxContainerSecurityContext>;
 const LinuxContainerConfig = message("LinuxContainerConfig", "What is particular to Linux.", {
   resources: optional(1, LinuxContainerResources, "What it may use."),
@@ -45,7 +58,9 @@ export const Device = message("Device", "A device of the host.", {
   permissions: optional(3, string, "r, w, m."),
 });
 export type Device = Told<typeof Device>;
-const CDIDevice = message("CDIDevice", "A device by its vendor's name.", { name: optional(1, string, "The name.") });
+const CDIDevice = message("CDIDevice", "A device by its vendor's name.", {
+  name: optional(1, string, "The name."),
+});
 export const ContainerConfig = message("ContainerConfig", "What a container shall be.", {
   metadata: optional(1, ContainerMetadata, "Its name."),
   image: optional(2, ImageSpec, "Its image."),
@@ -66,7 +81,9 @@ export const ContainerConfig = message("ContainerConfig", "What a container shal
 });
 export type ContainerConfig = Told<typeof ContainerConfig>;
 
-const ContainerResources = message("ContainerResources", "What a container may use.", { linux: optional(1, LinuxContainerResources, "On Linux.") });
+const ContainerResources = message("ContainerResources", "What a container may use.", {
+  linux: optional(1, LinuxContainerResources, "On Linux."),
+});
 export const ContainerStatus = message("ContainerStatus", "How a container is.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, ContainerMetadata, "Its name."),
@@ -89,7 +106,9 @@ export type ContainerStatus = Told<typeof ContainerStatus>;
 
 const containerIdOnly = { containerId: optional(1, string, "Which.") };
 const verbose = optional(2, bool, "Whether to tell what is particular to the runtime.");
-export const CreateContainerResponse = message("CreateContainerResponse", "A container is made.", { containerId: required(1, string, "Its id.") });
+export const CreateContainerResponse = message("CreateContainerResponse", "A container is made.", {
+  containerId: required(1, string, "Its id."),
+});
 export const StartContainerRequest = message("StartContainerRequest", "Starts a container.", containerIdOnly);
 export const StartContainerResponse = message("StartContainerResponse", "Started.", {});
 export const StopContainerRequest = message("StopContainerRequest", "Stops a container.", {
@@ -97,29 +116,50 @@ export const StopContainerRequest = message("StopContainerRequest", "Stops a con
   timeout: optional(2, int64, "Seconds it has to end by itself."),
 });
 export const StopContainerResponse = message("StopContainerResponse", "Stopped.", {});
-export const RemoveContainerRequest = message("RemoveContainerRequest", "Removes a container.", containerIdOnly);
+export const RemoveContainerRequest = message(
+  "RemoveContainerRequest",
+  "Removes a container.",
+  containerIdOnly,
+);
 export const RemoveContainerResponse = message("RemoveContainerResponse", "Removed.", {});
-export const ContainerStatusRequest = message("ContainerStatusRequest", "Asks how a container is.", { ...containerIdOnly, verbose });
+export const ContainerStatusRequest = message("ContainerStatusRequest", "Asks how a container is.", {
+  ...containerIdOnly,
+  verbose,
+});
 export const ContainerStatusResponse = message("ContainerStatusResponse", "How a container is.", {
   status: optional(1, ContainerStatus, "The container."),
   info: required(2, map(string), "What is particular to the runtime."),
 });
-export const UpdateContainerResourcesRequest = message("UpdateContainerResourcesRequest", "Changes what a container may use.", {
-  ...containerIdOnly,
-  linux: optional(2, LinuxContainerResources, "On Linux."),
-  annotations: optional(4, map(string), "What the runtime is told besides."),
-});
+export const UpdateContainerResourcesRequest = message(
+  "UpdateContainerResourcesRequest",
+  "Changes what a container may use.",
+  {
+    ...containerIdOnly,
+    linux: optional(2, LinuxContainerResources, "On Linux."),
+    annotations: optional(4, map(string), "What the runtime is told besides."),
+  },
+);
 export const UpdateContainerResourcesResponse = message("UpdateContainerResourcesResponse", "Changed.", {});
-export const ReopenContainerLogRequest = message("ReopenContainerLogRequest", "Makes the runtime write to a new log file.", containerIdOnly);
+export const ReopenContainerLogRequest = message(
+  "ReopenContainerLogRequest",
+  "Makes the runtime write to a new log file.",
+  containerIdOnly,
+);
 export const ReopenContainerLogResponse = message("ReopenContainerLogResponse", "Reopened.", {});
-export const CheckpointContainerRequest = message("CheckpointContainerRequest", "Writes a running container to a file.", {
-  ...containerIdOnly,
-  location: optional(2, string, "The file."),
-  timeout: optional(3, int64, "Seconds it may take."),
-});
+export const CheckpointContainerRequest = message(
+  "CheckpointContainerRequest",
+  "Writes a running container to a file.",
+  {
+    ...containerIdOnly,
+    location: optional(2, string, "The file."),
+    timeout: optional(3, int64, "Seconds it may take."),
+  },
+);
 export const CheckpointContainerResponse = message("CheckpointContainerResponse", "Written.", {});
 
-const ContainerStateValue = message("ContainerStateValue", "A state to look for.", { state: optional(1, int32, "The state.", { enum: containerStates }) });
+const ContainerStateValue = message("ContainerStateValue", "A state to look for.", {
+  state: optional(1, int32, "The state.", { enum: containerStates }),
+});
 export const ContainerFilter = message("ContainerFilter", "Which containers.", {
   id: optional(1, string, "With this id."),
   state: optional(2, ContainerStateValue, "In this state."),
@@ -127,7 +167,9 @@ export const ContainerFilter = message("ContainerFilter", "Which containers.", {
   labelSelector: optional(4, map(string), "With all these labels."),
 });
 export type ContainerFilter = Told<typeof ContainerFilter>;
-export const ListContainersRequest = message("ListContainersRequest", "Asks for containers.", { filter: optional(1, ContainerFilter, "Which.") });
+export const ListContainersRequest = message("ListContainersRequest", "Asks for containers.", {
+  filter: optional(1, ContainerFilter, "Which."),
+});
 export const Container = message("Container", "A container in a list.", {
   id: required(1, string, "Its id."),
   podSandboxId: required(2, string, "Its sandbox."),
@@ -140,7 +182,9 @@ export const Container = message("Container", "A container in a list.", {
   annotations: required(9, map(string), "Kept with it."),
 });
 export type Container = Told<typeof Container>;
-export const ListContainersResponse = message("ListContainersResponse", "Containers.", { containers: required(1, list(Container), "In no order.") });
+export const ListContainersResponse = message("ListContainersResponse", "Containers.", {
+  containers: required(1, list(Container), "In no order."),
+});
 
 export const ExecSyncRequest = message("ExecSyncRequest", "Runs a program in a container and waits for it.", {
   ...containerIdOnly,
@@ -171,4 +215,6 @@ export const AttachRequest = message("AttachRequest", "Asks for a way to the pro
 });
 export type AttachRequest = Told<typeof AttachRequest>;
 /** What Exec, Attach and PortForward answer. */
-export const StreamingResponse = message("StreamingResponse", "A way to a stream.", { url: required(1, string, "Where to connect.") });
+export const StreamingResponse = message("StreamingResponse", "A way to a stream.", {
+  url: required(1, string, "Where to connect."),
+});

@@ -17,8 +17,12 @@ export const Image = message("Image", "An image on the node.", {
 export type Image = Told<typeof Image>;
 
 const ImageFilter = message("ImageFilter", "Which images.", { image: optional(1, ImageSpec, "This one.") });
-export const ListImagesRequest = message("ListImagesRequest", "Asks for images.", { filter: optional(1, ImageFilter, "Which.") });
-export const ListImagesResponse = message("ListImagesResponse", "Images.", { images: required(1, list(Image), "In no order.") });
+export const ListImagesRequest = message("ListImagesRequest", "Asks for images.", {
+  filter: optional(1, ImageFilter, "Which."),
+});
+export const ListImagesResponse = message("ListImagesResponse", "Images.", {
+  images: required(1, list(Image), "In no order."),
+});
 export const ImageStatusRequest = message("ImageStatusRequest", "Asks for one image.", {
   image: optional(1, ImageSpec, "Which."),
   verbose: optional(2, bool, "Whether to tell what is particular to the runtime."),
@@ -41,11 +45,17 @@ export const PullImageRequest = message("PullImageRequest", "Brings an image to 
   auth: optional(2, AuthConfig, "Credentials."),
   sandboxConfig: optional(3, PodSandboxConfig, "For which sandbox."),
 });
-export const PullImageResponse = message("PullImageResponse", "It is here.", { imageRef: required(1, string, "Its id or digest.") });
-export const RemoveImageRequest = message("RemoveImageRequest", "Removes an image.", { image: optional(1, ImageSpec, "Which.") });
+export const PullImageResponse = message("PullImageResponse", "It is here.", {
+  imageRef: required(1, string, "Its id or digest."),
+});
+export const RemoveImageRequest = message("RemoveImageRequest", "Removes an image.", {
+  image: optional(1, ImageSpec, "Which."),
+});
 export const RemoveImageResponse = message("RemoveImageResponse", "Removed.", {});
 
-const FilesystemIdentifier = message("FilesystemIdentifier", "Which file system.", { mountpoint: required(1, string, "Where it is mounted.") });
+const FilesystemIdentifier = message("FilesystemIdentifier", "Which file system.", {
+  mountpoint: required(1, string, "Where it is mounted."),
+});
 export const FilesystemUsage = message("FilesystemUsage", "How full a file system is.", {
   timestamp: required(1, nanoseconds, "When it was looked at."),
   fsId: optional(2, FilesystemIdentifier, "Which."),
@@ -54,4 +64,6 @@ export const FilesystemUsage = message("FilesystemUsage", "How full a file syste
 });
 export type FilesystemUsage = Told<typeof FilesystemUsage>;
 export const ImageFsInfoRequest = message("ImageFsInfoRequest", "Asks where images are kept.", {});
-export const ImageFsInfoResponse = message("ImageFsInfoResponse", "Where images are kept.", { imageFilesystems: required(1, list(FilesystemUsage), "The file systems.") });
+export const ImageFsInfoResponse = message("ImageFsInfoResponse", "Where images are kept.", {
+  imageFilesystems: required(1, list(FilesystemUsage), "The file systems."),
+});

@@ -1,6 +1,14 @@
 // Sandboxes: what a pod's containers share.
 import { bool, int32, int64, list, map, optional, required, string, uint32 } from "#schema";
-import { DNSConfig, Int64Value, LinuxContainerResources, NamespaceOption, PortMapping, SELinuxOption, SecurityProfile } from "./common.ts";
+import {
+  DNSConfig,
+  Int64Value,
+  LinuxContainerResources,
+  NamespaceOption,
+  PortMapping,
+  SELinuxOption,
+  SecurityProfile,
+} from "./common.ts";
 import { ContainerStatus } from "./container.ts";
 import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
 
@@ -15,18 +23,22 @@ export const PodSandboxMetadata = message("PodSandboxMetadata", "What makes a sa
 });
 export type PodSandboxMetadata = Told<typeof PodSandboxMetadata>;
 
-const LinuxSandboxSecurityContext = message("LinuxSandboxSecurityContext", "Security of the sandbox itself.", {
-  namespaceOptions: optional(1, NamespaceOption, "Its namespaces."),
-  selinuxOptions: optional(2, SELinuxOption, "Its label."),
-  runAsUser: optional(3, Int64Value, "Its user."),
-  readonlyRootfs: optional(4, bool, "Whether its files cannot be written."),
-  supplementalGroups: optional(5, list(int64), "More groups."),
-  privileged: optional(6, bool, "Whether privileged containers may live in it."),
-  seccompProfilePath: optional(7, string, "The older form of the system call profile."),
-  runAsGroup: optional(8, Int64Value, "Its group."),
-  seccomp: optional(9, SecurityProfile, "System call profile."),
-  apparmor: optional(10, SecurityProfile, "Access profile."),
-});
+const LinuxSandboxSecurityContext = message(
+  "LinuxSandboxSecurityContext",
+  "Security of the sandbox itself.",
+  {
+    namespaceOptions: optional(1, NamespaceOption, "Its namespaces."),
+    selinuxOptions: optional(2, SELinuxOption, "Its label."),
+    runAsUser: optional(3, Int64Value, "Its user."),
+    readonlyRootfs: optional(4, bool, "Whether its files cannot be written."),
+    supplementalGroups: optional(5, list(int64), "More groups."),
+    privileged: optional(6, bool, "Whether privileged containers may live in it."),
+    seccompProfilePath: optional(7, string, "The older form of the system call profile."),
+    runAsGroup: optional(8, Int64Value, "Its group."),
+    seccomp: optional(9, SecurityProfile, "System call profile."),
+    apparmor: optional(10, SecurityProfile, "Access profile."),
+  },
+);
 const LinuxPodSandboxConfig = message("LinuxPodSandboxConfig", "What is particular to Linux.", {
   cgroupParent: optional(1, string, "The control group its containers live below."),
   securityContext: optional(2, LinuxSandboxSecurityContext, "Security."),
@@ -50,10 +62,18 @@ export const RunPodSandboxRequest = message("RunPodSandboxRequest", "Makes and s
   config: optional(1, PodSandboxConfig, "What it shall be."),
   runtimeHandler: optional(2, string, "The named way of running it; empty for the ordinary one."),
 });
-export const RunPodSandboxResponse = message("RunPodSandboxResponse", "A sandbox runs.", { podSandboxId: required(1, string, "Its id.") });
-export const StopPodSandboxRequest = message("StopPodSandboxRequest", "Stops a sandbox and all in it.", { podSandboxId: optional(1, string, "Which.") });
+export const RunPodSandboxResponse = message("RunPodSandboxResponse", "A sandbox runs.", {
+  podSandboxId: required(1, string, "Its id."),
+});
+export const StopPodSandboxRequest = message("StopPodSandboxRequest", "Stops a sandbox and all in it.", {
+  podSandboxId: optional(1, string, "Which."),
+});
 export const StopPodSandboxResponse = message("StopPodSandboxResponse", "Stopped.", {});
-export const RemovePodSandboxRequest = message("RemovePodSandboxRequest", "Removes a sandbox and all in it.", { podSandboxId: optional(1, string, "Which.") });
+export const RemovePodSandboxRequest = message(
+  "RemovePodSandboxRequest",
+  "Removes a sandbox and all in it.",
+  { podSandboxId: optional(1, string, "Which.") },
+);
 export const RemovePodSandboxResponse = message("RemovePodSandboxResponse", "Removed.", {});
 
 const PodIP = message("PodIP", "An address of a pod.", { ip: required(1, string, "The address.") });
@@ -61,8 +81,12 @@ const PodSandboxNetworkStatus = message("PodSandboxNetworkStatus", "Addresses of
   ip: required(1, string, "The first address; empty on the node's network."),
   additionalIps: required(2, list(PodIP), "The others."),
 });
-const Namespace = message("Namespace", "Namespaces in use.", { options: optional(2, NamespaceOption, "Whose they are.") });
-const LinuxPodSandboxStatus = message("LinuxPodSandboxStatus", "What is particular to Linux.", { namespaces: optional(1, Namespace, "Namespaces in use.") });
+const Namespace = message("Namespace", "Namespaces in use.", {
+  options: optional(2, NamespaceOption, "Whose they are."),
+});
+const LinuxPodSandboxStatus = message("LinuxPodSandboxStatus", "What is particular to Linux.", {
+  namespaces: optional(1, Namespace, "Namespaces in use."),
+});
 export const PodSandboxStatus = message("PodSandboxStatus", "How a sandbox is.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, PodSandboxMetadata, "Its name."),
@@ -86,14 +110,18 @@ export const PodSandboxStatusResponse = message("PodSandboxStatusResponse", "How
   timestamp: required(4, nanoseconds, "When this was true."),
 });
 
-const PodSandboxStateValue = message("PodSandboxStateValue", "A state to look for.", { state: optional(1, int32, "The state.", { enum: sandboxStates }) });
+const PodSandboxStateValue = message("PodSandboxStateValue", "A state to look for.", {
+  state: optional(1, int32, "The state.", { enum: sandboxStates }),
+});
 export const PodSandboxFilter = message("PodSandboxFilter", "Which sandboxes.", {
   id: optional(1, string, "With this id."),
   state: optional(2, PodSandboxStateValue, "In this state."),
   labelSelector: optional(3, map(string), "With all these labels."),
 });
 export type PodSandboxFilter = Told<typeof PodSandboxFilter>;
-export const ListPodSandboxRequest = message("ListPodSandboxRequest", "Asks for sandboxes.", { filter: optional(1, PodSandboxFilter, "Which.") });
+export const ListPodSandboxRequest = message("ListPodSandboxRequest", "Asks for sandboxes.", {
+  filter: optional(1, PodSandboxFilter, "Which."),
+});
 export const PodSandbox = message("PodSandbox", "A sandbox in a list.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, PodSandboxMetadata, "Its name."),
@@ -104,7 +132,9 @@ export const PodSandbox = message("PodSandbox", "A sandbox in a list.", {
   runtimeHandler: required(7, string, "The way it is run."),
 });
 export type PodSandbox = Told<typeof PodSandbox>;
-export const ListPodSandboxResponse = message("ListPodSandboxResponse", "Sandboxes.", { items: required(1, list(PodSandbox), "In no order.") });
+export const ListPodSandboxResponse = message("ListPodSandboxResponse", "Sandboxes.", {
+  items: required(1, list(PodSandbox), "In no order."),
+});
 
 export const PortForwardRequest = message("PortForwardRequest", "Asks for a way to ports of a sandbox.", {
   podSandboxId: optional(1, string, "Which."),

@@ -33,16 +33,24 @@ export const ContainerStats = message("ContainerStats", "What a container uses."
   writableLayer: optional(4, FilesystemUsage, "Disk it has written."),
 });
 export type ContainerStats = Told<typeof ContainerStats>;
-export const ContainerStatsRequest = message("ContainerStatsRequest", "Asks what a container uses.", { containerId: optional(1, string, "Which.") });
-export const ContainerStatsResponse = message("ContainerStatsResponse", "What a container uses.", { stats: optional(1, ContainerStats, "The figures.") });
+export const ContainerStatsRequest = message("ContainerStatsRequest", "Asks what a container uses.", {
+  containerId: optional(1, string, "Which."),
+});
+export const ContainerStatsResponse = message("ContainerStatsResponse", "What a container uses.", {
+  stats: optional(1, ContainerStats, "The figures."),
+});
 export const ContainerStatsFilter = message("ContainerStatsFilter", "Which containers.", {
   id: optional(1, string, "With this id."),
   podSandboxId: optional(2, string, "In this sandbox."),
   labelSelector: optional(3, map(string), "With all these labels."),
 });
 export type ContainerStatsFilter = Told<typeof ContainerStatsFilter>;
-export const ListContainerStatsRequest = message("ListContainerStatsRequest", "Asks what containers use.", { filter: optional(1, ContainerStatsFilter, "Which.") });
-export const ListContainerStatsResponse = message("ListContainerStatsResponse", "What containers use.", { stats: required(1, list(ContainerStats), "In no order.") });
+export const ListContainerStatsRequest = message("ListContainerStatsRequest", "Asks what containers use.", {
+  filter: optional(1, ContainerStatsFilter, "Which."),
+});
+export const ListContainerStatsResponse = message("ListContainerStatsResponse", "What containers use.", {
+  stats: required(1, list(ContainerStats), "In no order."),
+});
 
 const NetworkInterfaceUsage = message("NetworkInterfaceUsage", "Traffic of an interface.", {
   name: required(1, string, "Its name."),
@@ -78,15 +86,23 @@ export const PodSandboxStats = message("PodSandboxStats", "What a sandbox uses."
   linux: optional(2, LinuxPodSandboxStats, "On Linux."),
 });
 export type PodSandboxStats = Told<typeof PodSandboxStats>;
-export const PodSandboxStatsRequest = message("PodSandboxStatsRequest", "Asks what a sandbox uses.", { podSandboxId: optional(1, string, "Which.") });
-export const PodSandboxStatsResponse = message("PodSandboxStatsResponse", "What a sandbox uses.", { stats: optional(1, PodSandboxStats, "The figures.") });
+export const PodSandboxStatsRequest = message("PodSandboxStatsRequest", "Asks what a sandbox uses.", {
+  podSandboxId: optional(1, string, "Which."),
+});
+export const PodSandboxStatsResponse = message("PodSandboxStatsResponse", "What a sandbox uses.", {
+  stats: optional(1, PodSandboxStats, "The figures."),
+});
 export const PodSandboxStatsFilter = message("PodSandboxStatsFilter", "Which sandboxes.", {
   id: optional(1, string, "With this id."),
   labelSelector: optional(2, map(string), "With all these labels."),
 });
 export type PodSandboxStatsFilter = Told<typeof PodSandboxStatsFilter>;
-export const ListPodSandboxStatsRequest = message("ListPodSandboxStatsRequest", "Asks what sandboxes use.", { filter: optional(1, PodSandboxStatsFilter, "Which.") });
-export const ListPodSandboxStatsResponse = message("ListPodSandboxStatsResponse", "What sandboxes use.", { stats: required(1, list(PodSandboxStats), "In no order.") });
+export const ListPodSandboxStatsRequest = message("ListPodSandboxStatsRequest", "Asks what sandboxes use.", {
+  filter: optional(1, PodSandboxStatsFilter, "Which."),
+});
+export const ListPodSandboxStatsResponse = message("ListPodSandboxStatsResponse", "What sandboxes use.", {
+  stats: required(1, list(PodSandboxStats), "In no order."),
+});
 
 const MetricDescriptor = message("MetricDescriptor", "A metric the runtime offers.", {
   name: required(1, string, "Its name."),
@@ -94,10 +110,18 @@ const MetricDescriptor = message("MetricDescriptor", "A metric the runtime offer
   labelKeys: required(3, list(string), "The names of its labels."),
 });
 export type MetricDescriptor = Told<typeof MetricDescriptor>;
-export const ListMetricDescriptorsRequest = message("ListMetricDescriptorsRequest", "Asks for the metrics there are.", {});
-export const ListMetricDescriptorsResponse = message("ListMetricDescriptorsResponse", "The metrics there are.", {
-  descriptors: required(1, list(MetricDescriptor), "In no order."),
-});
+export const ListMetricDescriptorsRequest = message(
+  "ListMetricDescriptorsRequest",
+  "Asks for the metrics there are.",
+  {},
+);
+export const ListMetricDescriptorsResponse = message(
+  "ListMetricDescriptorsResponse",
+  "The metrics there are.",
+  {
+    descriptors: required(1, list(MetricDescriptor), "In no order."),
+  },
+);
 const Metric = message("Metric", "One figure.", {
   name: required(1, string, "Its name."),
   timestamp: required(2, nanoseconds, "When it was looked at."),
@@ -115,7 +139,15 @@ const PodSandboxMetrics = message("PodSandboxMetrics", "Figures of a sandbox.", 
   containerMetrics: required(3, list(ContainerMetrics), "Each of its containers."),
 });
 export type PodSandboxMetrics = Told<typeof PodSandboxMetrics>;
-export const ListPodSandboxMetricsRequest = message("ListPodSandboxMetricsRequest", "Asks for the figures of all sandboxes.", {});
-export const ListPodSandboxMetricsResponse = message("ListPodSandboxMetricsResponse", "The figures of all sandboxes.", {
-  podMetrics: required(1, list(PodSandboxMetrics), "In no order."),
-});
+export const ListPodSandboxMetricsRequest = message(
+  "ListPodSandboxMetricsRequest",
+  "Asks for the figures of all sandboxes.",
+  {},
+);
+export const ListPodSandboxMetricsResponse = message(
+  "ListPodSandboxMetricsResponse",
+  "The figures of all sandboxes.",
+  {
+    podMetrics: required(1, list(PodSandboxMetrics), "In no order."),
+  },
+);

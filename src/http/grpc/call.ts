@@ -1,4 +1,5 @@
-// One call on one HTTP/2 stream: bytes in, bytes out, and exactly one end. No event of the stream is left unhandled.
+// One call on one HTTP/2 stream: bytes in, bytes out, and exactly one end. No event of the stream is left
+// unhandled.
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
 import { FrameReader, framed } from "./frames.ts";
@@ -33,7 +34,11 @@ export interface CallStart {
 }
 
 /** Opens the stream. A session that can take no more calls throws an unprocessed UNAVAILABLE. */
-export function startCall(session: ClientHttp2Session, start: CallStart, handlers: CallHandlers): RunningCall {
+export function startCall(
+  session: ClientHttp2Session,
+  start: CallStart,
+  handlers: CallHandlers,
+): RunningCall {
   const { endpoint } = start;
   const stream = openStream(session, start);
   const reader = new FrameReader(start.maxMessageBytes);
@@ -70,7 +75,14 @@ export function startCall(session: ClientHttp2Session, start: CallStart, handler
     try {
       for (const message of reader.push(chunk)) if (!over) handlers.message(message);
     } catch (error) {
-      cancel(error instanceof GrpcError ? error : new GrpcError("INTERNAL", `a message could not be read: ${(error as Error).message}`, { endpoint, cause: error }));
+      cancel(
+        error instanceof GrpcError
+          ? error
+          : new GrpcError("INTERNAL", `a message could not be read: ${(error as Error).message}`, {
+              endpoint,
+              cause: error,
+            }),
+      );
     }
   });
   let failure: NodeJS.ErrnoException | undefined;
@@ -115,25 +127,58 @@ function openStream(session: ClientHttp2Session, { headers, endpoint }: CallStar
   try {
     return session.request(headers, { endStream: false });
   } catch (error) {
-    throw new GrpcError("UNAVAILABLE", `the connection to ${endpoint} takes no more calls`, { unprocessed: true, endpoint, cause: error });
+    throw new GrpcError("UNAVAILABLE", `the connection to ${endpoint} takes no more calls`, {
+      unprocessed: true,
+      endpoint,
+      cause: error,
+    });
   }
 }
 
-function ended(status: NonNullable<ReturnType<typeof statusOf>>, whole: boolean, endpoint: string): GrpcError | undefined {
+function ended(
+  status: NonNullable<ReturnType<typeof statusOf>>,
+  whole: boolean,
+  endpoint: string,
+): GrpcError | undefined {
   if (status.code !== "OK") return new GrpcError(status.code, status.detail, { endpoint });
-  return whole ? undefined : new GrpcError("INTERNAL", "the stream ended in the middle of a message", { endpoint });
+  return whole
+    ? undefined
+    : new GrpcError("INTERNAL", "the stream ended in the middle of a message", { endpoint });
 }
 
 // A stream that closed without a status: reset by the server, or lost with its connection.
-function broken(stream: ClientHttp2Stream, session: ClientHttp2Session, failure: NodeJS.ErrnoException | undefined, answered: boolean, endpoint: string): GrpcError {
+function broken(
+  stream: ClientHttp2Stream,
+  session: ClientHttp2Session,
+  failure: NodeJS.ErrnoException | undefined,
+  answered: boolean,
+  endpoint: string,
+): GrpcError {
   const { constants } = nodeHttp2();
   const reset = stream.rstCode ?? 0;
   const code = failure?.code ?? "";
   // A stream that never got a number was never sent; one behind the server's GOAWAY was refused.
-  const unsent = stream.id === undefined || (reset === constants.NGHTTP2_REFUSED_STREAM && !answered) || code === "ERR_HTTP2_GOAWAY_SESSION";
-  const sessionGone = session.destroyed || code === "ERR_HTTP2_SESSION_ERROR" || code.startsWith("ECONN") || code === "EPIPE" || code === "ETIMEDOUT";
-  if (unsent || sessionGone || (!answered && reset === constants.NGHTTP2_CANCEL) || reset === constants.NGHTTP2_NO_ERROR) {
-    return new GrpcError("UNAVAILABLE", `the connection to ${endpoint} was lost${failure ? `: ${failure.message}` : ""}`, { unprocessed: unsent, endpoint, cause: failure });
+  const unsent =
+    stream.id === undefined ||
+    (reset === constants.NGHTTP2_REFUSED_STREAM && !answered) ||
+    code === "ERR_HTTP2_GOAWAY_SESSION";
+  const sessionGone =
+    session.destroyed ||
+    code === "ERR_HTTP2_SESSION_ERROR" ||
+    code.startsWith("ECONN") ||
+    code === "EPIPE" ||
+    code === "ETIMEDOUT";
+  if (
+    unsent ||
+    sessionGone ||
+    (!answered && reset === constants.NGHTTP2_CANCEL) ||
+    reset === constants.NGHTTP2_NO_ERROR
+  ) {
+    return new GrpcError(
+      "UNAVAILABLE",
+      `the connection to ${endpoint} was lost${failure ? `: ${failure.message}` : ""}`,
+      { unprocessed: unsent, endpoint, cause: failure },
+    );
   }
   const { detail, code: status, unprocessed } = statusOfReset(reset);
   return new GrpcError(status, detail, { endpoint, cause: failure, unprocessed: unprocessed ?? false });

@@ -17,7 +17,11 @@ const method = (name: string): GrpcMethod<string, string> => ({
 });
 const echo = method("Echo");
 
-async function server(t: TestContext, answer: (call: StandInCall) => void | Promise<void>, options?: StandInOptions): Promise<StandIn> {
+async function server(
+  t: TestContext,
+  answer: (call: StandInCall) => void | Promise<void>,
+  options?: StandInOptions,
+): Promise<StandIn> {
   const made = await standIn(answer, options);
   t.after(() => made.close());
   return made;
@@ -57,15 +61,27 @@ test("a call goes over a unix socket, with its metadata and timeout", async (t) 
   const dir = await mkdtemp(join(tmpdir(), "grpc-"));
   t.after(() => rm(dir, { recursive: true }));
   const { url, calls } = await server(t, answerEcho, { listen: { path: join(dir, "socket") } });
-  assert.equal(await channel(t, { endpoints: [url] }).unary(echo, "x", { metadata: { hasleader: "true" }, deadlineMilliseconds: 30_000 }), "echo x");
+  assert.equal(
+    await channel(t, { endpoints: [url] }).unary(echo, "x", {
+      metadata: { hasleader: "true" },
+      deadlineMilliseconds: 30_000,
+    }),
+    "echo x",
+  );
   const { headers } = calls[0]!;
-  assert.deepEqual([headers[":path"], headers["te"], headers["content-type"], headers["hasleader"]], ["/test.Service/Echo", "trailers", "application/grpc", "true"]);
+  assert.deepEqual(
+    [headers[":path"], headers["te"], headers["content-type"], headers["hasleader"]],
+    ["/test.Service/Echo", "trailers", "application/grpc", "true"],
+  );
   assert.match(headers["grpc-timeout"]!, /^\d{5}m$/);
 });
 
 test("a status without a message is an error with the server's words", async (t) => {
   const { url } = await server(t, (call) => call.finish(11, "no such r%C3%A9vision"));
-  await assert.rejects(channel(t, { endpoints: [url] }).unary(echo, "x"), failsWith("OUT_OF_RANGE", "no such révision"));
+  await assert.rejects(
+    channel(t, { endpoints: [url] }).unary(echo, "x"),
+    failsWith("OUT_OF_RANGE", "no such révision"),
+  );
 });
 
 test("a status after a message is an error too", async (t) => {
@@ -77,14 +93,32 @@ test("a status after a message is an error too", async (t) => {
 });
 
 const badAnswers: [name: string, answer: (call: StandInCall) => void, code: string][] = [
-  ["no message at all", ({ stream }) => (stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }), stream.end()), "INTERNAL"],
+  [
+    "no message at all",
+    ({ stream }) => (
+      stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }),
+      stream.end()
+    ),
+    "INTERNAL",
+  ],
   ["two messages", (call) => (call.send("1"), call.send("2"), call.finish()), "INTERNAL"],
-  ["a plain HTTP error", ({ stream }) => (stream.respond({ ":status": 503 }), stream.end("down")), "UNAVAILABLE"],
-  ["a web page", ({ stream }) => (stream.respond({ ":status": 200, "content-type": "text/html" }), stream.end("<p>")), "UNKNOWN"],
+  [
+    "a plain HTTP error",
+    ({ stream }) => (stream.respond({ ":status": 503 }), stream.end("down")),
+    "UNAVAILABLE",
+  ],
+  [
+    "a web page",
+    ({ stream }) => (stream.respond({ ":status": 200, "content-type": "text/html" }), stream.end("<p>")),
+    "UNKNOWN",
+  ],
   ["a reset", ({ stream }) => stream.close(constants.NGHTTP2_INTERNAL_ERROR), "INTERNAL"],
   [
     "a message cut short",
-    ({ stream }) => (stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }), stream.end(Buffer.from([0, 0, 0, 0, 9, 1]))),
+    ({ stream }) => (
+      stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }),
+      stream.end(Buffer.from([0, 0, 0, 0, 9, 1]))
+    ),
     "INTERNAL",
   ],
 ];
@@ -129,7 +163,10 @@ test("an aborted call ends here and at the server, an aborted signal sends nothi
   const answer = unary(echo, "x", { signal: stop.signal });
   await until(() => calls.length === 1);
   stop.abort(new Error("enough"));
-  await assert.rejects(answer, (error: GrpcError) => error.code === "CANCELLED" && (error.cause as Error).message === "enough");
+  await assert.rejects(
+    answer,
+    (error: GrpcError) => error.code === "CANCELLED" && (error.cause as Error).message === "enough",
+  );
   await until(() => calls[0]!.stream.closed);
   await assert.rejects(unary(echo, "y", { signal: stop.signal }), failsWith("CANCELLED"));
   assert.equal(calls.length, 1);
@@ -157,7 +194,8 @@ test("a slow reader slows the sender down", async (t) => {
   const block = "b".repeat(1 << 20);
   let sent = 0;
   const { url } = await server(t, async (call) => {
-    for (; sent < 64 && !call.stream.destroyed; sent++) if (!call.send(block)) await new Promise((resolve) => call.stream.once("drain", resolve));
+    for (; sent < 64 && !call.stream.destroyed; sent++)
+      if (!call.send(block)) await new Promise((resolve) => call.stream.once("drain", resolve));
     call.finish();
   });
   const reading = channel(t, { endpoints: [url] })
@@ -213,7 +251,11 @@ test("the second endpoint answers when the first accepts but never speaks", asyn
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   t.after(() => (sockets.forEach((socket) => socket.destroy()), silent.close()));
   const { url } = await server(t, answerEcho);
-  const answer = channel(t, { endpoints: [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, url], clock, connectMilliseconds: 2000 }).unary(echo, "x");
+  const answer = channel(t, {
+    endpoints: [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, url],
+    clock,
+    connectMilliseconds: 2000,
+  }).unary(echo, "x");
   await until(() => sockets.length === 1);
   await turns();
   await clock.advance(2000);
@@ -228,7 +270,10 @@ test("a call lost with its connection is repeated only when that is safe", async
     (error: GrpcError) => error.code === "UNAVAILABLE" && !error.unprocessed && error.endpoint === first.url,
   );
   assert.equal(second.calls.length, 0);
-  assert.equal(await channel(t, { endpoints: [first.url, second.url] }).unary(echo, "x", { repeatable: true }), "echo x");
+  assert.equal(
+    await channel(t, { endpoints: [first.url, second.url] }).unary(echo, "x", { repeatable: true }),
+    "echo x",
+  );
 });
 
 test("an endpoint that says it is unavailable is left for the next one", async (t) => {
@@ -253,7 +298,9 @@ test("a refused stream is sent again by itself", async (t) => {
 
 test("after GOAWAY calls under way finish and new ones get a new connection", async (t) => {
   const held: StandInCall[] = [];
-  const { url, sessions } = await server(t, (call) => (call.headers["hold"] ? void held.push(call) : answerEcho(call)));
+  const { url, sessions } = await server(t, (call) =>
+    call.headers["hold"] ? void held.push(call) : answerEcho(call),
+  );
   const { unary } = channel(t, { endpoints: [url] });
   const slow = unary(echo, "slow", { metadata: { hold: "1" } });
   await until(() => held.length === 1);
@@ -288,7 +335,11 @@ test("pauses between attempts grow to their limit", async (t) => {
   const gone = await standIn(answerEcho);
   await gone.close();
   const clock = virtualClock();
-  const made = channel(t, { endpoints: [gone.url], clock, backOff: { firstMilliseconds: 100, mostMilliseconds: 1000 } });
+  const made = channel(t, {
+    endpoints: [gone.url],
+    clock,
+    backOff: { firstMilliseconds: 100, mostMilliseconds: 1000 },
+  });
   const pauses: number[] = [];
   let since = 0;
   for (let tick = 0; pauses.length < 9; tick += 20) {
@@ -301,7 +352,10 @@ test("pauses between attempts grow to their limit", async (t) => {
     pauses.push(tick - since);
     since = tick;
   }
-  assert.ok(pauses[1]! <= 140 && pauses[8]! >= 800 && Math.max(...pauses) <= 1240, `pauses were ${pauses.join(", ")}`);
+  assert.ok(
+    pauses[1]! <= 140 && pauses[8]! >= 800 && Math.max(...pauses) <= 1240,
+    `pauses were ${pauses.join(", ")}`,
+  );
 });
 
 /** A wire to a port that can be cut in the middle, so that both ends stay open and hear nothing. */
@@ -317,14 +371,21 @@ async function cuttable(t: TestContext, port: number): Promise<{ readonly url: s
   });
   await new Promise<void>((resolve) => wire.listen(0, "127.0.0.1", resolve));
   t.after(() => (sockets.forEach((socket) => socket.destroy()), wire.close()));
-  return { url: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`, cut: () => sockets.forEach((socket) => void socket.unpipe().pause()) };
+  return {
+    url: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`,
+    cut: () => sockets.forEach((socket) => void socket.unpipe().pause()),
+  };
 }
 
 test("a server that falls silent is given up while a call is open", async (t) => {
   const clock = virtualClock();
   const { port } = await server(t, (call) => void call.send("first"));
   const { url, cut } = await cuttable(t, port);
-  const made = channel(t, { endpoints: [url], clock, keepAlive: { everyMilliseconds: 1000, answerMilliseconds: 300 } });
+  const made = channel(t, {
+    endpoints: [url],
+    clock,
+    keepAlive: { everyMilliseconds: 1000, answerMilliseconds: 300 },
+  });
   const stream = (await made.duplex(echo))[Symbol.asyncIterator]();
   assert.equal((await stream.next()).value, "first");
   const next = stream.next();
@@ -344,13 +405,22 @@ test("a server that falls silent is given up while a call is open", async (t) =>
 
 test("a call without an answer in time makes the channel ask at once whether the server lives", async (t) => {
   const clock = virtualClock();
-  const { port, calls } = await server(t, (call) => (call.headers["hold"] ? void call.send("first") : undefined));
+  const { port, calls } = await server(t, (call) =>
+    call.headers["hold"] ? void call.send("first") : undefined,
+  );
   const { url, cut } = await cuttable(t, port);
-  const { duplex, unary } = channel(t, { endpoints: [url], clock, keepAlive: { everyMilliseconds: 60_000, answerMilliseconds: 300 } });
+  const { duplex, unary } = channel(t, {
+    endpoints: [url],
+    clock,
+    keepAlive: { everyMilliseconds: 60_000, answerMilliseconds: 300 },
+  });
   const stream = (await duplex(echo, { metadata: { hold: "1" } }))[Symbol.asyncIterator]();
   await stream.next();
   const lost = assert.rejects(stream.next(), failsWith("UNAVAILABLE", "no sign of life"));
-  const slow = assert.rejects(unary(echo, "x", { deadlineMilliseconds: 1000 }), failsWith("DEADLINE_EXCEEDED"));
+  const slow = assert.rejects(
+    unary(echo, "x", { deadlineMilliseconds: 1000 }),
+    failsWith("DEADLINE_EXCEEDED"),
+  );
   await until(() => calls.length === 2);
   cut();
   await clock.advance(1000);

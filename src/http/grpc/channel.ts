@@ -1,7 +1,8 @@
 // A gRPC client over HTTP/2: unary calls and streams to whichever of several endpoints answers.
 //
-// The first endpoint that works is kept until it fails; then the next one is asked. A call that certainly never reached a
-// server is sent again by itself; one whose fate is unknown only when the caller said that repeating it is safe.
+// The first endpoint that works is kept until it fails; then the next one is asked. A call that certainly
+// never reached a server is sent again by itself; one whose fate is unknown only when the caller said that
+// repeating it is safe.
 import { type Clock, systemClock } from "#base";
 import { type RunningCall, startCall } from "./call.ts";
 import { Connection, type TlsMaterial } from "./connection.ts";
@@ -44,11 +45,22 @@ export interface GrpcChannelOptions {
 
 export interface GrpcChannel {
   readonly endpoints: readonly string[];
-  unary<Request, Response>(method: GrpcMethod<Request, Response>, request: Request, options?: GrpcCallOptions): Promise<Response>;
+  unary<Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    request: Request,
+    options?: GrpcCallOptions,
+  ): Promise<Response>;
   /** One request, many responses. Leaving the loop cancels the call. */
-  serverStream<Request, Response>(method: GrpcMethod<Request, Response>, request: Request, options?: GrpcCallOptions): AsyncIterable<Response>;
+  serverStream<Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    request: Request,
+    options?: GrpcCallOptions,
+  ): AsyncIterable<Response>;
   /** Both sides talk. Resolves once a connection is there and the stream is open. */
-  duplex<Request, Response>(method: GrpcMethod<Request, Response>, options?: GrpcCallOptions): Promise<GrpcStream<Request, Response>>;
+  duplex<Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    options?: GrpcCallOptions,
+  ): Promise<GrpcStream<Request, Response>>;
   /** Ends all calls with UNAVAILABLE. Calls made later fail too. */
   close(): void;
 }
@@ -73,7 +85,13 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
   let preferred = 0;
   const closing = new AbortController();
 
-  const startOn = async (connection: Connection, path: string, call: Limits, handlers: Parameters<typeof startCall>[2], settings: GrpcCallOptions): Promise<RunningCall> => {
+  const startOn = async (
+    connection: Connection,
+    path: string,
+    call: Limits,
+    handlers: Parameters<typeof startCall>[2],
+    settings: GrpcCallOptions,
+  ): Promise<RunningCall> => {
     const session = await call.race(connection.session());
     const since = clock.now();
     const running = startCall(
@@ -104,7 +122,12 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
   };
 
   /** Opens a call on the first endpoint that takes it. */
-  const start = async (path: string, call: Limits, handlers: Parameters<typeof startCall>[2], settings: GrpcCallOptions): Promise<RunningCall> => {
+  const start = async (
+    path: string,
+    call: Limits,
+    handlers: Parameters<typeof startCall>[2],
+    settings: GrpcCallOptions,
+  ): Promise<RunningCall> => {
     for (;;) {
       let failure: GrpcError | undefined;
       const first = preferred;
@@ -112,7 +135,10 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         settings.endpoint === undefined
           ? connections.map((_, at) => connections[(first + at) % connections.length]!)
           : connections.filter((one) => one.endpoint === settings.endpoint);
-      if (candidates.length === 0) throw new GrpcError("UNAVAILABLE", `${settings.endpoint} is not an endpoint of this channel`, { unprocessed: true });
+      if (candidates.length === 0)
+        throw new GrpcError("UNAVAILABLE", `${settings.endpoint} is not an endpoint of this channel`, {
+          unprocessed: true,
+        });
       for (const connection of candidates) {
         if (connection.restUntil > clock.now()) continue;
         try {
@@ -126,14 +152,23 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         }
       }
       call.check();
-      if (closing.signal.aborted) throw new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true });
+      if (closing.signal.aborted)
+        throw new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true });
       if (!settings.waitForReady) throw failure ?? resting(candidates);
       const wake = Math.min(...candidates.map((connection) => connection.restUntil));
-      await call.race(clock.sleep(Math.max(1, wake - clock.now()), AbortSignal.any([call.signal, closing.signal])).catch(() => {}));
+      await call.race(
+        clock
+          .sleep(Math.max(1, wake - clock.now()), AbortSignal.any([call.signal, closing.signal]))
+          .catch(() => {}),
+      );
     }
   };
 
-  const unary = async <Request, Response>(method: GrpcMethod<Request, Response>, request: Request, settings: GrpcCallOptions = {}): Promise<Response> => {
+  const unary = async <Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    request: Request,
+    settings: GrpcCallOptions = {},
+  ): Promise<Response> => {
     const bytes = method.encode(request);
     const call = limits(clock, settings);
     try {
@@ -143,9 +178,14 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
           return method.decode(await once(method.path, bytes, call, settings, () => (started = true)));
         } catch (error) {
           // When no endpoint took the call, all have been asked already.
-          const again = error instanceof GrpcError && started && attempt < repeatsAtMost && (error.unprocessed || (settings.repeatable && error.code === "UNAVAILABLE"));
+          const again =
+            error instanceof GrpcError &&
+            started &&
+            attempt < repeatsAtMost &&
+            (error.unprocessed || (settings.repeatable && error.code === "UNAVAILABLE"));
           if (!again || closing.signal.aborted) throw error;
-          // A server that said itself that it cannot answer now gets a moment before it, or its neighbour, is asked again.
+          // A server that said itself that it cannot answer now gets a moment before it, or its neighbour, is
+          // asked again.
           if (!error.unprocessed) await call.race(clock.sleep(25 * attempt, call.signal).catch(() => {}));
           call.check();
         }
@@ -155,7 +195,13 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     }
   };
 
-  const once = (path: string, bytes: Uint8Array, call: Limits, settings: GrpcCallOptions, started: () => void): Promise<Uint8Array> =>
+  const once = (
+    path: string,
+    bytes: Uint8Array,
+    call: Limits,
+    settings: GrpcCallOptions,
+    started: () => void,
+  ): Promise<Uint8Array> =>
     new Promise((resolve, reject) => {
       let response: Uint8Array | undefined;
       let stop = (): void => {};
@@ -178,7 +224,10 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
       }, reject);
     });
 
-  const duplex = async <Request, Response>(method: GrpcMethod<Request, Response>, settings: GrpcCallOptions = {}): Promise<GrpcStream<Request, Response>> => {
+  const duplex = async <Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    settings: GrpcCallOptions = {},
+  ): Promise<GrpcStream<Request, Response>> => {
     const call = limits(clock, settings);
     let running: RunningCall | undefined;
     const queue = new MessageQueue<Response>({
@@ -210,7 +259,11 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     };
   };
 
-  async function* serverStream<Request, Response>(method: GrpcMethod<Request, Response>, request: Request, settings: GrpcCallOptions = {}): AsyncGenerator<Response> {
+  async function* serverStream<Request, Response>(
+    method: GrpcMethod<Request, Response>,
+    request: Request,
+    settings: GrpcCallOptions = {},
+  ): AsyncGenerator<Response> {
     const stream = await duplex(method, settings);
     try {
       await stream.send(request);
@@ -234,11 +287,18 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
 }
 
 const resting = (connections: readonly Connection[]): GrpcError => {
-  const why = connections.map((connection) => `${connection.endpoint}: ${connection.lastFailure?.message ?? "unknown"}`).join("; ");
+  const why = connections
+    .map((connection) => `${connection.endpoint}: ${connection.lastFailure?.message ?? "unknown"}`)
+    .join("; ");
   return new GrpcError("UNAVAILABLE", `no endpoint can be reached (${why})`, { unprocessed: true });
 };
 
-function headersFor(path: string, connection: Connection, leftMilliseconds: number | undefined, metadata: Readonly<Record<string, string>> = {}): Record<string, string> {
+function headersFor(
+  path: string,
+  connection: Connection,
+  leftMilliseconds: number | undefined,
+  metadata: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   return {
     ":method": "POST",
     ":scheme": connection.secure ? "https" : "http",
@@ -280,11 +340,14 @@ function limits(clock: Clock, { deadlineMilliseconds, signal }: GrpcCallOptions)
     for (const run of waiting) run(error);
     waiting.clear();
   };
-  const aborted = (): void => finish(new GrpcError("CANCELLED", "the caller left", { cause: signal!.reason }));
+  const aborted = (): void =>
+    finish(new GrpcError("CANCELLED", "the caller left", { cause: signal!.reason }));
   const stop =
     deadlineMilliseconds === undefined
       ? undefined
-      : clock.after(deadlineMilliseconds, () => finish(new GrpcError("DEADLINE_EXCEEDED", `no answer within ${deadlineMilliseconds} ms`)));
+      : clock.after(deadlineMilliseconds, () =>
+          finish(new GrpcError("DEADLINE_EXCEEDED", `no answer within ${deadlineMilliseconds} ms`)),
+        );
   if (signal?.aborted) aborted();
   else signal?.addEventListener("abort", aborted, { once: true });
   const onEnd = (run: (error: GrpcError) => void): (() => void) => {

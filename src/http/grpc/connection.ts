@@ -1,11 +1,15 @@
-// One endpoint and the HTTP/2 session to it: made when first needed, made again after it is lost, with growing pauses while it fails.
+// One endpoint and the HTTP/2 session to it: made when first needed, made again after it is lost, with
+// growing pauses while it fails.
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type Clock, nodeHttp2 } from "#base";
 import { GrpcError } from "./status.ts";
 
-/** What a TLS connection needs: PEM text. Given as a function it is asked anew for every connection, so that files may change. */
+/**
+ * What a TLS connection needs: PEM text. Given as a function it is asked anew for every connection, so that
+ * files may change.
+ */
 export interface TlsMaterial {
   readonly ca?: string | Uint8Array;
   readonly cert?: string | Uint8Array;
@@ -20,7 +24,10 @@ export interface ConnectionSettings {
   readonly connectMilliseconds: number;
   /** Pauses between failed attempts: the first, and the longest. */
   readonly backOff: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
-  /** Asks for a sign of life after this much silence while calls are open; a server that gives none in time is given up. */
+  /**
+   * Asks for a sign of life after this much silence while calls are open; a server that gives none in time is
+   * given up.
+   */
   readonly keepAlive: { readonly everyMilliseconds: number; readonly answerMilliseconds: number } | undefined;
 }
 
@@ -48,7 +55,10 @@ export class Connection {
   constructor(endpoint: string, settings: ConnectionSettings) {
     this.endpoint = endpoint;
     this.#url = new URL(endpoint);
-    if (!["http:", "https:", "unix:"].includes(this.#url.protocol)) throw new TypeError(`endpoint ${JSON.stringify(endpoint)} must start with http://, https:// or unix://`);
+    if (!["http:", "https:", "unix:"].includes(this.#url.protocol))
+      throw new TypeError(
+        `endpoint ${JSON.stringify(endpoint)} must start with http://, https:// or unix://`,
+      );
     this.secure = this.#url.protocol === "https:";
     this.authority = this.#url.protocol === "unix:" ? "localhost" : this.#url.host;
     this.#settings = settings;
@@ -80,7 +90,10 @@ export class Connection {
 
   /** The session, connecting if need be. Everyone who waits shares one attempt. */
   session(): Promise<ClientHttp2Session> {
-    if (this.#closed) return Promise.reject(new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true, endpoint: this.endpoint }));
+    if (this.#closed)
+      return Promise.reject(
+        new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true, endpoint: this.endpoint }),
+      );
     if (this.#session) return Promise.resolve(this.#session);
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
@@ -107,7 +120,11 @@ export class Connection {
       return session;
     } catch (error) {
       this.#failed(error as Error);
-      throw new GrpcError("UNAVAILABLE", `cannot connect to ${this.endpoint}: ${(error as Error).message}`, { unprocessed: true, endpoint: this.endpoint, cause: error });
+      throw new GrpcError("UNAVAILABLE", `cannot connect to ${this.endpoint}: ${(error as Error).message}`, {
+        unprocessed: true,
+        endpoint: this.endpoint,
+        cause: error,
+      });
     }
   }
 
@@ -164,9 +181,13 @@ export class Connection {
     });
   }
 
-  #timed<T>(socket: Socket, run: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+  #timed<T>(
+    socket: Socket,
+    run: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const lost = (error?: unknown): void => fail(error instanceof Error ? error : new Error("the server closed the connection"));
+      const lost = (error?: unknown): void =>
+        fail(error instanceof Error ? error : new Error("the server closed the connection"));
       const settle = (): void => {
         stopTimer();
         socket.off("error", lost);
@@ -177,7 +198,9 @@ export class Connection {
         socket.destroy();
         reject(error);
       };
-      const stopTimer = this.#settings.clock.after(this.#settings.connectMilliseconds, () => fail(new Error(`no answer within ${this.#settings.connectMilliseconds} ms`)));
+      const stopTimer = this.#settings.clock.after(this.#settings.connectMilliseconds, () =>
+        fail(new Error(`no answer within ${this.#settings.connectMilliseconds} ms`)),
+      );
       socket.once("error", lost);
       socket.once("close", lost);
       run((value) => {
@@ -202,19 +225,27 @@ export class Connection {
     session.on("goaway", drop);
     session.on("close", () => {
       drop();
-      // Lost before it answered anything: counts as a failed attempt, or a broken server would be asked in a tight loop.
-      if (!this.#closed && !this.#proven) this.#failed(lastError ?? new Error("the server closed the connection"));
+      // Lost before it answered anything: counts as a failed attempt, or a broken server would be asked in a
+      // tight loop.
+      if (!this.#closed && !this.#proven)
+        this.#failed(lastError ?? new Error("the server closed the connection"));
     });
     if (this.#settings.keepAlive) this.#watchOver(session, this.#settings.keepAlive);
   }
 
-  /** A call got no answer in time: unless something else was heard meanwhile, asks at once whether the server lives. */
+  /**
+   * A call got no answer in time: unless something else was heard meanwhile, asks at once whether the server
+   * lives.
+   */
   doubt(since: number): void {
     if (this.#heardAt <= since) this.#ask();
   }
   #ask = (): void => {};
 
-  #watchOver(session: ClientHttp2Session, { everyMilliseconds, answerMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>): void {
+  #watchOver(
+    session: ClientHttp2Session,
+    { everyMilliseconds, answerMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>,
+  ): void {
     const { clock } = this.#settings;
     let stop = (): void => {};
     let asked = false;
@@ -222,7 +253,9 @@ export class Connection {
       if (session.destroyed || asked) return;
       asked = true;
       stop();
-      stop = clock.after(answerMilliseconds, () => session.destroy(new Error(`no sign of life within ${answerMilliseconds} ms`)));
+      stop = clock.after(answerMilliseconds, () =>
+        session.destroy(new Error(`no sign of life within ${answerMilliseconds} ms`)),
+      );
       try {
         session.ping((error) => {
           stop();

@@ -8,11 +8,16 @@ import { timeoutText } from "./channel.ts";
 const text = (messages: Uint8Array[]): string[] => messages.map((message) => Buffer.from(message).toString());
 
 test("messages come out whole however the bytes are cut", () => {
-  const wire = Buffer.concat([framed(Buffer.from("one")), framed(Buffer.from("")), framed(Buffer.from("a longer third one"))]);
+  const wire = Buffer.concat([
+    framed(Buffer.from("one")),
+    framed(Buffer.from("")),
+    framed(Buffer.from("a longer third one")),
+  ]);
   for (let size = 1; size <= wire.length; size++) {
     const reader = new FrameReader(100);
     const out: string[] = [];
-    for (let at = 0; at < wire.length; at += size) out.push(...text(reader.push(wire.subarray(at, at + size))));
+    for (let at = 0; at < wire.length; at += size)
+      out.push(...text(reader.push(wire.subarray(at, at + size))));
     assert.deepEqual(out, ["one", "", "a longer third one"], `cut every ${size} bytes`);
     assert.equal(reader.empty, true);
   }
@@ -39,11 +44,16 @@ const decoded: [encoded: string, plain: string][] = [
   ["broken %zz and %4", "broken %zz and %4"],
   ["mixed ü %C3%BC", "mixed ü ü"],
 ];
-for (const [encoded, plain] of decoded) test(`the message ${JSON.stringify(encoded)} reads ${JSON.stringify(plain)}`, () => assert.equal(percentDecoded(encoded), plain));
+for (const [encoded, plain] of decoded)
+  test(`the message ${JSON.stringify(encoded)} reads ${JSON.stringify(plain)}`, () =>
+    assert.equal(percentDecoded(encoded), plain));
 
 test("an unknown status number is UNKNOWN, no status is none", () => {
   assert.deepEqual(statusOf({ "grpc-status": "99" }), { code: "UNKNOWN", detail: "" });
-  assert.deepEqual(statusOf({ "grpc-status": "14", "grpc-message": "down" }), { code: "UNAVAILABLE", detail: "down" });
+  assert.deepEqual(statusOf({ "grpc-status": "14", "grpc-message": "down" }), {
+    code: "UNAVAILABLE",
+    detail: "down",
+  });
   assert.equal(statusOf({}), undefined);
 });
 
@@ -71,7 +81,12 @@ const plainAnswers: [status: number, type: string | undefined, code: string | un
 ];
 for (const [status, type, code] of plainAnswers) {
   test(`plain HTTP ${status} of type ${type} means ${code ?? "go on"}`, () =>
-    assert.equal(statusOfPlainHttp({ ":status": status, ...(type && { "content-type": type }) } as unknown as Parameters<typeof statusOfPlainHttp>[0])?.code, code));
+    assert.equal(
+      statusOfPlainHttp({ ":status": status, ...(type && { "content-type": type }) } as unknown as Parameters<
+        typeof statusOfPlainHttp
+      >[0])?.code,
+      code,
+    ));
 }
 
 const timeouts: [milliseconds: number, text: string][] = [
@@ -80,4 +95,6 @@ const timeouts: [milliseconds: number, text: string][] = [
   [99_999_999, "99999999m"],
   [100_000_000, "100000S"],
 ];
-for (const [milliseconds, expected] of timeouts) test(`a timeout of ${milliseconds} ms is sent as ${expected}`, () => assert.equal(timeoutText(milliseconds), expected));
+for (const [milliseconds, expected] of timeouts)
+  test(`a timeout of ${milliseconds} ms is sent as ${expected}`, () =>
+    assert.equal(timeoutText(milliseconds), expected));

@@ -1,4 +1,5 @@
-// Messages on the wire: one byte of flags, four bytes of length, the message. Nothing longer than the limit is ever gathered.
+// Messages on the wire: one byte of flags, four bytes of length, the message. Nothing longer than the limit
+// is ever gathered.
 import { GrpcError } from "./status.ts";
 
 const headerBytes = 5;
@@ -43,8 +44,13 @@ export class FrameReader {
         break;
       }
       const length = bytes.readUInt32BE(at + 1);
-      if (bytes[at] !== 0) throw new GrpcError("INTERNAL", "the server sent a compressed message, which was not offered");
-      if (length > this.#limit) throw new GrpcError("RESOURCE_EXHAUSTED", `the server sent a message of ${length} bytes; at most ${this.#limit} are taken`);
+      if (bytes[at] !== 0)
+        throw new GrpcError("INTERNAL", "the server sent a compressed message, which was not offered");
+      if (length > this.#limit)
+        throw new GrpcError(
+          "RESOURCE_EXHAUSTED",
+          `the server sent a message of ${length} bytes; at most ${this.#limit} are taken`,
+        );
       this.#needed = headerBytes + length;
       if (left < this.#needed) break;
       messages.push(bytes.subarray(at + headerBytes, at + this.#needed));

@@ -1,5 +1,13 @@
 // A scripted gRPC server for tests: real HTTP/2 on a real socket, answers from functions.
-import { type Http2SecureServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, createSecureServer, createServer } from "node:http2";
+import {
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  createSecureServer,
+  createServer,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 import { FrameReader, framed } from "./frames.ts";
 
@@ -28,9 +36,16 @@ export interface StandInOptions {
 }
 
 /** Starts the server; `answer` plays every call. */
-export async function standIn(answer: (call: StandInCall) => void | Promise<void>, { listen, tls }: StandInOptions = {}): Promise<StandIn> {
+export async function standIn(
+  answer: (call: StandInCall) => void | Promise<void>,
+  { listen, tls }: StandInOptions = {},
+): Promise<StandIn> {
   const server: Http2Server | Http2SecureServer = tls
-    ? createSecureServer({ ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined })
+    ? createSecureServer({
+        ...tls,
+        requestCert: tls.ca !== undefined,
+        rejectUnauthorized: tls.ca !== undefined,
+      })
     : createServer();
   const calls: StandInCall[] = [];
   const sessions: ServerHttp2Session[] = [];
@@ -48,14 +63,21 @@ export async function standIn(answer: (call: StandInCall) => void | Promise<void
       messages: messagesOf(stream),
       send: (text) => {
         if (stream.destroyed || stream.closed) return false;
-        if (!stream.headersSent) stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+        if (!stream.headersSent)
+          stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
         return stream.write(framed(Buffer.from(text)));
       },
       finish: (status = 0, message) => {
         if (stream.destroyed || stream.closed) return;
-        const trailers = { "grpc-status": String(status), ...(message !== undefined && { "grpc-message": message }) };
+        const trailers = {
+          "grpc-status": String(status),
+          ...(message !== undefined && { "grpc-message": message }),
+        };
         if (!stream.headersSent) {
-          stream.respond({ ":status": 200, "content-type": "application/grpc", ...trailers }, { endStream: true });
+          stream.respond(
+            { ":status": 200, "content-type": "application/grpc", ...trailers },
+            { endStream: true },
+          );
           return;
         }
         stream.once("wantTrailers", () => stream.sendTrailers(trailers));
@@ -67,11 +89,15 @@ export async function standIn(answer: (call: StandInCall) => void | Promise<void
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(listen && "path" in listen ? { path: listen.path } : { host: "127.0.0.1", port: listen?.port ?? 0 }, resolve);
+    server.listen(
+      listen && "path" in listen ? { path: listen.path } : { host: "127.0.0.1", port: listen?.port ?? 0 },
+      resolve,
+    );
   });
   const port = listen && "path" in listen ? 0 : (server.address() as AddressInfo).port;
   return {
-    url: listen && "path" in listen ? `unix://${listen.path}` : `${tls ? "https" : "http"}://127.0.0.1:${port}`,
+    url:
+      listen && "path" in listen ? `unix://${listen.path}` : `${tls ? "https" : "http"}://127.0.0.1:${port}`,
     port,
     calls,
     sessions,
@@ -85,5 +111,6 @@ export async function standIn(answer: (call: StandInCall) => void | Promise<void
 
 async function* messagesOf(stream: ServerHttp2Stream): AsyncGenerator<string> {
   const reader = new FrameReader(64 << 20);
-  for await (const chunk of stream as AsyncIterable<Buffer>) for (const message of reader.push(chunk)) yield Buffer.from(message).toString();
+  for await (const chunk of stream as AsyncIterable<Buffer>)
+    for (const message of reader.push(chunk)) yield Buffer.from(message).toString();
 }

@@ -33,7 +33,15 @@ export class GrpcError extends Error {
   readonly unprocessed: boolean;
   /** The endpoint that was asked, once there was one. */
   readonly endpoint: string | undefined;
-  constructor(code: GrpcCode, detail: string, more: { readonly unprocessed?: boolean; readonly endpoint?: string | undefined; readonly cause?: unknown } = {}) {
+  constructor(
+    code: GrpcCode,
+    detail: string,
+    more: {
+      readonly unprocessed?: boolean;
+      readonly endpoint?: string | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
     super(`${code}: ${detail}`, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.detail = detail;
@@ -43,11 +51,16 @@ export class GrpcError extends Error {
 }
 
 /** Reads grpc-status and grpc-message; undefined when the block has none. */
-export function statusOf(headers: IncomingHttpHeaders): { readonly code: GrpcCode; readonly detail: string } | undefined {
+export function statusOf(
+  headers: IncomingHttpHeaders,
+): { readonly code: GrpcCode; readonly detail: string } | undefined {
   const status = headers["grpc-status"];
   if (status === undefined) return undefined;
   const message = headers["grpc-message"];
-  return { code: grpcCodes[Number(status)] ?? "UNKNOWN", detail: percentDecoded(Array.isArray(message) ? message.join(",") : (message ?? "")) };
+  return {
+    code: grpcCodes[Number(status)] ?? "UNKNOWN",
+    detail: percentDecoded(Array.isArray(message) ? message.join(",") : (message ?? "")),
+  };
 }
 
 const httpCodes: Readonly<Record<number, GrpcCode>> = {
@@ -62,20 +75,33 @@ const httpCodes: Readonly<Record<number, GrpcCode>> = {
 };
 
 /** The status of an answer that is plain HTTP, from a proxy or from something that is no gRPC server. */
-export function statusOfPlainHttp(headers: IncomingHttpHeaders): { readonly code: GrpcCode; readonly detail: string } | undefined {
+export function statusOfPlainHttp(
+  headers: IncomingHttpHeaders,
+): { readonly code: GrpcCode; readonly detail: string } | undefined {
   const status = Number(headers[":status"]);
-  if (status !== 200) return { code: httpCodes[status] ?? "UNKNOWN", detail: `the server answered with HTTP status ${status}` };
+  if (status !== 200)
+    return { code: httpCodes[status] ?? "UNKNOWN", detail: `the server answered with HTTP status ${status}` };
   const type = headers["content-type"];
-  return type?.startsWith("application/grpc") ? undefined : { code: "UNKNOWN", detail: `the server answered with content type ${JSON.stringify(type ?? "")}` };
+  return type?.startsWith("application/grpc")
+    ? undefined
+    : { code: "UNKNOWN", detail: `the server answered with content type ${JSON.stringify(type ?? "")}` };
 }
 
 /** The status of a stream that was reset with an HTTP/2 error code instead of being answered. */
-export function statusOfReset(code: number): { readonly code: GrpcCode; readonly detail: string; readonly unprocessed?: boolean } {
+export function statusOfReset(code: number): {
+  readonly code: GrpcCode;
+  readonly detail: string;
+  readonly unprocessed?: boolean;
+} {
   const { constants } = nodeHttp2();
-  if (code === constants.NGHTTP2_REFUSED_STREAM) return { code: "UNAVAILABLE", detail: "the server refused the stream", unprocessed: true };
-  if (code === constants.NGHTTP2_CANCEL) return { code: "CANCELLED", detail: "the server cancelled the stream" };
-  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) return { code: "RESOURCE_EXHAUSTED", detail: "the server asked us to calm down" };
-  if (code === constants.NGHTTP2_INADEQUATE_SECURITY) return { code: "PERMISSION_DENIED", detail: "the server wants a more secure connection" };
+  if (code === constants.NGHTTP2_REFUSED_STREAM)
+    return { code: "UNAVAILABLE", detail: "the server refused the stream", unprocessed: true };
+  if (code === constants.NGHTTP2_CANCEL)
+    return { code: "CANCELLED", detail: "the server cancelled the stream" };
+  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    return { code: "RESOURCE_EXHAUSTED", detail: "the server asked us to calm down" };
+  if (code === constants.NGHTTP2_INADEQUATE_SECURITY)
+    return { code: "PERMISSION_DENIED", detail: "the server wants a more secure connection" };
   return { code: "INTERNAL", detail: `the server reset the stream with HTTP/2 error code ${code}` };
 }
 

@@ -1,4 +1,5 @@
-// The reading half of a stream: messages wait in a short queue, and a reader that is slow slows the sender down.
+// The reading half of a stream: messages wait in a short queue, and a reader that is slow slows the sender
+// down.
 import type { GrpcError } from "./status.ts";
 
 /** A stream with both directions. Leaving the loop over it cancels the call. */
@@ -62,7 +63,10 @@ export class MessageQueue<T> implements AsyncIterable<T> {
           }
           return Promise.resolve({ value, done: false });
         }
-        if (this.#ended) return this.#error ? Promise.reject(this.#error) : Promise.resolve({ value: undefined, done: true });
+        if (this.#ended)
+          return this.#error
+            ? Promise.reject(this.#error)
+            : Promise.resolve({ value: undefined, done: true });
         return new Promise((resolve, reject) => {
           this.#waiting = { resolve, reject };
         });

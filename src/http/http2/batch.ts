@@ -11,8 +11,9 @@ const shortBatch = 32 * 1024;
 /** Once so much is on its way in the whole process, batches are short. */
 const mostBytes = 32 * 1024 * 1024;
 
-// A buffer for each batch would be more garbage than all the rest together: those on their way come back and are used again.
-// The shortest come out of the runtime's own supply; the longest leave in the buffer they were gathered in.
+// A buffer for each batch would be more garbage than all the rest together: those on their way come back and
+// are used again. The shortest come out of the runtime's own supply; the longest leave in the buffer they
+// were gathered in.
 const shortBytes = 4 * 1024;
 const middleBytes = 64 * 1024;
 const bufferBytes = longBatch + 64 * 1024;
@@ -79,7 +80,12 @@ export function sendBatch(socket: Socket): void {
   } else {
     const made = buffer;
     buffer = long.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
-    write(socket, made, bytes, () => void (long.length < mostLong && made.length === bufferBytes && long.push(made)));
+    write(
+      socket,
+      made,
+      bytes,
+      () => void (long.length < mostLong && made.length === bufferBytes && long.push(made)),
+    );
   }
 }
 

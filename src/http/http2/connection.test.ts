@@ -5,54 +5,151 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { BodyTooLarge } from "../call.ts";
 import { fault, flag, frame, largestWindow, numbersFrame, setting, settingsFrame } from "./frames.ts";
-import { answerWith, get, getBlock, hello, made, post, postBlock, preface, rawClient, serve } from "./raw-client.fixture.ts";
+import {
+  answerWith,
+  get,
+  getBlock,
+  hello,
+  made,
+  post,
+  postBlock,
+  preface,
+  rawClient,
+  serve,
+} from "./raw-client.fixture.ts";
 import type { Stream } from "./stream.ts";
 
-const literal = (name: string, value: string): Buffer => Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
-const headers = (stream: number, block: Buffer, flags: number = flag.endHeaders | flag.endStream): Buffer => made(frame.headers, flags, stream, block);
+const literal = (name: string, value: string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ]);
+const headers = (stream: number, block: Buffer, flags: number = flag.endHeaders | flag.endStream): Buffer =>
+  made(frame.headers, flags, stream, block);
 const some = (bytes: number): Buffer => Buffer.alloc(bytes, "x");
 
 const connectionFaults: [name: string, sent: Buffer[], code: number][] = [
-  ["a beginning that is not HTTP/2", [Buffer.from("GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n")], fault.protocol],
+  [
+    "a beginning that is not HTTP/2",
+    [Buffer.from("GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n")],
+    fault.protocol,
+  ],
   ["a first frame that is not SETTINGS", [preface, made(frame.ping, 0, 0, some(8))], fault.protocol],
   ["a frame that is too large", [hello, made(frame.data, 0, 1, some(16_385))], fault.frameSize],
   ["an even stream", [hello, get(2)], fault.protocol],
   ["HEADERS on no stream", [hello, get(0)], fault.protocol],
   ["a stream that was there before", [hello, get(3), get(1)], fault.streamClosed],
-  ["a header block interrupted by another frame", [hello, headers(1, getBlock, flag.endStream), made(frame.ping, 0, 0, some(8))], fault.protocol],
-  ["a header block continued on another stream", [hello, headers(1, getBlock, flag.endStream), made(frame.continuation, flag.endHeaders, 3)], fault.protocol],
-  ["CONTINUATION of nothing", [hello, made(frame.continuation, flag.endHeaders, 1, getBlock)], fault.protocol],
-  ["headers without end", [hello, headers(1, getBlock, 0), ...Array.from({ length: 4 }, () => made(frame.continuation, 0, 1, some(4000)))], fault.calm],
-  ["a stream that depends on itself", [hello, headers(1, Buffer.concat([Buffer.from([0, 0, 0, 1, 0]), getBlock]), flag.endHeaders | flag.priority)], fault.protocol],
-  ["HEADERS too short for its priority", [hello, headers(1, some(4), flag.endHeaders | flag.priority)], fault.frameSize],
-  ["more padding than payload", [hello, headers(1, Buffer.from([9, 0x82]), flag.endHeaders | flag.padded)], fault.protocol],
+  [
+    "a header block interrupted by another frame",
+    [hello, headers(1, getBlock, flag.endStream), made(frame.ping, 0, 0, some(8))],
+    fault.protocol,
+  ],
+  [
+    "a header block continued on another stream",
+    [hello, headers(1, getBlock, flag.endStream), made(frame.continuation, flag.endHeaders, 3)],
+    fault.protocol,
+  ],
+  [
+    "CONTINUATION of nothing",
+    [hello, made(frame.continuation, flag.endHeaders, 1, getBlock)],
+    fault.protocol,
+  ],
+  [
+    "headers without end",
+    [
+      hello,
+      headers(1, getBlock, 0),
+      ...Array.from({ length: 4 }, () => made(frame.continuation, 0, 1, some(4000))),
+    ],
+    fault.calm,
+  ],
+  [
+    "a stream that depends on itself",
+    [
+      hello,
+      headers(1, Buffer.concat([Buffer.from([0, 0, 0, 1, 0]), getBlock]), flag.endHeaders | flag.priority),
+    ],
+    fault.protocol,
+  ],
+  [
+    "HEADERS too short for its priority",
+    [hello, headers(1, some(4), flag.endHeaders | flag.priority)],
+    fault.frameSize,
+  ],
+  [
+    "more padding than payload",
+    [hello, headers(1, Buffer.from([9, 0x82]), flag.endHeaders | flag.padded)],
+    fault.protocol,
+  ],
   ["a header field nobody knows", [hello, headers(1, Buffer.from([0xff, 0x20]))], fault.compression],
   ["a header field cut off", [hello, headers(1, Buffer.from([0x00, 0x05, 0x61]))], fault.compression],
-  ["a text that is no Huffman code", [hello, headers(1, Buffer.from([0x00, 0x84, 0xff, 0xff, 0xff, 0xff, 0x00]))], fault.compression],
-  ["a header table larger than offered", [hello, headers(1, Buffer.from([0x3f, 0xe2, 0x1f]))], fault.compression],
-  ["trailers that do not end the request", [hello, post(1), headers(1, literal("a", "b"), flag.endHeaders)], fault.protocol],
+  [
+    "a text that is no Huffman code",
+    [hello, headers(1, Buffer.from([0x00, 0x84, 0xff, 0xff, 0xff, 0xff, 0x00]))],
+    fault.compression,
+  ],
+  [
+    "a header table larger than offered",
+    [hello, headers(1, Buffer.from([0x3f, 0xe2, 0x1f]))],
+    fault.compression,
+  ],
+  [
+    "trailers that do not end the request",
+    [hello, post(1), headers(1, literal("a", "b"), flag.endHeaders)],
+    fault.protocol,
+  ],
   ["DATA on no stream", [hello, made(frame.data, 0, 0, some(1))], fault.protocol],
   ["DATA on a stream that is not open", [hello, made(frame.data, 0, 1, some(1))], fault.protocol],
   ["WINDOW_UPDATE by nothing", [hello, numbersFrame(frame.windowUpdate, 0, 0)], fault.protocol],
   ["WINDOW_UPDATE of another size", [hello, made(frame.windowUpdate, 0, 0, some(3))], fault.frameSize],
-  ["WINDOW_UPDATE beyond all limits", [hello, numbersFrame(frame.windowUpdate, 0, largestWindow)], fault.flowControl],
-  ["WINDOW_UPDATE on a stream that is not open", [hello, numbersFrame(frame.windowUpdate, 1, 5)], fault.protocol],
+  [
+    "WINDOW_UPDATE beyond all limits",
+    [hello, numbersFrame(frame.windowUpdate, 0, largestWindow)],
+    fault.flowControl,
+  ],
+  [
+    "WINDOW_UPDATE on a stream that is not open",
+    [hello, numbersFrame(frame.windowUpdate, 1, 5)],
+    fault.protocol,
+  ],
   ["RST_STREAM on a stream that is not open", [hello, numbersFrame(frame.reset, 1, 8)], fault.protocol],
   ["RST_STREAM of another size", [hello, post(1), made(frame.reset, 0, 1, some(5))], fault.frameSize],
   ["SETTINGS on a stream", [hello, made(frame.settings, 0, 1)], fault.protocol],
   ["SETTINGS cut off", [hello, made(frame.settings, 0, 0, some(5))], fault.frameSize],
-  ["an acknowledgement that says something", [hello, made(frame.settings, flag.ack, 0, some(6))], fault.frameSize],
+  [
+    "an acknowledgement that says something",
+    [hello, made(frame.settings, flag.ack, 0, some(6))],
+    fault.frameSize,
+  ],
   ["ENABLE_PUSH of 2", [hello, settingsFrame({ [setting.enablePush]: 2 })], fault.protocol],
   ["frames smaller than allowed", [hello, settingsFrame({ [setting.maxFrame]: 100 })], fault.protocol],
-  ["an initial window beyond all limits", [hello, settingsFrame({ [setting.initialWindow]: 0x8000_0000 })], fault.flowControl],
+  [
+    "an initial window beyond all limits",
+    [hello, settingsFrame({ [setting.initialWindow]: 0x8000_0000 })],
+    fault.flowControl,
+  ],
   ["PING on a stream", [hello, made(frame.ping, 0, 1, some(8))], fault.protocol],
   ["PING of another size", [hello, made(frame.ping, 0, 0, some(7))], fault.frameSize],
   ["PRIORITY on no stream", [hello, made(frame.priority, 0, 0, some(5))], fault.protocol],
   ["GOAWAY on a stream", [hello, made(frame.goAway, 0, 1, some(8))], fault.protocol],
   ["a client that pushes", [hello, made(frame.pushPromise, flag.endHeaders, 1, some(8))], fault.protocol],
-  ["PING after PING after PING", [hello, ...Array.from({ length: 12_000 }, () => made(frame.ping, 0, 0, some(8)))], fault.calm],
-  ["SETTINGS after SETTINGS", [hello, ...Array.from({ length: 12_000 }, () => settingsFrame({}))], fault.calm],
-  ["empty DATA after empty DATA", [hello, post(1), ...Array.from({ length: 12_000 }, () => made(frame.data, 0, 1))], fault.calm],
+  [
+    "PING after PING after PING",
+    [hello, ...Array.from({ length: 12_000 }, () => made(frame.ping, 0, 0, some(8)))],
+    fault.calm,
+  ],
+  [
+    "SETTINGS after SETTINGS",
+    [hello, ...Array.from({ length: 12_000 }, () => settingsFrame({}))],
+    fault.calm,
+  ],
+  [
+    "empty DATA after empty DATA",
+    [hello, post(1), ...Array.from({ length: 12_000 }, () => made(frame.data, 0, 1))],
+    fault.calm,
+  ],
 ];
 for (const [name, sent, code] of connectionFaults) {
   test(`${name}: the connection ends and says why`, async (t) => {
@@ -66,17 +163,52 @@ for (const [name, sent, code] of connectionFaults) {
 const streamFaults: [name: string, sent: Buffer[], code: number][] = [
   ["no path", [headers(1, Buffer.from([0x82, 0x87]))], fault.protocol],
   ["two methods", [headers(1, Buffer.concat([getBlock, Buffer.from([0x83])]))], fault.protocol],
-  ["a pseudo header after a header", [headers(1, Buffer.concat([Buffer.from([0x82, 0x87]), literal("a", "b"), Buffer.from([0x84])]))], fault.protocol],
-  ["a pseudo header of answers", [headers(1, Buffer.concat([getBlock, Buffer.from([0x88])]))], fault.protocol],
+  [
+    "a pseudo header after a header",
+    [headers(1, Buffer.concat([Buffer.from([0x82, 0x87]), literal("a", "b"), Buffer.from([0x84])]))],
+    fault.protocol,
+  ],
+  [
+    "a pseudo header of answers",
+    [headers(1, Buffer.concat([getBlock, Buffer.from([0x88])]))],
+    fault.protocol,
+  ],
   ["a name in capitals", [headers(1, Buffer.concat([getBlock, literal("Accept", "x")]))], fault.protocol],
-  ["a line break in a value", [headers(1, Buffer.concat([getBlock, literal("accept", "x\r\ny: z")]))], fault.protocol],
-  ["a header of HTTP/1.1 connections", [headers(1, Buffer.concat([getBlock, literal("connection", "close")]))], fault.protocol],
-  ["a length that is no length", [headers(1, Buffer.concat([postBlock, literal("content-length", "-1")]))], fault.protocol],
-  ["less than announced", [headers(1, Buffer.concat([postBlock, literal("content-length", "2")]))], fault.protocol],
-  ["more than announced", [headers(1, Buffer.concat([postBlock, literal("content-length", "2")]), flag.endHeaders), made(frame.data, 0, 1, some(3))], fault.protocol],
+  [
+    "a line break in a value",
+    [headers(1, Buffer.concat([getBlock, literal("accept", "x\r\ny: z")]))],
+    fault.protocol,
+  ],
+  [
+    "a header of HTTP/1.1 connections",
+    [headers(1, Buffer.concat([getBlock, literal("connection", "close")]))],
+    fault.protocol,
+  ],
+  [
+    "a length that is no length",
+    [headers(1, Buffer.concat([postBlock, literal("content-length", "-1")]))],
+    fault.protocol,
+  ],
+  [
+    "less than announced",
+    [headers(1, Buffer.concat([postBlock, literal("content-length", "2")]))],
+    fault.protocol,
+  ],
+  [
+    "more than announced",
+    [
+      headers(1, Buffer.concat([postBlock, literal("content-length", "2")]), flag.endHeaders),
+      made(frame.data, 0, 1, some(3)),
+    ],
+    fault.protocol,
+  ],
   ["DATA after the end", [get(1), made(frame.data, 0, 1, some(1))], fault.streamClosed],
   ["WINDOW_UPDATE by nothing on a stream", [get(1), numbersFrame(frame.windowUpdate, 1, 0)], fault.protocol],
-  ["a stream's window beyond all limits", [get(1), numbersFrame(frame.windowUpdate, 1, largestWindow)], fault.flowControl],
+  [
+    "a stream's window beyond all limits",
+    [get(1), numbersFrame(frame.windowUpdate, 1, largestWindow)],
+    fault.flowControl,
+  ],
   ["PRIORITY of another size", [get(1), made(frame.priority, 0, 1, some(4))], fault.frameSize],
   ["pseudo headers in trailers", [post(1), headers(1, getBlock)], fault.protocol],
 ];
@@ -91,7 +223,10 @@ for (const [name, sent, code] of streamFaults) {
     client.send(hello, ...sent, get(3));
     const { payload } = await client.next(({ type, stream }) => type === frame.reset && stream === 1);
     assert.equal(payload.readUInt32BE(0), code);
-    assert.equal((await client.next(({ type, stream }) => type === frame.data && stream === 3)).payload.toString(), "well");
+    assert.equal(
+      (await client.next(({ type, stream }) => type === frame.data && stream === 3)).payload.toString(),
+      "well",
+    );
   });
 }
 
@@ -103,17 +238,38 @@ test("frames that nobody knows, padding, priorities and trailers are taken", asy
   });
   const client = await rawClient(t, port);
   const padded = Buffer.concat([Buffer.from([3, 0, 0, 0, 9, 5]), postBlock, Buffer.alloc(3)]);
-  client.send(hello, made(0x77, 255, 1, some(9)), headers(1, padded, flag.endHeaders | flag.padded | flag.priority));
-  client.send(made(frame.data, flag.padded, 1, Buffer.from([2, 104, 105, 0, 0])), made(frame.priority, 0, 1, some(5)), headers(1, literal("trailer", "x")));
+  client.send(
+    hello,
+    made(0x77, 255, 1, some(9)),
+    headers(1, padded, flag.endHeaders | flag.padded | flag.priority),
+  );
+  client.send(
+    made(frame.data, flag.padded, 1, Buffer.from([2, 104, 105, 0, 0])),
+    made(frame.priority, 0, 1, some(5)),
+    headers(1, literal("trailer", "x")),
+  );
   assert.equal((await client.next(({ type }) => type === frame.data)).payload.toString(), "well");
   assert.deepEqual(bodies, ["hi"]);
 });
 
 test("however the bytes are cut, the same requests come out of them", async (t) => {
-  const port = await serve(t, async (stream) => answerWith(`${stream.id}:${Buffer.from(await stream.body(100)).toString()}`)(stream));
+  const port = await serve(t, async (stream) =>
+    answerWith(`${stream.id}:${Buffer.from(await stream.body(100)).toString()}`)(stream),
+  );
   const block = Buffer.concat([postBlock, literal("x-long", "y".repeat(100))]);
-  const split = [headers(3, block.subarray(0, 7), 0), made(frame.continuation, 0, 3, block.subarray(7, 50)), made(frame.continuation, flag.endHeaders, 3, block.subarray(50))];
-  const sent = Buffer.concat([hello, get(1), ...split, made(frame.data, 0, 3, Buffer.from("he")), made(frame.data, flag.endStream, 3, Buffer.from("llo")), get(5)]);
+  const split = [
+    headers(3, block.subarray(0, 7), 0),
+    made(frame.continuation, 0, 3, block.subarray(7, 50)),
+    made(frame.continuation, flag.endHeaders, 3, block.subarray(50)),
+  ];
+  const sent = Buffer.concat([
+    hello,
+    get(1),
+    ...split,
+    made(frame.data, 0, 3, Buffer.from("he")),
+    made(frame.data, flag.endStream, 3, Buffer.from("llo")),
+    get(5),
+  ]);
   for (const size of [1, 2, 3, 7, 10, 24, 33, 100, sent.length]) {
     const client = await rawClient(t, port);
     client.socket.setNoDelay(true);
@@ -122,7 +278,12 @@ test("however the bytes are cut, the same requests come out of them", async (t) 
       await new Promise((resolve) => setImmediate(resolve));
     }
     const answers: string[] = [];
-    while (answers.length < 3) answers.push((await client.next(({ type, payload }) => type === frame.data && payload.length > 0)).payload.toString());
+    while (answers.length < 3)
+      answers.push(
+        (
+          await client.next(({ type, payload }) => type === frame.data && payload.length > 0)
+        ).payload.toString(),
+      );
     assert.deepEqual(answers.sort(), ["1:", "3:hello", "5:"]);
   }
 });
@@ -143,16 +304,30 @@ test("more streams than allowed are refused one by one, and fit again later", as
 test("a client that abandons its requests as fast as it makes them is sent away", async (t) => {
   const port = await serve(t, () => new Promise(() => undefined), { maxStreams: 5 });
   const client = await rawClient(t, port);
-  client.send(hello, ...Array.from({ length: 21 }, (_, at) => [get(at * 2 + 1), numbersFrame(frame.reset, at * 2 + 1, fault.cancel)]).flat());
+  client.send(
+    hello,
+    ...Array.from({ length: 21 }, (_, at) => [
+      get(at * 2 + 1),
+      numbersFrame(frame.reset, at * 2 + 1, fault.cancel),
+    ]).flat(),
+  );
   assert.equal(await client.refused(), fault.calm);
 });
 
 test("a request that is taken back before its turn is not served", async (t) => {
   const turns: (() => void)[] = [];
   const served: number[] = [];
-  const port = await serve(t, async ({ id }) => void served.push(id), { begin: (exchange) => turns.push(exchange) });
+  const port = await serve(t, async ({ id }) => void served.push(id), {
+    begin: (exchange) => turns.push(exchange),
+  });
   const client = await rawClient(t, port);
-  client.send(hello, get(1), get(3), numbersFrame(frame.reset, 1, fault.cancel), numbersFrame(frame.ping, 0, 0, 0));
+  client.send(
+    hello,
+    get(1),
+    get(3),
+    numbersFrame(frame.reset, 1, fault.cancel),
+    numbersFrame(frame.ping, 0, 0, 0),
+  );
   await client.next(({ type, flags }) => type === frame.ping && flags === flag.ack);
   for (const turn of turns) turn();
   assert.deepEqual([turns.length, served], [2, [3]]);
@@ -162,7 +337,9 @@ test("what is left of a request after its answer is passed over, its trailers to
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
   client.send(hello, post(1));
-  await client.next(({ type, stream, flags }) => type === frame.data && stream === 1 && flags === flag.endStream);
+  await client.next(
+    ({ type, stream, flags }) => type === frame.data && stream === 1 && flags === flag.endStream,
+  );
   client.send(made(frame.data, 0, 1, some(100)), headers(1, literal("trailer", "x")), get(3));
   await client.next(({ type, stream }) => type === frame.data && stream === 3);
 });
@@ -170,7 +347,8 @@ test("what is left of a request after its answer is passed over, its trailers to
 test("a client that has its answer and goes on and on is told to stop", async (t) => {
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
-  const update = (): Promise<unknown> => client.next(({ type, stream }) => type === frame.reset || (type === frame.windowUpdate && stream === 1));
+  const update = (): Promise<unknown> =>
+    client.next(({ type, stream }) => type === frame.reset || (type === frame.windowUpdate && stream === 1));
   client.send(hello, post(1));
   for (let sent = 0; sent < 65; sent++) {
     client.send(...Array.from({ length: 16 }, () => made(frame.data, 0, 1, some(16_384))));
@@ -205,7 +383,9 @@ test("a body beyond the limit is refused at once, and the rest of it is let thro
   // More than there is room for, unless somebody takes it.
   for (let sent = 0; sent < 3; sent++) {
     client.send(...Array.from({ length: 48 }, () => made(frame.data, 0, 1, some(16_384))));
-    const { type } = await client.next((one) => one.stream === 1 && (one.type === frame.reset || one.type === frame.windowUpdate));
+    const { type } = await client.next(
+      (one) => one.stream === 1 && (one.type === frame.reset || one.type === frame.windowUpdate),
+    );
     assert.equal(type, frame.windowUpdate);
   }
   stream.respond(413, {}, [], true);
@@ -223,7 +403,12 @@ test("an answer waits for room, and one that waits does not hold up others", asy
   const first = await client.next(isData(1));
   assert.deepEqual([first.payload.toString(), first.flags], ["0123", 0]);
   client.send(numbersFrame(frame.windowUpdate, 3, 100));
-  assert.equal((await client.next(({ type, stream, flags }) => isData(3)({ type, stream }) && flags === flag.endStream)).payload.toString(), "456789");
+  assert.equal(
+    (
+      await client.next(({ type, stream, flags }) => isData(3)({ type, stream }) && flags === flag.endStream)
+    ).payload.toString(),
+    "456789",
+  );
   client.send(settingsFrame({ [setting.initialWindow]: 6 }));
   assert.equal((await client.next(isData(1))).payload.toString(), "45");
   client.send(settingsFrame({ [setting.initialWindow]: 0 }), numbersFrame(frame.windowUpdate, 1, 5));
@@ -244,7 +429,9 @@ test("an answer that nobody reads is given up; one that is read slowly, and a st
   t.mock.timers.tick(150_000);
   assert.equal((await client.next(({ type }) => type === frame.reset)).stream, 1);
   client.send(numbersFrame(frame.windowUpdate, 3, 990), numbersFrame(frame.windowUpdate, 5, 1000));
-  await client.next(({ type, stream, flags }) => type === frame.data && stream === 3 && (flags & flag.endStream) !== 0);
+  await client.next(
+    ({ type, stream, flags }) => type === frame.data && stream === 3 && (flags & flag.endStream) !== 0,
+  );
   await client.next(({ type, stream }) => type === frame.data && stream === 5);
 });
 
@@ -300,7 +487,9 @@ test("long answers to many streams arrive whole", async (t) => {
       return Buffer.concat(await Array.fromAsync(stream)).toString();
     }),
   );
-  answers.forEach((answer, number) => assert.equal(answer, Array.from({ length: 3000 }, (_, at) => `/${number} ${at}\n`.repeat(20)).join("")));
+  answers.forEach((answer, number) =>
+    assert.equal(answer, Array.from({ length: 3000 }, (_, at) => `/${number} ${at}\n`.repeat(20)).join("")),
+  );
 });
 
 const timeouts: [name: string, sent: Buffer[]][] = [
@@ -326,7 +515,10 @@ test("a connection that nobody uses is closed politely", async (t) => {
 });
 
 test("a client that uses nothing and answers nothing is closed all the same", async (t) => {
-  const port = await serve(t, answerWith("well"), { idleTimeoutMilliseconds: 20, headersTimeoutMilliseconds: 40 });
+  const port = await serve(t, answerWith("well"), {
+    idleTimeoutMilliseconds: 20,
+    headersTimeoutMilliseconds: 40,
+  });
   const client = await rawClient(t, port);
   client.send(hello, get(1).subarray(0, 10));
   await once(client.socket, "close");

@@ -42,7 +42,10 @@ export interface ConnectionOptions {
 const connectionWindow = 16 * 1024 * 1024;
 /** Frames that make work and bring nothing: so many at once, and so many more each second. */
 const patience = { most: 10_000, perSecond: 1_000 };
-/** Exchanges that clients gave up go on until they notice; beyond this the client is not waiting for answers at all. */
+/**
+ * Exchanges that clients gave up go on until they notice; beyond this the client is not waiting for answers
+ * at all.
+ */
 const abandonedPerStream = 4;
 const mostCutOff = 100;
 /** How much of a request may come, and how long, after its answer. */
@@ -77,14 +80,20 @@ export class Connection {
   private patienceAt = performance.now();
 
   /** A header block under way: CONTINUATION frames follow and nothing else. */
-  private block: { readonly id: number; readonly parts: Buffer[]; readonly end: boolean; bytes: number } | undefined;
+  private block:
+    | { readonly id: number; readonly parts: Buffer[]; readonly end: boolean; bytes: number }
+    | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.options = options;
     this.socket = socket;
     this.outbox = new Outbox(socket, (stream) => this.finished(stream));
     const reader = new FrameReader((type, flags, id, payload) => this.frame(type, flags, id, payload));
-    const settings = { [setting.maxStreams]: options.maxStreams, [setting.initialWindow]: receiveWindow, [setting.maxHeaderList]: options.maxHeaderBytes + options.maxTargetBytes };
+    const settings = {
+      [setting.maxStreams]: options.maxStreams,
+      [setting.initialWindow]: receiveWindow,
+      [setting.maxHeaderList]: options.maxHeaderBytes + options.maxTargetBytes,
+    };
     this.outbox.add(settingsFrame(settings));
     this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - startWindow));
     this.idle = setTimeout(() => this.onIdle(), options.idleTimeoutMilliseconds).unref();
@@ -117,7 +126,8 @@ export class Connection {
 
   private frame(type: number, flags: number, id: number, payload: Buffer): void {
     if (this.gone) return;
-    if (this.block && (type !== frame.continuation || id !== this.block.id)) throw new ConnectionFault(fault.protocol, "a header block is interrupted");
+    if (this.block && (type !== frame.continuation || id !== this.block.id))
+      throw new ConnectionFault(fault.protocol, "a header block is interrupted");
     switch (type) {
       case frame.data:
         return this.onData(flags, id, payload);
@@ -152,11 +162,13 @@ export class Connection {
     let fragment = unpadded(flags, payload);
     if (flags & flag.priority) {
       if (fragment.length < 5) throw new ConnectionFault(fault.frameSize, "HEADERS is too short");
-      if ((fragment.readUInt32BE(0) & largestWindow) === id) throw new ConnectionFault(fault.protocol, "a stream cannot depend on itself");
+      if ((fragment.readUInt32BE(0) & largestWindow) === id)
+        throw new ConnectionFault(fault.protocol, "a stream cannot depend on itself");
       fragment = fragment.subarray(5);
     }
     const stream = this.streams.get(id);
-    if (!stream && id <= this.last && !this.cutOff.has(id)) throw new ConnectionFault(fault.streamClosed, `stream ${id} was closed before`);
+    if (!stream && id <= this.last && !this.cutOff.has(id))
+      throw new ConnectionFault(fault.streamClosed, `stream ${id} was closed before`);
     const end = (flags & flag.endStream) !== 0;
     if (stream && !end) throw new ConnectionFault(fault.protocol, "trailers must end the request");
     if (flags & flag.endHeaders) return this.onBlock(id, fragment, end);
@@ -169,8 +181,10 @@ export class Connection {
     if (!block) throw new ConnectionFault(fault.protocol, "CONTINUATION of nothing");
     if (payload.length === 0) this.spendPatience();
     block.bytes += payload.length;
-    // A block of twice the size is read, so that the answer can say what is wrong; nobody sends more by mistake.
-    if (block.bytes > this.options.maxHeaderBytes * 2 + this.options.maxTargetBytes) throw new ConnectionFault(fault.calm, "the headers are too large");
+    // A block of twice the size is read, so that the answer can say what is wrong; nobody sends more by
+    // mistake.
+    if (block.bytes > this.options.maxHeaderBytes * 2 + this.options.maxTargetBytes)
+      throw new ConnectionFault(fault.calm, "the headers are too large");
     block.parts.push(payload);
     if (!(flags & flag.endHeaders)) return;
     this.block = undefined;
@@ -182,12 +196,17 @@ export class Connection {
     const head = new RequestHead(this.options.maxHeaderBytes, this.options.maxTargetBytes);
     this.decoder.decode(block, (field) => head.add(field));
     const known = this.streams.get(id);
-    if (known) return head.method || head.target ? this.reset(known, fault.protocol) : this.onEnd(known, known.complete ? fault.streamClosed : fault.protocol);
+    if (known)
+      return head.method || head.target
+        ? this.reset(known, fault.protocol)
+        : this.onEnd(known, known.complete ? fault.streamClosed : fault.protocol);
     if (id <= this.last) return this.spendPatience();
     this.last = id;
     if (this.leaving === "last") return;
-    if (this.streams.size >= this.options.maxStreams) return this.outbox.add(numbersFrame(frame.reset, id, fault.refused));
-    if (this.running >= this.options.maxStreams * abandonedPerStream) throw new ConnectionFault(fault.calm, "too many requests were abandoned");
+    if (this.streams.size >= this.options.maxStreams)
+      return this.outbox.add(numbersFrame(frame.reset, id, fault.refused));
+    if (this.running >= this.options.maxStreams * abandonedPerStream)
+      throw new ConnectionFault(fault.calm, "too many requests were abandoned");
     const stream = new Stream(this, id, head.finish(), this.initialWindow);
     if (head.malformed !== undefined && !head.tooLarge) {
       this.spendPatience();
@@ -208,7 +227,8 @@ export class Connection {
     if (id === 0) throw new ConnectionFault(fault.protocol, "DATA without a stream");
     if (id > this.last) throw new ConnectionFault(fault.protocol, `DATA on stream ${id}, which is not open`);
     this.room -= payload.length;
-    if (this.room < 0) throw new ConnectionFault(fault.flowControl, "more bytes than the connection has room for");
+    if (this.room < 0)
+      throw new ConnectionFault(fault.flowControl, "more bytes than the connection has room for");
     const chunk = unpadded(flags, payload);
     const end = (flags & flag.endStream) !== 0;
     if (chunk.length === 0 && !end) this.spendPatience();
@@ -239,13 +259,15 @@ export class Connection {
     const more = payload.readUInt32BE(0) & largestWindow;
     if (id === 0) {
       if (more === 0) throw new ConnectionFault(fault.protocol, "WINDOW_UPDATE by nothing");
-      if (this.outbox.window + more > largestWindow) throw new ConnectionFault(fault.flowControl, "the connection's window is too large");
+      if (this.outbox.window + more > largestWindow)
+        throw new ConnectionFault(fault.flowControl, "the connection's window is too large");
       this.outbox.window += more;
       return this.outbox.schedule();
     }
     const stream = this.streams.get(id);
     if (!stream) {
-      if (id > this.last) throw new ConnectionFault(fault.protocol, `WINDOW_UPDATE on stream ${id}, which is not open`);
+      if (id > this.last)
+        throw new ConnectionFault(fault.protocol, `WINDOW_UPDATE on stream ${id}, which is not open`);
       return;
     }
     if (more === 0) return this.reset(stream, fault.protocol);
@@ -256,7 +278,8 @@ export class Connection {
 
   private onReset(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw new ConnectionFault(fault.frameSize, "RST_STREAM has four bytes");
-    if (id === 0 || id > this.last) throw new ConnectionFault(fault.protocol, `RST_STREAM on stream ${id}, which is not open`);
+    if (id === 0 || id > this.last)
+      throw new ConnectionFault(fault.protocol, `RST_STREAM on stream ${id}, which is not open`);
     this.spendPatience();
     const stream = this.streams.get(id);
     if (stream) this.forget(stream);
@@ -271,20 +294,25 @@ export class Connection {
     if (payload.length % 6 !== 0) throw new ConnectionFault(fault.frameSize, "SETTINGS is cut off");
     this.arrived();
     this.spendPatience();
-    for (let at = 0; at < payload.length; at += 6) this.onSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    for (let at = 0; at < payload.length; at += 6)
+      this.onSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
     this.outbox.add(acknowledgement(frame.settings, payload.subarray(0, 0)));
   }
 
   private onSetting(name: number, value: number): void {
-    if (name === setting.enablePush && value > 1) throw new ConnectionFault(fault.protocol, "ENABLE_PUSH is 0 or 1");
-    if (name === setting.maxFrame && (value < frameBytes || value > 0xff_ffff)) throw new ConnectionFault(fault.protocol, `no frame has at most ${value} bytes`);
+    if (name === setting.enablePush && value > 1)
+      throw new ConnectionFault(fault.protocol, "ENABLE_PUSH is 0 or 1");
+    if (name === setting.maxFrame && (value < frameBytes || value > 0xff_ffff))
+      throw new ConnectionFault(fault.protocol, `no frame has at most ${value} bytes`);
     if (name !== setting.initialWindow) return;
-    if (value > largestWindow) throw new ConnectionFault(fault.flowControl, "the initial window is too large");
+    if (value > largestWindow)
+      throw new ConnectionFault(fault.flowControl, "the initial window is too large");
     const change = value - this.initialWindow;
     this.initialWindow = value;
     for (const stream of this.streams.values()) {
       stream.window += change;
-      if (stream.window > largestWindow) throw new ConnectionFault(fault.flowControl, "a stream's window is too large");
+      if (stream.window > largestWindow)
+        throw new ConnectionFault(fault.flowControl, "a stream's window is too large");
       if (change > 0) this.outbox.sendable(stream);
     }
   }
@@ -308,7 +336,9 @@ export class Connection {
     else this.outbox.add(numbersFrame(frame.reset, id, code));
   }
 
-  /** Bytes of a body were taken or dropped: the client may send as many again, told when it is worth a frame. */
+  /**
+   * Bytes of a body were taken or dropped: the client may send as many again, told when it is worth a frame.
+   */
   consumed(stream: Stream | undefined, bytes: number): void {
     this.room += bytes;
     this.unread += bytes;
@@ -341,8 +371,8 @@ export class Connection {
   }
 
   /**
-   * The answer is out. Nobody will read what is left of the request, but some clients lose an answer that comes with a request to stop: they may
-   * finish, if it does not take too long.
+   * The answer is out. Nobody will read what is left of the request, but some clients lose an answer that
+   * comes with a request to stop: they may finish, if it does not take too long.
    */
   private finished(stream: Stream): void {
     if (stream.complete) return this.forget(stream);
@@ -360,7 +390,10 @@ export class Connection {
     if (this.leaving === "last") this.hangUp();
   }
 
-  /** Asks the client to open its next stream elsewhere. What it has sent until it hears of this is still served. */
+  /**
+   * Asks the client to open its next stream elsewhere. What it has sent until it hears of this is still
+   * served.
+   */
   leave(): void {
     if (this.leaving !== "no" || this.gone) return;
     this.leaving = "asked";
@@ -381,7 +414,10 @@ export class Connection {
     if (this.streams.size === 0) this.leave();
   }
 
-  /** Answers that are complete but for the client's reading hold memory that is nobody's concern but theirs; streams that go on look after themselves. */
+  /**
+   * Answers that are complete but for the client's reading hold memory that is nobody's concern but theirs;
+   * streams that go on look after themselves.
+   */
   private lookForStalled(): void {
     for (const stream of this.streams.values()) {
       if (!stream.ended || stream.pendingBytes === 0) continue;
@@ -448,6 +484,7 @@ export class Connection {
 function unpadded(flags: number, payload: Buffer): Buffer {
   if (!(flags & flag.padded)) return payload;
   const padding = payload.length > 0 ? payload[0]! : 0;
-  if (padding >= payload.length) throw new ConnectionFault(fault.protocol, "there is more padding than payload");
+  if (padding >= payload.length)
+    throw new ConnectionFault(fault.protocol, "there is more padding than payload");
   return payload.subarray(1, payload.length - padding);
 }

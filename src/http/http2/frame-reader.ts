@@ -26,7 +26,8 @@ export class FrameReader {
     }
     let at = 0;
     if (this.begun === "no") {
-      if (!preface.equals(all.subarray(0, preface.length))) throw new ConnectionFault(fault.protocol, "this is not how HTTP/2 begins");
+      if (!preface.equals(all.subarray(0, preface.length)))
+        throw new ConnectionFault(fault.protocol, "this is not how HTTP/2 begins");
       at = preface.length;
       this.begun = "preface";
     }
@@ -34,15 +35,22 @@ export class FrameReader {
       this.needed = frameHead;
       if (all.length - at < frameHead) break;
       const length = (all[at]! << 16) | (all[at + 1]! << 8) | all[at + 2]!;
-      if (length > frameBytes) throw new ConnectionFault(fault.frameSize, `a frame of ${length} bytes is too large`);
+      if (length > frameBytes)
+        throw new ConnectionFault(fault.frameSize, `a frame of ${length} bytes is too large`);
       this.needed += length;
       if (all.length - at < this.needed) break;
       const type = all[at + 3]!;
       if (this.begun === "preface") {
-        if (type !== frame.settings) throw new ConnectionFault(fault.protocol, "the first frame is not SETTINGS");
+        if (type !== frame.settings)
+          throw new ConnectionFault(fault.protocol, "the first frame is not SETTINGS");
         this.begun = "settings";
       }
-      this.visit(type, all[at + 4]!, all.readUInt32BE(at + 5) & 0x7fff_ffff, all.subarray(at + frameHead, at + this.needed));
+      this.visit(
+        type,
+        all[at + 4]!,
+        all.readUInt32BE(at + 5) & 0x7fff_ffff,
+        all.subarray(at + frameHead, at + this.needed),
+      );
       at += this.needed;
     }
     if (at < all.length) this.keep(all.subarray(at));

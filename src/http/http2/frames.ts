@@ -6,11 +6,29 @@ export const frameBytes = 16_384;
 export const largestWindow = 0x7fff_ffff;
 export const startWindow = 65_535;
 
-export const frame = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, pushPromise: 5, ping: 6, goAway: 7, windowUpdate: 8, continuation: 9 } as const;
+export const frame = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goAway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
 
 export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
 
-export const setting = { headerTableSize: 1, enablePush: 2, maxStreams: 3, initialWindow: 4, maxFrame: 5, maxHeaderList: 6 } as const;
+export const setting = {
+  headerTableSize: 1,
+  enablePush: 2,
+  maxStreams: 3,
+  initialWindow: 4,
+  maxFrame: 5,
+  maxHeaderList: 6,
+} as const;
 
 export const fault = {
   none: 0,
@@ -37,7 +55,14 @@ export class ConnectionFault extends Error {
   }
 }
 
-export function writeHead(into: Buffer, at: number, length: number, type: number, flags: number, stream: number): void {
+export function writeHead(
+  into: Buffer,
+  at: number,
+  length: number,
+  type: number,
+  flags: number,
+  stream: number,
+): void {
   into[at] = length >> 16;
   into[at + 1] = length >> 8;
   into[at + 2] = length;

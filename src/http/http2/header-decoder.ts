@@ -1,4 +1,5 @@
-// Reads compressed header blocks of one connection (RFC 7541). Blocks must be read in the order they came: they change the table.
+// Reads compressed header blocks of one connection (RFC 7541). Blocks must be read in the order they came:
+// they change the table.
 import { decodeHuffman } from "./huffman.ts";
 import { type Field, staticTable } from "./static-table.ts";
 

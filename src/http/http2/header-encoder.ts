@@ -1,8 +1,15 @@
-// Writes header blocks. Nothing is put in the client's table: a block means the same wherever it stands, and costs no memory per connection.
+// Writes header blocks. Nothing is put in the client's table: a block means the same wherever it stands, and
+// costs no memory per connection.
 import { staticNumbers } from "./static-table.ts";
 
 /** Belong to one connection of HTTP/1.1 and mean nothing here. */
-const connectionHeaders = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+const connectionHeaders = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 let block = Buffer.allocUnsafeSlow(4096);
 let size = 0;
@@ -12,7 +19,10 @@ const mostNames = 256;
 const statuses = new Map<number, Buffer>();
 
 /** The block for an answer. Valid until the next call: copy it. */
-export function encodeHeaders(status: number, headers: Readonly<Record<string, string | readonly string[] | number>>): Buffer {
+export function encodeHeaders(
+  status: number,
+  headers: Readonly<Record<string, string | readonly string[] | number>>,
+): Buffer {
   size = 0;
   put(statusField(status));
   for (const name in headers) {
@@ -43,7 +53,8 @@ function field(name: string, value: string): void {
 /** Any text, as UTF-8. */
 function longField(lengthAt: number, value: string): void {
   const bytes = Buffer.from(value);
-  for (let at = 0; at < bytes.length; at++) if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
+  for (let at = 0; at < bytes.length; at++)
+    if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
   size = lengthAt;
   room(bytes.length + 5);
   integer(bytes.length, 7, 0);
@@ -80,7 +91,10 @@ function statusField(status: number): Buffer {
   let known = statuses.get(status);
   if (!known) {
     const number = [200, 204, 206, 304, 400, 404, 500].indexOf(status);
-    known = number >= 0 ? Buffer.from([0x88 + number]) : Buffer.concat([Buffer.from([8, 3]), Buffer.from(String(status))]);
+    known =
+      number >= 0
+        ? Buffer.from([0x88 + number])
+        : Buffer.concat([Buffer.from([8, 3]), Buffer.from(String(status))]);
     if (statuses.size < mostNames) statuses.set(status, known);
   }
   return known;

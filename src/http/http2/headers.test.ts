@@ -17,11 +17,31 @@ const start = [":method: GET", ":scheme: http", ":path: /", ":authority: www.exa
 const requests = [
   start,
   [...start, "cache-control: no-cache"],
-  [":method: GET", ":scheme: https", ":path: /index.html", ":authority: www.example.com", "custom-key: custom-value"],
+  [
+    ":method: GET",
+    ":scheme: https",
+    ":path: /index.html",
+    ":authority: www.example.com",
+    "custom-key: custom-value",
+  ],
 ];
 const conversations: [name: string, blocks: string[]][] = [
-  ["plain", ["828684410f7777772e6578616d706c652e636f6d", "828684be58086e6f2d6361636865", "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565"]],
-  ["Huffman", ["828684418cf1e3c2e5f23a6ba0ab90f4ff", "828684be5886a8eb10649cbf", "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf"]],
+  [
+    "plain",
+    [
+      "828684410f7777772e6578616d706c652e636f6d",
+      "828684be58086e6f2d6361636865",
+      "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565",
+    ],
+  ],
+  [
+    "Huffman",
+    [
+      "828684418cf1e3c2e5f23a6ba0ab90f4ff",
+      "828684be5886a8eb10649cbf",
+      "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
+    ],
+  ],
 ];
 for (const [name, blocks] of conversations) {
   test(`the examples of the standard are read: ${name}`, () => {
@@ -36,7 +56,13 @@ for (const [name, blocks] of conversations) {
 test("fields that no longer fit leave the table, oldest first", () => {
   const decoder = new HeaderDecoder();
   // A table of 2 fields of 34 bytes: a=1, b=2, then c=3.
-  assert.deepEqual(decode(decoder, hex("3f25 400161 0131 400162 0132 400163 0133 be bf")), ["a: 1", "b: 2", "c: 3", "c: 3", "b: 2"]);
+  assert.deepEqual(decode(decoder, hex("3f25 400161 0131 400162 0132 400163 0133 be bf")), [
+    "a: 1",
+    "b: 2",
+    "c: 3",
+    "c: 3",
+    "b: 2",
+  ]);
   assert.throws(() => decode(decoder, hex("c0")), CompressionFault);
 });
 
@@ -56,11 +82,19 @@ const broken: [name: string, block: string][] = [
   ["Huffman padding of zeros", "00811800"],
   ["Huffman padding of a whole byte", "00821fff00"],
 ];
-for (const [name, block] of broken) test(`a block with ${name} is a fault`, () => assert.throws(() => decode(new HeaderDecoder(), hex(block)), CompressionFault));
+for (const [name, block] of broken)
+  test(`a block with ${name} is a fault`, () =>
+    assert.throws(() => decode(new HeaderDecoder(), hex(block)), CompressionFault));
 
 test("what we write another implementation reads, and the other way round", async (t) => {
   const every = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join("");
-  const sent = { "x-every": every.trim(), "x-long": `${every}y`.repeat(20).trim(), accept: "a/b", "x-empty": "", "set-cookie": ["a=1", "b=2"] };
+  const sent = {
+    "x-every": every.trim(),
+    "x-long": `${every}y`.repeat(20).trim(),
+    accept: "a/b",
+    "x-empty": "",
+    "set-cookie": ["a=1", "b=2"],
+  };
   const port = await serve(t, async (stream) => {
     const { headers } = stream.head;
     stream.respond(
@@ -83,7 +117,11 @@ test("what we write another implementation reads, and the other way round", asyn
   for (let round = 0; round < 3; round++) {
     const stream = session.request({ ":path": "/", ...sent, "set-cookie": undefined });
     const [got] = (await once(stream, "response")) as [Record<string, unknown>];
-    assert.deepEqual(Object.fromEntries(Object.entries(got)), { ":status": 201, ...sent, "content-length": "0" });
+    assert.deepEqual(Object.fromEntries(Object.entries(got)), {
+      ":status": 201,
+      ...sent,
+      "content-length": "0",
+    });
     stream.resume();
   }
 });
@@ -97,5 +135,8 @@ test("text beyond ASCII is written as UTF-8, line breaks as spaces, and long val
 
 test("headers of any size fit", () => {
   const value = "v".repeat(200_000);
-  assert.deepEqual(decode(new HeaderDecoder(), Buffer.from(encodeHeaders(404, { a: value, b: [value, "x"] }))), [":status: 404", `a: ${value}`, `b: ${value}`, "b: x"]);
+  assert.deepEqual(
+    decode(new HeaderDecoder(), Buffer.from(encodeHeaders(404, { a: value, b: [value, "x"] }))),
+    [":status: 404", `a: ${value}`, `b: ${value}`, "b: x"],
+  );
 });

@@ -1,6 +1,9 @@
 // The fixed Huffman code of header compression (RFC 7541, appendix B), read four bits at a time.
 
-/** How many bits each byte takes: `a` is 5, `z` is 30. Codes of one length go up with the byte, shorter ones come first. */
+/**
+ * How many bits each byte takes: `a` is 5, `z` is 30. Codes of one length go up with the byte, shorter ones
+ * come first.
+ */
 const lengths =
   "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijb" +
   "kabababbbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqsrrtqrssqqrqsrssprrrsrrs" +
@@ -9,8 +12,8 @@ const lengths =
 const noByte = 256;
 
 /**
- * A step per state and four bits: the state to go to, shifted by ten; a bit that says whether the text may end there; the byte found on the
- * way, or `noByte`. A step of -1 leads nowhere.
+ * A step per state and four bits: the state to go to, shifted by ten; a bit that says whether the text may
+ * end there; the byte found on the way, or `noByte`. A step of -1 leads nowhere.
  */
 let steps: Int32Array | undefined;
 const mayEnd = 512;
@@ -46,7 +49,8 @@ function build(): Int32Array {
     code++;
   }
   const table = new Int32Array(branches.length * 16);
-  for (const from of branches) for (let four = 0; four < 16; four++) table[from.state * 16 + four] = step(root, from, four);
+  for (const from of branches)
+    for (let four = 0; four < 16; four++) table[from.state * 16 + four] = step(root, from, four);
   return table;
 }
 

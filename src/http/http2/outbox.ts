@@ -1,4 +1,5 @@
-// What leaves a connection, and in which order: control frames first, then answers, a frame of each in turn, as far as the client made room.
+// What leaves a connection, and in which order: control frames first, then answers, a frame of each in turn,
+// as far as the client made room.
 import type { Socket } from "node:net";
 import { addData, addDataHead, addFrames, addHeaders, batchBytes, batchSize, sendBatch } from "./batch.ts";
 import { frameBytes, startWindow } from "./frames.ts";
@@ -127,4 +128,6 @@ export class Outbox {
   }
 }
 
-const hasTurn = (stream: Stream): boolean => stream.answer !== undefined || (stream.responded && (stream.pendingBytes > 0 ? stream.window > 0 : stream.ended && !stream.answered));
+const hasTurn = (stream: Stream): boolean =>
+  stream.answer !== undefined ||
+  (stream.responded && (stream.pendingBytes > 0 ? stream.window > 0 : stream.ended && !stream.answered));

@@ -22,14 +22,20 @@ export const getBlock = Buffer.from([0x82, 0x87, 0x84]);
 /** POST https / */
 export const postBlock = Buffer.from([0x83, 0x87, 0x84]);
 
-export function made(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+export function made(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array = Buffer.alloc(0),
+): Buffer {
   const bytes = Buffer.alloc(frameHead + payload.length);
   writeHead(bytes, 0, payload.length, type, flags, stream);
   bytes.set(payload, frameHead);
   return bytes;
 }
 
-export const get = (stream: number): Buffer => made(frame.headers, flag.endHeaders | flag.endStream, stream, getBlock);
+export const get = (stream: number): Buffer =>
+  made(frame.headers, flag.endHeaders | flag.endStream, stream, getBlock);
 export const post = (stream: number): Buffer => made(frame.headers, flag.endHeaders, stream, postBlock);
 
 export interface RawClient {
@@ -47,7 +53,11 @@ export const answerWith =
     stream.respond(200, {}, [Buffer.from(text)], true);
 
 /** A server for one test, and where to find it. */
-export async function serve(t: TestContext, serveStream: ConnectionOptions["serve"], more: Partial<ConnectionOptions> = {}): Promise<number> {
+export async function serve(
+  t: TestContext,
+  serveStream: ConnectionOptions["serve"],
+  more: Partial<ConnectionOptions> = {},
+): Promise<number> {
   const connections = new Set<Connection>();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -59,7 +69,13 @@ export async function serve(t: TestContext, serveStream: ConnectionOptions["serv
       idleTimeoutMilliseconds: 60_000,
       onProblem: (error: Error) => assert.ifError(error),
     };
-    const connection = new Connection(socket, { ...options, serve: serveStream, begin: (exchange) => exchange(), onClose: () => connections.delete(connection), ...more });
+    const connection = new Connection(socket, {
+      ...options,
+      serve: serveStream,
+      begin: (exchange) => exchange(),
+      onClose: () => connections.delete(connection),
+      ...more,
+    });
     connections.add(connection);
   }).listen(0, "127.0.0.1");
   t.after(() => {
@@ -83,7 +99,12 @@ export async function rawClient(t: TestContext, port: number): Promise<RawClient
     rest = Buffer.concat([rest, bytes]);
     while (rest.length >= frameHead && rest.length >= frameHead + rest.readUIntBE(0, 3)) {
       const end = frameHead + rest.readUIntBE(0, 3);
-      frames.push({ type: rest[3]!, flags: rest[4]!, stream: rest.readUInt32BE(5), payload: rest.subarray(frameHead, end) });
+      frames.push({
+        type: rest[3]!,
+        flags: rest[4]!,
+        stream: rest.readUInt32BE(5),
+        payload: rest.subarray(frameHead, end),
+      });
       rest = rest.subarray(end);
     }
     wake();

@@ -9,7 +9,10 @@ const forbidden = new Set(["connection", "keep-alive", "proxy-connection", "tran
 export class RequestHead {
   method = "";
   target = "";
-  readonly headers: Record<string, string | readonly string[]> = Object.create(null) as Record<string, string>;
+  readonly headers: Record<string, string | readonly string[]> = Object.create(null) as Record<
+    string,
+    string
+  >;
   /** Why no handler may see this, if so. */
   malformed: string | undefined;
   tooLarge = false;
@@ -38,7 +41,8 @@ export class RequestHead {
 
   /** Checks that all is there that a request needs. */
   finish(): this {
-    if (this.method === "CONNECT" || !this.method || !this.target || !this.scheme) this.malformed ??= "a request needs :method, :scheme and :path";
+    if (this.method === "CONNECT" || !this.method || !this.target || !this.scheme)
+      this.malformed ??= "a request needs :method, :scheme and :path";
     return this;
   }
 
@@ -61,10 +65,17 @@ export class RequestHead {
     this.plain = true;
     if (!isToken(name)) this.malformed ??= "a header's name has a character that may not be there";
     else if (!isText(value)) this.malformed ??= `${name} has a character that may not be there`;
-    else if (forbidden.has(name) || (name === "te" && value !== "trailers")) this.malformed ??= `${name} does not belong in HTTP/2`;
+    else if (forbidden.has(name) || (name === "te" && value !== "trailers"))
+      this.malformed ??= `${name} does not belong in HTTP/2`;
     const known = this.headers[name];
     if (known === undefined) this.headers[name] = value;
-    else this.headers[name] = name === "cookie" ? `${known as string}; ${value}` : typeof known === "string" ? [known, value] : [...known, value];
+    else
+      this.headers[name] =
+        name === "cookie"
+          ? `${known as string}; ${value}`
+          : typeof known === "string"
+            ? [known, value]
+            : [...known, value];
   }
 }
 

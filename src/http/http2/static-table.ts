@@ -20,4 +20,6 @@ export const staticTable: readonly Field[] = ["", ...fields.split(" ")].map((fie
 });
 
 /** The first number of each name. */
-export const staticNumbers: ReadonlyMap<string, number> = new Map(staticTable.map(({ name }, number) => [name, number] as const).reverse());
+export const staticNumbers: ReadonlyMap<string, number> = new Map(
+  staticTable.map(({ name }, number) => [name, number] as const).reverse(),
+);

@@ -1,4 +1,5 @@
-// One exchange on an HTTP/2 connection: a request's body as it comes, an answer as the client makes room for it.
+// One exchange on an HTTP/2 connection: a request's body as it comes, an answer as the client makes room for
+// it.
 import { BodyCutShort, BodyTooLarge } from "../call.ts";
 import type { AnswerHeaders } from "./batch.ts";
 import type { Connection } from "./connection.ts";
@@ -86,7 +87,8 @@ export class Stream {
       return Promise.reject(new BodyTooLarge(limit));
     }
     if (this.closed && !this.complete) return Promise.reject(new BodyCutShort());
-    if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue") this.connection.askForBody(this);
+    if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue")
+      this.connection.askForBody(this);
     return new Promise((resolve, reject) => {
       this.reader = { limit, resolve, reject };
       this.makeRoom(this.reader);
@@ -109,7 +111,9 @@ export class Stream {
     if (!this.reader || !this.complete) return;
     const { chunks } = this;
     this.chunks = [];
-    this.reader.resolve(chunks.length === 0 ? none : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    this.reader.resolve(
+      chunks.length === 0 ? none : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
+    );
     this.reader = undefined;
   }
 

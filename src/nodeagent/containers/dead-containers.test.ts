@@ -7,25 +7,51 @@ import { type DeadLimits, collectDeadContainers, surplusOfNode, surplusOfPod } f
 import type { ObservedPod } from "./observed.ts";
 
 const pod = samplePod({ containers: [{ name: "a" }, { name: "b" }] });
-/** `a3 exited 1` is container a, the fourth of its name, made at second 3. Newest first, as the view has them. */
+/**
+ * `a3 exited 1` is container a, the fourth of its name, made at second 3. Newest first, as the view has them.
+ */
 const seen = (uid: string, ...said: string[]): ObservedPod => ({
   ...observed(
     said.map((words) => {
       const [, name = "", restarts = "", state = ""] = /^([a-z])(\d+) (.+)$/.exec(words)!;
-      return container(pod, name, state, { restarts: Number(restarts), id: `${uid}.${name}${restarts}`, createdAt: Number(restarts) * 1000 });
+      return container(pod, name, state, {
+        restarts: Number(restarts),
+        id: `${uid}.${name}${restarts}`,
+        createdAt: Number(restarts) * 1000,
+      });
     }),
   ),
   uid,
 });
-const limits = (more: Partial<DeadLimits>): DeadLimits => ({ perContainer: 1, total: -1, ageMilliseconds: 0, ...more });
+const limits = (more: Partial<DeadLimits>): DeadLimits => ({
+  perContainer: 1,
+  total: -1,
+  ageMilliseconds: 0,
+  ...more,
+});
 const now = 100_000;
 
 const ofPod: [name: string, more: Partial<DeadLimits>, containers: string[], gone: string[]][] = [
-  ["one dead instance of each name is kept", {}, ["a3 running", "a2 exited 1", "a1 exited 1", "b1 exited 0", "b0 exited 0"], ["a1", "b0"]],
+  [
+    "one dead instance of each name is kept",
+    {},
+    ["a3 running", "a2 exited 1", "a1 exited 1", "b1 exited 0", "b0 exited 0"],
+    ["a1", "b0"],
+  ],
   ["more are kept when so asked", { perContainer: 2 }, ["a3 exited 0", "a2 exited 1", "a1 exited 1"], ["a1"]],
   ["a negative limit keeps all", { perContainer: -1 }, ["a3 exited 0", "a2 exited 1", "a1 exited 1"], []],
-  ["the newest tells how it ended, and is kept even with a limit of none", { perContainer: 0 }, ["a1 exited 1", "a0 exited 1"], ["a0"]],
-  ["what is younger than the minimum age stays", { ageMilliseconds: 98_500 }, ["a3 exited 1", "a2 exited 1", "a1 exited 1"], ["a1"]],
+  [
+    "the newest tells how it ended, and is kept even with a limit of none",
+    { perContainer: 0 },
+    ["a1 exited 1", "a0 exited 1"],
+    ["a0"],
+  ],
+  [
+    "what is younger than the minimum age stays",
+    { ageMilliseconds: 98_500 },
+    ["a3 exited 1", "a2 exited 1", "a1 exited 1"],
+    ["a1"],
+  ],
 ];
 for (const [name, more, containers, gone] of ofPod) {
   test(name, () =>
@@ -39,12 +65,23 @@ for (const [name, more, containers, gone] of ofPod) {
 const ofNode: [name: string, more: Partial<DeadLimits>, gone: string[]][] = [
   ["a negative cap is none: only what is too many of its name goes", { total: -1 }, ["live.a1"]],
   ["over the cap the oldest go first", { total: 3 }, ["live.a1", "over.b0"]],
-  ["what tells how a living pod is doing stays, however low the cap", { total: 0 }, ["live.a1", "live.a2", "over.a5", "over.b0"]],
-  ["what is young stays, however low the cap", { total: 0, ageMilliseconds: 96_000 }, ["live.a1", "live.a2", "over.b0"]],
+  [
+    "what tells how a living pod is doing stays, however low the cap",
+    { total: 0 },
+    ["live.a1", "live.a2", "over.a5", "over.b0"],
+  ],
+  [
+    "what is young stays, however low the cap",
+    { total: 0, ageMilliseconds: 96_000 },
+    ["live.a1", "live.a2", "over.b0"],
+  ],
 ];
 for (const [name, more, gone] of ofNode) {
   test(name, () => {
-    const pods = [seen("live", "a3 running", "a2 exited 1", "a1 exited 1", "b2 exited 0"), seen("over", "a5 exited 0", "b0 exited 0")];
+    const pods = [
+      seen("live", "a3 running", "a2 exited 1", "a1 exited 1", "b2 exited 0"),
+      seen("over", "a5 exited 0", "b0 exited 0"),
+    ];
     const found = surplusOfNode(pods, limits(more), now, (uid) => uid === "over").map(({ id }) => id);
     assert.deepEqual(found.toSorted(), gone);
   });
@@ -56,7 +93,13 @@ test("the node is looked over every minute, and only when there is a limit to ke
   const removed: string[] = [];
   runtime.removeContainer = async (id) => void removed.push(id);
   const stop = new AbortController();
-  const options = { clock, log: silentLog, runtime, pods: () => [seen("p", "a1 exited 1", "a0 exited 1")], isOver: () => true };
+  const options = {
+    clock,
+    log: silentLog,
+    runtime,
+    pods: () => [seen("p", "a1 exited 1", "a0 exited 1")],
+    isOver: () => true,
+  };
   await collectDeadContainers({ ...options, limits: limits({}) }, stop.signal);
   const rounds = collectDeadContainers({ ...options, limits: limits({ total: 1 }) }, stop.signal);
   await clock.advance(59_000);

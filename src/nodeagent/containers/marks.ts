@@ -1,4 +1,5 @@
-// The labels and annotations by which we know our sandboxes and containers again, and what a later agent must know to end them.
+// The labels and annotations by which we know our sandboxes and containers again, and what a later agent must
+// know to end them.
 import type { Container, LifecycleHandler, Pod } from "#api";
 import type { Dialect } from "#dialect";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
@@ -24,17 +25,30 @@ export const podLabels = (pod: Pod, dialect: Dialect): Record<string, string> =>
   return { [names.podName]: nameOf(pod), [names.podNamespace]: namespaceOf(pod), [names.podUid]: uidOf(pod) };
 };
 
-export const sandboxLabels = (pod: Pod, dialect: Dialect): Record<string, string> => ({ ...pod.metadata.labels, ...podLabels(pod, dialect) });
+export const sandboxLabels = (pod: Pod, dialect: Dialect): Record<string, string> => ({
+  ...pod.metadata.labels,
+  ...podLabels(pod, dialect),
+});
 
-export const containerLabels = (pod: Pod, container: Container, dialect: Dialect): Record<string, string> => ({
+export const containerLabels = (
+  pod: Pod,
+  container: Container,
+  dialect: Dialect,
+): Record<string, string> => ({
   [markNames(dialect).containerName]: container.name,
   ...podLabels(pod, dialect),
 });
 
 /** JSON that markup can hold, as others write these annotations. */
-const escaped = (json: string): string => json.replace(/[<>&]/g, (sign) => `\\u00${sign.codePointAt(0)!.toString(16)}`);
+const escaped = (json: string): string =>
+  json.replace(/[<>&]/g, (sign) => `\\u00${sign.codePointAt(0)!.toString(16)}`);
 
-export function containerAnnotations(pod: Pod, container: Container, restartCount: number, dialect: Dialect): Record<string, string> {
+export function containerAnnotations(
+  pod: Pod,
+  container: Container,
+  restartCount: number,
+  dialect: Dialect,
+): Record<string, string> {
   const names = markNames(dialect);
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
   const { terminationGracePeriodSeconds: termination } = pod.spec;

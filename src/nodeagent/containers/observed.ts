@@ -1,5 +1,12 @@
 // What the runtime tells of one pod, in our words.
-import { type ContainerStatus, type PodSandboxStatus, containerState, millisecondsOf, namespaceMode, sandboxState } from "#cri";
+import {
+  type ContainerStatus,
+  type PodSandboxStatus,
+  containerState,
+  millisecondsOf,
+  namespaceMode,
+  sandboxState,
+} from "#cri";
 import type { Dialect } from "#dialect";
 import { type ContainerMarks, markNames, readMarks } from "./marks.ts";
 
@@ -41,17 +48,25 @@ export interface ObservedPod {
   readonly containers: readonly ObservedContainer[];
 }
 
-export const nothingObserved = (pod: { readonly uid: string; readonly name: string; readonly namespace: string }): ObservedPod => ({ ...pod, sandboxes: [], containers: [] });
+export const nothingObserved = (pod: {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+}): ObservedPod => ({ ...pod, sandboxes: [], containers: [] });
 
 /** The newest container of a name. */
-export const latest = (observed: ObservedPod, name: string): ObservedContainer | undefined => observed.containers.find((container) => container.name === name);
+export const latest = (observed: ObservedPod, name: string): ObservedContainer | undefined =>
+  observed.containers.find((container) => container.name === name);
 
-export const hasRunningContainers = ({ containers }: ObservedPod): boolean => containers.some(({ state }) => state === "running");
+export const hasRunningContainers = ({ containers }: ObservedPod): boolean =>
+  containers.some(({ state }) => state === "running");
 
-export const isRunningPod = (observed: ObservedPod): boolean => hasRunningContainers(observed) || observed.sandboxes.some(({ ready }) => ready);
+export const isRunningPod = (observed: ObservedPod): boolean =>
+  hasRunningContainers(observed) || observed.sandboxes.some(({ ready }) => ready);
 
 /** The addresses of the newest sandbox that is ready. */
-export const podIpsOf = (observed: ObservedPod): readonly string[] => (observed.sandboxes[0]?.ready ? observed.sandboxes[0].ips : []);
+export const podIpsOf = (observed: ObservedPod): readonly string[] =>
+  observed.sandboxes[0]?.ready ? observed.sandboxes[0].ips : [];
 
 const phases: Readonly<Record<number, ContainerPhase>> = {
   [containerState.created]: "created",
@@ -60,7 +75,12 @@ const phases: Readonly<Record<number, ContainerPhase>> = {
 };
 export const phaseOf = (state: number): ContainerPhase => phases[state] ?? "unknown";
 
-export function observedContainer(status: ContainerStatus, sandboxId: string, terminationMessage: string, dialect: Dialect): ObservedContainer {
+export function observedContainer(
+  status: ContainerStatus,
+  sandboxId: string,
+  terminationMessage: string,
+  dialect: Dialect,
+): ObservedContainer {
   const exited = status.state === containerState.exited;
   const said = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
   return {
@@ -82,7 +102,9 @@ export function observedContainer(status: ContainerStatus, sandboxId: string, te
 }
 
 export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
-  const ips = [status.network?.ip ?? "", ...(status.network?.additionalIps ?? []).map(({ ip }) => ip)].filter((ip) => ip !== "");
+  const ips = [status.network?.ip ?? "", ...(status.network?.additionalIps ?? []).map(({ ip }) => ip)].filter(
+    (ip) => ip !== "",
+  );
   return {
     id: status.id,
     ready: status.state === sandboxState.ready,

@@ -9,19 +9,38 @@ import type { ObservedPod } from "./observed.ts";
 import { runtimeView } from "./runtime-view.ts";
 
 const names = markNames(dialects.orch);
-const labelsOf = (uid: string) => ({ [names.podUid]: uid, [names.podName]: `name-${uid}`, [names.podNamespace]: "n" });
+const labelsOf = (uid: string) => ({
+  [names.podUid]: uid,
+  [names.podName]: `name-${uid}`,
+  [names.podNamespace]: "n",
+});
 
 function setUp(events = false) {
   const clock = virtualClock(1_000_000);
   const runtime = fakeRuntime({ clock, images: ["busybox:1"], events });
   const told: ObservedPod[] = [];
-  const view = runtimeView({ runtime, clock, log: silentLog, dialect: dialects.orch, onChange: (observed) => void told.push(observed), lastWords: async () => "bye" });
-  const run = async (uid: string, labels: Record<string, string> = labelsOf(uid)): Promise<{ sandbox: string; container: string }> => {
+  const view = runtimeView({
+    runtime,
+    clock,
+    log: silentLog,
+    dialect: dialects.orch,
+    onChange: (observed) => void told.push(observed),
+    lastWords: async () => "bye",
+  });
+  const run = async (
+    uid: string,
+    labels: Record<string, string> = labelsOf(uid),
+  ): Promise<{ sandbox: string; container: string }> => {
     const config = { metadata: { name: uid, uid, namespace: "n" }, labels, linux: {} };
     const sandbox = await runtime.runPodSandbox(config);
     const container = await runtime.createContainer(
       sandbox,
-      { metadata: { name: "c" }, image: { image: "busybox:1" }, command: ["sleep", "1000"], labels: { ...labels, [names.containerName]: "c" } },
+      {
+        metadata: { name: "c" },
+        image: { image: "busybox:1" },
+        command: ["sleep", "1000"],
+        labels: { ...labels, [names.containerName]: "c" },
+      },
       config,
     );
     await runtime.startContainer(container);
@@ -31,7 +50,8 @@ function setUp(events = false) {
 }
 const line = ({ uid, sandboxes, containers }: ObservedPod): string =>
   `${uid} ${sandboxes.map(({ ready }) => (ready ? "up" : "down")).join()} ${containers.map(({ name, state, exitCode }) => `${name}:${state}:${exitCode}`).join()}`;
-const calls = (runtime: { calls: { method: string }[] }, method: string): number => runtime.calls.filter((call) => call.method === method).length;
+const calls = (runtime: { calls: { method: string }[] }, method: string): number =>
+  runtime.calls.filter((call) => call.method === method).length;
 
 test("what changed is told once, and looked at closely only then", async () => {
   const { runtime, told, view, run } = setUp();
@@ -58,7 +78,14 @@ test("that memory ran out is told even when the runtime says so a moment after t
       return { ...report, status: { ...report.status, reason } };
     },
   };
-  const view = runtimeView({ runtime: slow, clock, log: silentLog, dialect: dialects.orch, onChange: (observed) => void told.push(observed), lastWords: async () => "" });
+  const view = runtimeView({
+    runtime: slow,
+    clock,
+    log: silentLog,
+    dialect: dialects.orch,
+    onChange: (observed) => void told.push(observed),
+    lastWords: async () => "",
+  });
   const { container } = await run("a");
   await view.relist();
   runtime.end(container, 137);
@@ -81,17 +108,34 @@ test("the newest container is the one with the highest number, though the clock 
     ...runtime,
     containerStatus: async (...asked) => {
       const { status } = await runtime.containerStatus(...asked);
-      return { status: { ...status, createdAt: 1_000_000_000_000n - BigInt(status.annotations[names.restartCount] ?? 0) } };
+      return {
+        status: {
+          ...status,
+          createdAt: 1_000_000_000_000n - BigInt(status.annotations[names.restartCount] ?? 0),
+        },
+      };
     },
   };
-  const view = runtimeView({ runtime: backwards, clock, log: silentLog, dialect: dialects.orch, onChange: () => undefined, lastWords: async () => "" });
+  const view = runtimeView({
+    runtime: backwards,
+    clock,
+    log: silentLog,
+    dialect: dialects.orch,
+    onChange: () => undefined,
+    lastWords: async () => "",
+  });
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
   for (const attempt of [0, 2, 1]) {
     const labels = { ...labelsOf("a"), [names.containerName]: "c" };
     await runtime.createContainer(
       sandbox,
-      { metadata: { name: "c", attempt }, image: { image: "busybox:1" }, labels, annotations: { [names.restartCount]: String(attempt) } },
+      {
+        metadata: { name: "c", attempt },
+        image: { image: "busybox:1" },
+        labels,
+        annotations: { [names.restartCount]: String(attempt) },
+      },
       config,
     );
   }
@@ -158,7 +202,9 @@ test("a runtime that was not listed for three minutes is a trouble of the node's
   await clock.advance(180_000);
   assert.deepEqual(view.troubles(), []);
   await clock.advance(5000);
-  assert.deepEqual(view.troubles(), ["PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s"]);
+  assert.deepEqual(view.troubles(), [
+    "PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s",
+  ]);
   await view.relist();
   assert.deepEqual(view.troubles(), []);
 });
@@ -206,7 +252,10 @@ test("only those parts are looked at that were changed, and the lists find the r
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
   assert.equal(line(await view.look(pod, { sandboxes: [{ id: sandbox }] })), "a up ");
-  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })), "a up c:running:0");
+  assert.equal(
+    line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })),
+    "a up c:running:0",
+  );
   assert.deepEqual([calls(runtime, "ListContainers"), calls(runtime, "ListPodSandbox")], [0, 0]);
   await view.relist();
   assert.deepEqual(told, [], "it is as it was seen");
@@ -214,8 +263,20 @@ test("only those parts are looked at that were changed, and the lists find the r
   await view.relist();
   assert.deepEqual(told.map(line), ["a up c:exited:4"]);
   const asked = calls(runtime, "ContainerStatus");
-  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }], stopped: [{ id: sandbox }] })), "a down c:exited:4");
-  assert.deepEqual([calls(runtime, "ContainerStatus"), calls(runtime, "PodSandboxStatus")], [asked, 1], "what has ended is not asked for again");
+  assert.equal(
+    line(
+      await view.look(pod, {
+        containers: [{ id: container, sandboxId: sandbox }],
+        stopped: [{ id: sandbox }],
+      }),
+    ),
+    "a down c:exited:4",
+  );
+  assert.deepEqual(
+    [calls(runtime, "ContainerStatus"), calls(runtime, "PodSandboxStatus")],
+    [asked, 1],
+    "what has ended is not asked for again",
+  );
   await runtime.stopPodSandbox(sandbox);
   await view.relist();
   assert.equal(told.length, 1, "the runtime shows what it said");
@@ -237,7 +298,15 @@ test("a container that was made just now is looked at when it is started, or aft
   const { clock, runtime, told, view } = setUp();
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
-  await runtime.createContainer(sandbox, { metadata: { name: "c" }, image: { image: "busybox:1" }, labels: { ...labelsOf("a"), [names.containerName]: "c" } }, config);
+  await runtime.createContainer(
+    sandbox,
+    {
+      metadata: { name: "c" },
+      image: { image: "busybox:1" },
+      labels: { ...labelsOf("a"), [names.containerName]: "c" },
+    },
+    config,
+  );
   await view.relist();
   assert.deepEqual(told.map(line), ["a up "]);
   await clock.advance(2000);

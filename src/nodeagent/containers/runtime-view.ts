@@ -1,10 +1,25 @@
-// What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look at once, and
-// only at what they changed, so that nobody waits for the next round.
+// What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our
+// own actions look at once, and only at what they changed, so that nobody waits for the next round.
 import { type Clock, type Log, durationOfMillis } from "#base";
-import { type Container, type ContainerRuntime, type ContainerStatus, type PodSandbox, containerState, millisecondsOf, sandboxState } from "#cri";
+import {
+  type Container,
+  type ContainerRuntime,
+  type ContainerStatus,
+  type PodSandbox,
+  containerState,
+  millisecondsOf,
+  sandboxState,
+} from "#cri";
 import type { Dialect } from "#dialect";
 import { readMarks, markNames } from "./marks.ts";
-import { type ObservedContainer, type ObservedPod, type ObservedSandbox, nothingObserved, observedContainer, observedSandbox } from "./observed.ts";
+import {
+  type ObservedContainer,
+  type ObservedPod,
+  type ObservedSandbox,
+  nothingObserved,
+  observedContainer,
+  observedSandbox,
+} from "./observed.ts";
 import { terminationMessage } from "./termination-message.ts";
 
 export interface PodName {
@@ -27,7 +42,9 @@ export interface RuntimeView {
   current(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
   /** Whether the runtime has anything of a pod, even if it could not be looked at. */
   has(uid: string): boolean;
-  /** Resolves once the runtime has told all that it has: before, what was not seen may be there all the same. */
+  /**
+   * Resolves once the runtime has told all that it has: before, what was not seen may be there all the same.
+   */
   readonly listed: Promise<void>;
   /** All pods seen. */
   pods(): IterableIterator<ObservedPod>;
@@ -42,7 +59,10 @@ export interface RuntimeView {
   /** Follows the runtime until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;
   lastRelistAt(): number;
-  /** Why pods cannot be looked after, in the words that clients know: the runtime has not been listed for long. */
+  /**
+   * Why pods cannot be looked after, in the words that clients know: the runtime has not been listed for
+   * long.
+   */
   troubles(): readonly string[];
 }
 
@@ -88,12 +108,25 @@ const killed = 137;
 const secondThoughtsMilliseconds = 1000;
 
 export function runtimeView(options: RuntimeViewOptions): RuntimeView {
-  const { runtime, clock, log, dialect, onChange, onRelist, onFollow, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
+  const {
+    runtime,
+    clock,
+    log,
+    dialect,
+    onChange,
+    onRelist,
+    onFollow,
+    periodMilliseconds = 1000,
+    lastWords = terminationMessage,
+  } = options;
   const names = markNames(dialect);
   const held = new Map<string, Held>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
   const left = new Map<string, number>();
-  /** Pods that the runtime has and that could not be looked at: what is held of them, if anything, may not be so any more. */
+  /**
+   * Pods that the runtime has and that could not be looked at: what is held of them, if anything, may not be
+   * so any more.
+   */
   const unclear = new Set<string>();
   const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
   const containers = new Map<string, Closely<ObservedContainer>>();
@@ -103,12 +136,23 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   let begunAt = relistedAt;
   let failing = false;
 
-  async function closeContainer(id: string, sandboxId: string, signal?: AbortSignal): Promise<Closely<ObservedContainer> | undefined> {
+  async function closeContainer(
+    id: string,
+    sandboxId: string,
+    signal?: AbortSignal,
+  ): Promise<Closely<ObservedContainer> | undefined> {
     const report = await gone(runtime.containerStatus(id, signal));
     if (!report) return undefined;
     const { status } = report;
-    const said = status.state !== containerState.exited ? "" : await lastWords(status, readMarks(status.annotations, dialect));
-    const found = { state: status.state, observed: observedContainer(status, sandboxId, said, dialect), early: mayBeOutOfMemory(status, clock.now()) };
+    const said =
+      status.state !== containerState.exited
+        ? ""
+        : await lastWords(status, readMarks(status.annotations, dialect));
+    const found = {
+      state: status.state,
+      observed: observedContainer(status, sandboxId, said, dialect),
+      early: mayBeOutOfMemory(status, clock.now()),
+    };
     containers.set(id, found);
     return found;
   }
@@ -118,18 +162,28 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     const known = containers.get(id);
     return known?.state === containerState.exited ? known : undefined;
   };
-  async function closeSandbox(id: string, signal?: AbortSignal): Promise<Closely<ObservedSandbox> | undefined> {
+  async function closeSandbox(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<Closely<ObservedSandbox> | undefined> {
     const report = await gone(runtime.podSandboxStatus(id, signal));
     if (!report) return undefined;
     const found = { state: report.status.state, observed: observedSandbox(report.status) };
     sandboxes.set(id, found);
     return found;
   }
-  async function containerOf({ id, state, podSandboxId }: Container, signal?: AbortSignal): Promise<ObservedContainer | undefined> {
+  async function containerOf(
+    { id, state, podSandboxId }: Container,
+    signal?: AbortSignal,
+  ): Promise<ObservedContainer | undefined> {
     const known = containers.get(id);
-    return (known?.state === state && !known.early ? known : await closeContainer(id, podSandboxId, signal))?.observed;
+    return (known?.state === state && !known.early ? known : await closeContainer(id, podSandboxId, signal))
+      ?.observed;
   }
-  async function sandboxOf({ id, state }: PodSandbox, signal?: AbortSignal): Promise<ObservedSandbox | undefined> {
+  async function sandboxOf(
+    { id, state }: PodSandbox,
+    signal?: AbortSignal,
+  ): Promise<ObservedSandbox | undefined> {
     const known = sandboxes.get(id);
     return (known?.state === state ? known : await closeSandbox(id, signal))?.observed;
   }
@@ -160,22 +214,39 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   }
   const isLeft = ({ uid }: PodName, look: number): boolean => (left.get(uid) ?? 0) > look;
   function forgetDetails(before: ObservedPod | undefined, now: ObservedPod): void {
-    for (const { id } of before?.containers ?? []) if (!now.containers.some((container) => container.id === id)) containers.delete(id);
-    for (const { id } of before?.sandboxes ?? []) if (!now.sandboxes.some((sandbox) => sandbox.id === id)) sandboxes.delete(id);
+    for (const { id } of before?.containers ?? [])
+      if (!now.containers.some((container) => container.id === id)) containers.delete(id);
+    for (const { id } of before?.sandboxes ?? [])
+      if (!now.sandboxes.some((sandbox) => sandbox.id === id)) sandboxes.delete(id);
   }
 
   async function observe(pod: PodName, signal?: AbortSignal): Promise<ObservedPod> {
     const look = ++looks;
     const labelSelector = { [names.podUid]: pod.uid };
-    const [ofSandboxes, ofContainers] = await Promise.all([runtime.listPodSandboxes({ labelSelector }, signal), runtime.listContainers({ labelSelector }, signal)]);
-    return keep({ uid: pod.uid, name: pod.name, namespace: pod.namespace }, { sandboxes: ofSandboxes, containers: ofContainers }, look, signal);
+    const [ofSandboxes, ofContainers] = await Promise.all([
+      runtime.listPodSandboxes({ labelSelector }, signal),
+      runtime.listContainers({ labelSelector }, signal),
+    ]);
+    return keep(
+      { uid: pod.uid, name: pod.name, namespace: pod.namespace },
+      { sandboxes: ofSandboxes, containers: ofContainers },
+      look,
+      signal,
+    );
   }
 
   async function look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod> {
     const started = ++looks;
     const [ofSandboxes, ofContainers] = await Promise.all([
-      Promise.all((parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await closeSandbox(id, signal) }))),
-      Promise.all((parts.containers ?? []).map(async ({ id, sandboxId }) => ({ id, found: ended(id) ?? (await closeContainer(id, sandboxId, signal)) }))),
+      Promise.all(
+        (parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await closeSandbox(id, signal) })),
+      ),
+      Promise.all(
+        (parts.containers ?? []).map(async ({ id, sandboxId }) => ({
+          id,
+          found: ended(id) ?? (await closeContainer(id, sandboxId, signal)),
+        })),
+      ),
     ]);
     for (const { id } of parts.stopped ?? []) {
       const known = sandboxes.get(id);
@@ -213,24 +284,41 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
 
   /** Whoever made it a moment ago starts it, and looks at it then. */
   const isBeingMade = ({ id, state, createdAt }: Container): boolean =>
-    state === containerState.created && !containers.has(id) && clock.now() - (millisecondsOf(createdAt) ?? 0) < makingMilliseconds;
+    state === containerState.created &&
+    !containers.has(id) &&
+    clock.now() - (millisecondsOf(createdAt) ?? 0) < makingMilliseconds;
 
   async function relist(): Promise<void> {
     const look = ++looks;
     const interval = clock.now() - begunAt;
     begunAt = clock.now();
-    const [ofSandboxes, ofContainers] = await Promise.all([runtime.listPodSandboxes(), runtime.listContainers()]);
-    const groups = new Map<string, { readonly pod: PodName; readonly sandboxes: PodSandbox[]; readonly containers: Container[] }>();
+    const [ofSandboxes, ofContainers] = await Promise.all([
+      runtime.listPodSandboxes(),
+      runtime.listContainers(),
+    ]);
+    const groups = new Map<
+      string,
+      { readonly pod: PodName; readonly sandboxes: PodSandbox[]; readonly containers: Container[] }
+    >();
     const groupOf = (labels: Readonly<Record<string, string>>) => {
       const uid = labels[names.podUid];
       // Whatever does not carry our marks is not ours to touch.
       if (uid === undefined) return undefined;
       let group = groups.get(uid);
-      if (!group) groups.set(uid, (group = { pod: { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" }, sandboxes: [], containers: [] }));
+      if (!group)
+        groups.set(
+          uid,
+          (group = {
+            pod: { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" },
+            sandboxes: [],
+            containers: [],
+          }),
+        );
       return group;
     };
     for (const sandbox of ofSandboxes) groupOf(sandbox.labels)?.sandboxes.push(sandbox);
-    for (const container of ofContainers) if (!isBeingMade(container)) groupOf(container.labels)?.containers.push(container);
+    for (const container of ofContainers)
+      if (!isBeingMade(container)) groupOf(container.labels)?.containers.push(container);
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
       if (before && before.look > look) continue;
@@ -239,10 +327,16 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
       if (same && !group.containers.some(isEarly)) continue;
       try {
         const found = await keep(group.pod, group, look);
-        if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed))) onChange(found);
+        if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
+          onChange(found);
       } catch (error) {
         // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
-        if (!wasUnclear) log.warn("a pod cannot be looked at", { pod: `${group.pod.namespace}/${group.pod.name}`, uid: group.pod.uid, error: (error as Error).message });
+        if (!wasUnclear)
+          log.warn("a pod cannot be looked at", {
+            pod: `${group.pod.namespace}/${group.pod.name}`,
+            uid: group.pod.uid,
+            error: (error as Error).message,
+          });
       }
     }
     haveListed();
@@ -274,7 +368,10 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     await events;
   }
 
-  /** Where the runtime tells what happens, that pod is looked at at once; the lists remain, for what was missed. */
+  /**
+   * Where the runtime tells what happens, that pod is looked at at once; the lists remain, for what was
+   * missed.
+   */
   async function followEvents(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       let isOpen = false;
@@ -284,7 +381,12 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
           const labels = event.podSandboxStatus?.labels ?? {};
           const uid = labels[names.podUid];
           if (uid === undefined) continue;
-          onChange(await observe({ uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" }, signal));
+          onChange(
+            await observe(
+              { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" },
+              signal,
+            ),
+          );
         }
       } catch (error) {
         if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;
@@ -296,7 +398,10 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
 
   return {
     get: (uid) => held.get(uid)?.observed,
-    current: async (pod, signal) => (unclear.has(pod.uid) ? await observe(pod, signal) : (held.get(pod.uid)?.observed ?? nothingObserved(pod))),
+    current: async (pod, signal) =>
+      unclear.has(pod.uid)
+        ? await observe(pod, signal)
+        : (held.get(pod.uid)?.observed ?? nothingObserved(pod)),
     has: (uid) => held.has(uid) || unclear.has(uid),
     listed,
     pods: () => [...held.values()].map(({ observed }) => observed).values(),
@@ -309,7 +414,9 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     troubles: () => {
       const silent = clock.now() - relistedAt;
       return silent > silentMilliseconds
-        ? [`PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(silentMilliseconds)}`]
+        ? [
+            `PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(silentMilliseconds)}`,
+          ]
         : [];
     },
   };
@@ -317,7 +424,10 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
 
 /** The runtime hears that memory ran out apart from the end itself, and sometimes a moment later. */
 const mayBeOutOfMemory = ({ state, exitCode, reason, finishedAt }: ContainerStatus, now: number): boolean =>
-  state === containerState.exited && exitCode === killed && reason !== "OOMKilled" && now - (millisecondsOf(finishedAt) ?? 0) < secondThoughtsMilliseconds;
+  state === containerState.exited &&
+  exitCode === killed &&
+  reason !== "OOMKilled" &&
+  now - (millisecondsOf(finishedAt) ?? 0) < secondThoughtsMilliseconds;
 
 /** What was there when listed may be gone when looked at. */
 async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -331,16 +441,30 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
 
 const reasonsOf = ({ containers }: ObservedPod): string => containers.map(({ reason }) => reason).join();
 
-/** By their numbers, which only grow; clocks are also set back. Parts with the same number are told apart by their age. */
+/**
+ * By their numbers, which only grow; clocks are also set back. Parts with the same number are told apart by
+ * their age.
+ */
 const newestFirst = <T extends Numbered>(items: readonly (T | undefined)[]): T[] =>
-  items.filter((item) => item !== undefined).toSorted((a, b) => numberOf(b) - numberOf(a) || b.createdAt - a.createdAt);
+  items
+    .filter((item) => item !== undefined)
+    .toSorted((a, b) => numberOf(b) - numberOf(a) || b.createdAt - a.createdAt);
 
-type Numbered = { readonly createdAt: number } & ({ readonly attempt: number } | { readonly marks: { readonly restartCount: number } });
+type Numbered = { readonly createdAt: number } & (
+  | { readonly attempt: number }
+  | { readonly marks: { readonly restartCount: number } }
+);
 const numberOf = (part: Numbered): number => ("attempt" in part ? part.attempt : part.marks.restartCount);
 
 /** The list with the parts that were looked at, and without those that are gone. */
-function replaced<T extends { readonly id: string }>(items: readonly T[], looked: readonly { readonly id: string; readonly found: Closely<T> | undefined }[]): (T | undefined)[] {
-  return [...items.filter(({ id }) => !looked.some((part) => part.id === id)), ...looked.map(({ found }) => found?.observed)];
+function replaced<T extends { readonly id: string }>(
+  items: readonly T[],
+  looked: readonly { readonly id: string; readonly found: Closely<T> | undefined }[],
+): (T | undefined)[] {
+  return [
+    ...items.filter(({ id }) => !looked.some((part) => part.id === id)),
+    ...looked.map(({ found }) => found?.observed),
+  ];
 }
 
 const statesOf = ({ sandboxes, containers }: Lists): Map<string, number> => {

@@ -12,7 +12,8 @@ const logs: [name: string, text: string, said: string][] = [
   ["lines that are none", "garbage\nt stdout F ok\n", "ok\n"],
   ["nothing", "", ""],
 ];
-for (const [name, text, said] of logs) test(`the end of a log with ${name}`, () => assert.equal(fromLog(text), said));
+for (const [name, text, said] of logs)
+  test(`the end of a log with ${name}`, () => assert.equal(fromLog(text), said));
 test("only the last lines and bytes of a log are told", () => {
   const text = Array.from({ length: 200 }, (_, i) => `t stdout F line ${i}\n`).join("");
   assert.equal(fromLog(text).split("\n").length, 81);
@@ -34,8 +35,20 @@ for (const [name, file, policy, exitCode, said] of cases) {
     try {
       writeFileSync(join(folder, "message"), file);
       writeFileSync(join(folder, "log"), "t stderr F from the log\n");
-      const status = { exitCode, logPath: join(folder, "log"), mounts: [{ containerPath: "/dev/x", hostPath: join(folder, "message") }] } as unknown as ContainerStatus;
-      assert.equal(await terminationMessage(status, { hash: "", restartCount: 0, terminationMessagePath: "/dev/x", terminationMessagePolicy: policy }), said);
+      const status = {
+        exitCode,
+        logPath: join(folder, "log"),
+        mounts: [{ containerPath: "/dev/x", hostPath: join(folder, "message") }],
+      } as unknown as ContainerStatus;
+      assert.equal(
+        await terminationMessage(status, {
+          hash: "",
+          restartCount: 0,
+          terminationMessagePath: "/dev/x",
+          terminationMessagePolicy: policy,
+        }),
+        said,
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

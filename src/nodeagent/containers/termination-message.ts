@@ -1,4 +1,5 @@
-// What a container said at its end: from its message file, or from the end of its log where it asked for that.
+// What a container said at its end: from its message file, or from the end of its log where it asked for
+// that.
 import { open, stat } from "node:fs/promises";
 import type { ContainerStatus } from "#cri";
 import type { ContainerMarks } from "./marks.ts";
@@ -11,9 +12,14 @@ const logTail = 64 * 1024;
 
 export async function terminationMessage(status: ContainerStatus, marks: ContainerMarks): Promise<string> {
   const path = marks.terminationMessagePath;
-  const file = path === "" ? undefined : status.mounts.find(({ containerPath }) => containerPath === path || containerPath === `/${path}`)?.hostPath;
+  const file =
+    path === ""
+      ? undefined
+      : status.mounts.find(({ containerPath }) => containerPath === path || containerPath === `/${path}`)
+          ?.hostPath;
   const said = file === undefined ? "" : await tailOf(file, longestMessage);
-  if (said !== "" || marks.terminationMessagePolicy !== "FallbackToLogsOnError" || status.exitCode === 0) return said;
+  if (said !== "" || marks.terminationMessagePolicy !== "FallbackToLogsOnError" || status.exitCode === 0)
+    return said;
   return fromLog(await tailOf(status.logPath, logTail));
 }
 

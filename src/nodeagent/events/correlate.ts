@@ -1,4 +1,5 @@
-// What becomes of an event that happens again: the same one counts up, many alike become one, and no object may flood the rest.
+// What becomes of an event that happens again: the same one counts up, many alike become one, and no object
+// may flood the rest.
 import { LRUCache } from "lru-cache";
 import type { ObjectReference } from "#api";
 
@@ -38,8 +39,10 @@ const alikeWindowMilliseconds = 600_000;
 const burstPerObject = 25;
 const refillMilliseconds = 300_000;
 
-const keyOf = ({ kind, namespace, name, uid, apiVersion }: ObjectReference, ...more: readonly string[]): string =>
-  JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
+const keyOf = (
+  { kind, namespace, name, uid, apiVersion }: ObjectReference,
+  ...more: readonly string[]
+): string => JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
 
 /** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
 export function correlator(): (happening: Happening) => Verdict {
@@ -67,7 +70,8 @@ export function correlator(): (happening: Happening) => Verdict {
   const hasManyAlike = ({ regarding, type, reason, message, at }: Happening): boolean => {
     const key = keyOf(regarding, type, reason);
     const last = alike.get(key);
-    const group = last && at - last.at <= alikeWindowMilliseconds ? last : { messages: new Set<string>(), at };
+    const group =
+      last && at - last.at <= alikeWindowMilliseconds ? last : { messages: new Set<string>(), at };
     group.at = at;
     group.messages.add(message);
     alike.set(key, group);

@@ -7,13 +7,32 @@ import { fakeApi } from "../fake-api.fixture.ts";
 import { eventRecorder } from "./recorder.ts";
 
 const node = { kind: "Node", name: "n1", uid: "n1" };
-const pod = (name: string) => ({ kind: "Pod", apiVersion: "v1", namespace: "ns", name, uid: `uid-${name}`, fieldPath: "spec.containers{c}" });
+const pod = (name: string) => ({
+  kind: "Pod",
+  apiVersion: "v1",
+  namespace: "ns",
+  name,
+  uid: `uid-${name}`,
+  fieldPath: "spec.containers{c}",
+});
 
-function setUp(limits: { queriesPerSecond?: number; burst?: number; queueSize?: number } = {}, dialect = dialects.orch) {
+function setUp(
+  limits: { queriesPerSecond?: number; burst?: number; queueSize?: number } = {},
+  dialect = dialects.orch,
+) {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi(dialect);
   const metrics = createMetrics();
-  const recorder = eventRecorder({ client: api.client, clock, log: silentLog, metrics, node, queriesPerSecond: 0, burst: 0, ...limits });
+  const recorder = eventRecorder({
+    client: api.client,
+    clock,
+    log: silentLog,
+    metrics,
+    node,
+    queriesPerSecond: 0,
+    burst: 0,
+    ...limits,
+  });
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -53,7 +72,10 @@ test("an event of the node lands in the default namespace, under the dialect's n
   recorder.event(node, "Normal", "NodeReady", "Node n1 status is now: NodeReady");
   await settle();
   assert.deepEqual(api.asked, ["POST /api/v1/namespaces/default/events"]);
-  assert.equal((api.bodies[0] as { source: { component: string } }).source.component, dialects.kubernetes.cli.agent);
+  assert.equal(
+    (api.bodies[0] as { source: { component: string } }).source.component,
+    dialects.kubernetes.cli.agent,
+  );
 });
 
 test("the same event again counts up by a patch, and is made anew when it was removed", async () => {
@@ -104,7 +126,11 @@ test("one object cannot flood: known events are counted later, new ones dropped,
   await clock.advance(300_000);
   recorder.event(pod("a"), "Warning", "Reason0", "same");
   await settle();
-  assert.equal((api.bodies.at(-1) as { count: number }).count, 3, "the held repetition is told with the next");
+  assert.equal(
+    (api.bodies.at(-1) as { count: number }).count,
+    3,
+    "the held repetition is told with the next",
+  );
 });
 
 test("the rate is kept: a burst at once, the rest as time goes by", async () => {

@@ -1,5 +1,5 @@
-// Tells the API server what happens to pods and to the node. Events wait in a bounded queue and leave at a bounded rate; what does not fit
-// is counted and told in one event of its own.
+// Tells the API server what happens to pods and to the node. Events wait in a bounded queue and leave at a
+// bounded rate; what does not fit is counted and told in one event of its own.
 import { CoreEvent, type ObjectReference } from "#api";
 import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
@@ -39,15 +39,24 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
   const waiting = new Set<KnownEvent>();
   const stopping = new AbortController();
   const prefix = client.dialect.data.agentMetricPrefix;
-  const sent = metrics.counter({ name: `${prefix}events_sent_total`, help: "Events told to the API server, by what was done.", labels: ["verb"] });
-  const dropped = metrics.counter({ name: `${prefix}events_dropped_total`, help: "Events that were not recorded, by reason.", labels: ["reason"] });
+  const sent = metrics.counter({
+    name: `${prefix}events_sent_total`,
+    help: "Events told to the API server, by what was done.",
+    labels: ["verb"],
+  });
+  const dropped = metrics.counter({
+    name: `${prefix}events_dropped_total`,
+    help: "Events that were not recorded, by reason.",
+    labels: ["reason"],
+  });
   const take = rateLimiter(clock, options.queriesPerSecond, options.burst);
   let lost = 0;
   let summaryDue: (() => void) | undefined;
   let running: Promise<void> | undefined;
 
   return {
-    event: (regarding, type, reason, message, action) => record({ regarding, type, reason, message, action, at: clock.now() }),
+    event: (regarding, type, reason, message, action) =>
+      record({ regarding, type, reason, message, action, at: clock.now() }),
     flush: async (milliseconds) => {
       const limit = new AbortController();
       await Promise.race([running, clock.sleep(milliseconds, limit.signal).catch(() => undefined)]);
@@ -61,7 +70,13 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
 
   function record(happening: Happening): void {
     const { regarding, type, reason, message } = happening;
-    log.verbose(3, "event", { object: `${regarding.namespace ?? ""}/${regarding.name}`, kind: regarding.kind ?? "", type, reason, message });
+    log.verbose(3, "event", {
+      object: `${regarding.namespace ?? ""}/${regarding.name}`,
+      kind: regarding.kind ?? "",
+      type,
+      reason,
+      message,
+    });
     if (stopping.signal.aborted) return;
     const verdict = decide(happening);
     if (verdict.do === "drop") lose("object limit");
@@ -90,7 +105,13 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
       const many = lost;
       lost = 0;
       log.warn("events were not recorded", { count: many });
-      record({ regarding: node, type: "Warning", reason: "EventsDropped", message: `${many} events of this node were not recorded: too many at once`, at: clock.now() });
+      record({
+        regarding: node,
+        type: "Warning",
+        reason: "EventsDropped",
+        message: `${many} events of this node were not recorded: too many at once`,
+        at: clock.now(),
+      });
     });
   }
 
@@ -110,7 +131,11 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
         return;
       } catch (error) {
         if (isFinal(error)) {
-          log.error("the server refused an event", { event: `${event.namespace}/${event.name}`, reason: event.first.reason, error });
+          log.error("the server refused an event", {
+            event: `${event.namespace}/${event.name}`,
+            reason: event.first.reason,
+            error,
+          });
           dropped.with("refused").add();
           return;
         }
@@ -119,7 +144,9 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
           return;
         }
         // Servers that come back meet agents one by one.
-        await clock.sleep(tries === 1 ? retryMilliseconds * Math.random() : retryMilliseconds, stopping.signal).catch(() => undefined);
+        await clock
+          .sleep(tries === 1 ? retryMilliseconds * Math.random() : retryMilliseconds, stopping.signal)
+          .catch(() => undefined);
       }
     }
   }
@@ -164,11 +191,19 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
   }
 }
 
-/** Whether trying again cannot help: the server answered, and neither with "later" nor with trouble of its own. */
-const isFinal = (error: unknown): boolean => error instanceof ApiError && error.code !== 429 && error.code < 500;
+/**
+ * Whether trying again cannot help: the server answered, and neither with "later" nor with trouble of its
+ * own.
+ */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.code !== 429 && error.code < 500;
 
 /** A token bucket: resolves when the caller may go on. */
-export function rateLimiter(clock: Clock, perSecond: number, burst: number): (signal: AbortSignal) => Promise<void> {
+export function rateLimiter(
+  clock: Clock,
+  perSecond: number,
+  burst: number,
+): (signal: AbortSignal) => Promise<void> {
   if (perSecond <= 0) return () => Promise.resolve();
   const most = Math.max(1, burst);
   let tokens = most;
@@ -183,5 +218,12 @@ export function rateLimiter(clock: Clock, perSecond: number, burst: number): (si
 
 /** Where there is no API server, events go to the log. */
 export const loggedEvents = (log: Log): EventRecorder => ({
-  event: (regarding, type, reason, message) => log.info("event", { object: `${regarding.namespace ?? ""}/${regarding.name}`, kind: regarding.kind ?? "", type, reason, message }),
+  event: (regarding, type, reason, message) =>
+    log.info("event", {
+      object: `${regarding.namespace ?? ""}/${regarding.name}`,
+      kind: regarding.kind ?? "",
+      type,
+      reason,
+      message,
+    }),
 });

@@ -11,7 +11,11 @@ interface Entry {
 }
 
 /** What might open the image's registry, the most exact first. */
-export function credentialsFor({ registry, repository }: ImageName, secrets: readonly Secret[], dialect: Dialect): AuthConfig[] {
+export function credentialsFor(
+  { registry, repository }: ImageName,
+  secrets: readonly Secret[],
+  dialect: Dialect,
+): AuthConfig[] {
   const found: { readonly length: number; readonly auth: AuthConfig }[] = [];
   for (const secret of secrets) {
     for (const [server, entry] of Object.entries(entriesOf(secret, dialect))) {
@@ -29,8 +33,10 @@ export function credentialsFor({ registry, repository }: ImageName, secrets: rea
 function entriesOf(secret: Secret, { names }: Dialect): Readonly<Record<string, Entry>> {
   const text = (key: string): string => Buffer.from(String(secret.data?.[key] ?? ""), "base64").toString();
   try {
-    if (secret.type === names.secretTypes.dockerConfigJson) return (JSON.parse(text(".dockerconfigjson")) as { auths?: Record<string, Entry> }).auths ?? {};
-    if (secret.type === names.secretTypes.dockerConfig) return JSON.parse(text(".dockercfg")) as Record<string, Entry>;
+    if (secret.type === names.secretTypes.dockerConfigJson)
+      return (JSON.parse(text(".dockerconfigjson")) as { auths?: Record<string, Entry> }).auths ?? {};
+    if (secret.type === names.secretTypes.dockerConfig)
+      return JSON.parse(text(".dockercfg")) as Record<string, Entry>;
   } catch {
     // A broken secret opens nothing; the pull's own failure tells the user.
   }
@@ -44,13 +50,19 @@ function matches(place: string, registry: string, repository: string): boolean {
   const path = slash < 0 ? "" : place.slice(slash + 1);
   const [wanted, given] = [registry.split("."), host.split(".")];
   const sameHost =
-    wanted.length === given.length && given.every((part, at) => new RegExp(`^${part.replace(/[+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(wanted[at]!));
+    wanted.length === given.length &&
+    given.every((part, at) =>
+      new RegExp(`^${part.replace(/[+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(wanted[at]!),
+    );
   return sameHost && (path === "" || repository === path || repository.startsWith(`${path}/`));
 }
 
 function authOf({ username, password, auth }: Entry): AuthConfig {
-  if (username !== undefined || password !== undefined || !auth) return { username: username ?? "", password: password ?? "" };
+  if (username !== undefined || password !== undefined || !auth)
+    return { username: username ?? "", password: password ?? "" };
   const pair = Buffer.from(auth, "base64").toString();
   const colon = pair.indexOf(":");
-  return colon < 0 ? { auth } : { username: pair.slice(0, colon), password: pair.slice(colon + 1).replace(/\0+$/, "") };
+  return colon < 0
+    ? { auth }
+    : { username: pair.slice(0, colon), password: pair.slice(colon + 1).replace(/\0+$/, "") };
 }

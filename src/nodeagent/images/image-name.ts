@@ -4,7 +4,9 @@
 const part = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
-const reference = new RegExp(`^(?:(${domain})/)?(${part}(?:/${part})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`);
+const reference = new RegExp(
+  `^(?:(${domain})/)?(${part}(?:/${part})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+);
 const longestName = 255;
 const usualRegistry = "docker.io";
 
@@ -17,15 +19,23 @@ export interface ImageName {
 
 /** Throws for what is no image name; the message says why. */
 export function parseImageName(text: string): ImageName {
-  if (/^[a-f0-9]{64}$/.test(text)) throw new Error(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
+  if (/^[a-f0-9]{64}$/.test(text))
+    throw new Error(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
   const { registry, rest } = split(text);
   const name = rest.split("@")[0]!.replace(/:[^/:]*$/, "");
-  if (name.toLowerCase() !== name) throw new Error("invalid reference format: repository name must be lowercase");
+  if (name.toLowerCase() !== name)
+    throw new Error("invalid reference format: repository name must be lowercase");
   const found = reference.exec(`${registry}/${rest}`);
   if (!found) throw new Error("invalid reference format");
   const repository = found[2]!;
-  if (registry.length + 1 + repository.length > longestName) throw new Error(`repository name must not be more than ${longestName} characters`);
-  return { registry, repository, ...(found[3] !== undefined && { tag: found[3] }), ...(found[4] !== undefined && { digest: found[4] }) };
+  if (registry.length + 1 + repository.length > longestName)
+    throw new Error(`repository name must not be more than ${longestName} characters`);
+  return {
+    registry,
+    repository,
+    ...(found[3] !== undefined && { tag: found[3] }),
+    ...(found[4] !== undefined && { digest: found[4] }),
+  };
 }
 
 /** The registry, the usual one when none is named, and the rest. */
@@ -33,7 +43,8 @@ function split(text: string): { readonly registry: string; readonly rest: string
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
   const isRegistry = slash >= 0 && (/[.:]/.test(first) || first === "localhost");
-  if (isRegistry) return { registry: first === "index.docker.io" ? usualRegistry : first, rest: text.slice(slash + 1) };
+  if (isRegistry)
+    return { registry: first === "index.docker.io" ? usualRegistry : first, rest: text.slice(slash + 1) };
   return { registry: usualRegistry, rest: slash < 0 ? `library/${text}` : text };
 }
 

@@ -12,7 +12,13 @@ import { images } from "./images.ts";
 import { PullRateExceeded, pullQueue } from "./pull-queue.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
-const names: [text: string, registry: string, repository: string, tag?: string | undefined, digest?: string][] = [
+const names: [
+  text: string,
+  registry: string,
+  repository: string,
+  tag?: string | undefined,
+  digest?: string,
+][] = [
   ["busybox", "docker.io", "library/busybox"],
   ["busybox:1", "docker.io", "library/busybox", "1"],
   ["some/thing", "docker.io", "some/thing"],
@@ -25,23 +31,54 @@ const names: [text: string, registry: string, repository: string, tag?: string |
   ["[fd00::1]:5000/x", "[fd00::1]:5000", "x"],
 ];
 for (const [text, registry, repository, tag, hash] of names) {
-  test(`${text} names an image`, () => assert.deepEqual(parseImageName(text), { registry, repository, ...(tag && { tag }), ...(hash && { digest: hash }) }));
+  test(`${text} names an image`, () =>
+    assert.deepEqual(parseImageName(text), {
+      registry,
+      repository,
+      ...(tag && { tag }),
+      ...(hash && { digest: hash }),
+    }));
 }
-for (const text of ["", "Not A/Valid::Name", "UPPER", "UPPER/x", "Upper/x:1", "a//b", "a:b:c", "x@sha256:short", "-x", `${"a".repeat(300)}`, "b".repeat(64).replaceAll("b", "0")]) {
+for (const text of [
+  "",
+  "Not A/Valid::Name",
+  "UPPER",
+  "UPPER/x",
+  "Upper/x:1",
+  "a//b",
+  "a:b:c",
+  "x@sha256:short",
+  "-x",
+  `${"a".repeat(300)}`,
+  "b".repeat(64).replaceAll("b", "0"),
+]) {
   test(`${JSON.stringify(text.slice(0, 20))} names none`, () => assert.throws(() => parseImageName(text)));
 }
 test("a name without tag and digest means the latest", () => {
-  assert.deepEqual(["a", "a:1", `a@${digest}`, "r:5000/a"].map(withDefaultTag), ["a:latest", "a:1", `a@${digest}`, "r:5000/a:latest"]);
+  assert.deepEqual(["a", "a:1", `a@${digest}`, "r:5000/a"].map(withDefaultTag), [
+    "a:latest",
+    "a:1",
+    `a@${digest}`,
+    "r:5000/a:latest",
+  ]);
 });
 
 const secret = (auths: object): Secret =>
-  ({ type: dialects.orch.names.secretTypes.dockerConfigJson, data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") } }) as unknown as Secret;
+  ({
+    type: dialects.orch.names.secretTypes.dockerConfigJson,
+    data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") },
+  }) as unknown as Secret;
 const user = (name: string) => ({ username: name, password: "p" });
 const credentials: [name: string, image: string, auths: object, users: string[]][] = [
   ["the registry", "r.example/x", { "r.example": user("a") }, ["a"]],
   ["a URL", "r.example/x", { "https://r.example/v1/": user("a") }, ["a"]],
   ["another registry", "r.example/x", { "s.example": user("a") }, []],
-  ["the longest path first", "r.example/x/y", { "r.example": user("a"), "r.example/x": user("b"), "r.example/xy": user("c") }, ["b", "a"]],
+  [
+    "the longest path first",
+    "r.example/x/y",
+    { "r.example": user("a"), "r.example/x": user("b"), "r.example/xy": user("c") },
+    ["b", "a"],
+  ],
   ["a pattern", "eu.r.example/x", { "*.r.example": user("a"), "*.example": user("b") }, ["a"]],
   ["the usual registry", "busybox", { "https://index.docker.io/v1/": user("a") }, ["a"]],
   ["both in one", "r.example/x", { "r.example": { auth: Buffer.from("a:p").toString("base64") } }, ["a"]],
@@ -54,7 +91,10 @@ for (const [name, image, auths, users] of credentials) {
     ));
 }
 test("a broken secret opens nothing", () => {
-  const broken = { type: dialects.orch.names.secretTypes.dockerConfigJson, data: { ".dockerconfigjson": "e30x" } } as unknown as Secret;
+  const broken = {
+    type: dialects.orch.names.secretTypes.dockerConfigJson,
+    data: { ".dockerconfigjson": "e30x" },
+  } as unknown as Secret;
   assert.deepEqual(credentialsFor(parseImageName("x"), [broken], dialects.orch), []);
 });
 
@@ -89,7 +129,13 @@ function setUp() {
     dialect: dialects.orch,
   });
   const ensure = async (image: string, imagePullPolicy: string): Promise<string> => {
-    const outcome = await puller.ensure(samplePod(), { name: "c", image, imagePullPolicy } as Container, [], {}, new AbortController().signal);
+    const outcome = await puller.ensure(
+      samplePod(),
+      { name: "c", image, imagePullPolicy } as Container,
+      [],
+      {},
+      new AbortController().signal,
+    );
     return outcome.present ? "present" : outcome.reason;
   };
   return { clock, runtime, events, ensure };

@@ -13,8 +13,19 @@ import type { PullQueue } from "./pull-queue.ts";
 
 export type ImageOutcome =
   | { readonly present: true; readonly image: Image }
-  | { readonly present: false; readonly reason: ImageReason; readonly message: string; readonly againMilliseconds?: number };
-export type ImageReason = "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull" | "InvalidImageName" | "ImageInspectError" | "RegistryUnavailable";
+  | {
+      readonly present: false;
+      readonly reason: ImageReason;
+      readonly message: string;
+      readonly againMilliseconds?: number;
+    };
+export type ImageReason =
+  | "ErrImagePull"
+  | "ImagePullBackOff"
+  | "ErrImageNeverPull"
+  | "InvalidImageName"
+  | "ImageInspectError"
+  | "RegistryUnavailable";
 
 export interface ImagesOptions {
   readonly runtime: ContainerRuntime;
@@ -26,7 +37,13 @@ export interface ImagesOptions {
 }
 
 export interface Images {
-  ensure(pod: Pod, container: Container, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<ImageOutcome>;
+  ensure(
+    pod: Pod,
+    container: Container,
+    secrets: readonly Secret[],
+    sandbox: PodSandboxConfig,
+    signal: AbortSignal,
+  ): Promise<ImageOutcome>;
 }
 
 /** A failure is shown this long before the wait for the next try is. */
@@ -45,7 +62,15 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         name = withDefaultTag(written);
       } catch (error) {
         const why = `couldn't parse image reference ${JSON.stringify(written)}: ${(error as Error).message}`;
-        return { present: false, reason: "InvalidImageName", message: tell("Warning", "InspectFailed", `Failed to apply default image tag ${JSON.stringify(written)}: ${why}`) };
+        return {
+          present: false,
+          reason: "InvalidImageName",
+          message: tell(
+            "Warning",
+            "InspectFailed",
+            `Failed to apply default image tag ${JSON.stringify(written)}: ${why}`,
+          ),
+        };
       }
       const spec: ImageSpec = { image: name, annotations: { ...pod.metadata.annotations } };
       let found: Image | undefined;
@@ -56,7 +81,11 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return {
           present: false,
           reason: "ImageInspectError",
-          message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${fullWordsOf(error)}`),
+          message: tell(
+            "Warning",
+            "InspectFailed",
+            `Failed to inspect image ${JSON.stringify(written)}: ${fullWordsOf(error)}`,
+          ),
         };
       }
       if (!shouldPull(container, found)) {
@@ -67,13 +96,22 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return {
           present: false,
           reason: "ErrImageNeverPull",
-          message: tell("Warning", "ErrImageNeverPull", `Container image ${JSON.stringify(written)} is not present with pull policy of Never`),
+          message: tell(
+            "Warning",
+            "ErrImageNeverPull",
+            `Container image ${JSON.stringify(written)} is not present with pull policy of Never`,
+          ),
         };
       }
       const key = `${uidOf(pod)}_${written}`;
       const wait = backOff.remainingSinceNote(key);
       if (wait > 0) {
-        return { present: false, reason: "ImagePullBackOff", message: tell("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(written)}`), againMilliseconds: wait };
+        return {
+          present: false,
+          reason: "ImagePullBackOff",
+          message: tell("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(written)}`),
+          againMilliseconds: wait,
+        };
       }
       tell("Normal", "Pulling", `Pulling image ${JSON.stringify(written)}`);
       const askedAt = clock.now();
@@ -83,23 +121,39 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
           beganAt = clock.now();
           return pull(spec, secrets, sandbox, signal);
         });
-        const image = (await runtime.imageStatus({ image: reference || name }, signal)).image ?? (await runtime.imageStatus({ image: name }, signal)).image;
+        const image =
+          (await runtime.imageStatus({ image: reference || name }, signal)).image ??
+          (await runtime.imageStatus({ image: name }, signal)).image;
         if (!image) throw new Error(`image ${JSON.stringify(written)} is gone right after it was pulled`);
         const [took, waited] = [seconds(clock.now() - beganAt), seconds(clock.now() - askedAt)];
-        tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(written)} in ${took} (${waited} including waiting)`);
+        tell(
+          "Normal",
+          "Pulled",
+          `Successfully pulled image ${JSON.stringify(written)} in ${took} (${waited} including waiting)`,
+        );
         return { present: true, image };
       } catch (error) {
         signal.throwIfAborted();
         const message = fullWordsOf(error);
         tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
         backOff.note(key, clock.now());
-        return { present: false, reason: "ErrImagePull", message, againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceNote(key)) };
+        return {
+          present: false,
+          reason: "ErrImagePull",
+          message,
+          againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceNote(key)),
+        };
       }
     },
   };
 
   /** Tries every credential that fits, or none when none fits. */
-  async function pull(spec: ImageSpec, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<string> {
+  async function pull(
+    spec: ImageSpec,
+    secrets: readonly Secret[],
+    sandbox: PodSandboxConfig,
+    signal: AbortSignal,
+  ): Promise<string> {
     const credentials = credentialsFor(parseImageName(spec.image ?? ""), secrets, dialect);
     if (credentials.length === 0) return runtime.pullImage(spec, undefined, sandbox, signal);
     const problems: string[] = [];
@@ -120,4 +174,5 @@ function shouldPull({ imagePullPolicy }: Container, found: Image | undefined): b
   return imagePullPolicy !== "Never" && !found;
 }
 
-const seconds = (milliseconds: number): string => formatDuration(BigInt(Math.round(milliseconds)) * 1_000_000n);
+const seconds = (milliseconds: number): string =>
+  formatDuration(BigInt(Math.round(milliseconds)) * 1_000_000n);

@@ -32,17 +32,28 @@ const pod = samplePod();
 const fallen: string[] = [];
 const run = async (port: number, scheme: string): Promise<void> => {
   fallen.length = 0;
-  const runner = hooks({ runtime: fakeRuntime({ clock: virtualClock() }), userAgent: "lifecycle", onFallback: (given, host) => fallen.push(`${given.metadata.name} ${host}`) });
+  const runner = hooks({
+    runtime: fakeRuntime({ clock: virtualClock() }),
+    userAgent: "lifecycle",
+    onFallback: (given, host) => fallen.push(`${given.metadata.name} ${host}`),
+  });
   const httpHeaders = [
     { name: "X-Mine", value: "yes" },
     { name: "Authorization", value: "secret" },
   ];
   const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "127.0.0.1" };
-  await runner.run({ httpGet: { path: "/ready", port, scheme, httpHeaders } }, target, new AbortController().signal);
+  await runner.run(
+    { httpGet: { path: "/ready", port, scheme, httpHeaders } },
+    target,
+    new AbortController().signal,
+  );
 };
 
 test("a hook over TLS is asked over TLS, with all its headers", async (t) => {
-  const { certificate, key } = selfSigned({ commonName: "hook" }, ["127.0.0.1"], { now: Date.now(), days: 1 });
+  const { certificate, key } = selfSigned({ commonName: "hook" }, ["127.0.0.1"], {
+    now: Date.now(),
+    days: 1,
+  });
   const { port, asked } = await listening(t, createTlsServer({ cert: certificate, key }));
   await run(port, "HTTPS");
   assert.deepEqual([asked[0]?.["x-mine"], asked[0]?.authorization, fallen], ["yes", "secret", []]);
@@ -61,18 +72,33 @@ const commands: [name: string, command: string[], expected: RegExp][] = [
     ["sh", "-c", "echo no; exit 3"],
     /^Exec lifecycle hook \(\[sh -c echo no; exit 3\]\) for Container "c" in Pod ".*" failed - error: command 'sh -c echo no; exit 3' exited with 3: , message: "no\\n"$/,
   ],
-  ["a command that is not there is told with the runtime's words", ["/no/such"], /^Exec lifecycle hook \(\[\/no\/such\]\) for Container "c" .* failed - error: .+, message: ""$/],
+  [
+    "a command that is not there is told with the runtime's words",
+    ["/no/such"],
+    /^Exec lifecycle hook \(\[\/no\/such\]\) for Container "c" .* failed - error: .+, message: ""$/,
+  ],
 ];
 for (const [name, command, expected] of commands) {
   test(name, async () => {
     const runtime = fakeRuntime({ clock: virtualClock(), images: ["busybox:1"] });
     const sandbox = { metadata: { name: "p", uid: "u", namespace: "n", attempt: 0 } };
     const sandboxId = await runtime.runPodSandbox(sandbox);
-    const containerId = await runtime.createContainer(sandboxId, { metadata: { name: "c", attempt: 0 }, image: { image: "busybox:1" }, command: ["sleep", "100"] }, sandbox);
+    const containerId = await runtime.createContainer(
+      sandboxId,
+      { metadata: { name: "c", attempt: 0 }, image: { image: "busybox:1" }, command: ["sleep", "100"] },
+      sandbox,
+    );
     await runtime.startContainer(containerId);
     const target = { pod, container: { ...pod.spec.containers![0]!, name: "c" }, containerId, podIp: "" };
-    const running = hooks({ runtime, userAgent: "lifecycle" }).run({ exec: { command } }, target, new AbortController().signal);
-    await assert.rejects(running, (error: Error) => expected.test(error.message) || assert.fail(error.message));
+    const running = hooks({ runtime, userAgent: "lifecycle" }).run(
+      { exec: { command } },
+      target,
+      new AbortController().signal,
+    );
+    await assert.rejects(
+      running,
+      (error: Error) => expected.test(error.message) || assert.fail(error.message),
+    );
   });
 }
 

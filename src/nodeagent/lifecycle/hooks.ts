@@ -38,14 +38,24 @@ export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
           await byHttp(handler.httpGet, target, signal);
         } catch (error) {
           signal.throwIfAborted();
-          throw new Error(`HTTP lifecycle hook (${handler.httpGet.path ?? ""}) ${where} ${wordsOf(error)}`, { cause: error });
+          throw new Error(`HTTP lifecycle hook (${handler.httpGet.path ?? ""}) ${where} ${wordsOf(error)}`, {
+            cause: error,
+          });
         }
       } else throw new Error(`Cannot run handler: invalid handler: ${JSON.stringify(handler)}`);
     },
   };
 
-  async function byCommand(command: readonly string[], where: string, { containerId }: HookTarget, signal: AbortSignal): Promise<void> {
-    const failed = (why: string, said: string): Error => new Error(`Exec lifecycle hook ([${command.join(" ")}]) ${where} ${why}, message: ${JSON.stringify(said)}`);
+  async function byCommand(
+    command: readonly string[],
+    where: string,
+    { containerId }: HookTarget,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const failed = (why: string, said: string): Error =>
+      new Error(
+        `Exec lifecycle hook ([${command.join(" ")}]) ${where} ${why}, message: ${JSON.stringify(said)}`,
+      );
     let answer;
     try {
       answer = await runtime.execSync(containerId, command, 0, signal);
@@ -54,10 +64,18 @@ export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
       throw failed(fullWordsOf(error), "");
     }
     const [stdout, stderr] = [textOf(answer.stdout), textOf(answer.stderr)];
-    if (answer.exitCode !== 0) throw failed(`command '${command.join(" ")}' exited with ${answer.exitCode}: ${stderr}`, stdout + stderr);
+    if (answer.exitCode !== 0)
+      throw failed(
+        `command '${command.join(" ")}' exited with ${answer.exitCode}: ${stderr}`,
+        stdout + stderr,
+      );
   }
 
-  async function byHttp(action: NonNullable<LifecycleHandler["httpGet"]>, { pod, container, podIp }: HookTarget, signal: AbortSignal): Promise<void> {
+  async function byHttp(
+    action: NonNullable<LifecycleHandler["httpGet"]>,
+    { pod, container, podIp }: HookTarget,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { path, port, host, scheme, httpHeaders } = action;
     const get: HttpGet = {
       scheme: scheme === "HTTPS" ? "https" : "http",
@@ -70,8 +88,13 @@ export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
       await httpGet(get, longestRequestMilliseconds, signal);
     } catch (error) {
       if (!(error instanceof PlainAnswer)) throw error;
-      // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays behind.
-      await httpGet({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, longestRequestMilliseconds, signal);
+      // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays
+      // behind.
+      await httpGet(
+        { ...get, scheme: "http", headers: withoutCredentials(get.headers) },
+        longestRequestMilliseconds,
+        signal,
+      );
       onFallback?.(pod, new URL(urlOf(get)).host);
     }
   }

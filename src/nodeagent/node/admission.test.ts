@@ -7,11 +7,25 @@ import { type AdmissionOptions, podAdmission } from "./admission.ts";
 const dialect = dialects.orch;
 const os = dialect.names.labels.os;
 type Spec = Record<string, unknown>;
-const pod = (spec: Spec = {}, metadata: object = {}): Pod => ({ metadata: { name: "p", ...metadata }, spec: { containers: [{ name: "c" }], ...spec } }) as unknown as Pod;
-const asking = (requests: Record<string, string>): Spec => ({ containers: [{ name: "c", resources: { requests } }] });
-const withPort = (hostPort: number, more: object = {}): Spec => ({ containers: [{ name: "c", ports: [{ containerPort: 80, hostPort, ...more }] }] });
-const affinity = (...terms: object[]): Spec => ({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } } });
-const expression = (key: string, operator: string, ...values: string[]): object => ({ matchExpressions: [{ key, operator, ...(values.length > 0 && { values }) }] });
+const pod = (spec: Spec = {}, metadata: object = {}): Pod =>
+  ({
+    metadata: { name: "p", ...metadata },
+    spec: { containers: [{ name: "c" }], ...spec },
+  }) as unknown as Pod;
+const asking = (requests: Record<string, string>): Spec => ({
+  containers: [{ name: "c", resources: { requests } }],
+});
+const withPort = (hostPort: number, more: object = {}): Spec => ({
+  containers: [{ name: "c", ports: [{ containerPort: 80, hostPort, ...more }] }],
+});
+const affinity = (...terms: object[]): Spec => ({
+  affinity: {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+  },
+});
+const expression = (key: string, operator: string, ...values: string[]): object => ({
+  matchExpressions: [{ key, operator, ...(values.length > 0 && { values }) }],
+});
 const noExecute = { key: "gone", value: "yes", effect: "NoExecute" } as Taint;
 
 interface Around {
@@ -22,60 +36,154 @@ interface Around {
   lacks?: string[];
 }
 const critical = { priority: 2_000_000_000 };
-const allocatable = { cpu: "2", memory: "1Gi", pods: "3", "ephemeral-storage": "1Gi", "hugepages-2Mi": "0", "example.com/gpu": "1" };
+const allocatable = {
+  cpu: "2",
+  memory: "1Gi",
+  pods: "3",
+  "ephemeral-storage": "1Gi",
+  "hugepages-2Mi": "0",
+  "example.com/gpu": "1",
+};
 
 const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
   ["a plain pod may run", pod(), undefined],
   ["a node without memory takes no pods that ask for none", pod(), "Evicted", { lacks: ["MemoryPressure"] }],
-  ["a node without memory takes pods that ask for theirs", pod(asking({ memory: "1Mi" })), undefined, { lacks: ["MemoryPressure"] }],
+  [
+    "a node without memory takes pods that ask for theirs",
+    pod(asking({ memory: "1Mi" })),
+    undefined,
+    { lacks: ["MemoryPressure"] },
+  ],
   [
     "a node without memory takes pods that know it",
     pod({ tolerations: [{ key: dialect.names.taints.memoryPressure, operator: "Exists" }] }),
     undefined,
     { lacks: ["MemoryPressure"] },
   ],
-  ["a node without disk takes nobody", pod({ ...asking({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }), "Evicted", { lacks: ["MemoryPressure", "DiskPressure"] }],
+  [
+    "a node without disk takes nobody",
+    pod({ ...asking({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }),
+    "Evicted",
+    { lacks: ["MemoryPressure", "DiskPressure"] },
+  ],
   ["a node without disk takes pods of the system", pod(critical), undefined, { lacks: ["DiskPressure"] }],
   ["too many pods", pod(), "OutOfpods", { others: [pod(), pod(), pod()] }],
   ["as much cpu as there is fits", pod(asking({ cpu: "2" })), undefined],
   ["more cpu than there is does not", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
   ["others use cpu too", pod(asking({ cpu: "1001m" })), "OutOfcpu", { others: [pod(asking({ cpu: "1" }))] }],
-  ["a greedy init container counts alone", pod({ ...asking({ cpu: "1" }), initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }), "OutOfcpu"],
-  ["the cost of running a pod counts", pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }), "OutOfcpu"],
+  [
+    "a greedy init container counts alone",
+    pod({ ...asking({ cpu: "1" }), initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }),
+    "OutOfcpu",
+  ],
+  [
+    "the cost of running a pod counts",
+    pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }),
+    "OutOfcpu",
+  ],
   ["more memory than there is", pod(asking({ memory: "2Gi" })), "OutOfmemory"],
   ["cpu is told before memory", pod(asking({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
   ["hugepages that the node lacks", pod(asking({ "hugepages-2Mi": "4Mi" })), "OutOfhugepages-2Mi"],
   ["local storage", pod(asking({ "ephemeral-storage": "2Gi" })), "OutOfephemeral-storage"],
-  ["an extended resource that the node knows", pod(asking({ "example.com/gpu": "2" })), "OutOfexample.com/gpu"],
+  [
+    "an extended resource that the node knows",
+    pod(asking({ "example.com/gpu": "2" })),
+    "OutOfexample.com/gpu",
+  ],
   ["an extended resource that the node does not know", pod(asking({ "example.com/other": "2" })), undefined],
   ["a node selector that matches", pod({ nodeSelector: { zone: "a" } }), undefined],
   ["a node selector that does not", pod({ nodeSelector: { zone: "b" } }), "NodeAffinity"],
   ["the selector of the operating system", pod({ nodeSelector: { [os]: "linux" } }), undefined],
   ["an affinity that matches", pod(affinity(expression("zone", "In", "a", "b"))), undefined],
-  ["one of several terms is enough", pod(affinity(expression("zone", "In", "x"), expression("disk", "DoesNotExist"))), undefined],
+  [
+    "one of several terms is enough",
+    pod(affinity(expression("zone", "In", "x"), expression("disk", "DoesNotExist"))),
+    undefined,
+  ],
   ["an affinity that does not match", pod(affinity(expression("zone", "NotIn", "a"))), "NodeAffinity"],
   ["a greater number", pod(affinity(expression("cores", "Gt", "7"))), undefined],
   ["a lesser number", pod(affinity(expression("cores", "Lt", "8"))), "NodeAffinity"],
   ["an empty term matches nothing", pod(affinity({})), "NodeAffinity"],
   ["no term matches nothing", pod(affinity()), "NodeAffinity"],
-  ["a field of the node", pod(affinity({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }] })), undefined],
+  [
+    "a field of the node",
+    pod(affinity({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }] })),
+    undefined,
+  ],
   ["another node's name", pod({ nodeName: "n2" }), "NodeName"],
   ["a host port that is free", pod(withPort(80)), undefined, { others: [pod(withPort(81))] }],
   ["a host port that is taken", pod(withPort(80)), "NodePorts", { others: [pod(withPort(80))] }],
-  ["the same port of another protocol", pod(withPort(80)), undefined, { others: [pod(withPort(80, { protocol: "UDP" }))] }],
-  ["the same port of another address", pod(withPort(80, { hostIP: "10.0.0.1" })), undefined, { others: [pod(withPort(80, { hostIP: "10.0.0.2" }))] }],
-  ["one address against all", pod(withPort(80, { hostIP: "10.0.0.1" })), "NodePorts", { others: [pod(withPort(80))] }],
+  [
+    "the same port of another protocol",
+    pod(withPort(80)),
+    undefined,
+    { others: [pod(withPort(80, { protocol: "UDP" }))] },
+  ],
+  [
+    "the same port of another address",
+    pod(withPort(80, { hostIP: "10.0.0.1" })),
+    undefined,
+    { others: [pod(withPort(80, { hostIP: "10.0.0.2" }))] },
+  ],
+  [
+    "one address against all",
+    pod(withPort(80, { hostIP: "10.0.0.1" })),
+    "NodePorts",
+    { others: [pod(withPort(80))] },
+  ],
   ["a taint that throws pods out", pod(), "TaintToleration", { taints: [noExecute] }],
-  ["a taint that only keeps the scheduler away", pod(), undefined, { taints: [{ ...noExecute, effect: "NoSchedule" }] }],
-  ["a tolerated taint", pod({ tolerations: [{ key: "gone", operator: "Exists" }] }), undefined, { taints: [noExecute] }],
-  ["a taint tolerated with another value", pod({ tolerations: [{ key: "gone", value: "no" }] }), "TaintToleration", { taints: [noExecute] }],
-  ["a static pod and a taint", pod({}, { annotations: { [dialect.names.annotations.configSource]: "file" } }), undefined, { taints: [noExecute] }],
+  [
+    "a taint that only keeps the scheduler away",
+    pod(),
+    undefined,
+    { taints: [{ ...noExecute, effect: "NoSchedule" }] },
+  ],
+  [
+    "a tolerated taint",
+    pod({ tolerations: [{ key: "gone", operator: "Exists" }] }),
+    undefined,
+    { taints: [noExecute] },
+  ],
+  [
+    "a taint tolerated with another value",
+    pod({ tolerations: [{ key: "gone", value: "no" }] }),
+    "TaintToleration",
+    { taints: [noExecute] },
+  ],
+  [
+    "a static pod and a taint",
+    pod({}, { annotations: { [dialect.names.annotations.configSource]: "file" } }),
+    undefined,
+    { taints: [noExecute] },
+  ],
   ["a pod for another operating system", pod({ os: { name: "windows" } }), "PodOSNotSupported"],
-  ["a pod labelled for another operating system", pod({}, { labels: { [os]: "windows" } }), "PodOSSelectorNodeLabelDoesNotMatch"],
-  ["a safe sysctl", pod({ securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), undefined],
-  ["an unsafe sysctl", pod({ securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }), "SysctlForbidden"],
-  ["an unsafe sysctl that is allowed", pod({ securityContext: { sysctls: [{ name: "kernel/msgmax", value: "1" }] } }), undefined, { unsafe: ["kernel.msg*"] }],
-  ["local storage that is not accounted for", pod(asking({ "ephemeral-storage": "1Ki" })), "LocalStorageNotIsolated", { isolated: false }],
+  [
+    "a pod labelled for another operating system",
+    pod({}, { labels: { [os]: "windows" } }),
+    "PodOSSelectorNodeLabelDoesNotMatch",
+  ],
+  [
+    "a safe sysctl",
+    pod({ securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }),
+    undefined,
+  ],
+  [
+    "an unsafe sysctl",
+    pod({ securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }),
+    "SysctlForbidden",
+  ],
+  [
+    "an unsafe sysctl that is allowed",
+    pod({ securityContext: { sysctls: [{ name: "kernel/msgmax", value: "1" }] } }),
+    undefined,
+    { unsafe: ["kernel.msg*"] },
+  ],
+  [
+    "local storage that is not accounted for",
+    pod(asking({ "ephemeral-storage": "1Ki" })),
+    "LocalStorageNotIsolated",
+    { isolated: false },
+  ],
   [
     "a limit on local storage that is not accounted for",
     pod({ containers: [{ name: "c", resources: { limits: { "ephemeral-storage": "1Ki" } } }] }),
@@ -88,10 +196,27 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
     "LocalStorageNotIsolated",
     { isolated: false },
   ],
-  ["an emptyDir without a size where local storage is not accounted for", pod({ volumes: [{ name: "v", emptyDir: {} }] }), undefined, { isolated: false }],
-  ["a network sysctl in the host's network", pod({ hostNetwork: true, securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), "SysctlForbidden"],
+  [
+    "an emptyDir without a size where local storage is not accounted for",
+    pod({ volumes: [{ name: "v", emptyDir: {} }] }),
+    undefined,
+    { isolated: false },
+  ],
+  [
+    "a network sysctl in the host's network",
+    pod({
+      hostNetwork: true,
+      securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] },
+    }),
+    "SysctlForbidden",
+  ],
 ];
-for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolated = true, lacks = [] } = {}] of cases) {
+for (const [
+  name,
+  asked,
+  reason,
+  { others = [], taints = [], unsafe = [], isolated = true, lacks = [] } = {},
+] of cases) {
   test(`${name}: ${reason ?? "admitted"}`, () => {
     const admission = podAdmission({
       dialect,
@@ -127,31 +252,103 @@ test("messages say what is lacking", () => {
     reason: "OutOfcpu",
     message: "Node didn't have enough resource: cpu, requested: 3000, used: 500, capacity: 2000",
   });
-  assert.deepEqual(admission.admit(pod({ nodeSelector: { a: "b" } }), []), { ok: false, reason: "NodeAffinity", message: "Predicate NodeAffinity failed" });
+  assert.deepEqual(admission.admit(pod({ nodeSelector: { a: "b" } }), []), {
+    ok: false,
+    reason: "NodeAffinity",
+    message: "Predicate NodeAffinity failed",
+  });
 });
 
-const named = (name: string, requests: Record<string, string>, more: Spec = {}, limits: Record<string, string> = {}): Pod =>
-  pod({ containers: [{ name: "c", resources: { requests, limits } }], ...more }, { name });
-const guaranteed = (name: string, cpu: string): Pod => named(name, { cpu, memory: "1Mi" }, {}, { cpu, memory: "1Mi" });
+const named = (
+  name: string,
+  requests: Record<string, string>,
+  more: Spec = {},
+  limits: Record<string, string> = {},
+): Pod => pod({ containers: [{ name: "c", resources: { requests, limits } }], ...more }, { name });
+const guaranteed = (name: string, cpu: string): Pod =>
+  named(name, { cpu, memory: "1Mi" }, {}, { cpu, memory: "1Mi" });
 const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
   ["with room for all nobody goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1" })], "ok"],
   ["one that asks for enough goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1500m" })], "a"],
-  ["one that frees enough goes rather than two", named("p", { cpu: "1" }, critical), [named("a", { cpu: "300m" }), named("b", { cpu: "500m" }), named("d", { cpu: "1" })], "d"],
-  ["of those that are enough, the smaller goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "900m" }), named("b", { cpu: "800m" })], "b"],
-  ["those that count on less go first", named("p", { cpu: "1" }, critical), [guaranteed("g", "1"), named("b", { cpu: "1" })], "b"],
-  ["those that count on most go when nothing else helps", named("p", { cpu: "2" }, critical), [guaranteed("g", "1"), named("b", { cpu: "1" })], "b,g"],
-  ["pods without requests make room for one more pod", named("p", {}, critical), [pod({}, { name: "x" }), named("b", { cpu: "1" }), guaranteed("g", "1")], "x"],
-  ["pods of the system do not yield to their equals", named("p", { cpu: "1" }, critical), [named("a", { cpu: "2" }, critical)], "UnexpectedAdmissionError"],
-  ["a higher priority wins", named("p", { cpu: "1" }, { priority: 2_000_001_000 }), [named("a", { cpu: "2" }, critical)], "a"],
-  ["more than there is cannot be had", named("p", { cpu: "3" }, critical), [named("a", { cpu: "2" })], "UnexpectedAdmissionError"],
-  ["what else speaks against it is told", named("p", { cpu: "2", memory: "1Mi" }, { ...critical, nodeSelector: { zone: "b" } }), [named("a", { cpu: "2" })], "NodeAffinity"],
-  ["an ordinary pod is turned away", named("p", { cpu: "1" }, { priority: 1000 }), [named("a", { cpu: "2" }, { priority: 0 })], "OutOfcpu"],
-  ["static pods are of the system", pod(asking({ cpu: "1" }), { name: "s", annotations: { [dialect.names.annotations.configSource]: "file" } }), [named("a", { cpu: "2" })], "a"],
+  [
+    "one that frees enough goes rather than two",
+    named("p", { cpu: "1" }, critical),
+    [named("a", { cpu: "300m" }), named("b", { cpu: "500m" }), named("d", { cpu: "1" })],
+    "d",
+  ],
+  [
+    "of those that are enough, the smaller goes",
+    named("p", { cpu: "1" }, critical),
+    [named("a", { cpu: "900m" }), named("b", { cpu: "800m" })],
+    "b",
+  ],
+  [
+    "those that count on less go first",
+    named("p", { cpu: "1" }, critical),
+    [guaranteed("g", "1"), named("b", { cpu: "1" })],
+    "b",
+  ],
+  [
+    "those that count on most go when nothing else helps",
+    named("p", { cpu: "2" }, critical),
+    [guaranteed("g", "1"), named("b", { cpu: "1" })],
+    "b,g",
+  ],
+  [
+    "pods without requests make room for one more pod",
+    named("p", {}, critical),
+    [pod({}, { name: "x" }), named("b", { cpu: "1" }), guaranteed("g", "1")],
+    "x",
+  ],
+  [
+    "pods of the system do not yield to their equals",
+    named("p", { cpu: "1" }, critical),
+    [named("a", { cpu: "2" }, critical)],
+    "UnexpectedAdmissionError",
+  ],
+  [
+    "a higher priority wins",
+    named("p", { cpu: "1" }, { priority: 2_000_001_000 }),
+    [named("a", { cpu: "2" }, critical)],
+    "a",
+  ],
+  [
+    "more than there is cannot be had",
+    named("p", { cpu: "3" }, critical),
+    [named("a", { cpu: "2" })],
+    "UnexpectedAdmissionError",
+  ],
+  [
+    "what else speaks against it is told",
+    named("p", { cpu: "2", memory: "1Mi" }, { ...critical, nodeSelector: { zone: "b" } }),
+    [named("a", { cpu: "2" })],
+    "NodeAffinity",
+  ],
+  [
+    "an ordinary pod is turned away",
+    named("p", { cpu: "1" }, { priority: 1000 }),
+    [named("a", { cpu: "2" }, { priority: 0 })],
+    "OutOfcpu",
+  ],
+  [
+    "static pods are of the system",
+    pod(asking({ cpu: "1" }), {
+      name: "s",
+      annotations: { [dialect.names.annotations.configSource]: "file" },
+    }),
+    [named("a", { cpu: "2" })],
+    "a",
+  ],
 ];
 for (const [name, asked, others, result] of rooms) {
   test(`making room: ${name}`, () => {
     const admitted = podAdmission({ ...plainly, labels: () => ({ zone: "a" }) }).admit(asked, others);
-    assert.equal(admitted.ok ? (admitted.preempts?.map(({ metadata }) => metadata.name).join(",") ?? "ok") : admitted.reason, result);
+    assert.equal(
+      admitted.ok
+        ? (admitted.preempts?.map(({ metadata }) => metadata.name).join(",") ?? "ok")
+        : admitted.reason,
+      result,
+    );
   });
 }
 
@@ -159,7 +356,10 @@ test("a pod that asks for profiles waits on a kernel without them", () => {
   const prefix = dialect.names.annotations.appArmorContainerPrefix;
   const asked = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
   const without = podAdmission(plainly);
-  assert.deepEqual(without.blocks!(asked("runtime/default")), { reason: "AppArmor", message: "Cannot enforce AppArmor: AppArmor is not enabled on the host" });
+  assert.deepEqual(without.blocks!(asked("runtime/default")), {
+    reason: "AppArmor",
+    message: "Cannot enforce AppArmor: AppArmor is not enabled on the host",
+  });
   assert.deepEqual([asked("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
   assert.equal(podAdmission({ ...plainly, appArmor: true }).blocks!(asked("runtime/default")), undefined);
 });

@@ -35,26 +35,46 @@ const safeSysctls = [
 export function podAdmission(options: AdmissionOptions): PodAdmission {
   const { dialect, nodeName } = options;
   const allowed = [...safeSysctls, ...options.allowedUnsafeSysctls];
-  const no = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({ ok: false, reason, message });
+  const no = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({
+    ok: false,
+    reason,
+    message,
+  });
   return {
     admit: (pod, others) => {
       const pressures = options.pressures();
-      if (pressures.length > 0 && !mayComeUnder(pressures, pod, dialect)) return no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
+      if (pressures.length > 0 && !mayComeUnder(pressures, pod, dialect))
+        return no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
       if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
-        return no("LocalStorageNotIsolated", "This node does not account for local storage: pods may set neither ephemeral-storage nor the size limit of an emptyDir");
+        return no(
+          "LocalStorageNotIsolated",
+          "This node does not account for local storage: pods may set neither ephemeral-storage nor the size limit of an emptyDir",
+        );
       }
       const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
       const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect));
       if (lacking[0] && !isCritical(pod, dialect)) {
         const { resource, requested, used, capacity } = lacking[0];
-        return no(`OutOf${resource}`, `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`);
+        return no(
+          `OutOf${resource}`,
+          `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+        );
       }
       if (!wantsNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
       if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return no("NodeName");
       if (portsCollide(pod, others)) return no("NodePorts");
-      if (!isStatic(pod, dialect) && options.taints().some((taint) => taint.effect === "NoExecute" && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)))) {
+      if (
+        !isStatic(pod, dialect) &&
+        options
+          .taints()
+          .some(
+            (taint) =>
+              taint.effect === "NoExecute" &&
+              !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)),
+          )
+      ) {
         return no("TaintToleration");
       }
       // A pod of the system is not turned away for want of room: others make it.
@@ -63,13 +83,20 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         if (lacking.length > 0) preempts = podsToPreempt(pod, others, lacking, dialect);
       } catch (error) {
         const trouble = `preemption: error finding a set of pods to preempt: ${(error as Error).message}`;
-        return no("UnexpectedAdmissionError", `Unexpected error while attempting to recover from admission failure: ${trouble}`);
+        return no(
+          "UnexpectedAdmissionError",
+          `Unexpected error while attempting to recover from admission failure: ${trouble}`,
+        );
       }
       const os = pod.metadata.labels?.[dialect.names.labels.os];
       if (os !== undefined && os !== "linux") {
-        return no("PodOSSelectorNodeLabelDoesNotMatch", `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`);
+        return no(
+          "PodOSSelectorNodeLabelDoesNotMatch",
+          `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`,
+        );
       }
-      if (pod.spec.os?.name && pod.spec.os.name !== "linux") return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
+      if (pod.spec.os?.name && pod.spec.os.name !== "linux")
+        return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
       return { ok: true, ...(preempts.length > 0 && { preempts, lacking: lacking[0]!.resource }) };
     },
     blocks: (pod) => {
@@ -79,7 +106,10 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
   };
 }
 
-/** Whoever keeps the cluster going is let in; so is what asks for its memory beforehand, or knows that memory is short, where only that is. */
+/**
+ * Whoever keeps the cluster going is let in; so is what asks for its memory beforehand, or knows that memory
+ * is short, where only that is.
+ */
 function mayComeUnder(pressures: readonly string[], pod: Pod, dialect: Dialect): boolean {
   if (isCritical(pod, dialect)) return true;
   if (pressures.some((pressure) => pressure !== memoryPressure)) return false;
@@ -88,27 +118,36 @@ function mayComeUnder(pressures: readonly string[], pod: Pod, dialect: Dialect):
 }
 
 function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
-  return Object.entries(metadata.annotations ?? {}).some(([name, value]) => name.startsWith(names.annotations.appArmorContainerPrefix) && value !== "unconfined");
+  return Object.entries(metadata.annotations ?? {}).some(
+    ([name, value]) => name.startsWith(names.annotations.appArmorContainerPrefix) && value !== "unconfined",
+  );
 }
 
 /** Extended resources are named under a domain that is not the product's own. */
 const isExtended = (name: string, dialect: Dialect): boolean =>
-  name.includes("/") && !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) && !name.startsWith("requests.");
+  name.includes("/") &&
+  !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) &&
+  !name.startsWith("requests.");
 
 function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined {
   const { sysctls = [] } = pod.spec.securityContext ?? {};
   for (const { name: given } of sysctls) {
     const name = given.includes("/") && !given.includes(".") ? given.replaceAll("/", ".") : given;
-    if (pod.spec.hostNetwork && name.startsWith("net.")) return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host net enabled`;
-    if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name)) return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host ipc enabled`;
-    const isAllowed = allowed.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern.replaceAll("/", ".")));
+    if (pod.spec.hostNetwork && name.startsWith("net."))
+      return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host net enabled`;
+    if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name))
+      return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host ipc enabled`;
+    const isAllowed = allowed.some((pattern) =>
+      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern.replaceAll("/", "."),
+    );
     if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
   }
   return undefined;
 }
 
 function boundsLocalStorage(pod: Pod): boolean {
-  const named = (amounts: object | undefined): boolean => amounts !== undefined && "ephemeral-storage" in amounts;
+  const named = (amounts: object | undefined): boolean =>
+    amounts !== undefined && "ephemeral-storage" in amounts;
   return (
     named(pod.spec.overhead) ||
     everyContainerOf(pod).some(({ resources }) => named(resources?.requests) || named(resources?.limits)) ||
@@ -138,5 +177,10 @@ export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return false;
   const taken = others.flatMap(hostPortsOf);
-  return wanted.some((a) => taken.some((b) => a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip))));
+  return wanted.some((a) =>
+    taken.some(
+      (b) =>
+        a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip)),
+    ),
+  );
 }

@@ -1,5 +1,14 @@
 // What the node has, and what of it pods may use: all but what is reserved and what eviction keeps free.
-import { addQuantity, compareQuantity, formatQuantity, parseQuantity, quantityOf, quantityValue, type Quantity, subtractQuantity } from "#base";
+import {
+  addQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+  quantityValue,
+  type Quantity,
+  subtractQuantity,
+} from "#base";
 import type { Machine } from "../resources/machine.ts";
 
 export type Amounts = Readonly<Record<string, string>>;
@@ -13,14 +22,16 @@ export interface CapacityRules {
 }
 
 export function capacityOf(machine: Machine, rules: CapacityRules): Amounts {
-  const pods = rules.podsPerCore > 0 ? Math.min(rules.maxPods, rules.podsPerCore * machine.cpus) : rules.maxPods;
+  const pods =
+    rules.podsPerCore > 0 ? Math.min(rules.maxPods, rules.podsPerCore * machine.cpus) : rules.maxPods;
   const amounts: Record<string, string> = {
     cpu: formatQuantity(quantityOf(machine.cpus)),
     memory: bytes(machine.memoryBytes),
     pods: String(pods),
   };
   if (rules.localStorageBytes !== undefined) amounts["ephemeral-storage"] = bytes(rules.localStorageBytes);
-  for (const { pageBytes, count } of machine.hugepages) amounts[`hugepages-${bytes(pageBytes)}`] = bytes(pageBytes * count);
+  for (const { pageBytes, count } of machine.hugepages)
+    amounts[`hugepages-${bytes(pageBytes)}`] = bytes(pageBytes * count);
   return amounts;
 }
 
@@ -28,25 +39,41 @@ const bytes = (count: number): string => formatQuantity(quantityOf(count, 0, "Bi
 const nothing = quantityOf(0);
 
 /** The reserved amounts are added up; hard thresholds count for memory and local storage. */
-export function allocatableOf(capacity: Amounts, reserved: readonly Amounts[], hardThresholds: Amounts): Amounts {
+export function allocatableOf(
+  capacity: Amounts,
+  reserved: readonly Amounts[],
+  hardThresholds: Amounts,
+): Amounts {
   const kept = [...reserved, thresholdAmounts(capacity, hardThresholds)];
   const left = new Map<string, Quantity>();
   for (const [name, amount] of Object.entries(capacity)) {
-    const taken = kept.reduce((sum, one) => (one[name] === undefined ? sum : addQuantity(sum, parseQuantity(one[name]))), nothing);
+    const taken = kept.reduce(
+      (sum, one) => (one[name] === undefined ? sum : addQuantity(sum, parseQuantity(one[name]))),
+      nothing,
+    );
     left.set(name, atLeastNothing(subtractQuantity(parseQuantity(amount), taken)));
   }
   const memory = left.get("memory");
   if (memory) {
     const pages = Object.entries(capacity).filter(([name]) => name.startsWith("hugepages-"));
-    left.set("memory", atLeastNothing(pages.reduce((sum, [, amount]) => subtractQuantity(sum, parseQuantity(amount)), memory)));
+    left.set(
+      "memory",
+      atLeastNothing(pages.reduce((sum, [, amount]) => subtractQuantity(sum, parseQuantity(amount)), memory)),
+    );
   }
   return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
-/** What is reserved for the cluster's components and for the system; CPUs that are set aside take the place of amounts of them. */
+/**
+ * What is reserved for the cluster's components and for the system; CPUs that are set aside take the place of
+ * amounts of them.
+ */
 export function reservations(amounts: readonly Amounts[], reservedCpus: number): Amounts[] {
   if (reservedCpus === 0) return [...amounts];
-  return [...amounts.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== "cpu"))), { cpu: String(reservedCpus) }];
+  return [
+    ...amounts.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== "cpu"))),
+    { cpu: String(reservedCpus) },
+  ];
 }
 
 /** Process numbers that pods may use together: what the kernel gives out, less what is reserved. */
@@ -55,9 +82,13 @@ export function allocatablePids(maxPids: number, reserved: readonly Amounts[]): 
   return { pid: String(Math.max(1, maxPids - taken)) };
 }
 
-const atLeastNothing = (amount: Quantity): Quantity => (compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount);
+const atLeastNothing = (amount: Quantity): Quantity =>
+  compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount;
 
-const reservedBy: Readonly<Record<string, string>> = { "memory.available": "memory", "nodefs.available": "ephemeral-storage" };
+const reservedBy: Readonly<Record<string, string>> = {
+  "memory.available": "memory",
+  "nodefs.available": "ephemeral-storage",
+};
 
 function thresholdAmounts(capacity: Amounts, thresholds: Amounts): Amounts {
   const amounts: Record<string, string> = {};

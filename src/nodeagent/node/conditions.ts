@@ -51,10 +51,16 @@ const pressures: readonly Pressure[] = [
 ];
 
 /** The conditions that say what the node lacks. */
-export const pressuresOf = (health: NodeHealth): string[] => pressures.filter(({ isOn }) => isOn(health)).map(({ type }) => type);
+export const pressuresOf = (health: NodeHealth): string[] =>
+  pressures.filter(({ isOn }) => isOn(health)).map(({ type }) => type);
 
 /** The conditions after `before`; those of others stay, and Ready comes last when it is new. */
-export function nextConditions(before: readonly NodeCondition[], health: NodeHealth, now: number, dialect: Dialect): ConditionsChange {
+export function nextConditions(
+  before: readonly NodeCondition[],
+  health: NodeHealth,
+  now: number,
+  dialect: Dialect,
+): ConditionsChange {
   const { agent } = dialect.cli;
   const time = timeOfMillis(now);
   const conditions = [...before];
@@ -64,19 +70,30 @@ export function nextConditions(before: readonly NodeCondition[], health: NodeHea
     const at = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[at];
     const changed = old?.status !== status;
-    const condition: NodeCondition = { type, status, lastHeartbeatTime: time, lastTransitionTime: changed ? time : (old?.lastTransitionTime ?? time), reason, message };
+    const condition: NodeCondition = {
+      type,
+      status,
+      lastHeartbeatTime: time,
+      lastTransitionTime: changed ? time : (old?.lastTransitionTime ?? time),
+      reason,
+      message,
+    };
     if (at < 0) conditions.push(condition);
     else conditions[at] = condition;
     return changed;
   };
   for (const { type, isOn, on, off } of pressures) {
     const [reason, message, event] = isOn(health) ? on : off;
-    if (put(type, isOn(health) ? "True" : "False", reasonOf(reason), `${agent} ${message}`)) events.push(event);
+    if (put(type, isOn(health) ? "True" : "False", reasonOf(reason), `${agent} ${message}`))
+      events.push(event);
   }
   const isReady = health.troubles.length === 0;
   const known = before.some(({ type }) => type === "Ready");
-  const troubles = health.troubles.length > 1 ? `[${health.troubles.join(", ")}]` : (health.troubles[0] ?? "");
-  const message = isReady ? [`${agent} is posting ready status`, ...(health.notes ?? [])].join(". ") : troubles;
+  const troubles =
+    health.troubles.length > 1 ? `[${health.troubles.join(", ")}]` : (health.troubles[0] ?? "");
+  const message = isReady
+    ? [`${agent} is posting ready status`, ...(health.notes ?? [])].join(". ")
+    : troubles;
   const changed = put("Ready", isReady ? "True" : "False", reasonOf(isReady ? "Ready" : "NotReady"), message);
   if (changed && known) events.push(isReady ? "NodeReady" : "NodeNotReady");
   return { conditions, events };

@@ -4,7 +4,10 @@ import type { Image } from "#cri";
 
 const mostNames = 5;
 
-export function imagesOf(images: readonly Pick<Image, "repoDigests" | "repoTags" | "size">[], limit: number): ContainerImage[] {
+export function imagesOf(
+  images: readonly Pick<Image, "repoDigests" | "repoTags" | "size">[],
+  limit: number,
+): ContainerImage[] {
   const sorted = images.toSorted((a, b) => Number(b.size) - Number(a.size));
   return (limit < 0 ? sorted : sorted.slice(0, limit)).map(({ repoDigests, repoTags, size }) => ({
     names: [...repoDigests, ...repoTags].slice(0, mostNames),

@@ -20,7 +20,9 @@ const triesPerRenewal = 5;
 type KnownLease = Lease & AnyObject;
 
 /** Keeps the lease until stopped. */
-export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: NodeLeaseOptions): { stop(): void } {
+export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: NodeLeaseOptions): {
+  stop(): void;
+} {
   const stopping = new AbortController();
   const namespace = client.dialect.data.nodeLeaseNamespace;
   const resource = client.of(leases);
@@ -36,7 +38,8 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
       } catch (error) {
         held = undefined;
         failures++;
-        if (failures % triesPerRenewal === 1) log.warn("the node's lease could not be renewed", { error: (error as Error).message });
+        if (failures % triesPerRenewal === 1)
+          log.warn("the node's lease could not be renewed", { error: (error as Error).message });
         await rest(Math.min(longestWaitMilliseconds, 200 * 2 ** Math.min(failures - 1, 10)));
       }
     }
@@ -63,9 +66,17 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
       ...old,
       metadata: {
         ...(old?.metadata ?? { name: nodeName, namespace }),
-        ...(owners.length === 0 && uid !== undefined && { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }] }),
+        ...(owners.length === 0 &&
+          uid !== undefined && {
+            ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }],
+          }),
       },
-      spec: { ...old?.spec, holderIdentity: nodeName, leaseDurationSeconds: seconds, renewTime: microTimeOfMillis(clock.now()) },
+      spec: {
+        ...old?.spec,
+        holderIdentity: nodeName,
+        leaseDurationSeconds: seconds,
+        renewTime: microTimeOfMillis(clock.now()),
+      },
     } as KnownLease;
   }
 }

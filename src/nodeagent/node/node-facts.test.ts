@@ -28,19 +28,28 @@ const machine = {
 };
 
 test("capacity is what the machine has", () => {
-  assert.deepEqual(capacityOf(machine, { maxPods: 110, podsPerCore: 0, localStorageBytes: 100 * 1024 ** 3 }), {
-    cpu: "4",
-    memory: "8Gi",
-    pods: "110",
-    "ephemeral-storage": "100Gi",
-    "hugepages-2Mi": "1Gi",
-  });
+  assert.deepEqual(
+    capacityOf(machine, { maxPods: 110, podsPerCore: 0, localStorageBytes: 100 * 1024 ** 3 }),
+    {
+      cpu: "4",
+      memory: "8Gi",
+      pods: "110",
+      "ephemeral-storage": "100Gi",
+      "hugepages-2Mi": "1Gi",
+    },
+  );
   assert.equal(capacityOf(machine, { maxPods: 110, podsPerCore: 5 })["pods"], "20");
   assert.equal(capacityOf(machine, { maxPods: 10, podsPerCore: 5 })["pods"], "10");
 });
 
 test("allocatable is what reservations, thresholds and hugepages leave", () => {
-  const capacity = { cpu: "4", memory: "8Gi", pods: "110", "ephemeral-storage": "100Gi", "hugepages-2Mi": "1Gi" };
+  const capacity = {
+    cpu: "4",
+    memory: "8Gi",
+    pods: "110",
+    "ephemeral-storage": "100Gi",
+    "hugepages-2Mi": "1Gi",
+  };
   const hard = { "memory.available": "100Mi", "nodefs.available": "10%", "imagefs.available": "15%" };
   assert.deepEqual(allocatableOf(capacity, [{ cpu: "500m", memory: "512Mi" }, { cpu: "100m" }], hard), {
     cpu: "3400m",
@@ -54,7 +63,11 @@ test("allocatable is what reservations, thresholds and hugepages leave", () => {
 });
 
 test("CPUs set aside take the place of reserved amounts", () => {
-  assert.deepEqual(reservations([{ cpu: "500m", memory: "1Gi" }, { cpu: "1" }], 2), [{ memory: "1Gi" }, {}, { cpu: "2" }]);
+  assert.deepEqual(reservations([{ cpu: "500m", memory: "1Gi" }, { cpu: "1" }], 2), [
+    { memory: "1Gi" },
+    {},
+    { cpu: "2" },
+  ]);
   assert.deepEqual(reservations([{ cpu: "500m" }], 0), [{ cpu: "500m" }]);
 });
 
@@ -66,12 +79,21 @@ test("pods together may use the process numbers that reservations leave", () => 
 test("thresholds of 0% and 100% switch their signal off", () => {
   const gauge = pressureGauge({ "memory.available": "0%", "nodefs.available": "100%" }, 0);
   const none = { available: 0, capacity: 1000 };
-  assert.deepEqual(gauge({ "memory.available": none, "nodefs.available": none }, 1), { memoryPressure: false, diskPressure: false, pidPressure: false });
+  assert.deepEqual(gauge({ "memory.available": none, "nodefs.available": none }, 1), {
+    memoryPressure: false,
+    diskPressure: false,
+    pidPressure: false,
+  });
   assert.equal(allocatableOf({ memory: "8Gi" }, [], { "memory.available": "100%" })["memory"], "8Gi");
 });
 
 const well = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
-const readiness: [rule: string, before: readonly string[], troubles: readonly string[], event: string | undefined][] = [
+const readiness: [
+  rule: string,
+  before: readonly string[],
+  troubles: readonly string[],
+  event: string | undefined,
+][] = [
   ["a node that was never told about is not said to become ready", [], [], undefined],
   ["conditions that others keep do not make a node known", ["NetworkUnavailable=False"], [], undefined],
   ["a node that was not ready and is, becomes ready", ["Ready=False"], [], "NodeReady"],
@@ -80,7 +102,12 @@ const readiness: [rule: string, before: readonly string[], troubles: readonly st
 ];
 for (const [rule, before, troubles, event] of readiness) {
   test(rule, () => {
-    const old = before.map((text) => ({ type: text.split("=")[0]!, status: text.split("=")[1]!, lastHeartbeatTime: null, lastTransitionTime: null }));
+    const old = before.map((text) => ({
+      type: text.split("=")[0]!,
+      status: text.split("=")[1]!,
+      lastHeartbeatTime: null,
+      lastTransitionTime: null,
+    }));
     const { events } = nextConditions(old, { ...well, troubles }, 0, dialects.orch);
     assert.equal(
       events.find((each) => each.endsWith("Ready")),
@@ -94,14 +121,28 @@ test("conditions are told with reasons and messages, and their changes as events
   assert.deepEqual(
     first.conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
     [
-      ["MemoryPressure", "False", "NodeAgentHasSufficientMemory", "nodeagent has sufficient memory available"],
+      [
+        "MemoryPressure",
+        "False",
+        "NodeAgentHasSufficientMemory",
+        "nodeagent has sufficient memory available",
+      ],
       ["DiskPressure", "False", "NodeAgentHasNoDiskPressure", "nodeagent has no disk pressure"],
       ["PIDPressure", "False", "NodeAgentHasSufficientPID", "nodeagent has sufficient PID available"],
       ["Ready", "True", "NodeAgentReady", "nodeagent is posting ready status"],
     ],
   );
-  assert.deepEqual(first.events, ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
-  const second = nextConditions(first.conditions, { ...well, diskPressure: true, troubles: ["a", "b"] }, 60_000, dialects.orch);
+  assert.deepEqual(first.events, [
+    "NodeHasSufficientMemory",
+    "NodeHasNoDiskPressure",
+    "NodeHasSufficientPID",
+  ]);
+  const second = nextConditions(
+    first.conditions,
+    { ...well, diskPressure: true, troubles: ["a", "b"] },
+    60_000,
+    dialects.orch,
+  );
   assert.deepEqual(second.events, ["NodeHasDiskPressure", "NodeNotReady"]);
   assert.deepEqual(second.conditions.at(-1), {
     type: "Ready",
@@ -113,7 +154,12 @@ test("conditions are told with reasons and messages, and their changes as events
   });
   assert.equal(second.conditions[0]!.lastTransitionTime, "1970-01-01T00:00:00Z");
   assert.equal(
-    nextConditions(second.conditions, { ...well, notes: ["AppArmor enabled"] }, 70_000, dialects.orch).conditions.at(-1)!.message,
+    nextConditions(
+      second.conditions,
+      { ...well, notes: ["AppArmor enabled"] },
+      70_000,
+      dialects.orch,
+    ).conditions.at(-1)!.message,
     "nodeagent is posting ready status. AppArmor enabled",
   );
 });
@@ -125,15 +171,30 @@ test("conditions of others are left alone", () => {
 
 test("a pressure stays for its period", () => {
   const gauge = pressureGauge({ "memory.available": "100", "nodefs.inodesFree": "5%" }, 300_000);
-  const reading = (available: number, inodes: number) => ({ "memory.available": { available, capacity: 1000 }, "nodefs.inodesFree": { available: inodes, capacity: 1000 } });
-  assert.deepEqual(gauge(reading(100, 50), 0), { memoryPressure: false, diskPressure: false, pidPressure: false });
-  assert.deepEqual(gauge(reading(99, 49), 1), { memoryPressure: true, diskPressure: true, pidPressure: false });
+  const reading = (available: number, inodes: number) => ({
+    "memory.available": { available, capacity: 1000 },
+    "nodefs.inodesFree": { available: inodes, capacity: 1000 },
+  });
+  assert.deepEqual(gauge(reading(100, 50), 0), {
+    memoryPressure: false,
+    diskPressure: false,
+    pidPressure: false,
+  });
+  assert.deepEqual(gauge(reading(99, 49), 1), {
+    memoryPressure: true,
+    diskPressure: true,
+    pidPressure: false,
+  });
   assert.equal(gauge(reading(500, 50), 300_001).memoryPressure, true);
   assert.equal(gauge(reading(500, 50), 300_002).memoryPressure, false);
 });
 
 test("images come with the largest first, five names each", () => {
-  const image = (size: number, names: number) => ({ size, repoDigests: ["d@sha256:1"], repoTags: Array.from({ length: names }, (_, i) => `t:${i}`) });
+  const image = (size: number, names: number) => ({
+    size,
+    repoDigests: ["d@sha256:1"],
+    repoTags: Array.from({ length: names }, (_, i) => `t:${i}`),
+  });
   assert.deepEqual(imagesOf([image(1, 1), image(3, 9), image(2, 0)], 2), [
     { names: ["d@sha256:1", "t:0", "t:1", "t:2", "t:3"], sizeBytes: 3 },
     { names: ["d@sha256:1"], sizeBytes: 2 },
@@ -143,14 +204,34 @@ test("images come with the largest first, five names each", () => {
 });
 
 test("only what changed is patched; a new heartbeat alone is nothing", () => {
-  const condition = { type: "Ready", status: "True", lastHeartbeatTime: "2024-01-01T00:00:00Z" } as NodeCondition;
-  const standing = { capacity: { cpu: "4", "example.com/x": "1" }, addresses: [{ type: "Hostname", address: "a" }], conditions: [condition] };
-  assert.equal(statusPatch(standing, { ...standing, capacity: { cpu: "4" }, conditions: [{ ...condition, lastHeartbeatTime: "2025-01-01T00:00:00Z" }] }), undefined);
-  assert.deepEqual(statusPatch(standing, { capacity: { cpu: "5" }, addresses: [{ type: "Hostname", address: "b" }] }), {
-    capacity: { cpu: "5" },
-    addresses: [{ type: "Hostname", address: "b" }, { $patch: "replace" }],
+  const condition = {
+    type: "Ready",
+    status: "True",
+    lastHeartbeatTime: "2024-01-01T00:00:00Z",
+  } as NodeCondition;
+  const standing = {
+    capacity: { cpu: "4", "example.com/x": "1" },
+    addresses: [{ type: "Hostname", address: "a" }],
+    conditions: [condition],
+  };
+  assert.equal(
+    statusPatch(standing, {
+      ...standing,
+      capacity: { cpu: "4" },
+      conditions: [{ ...condition, lastHeartbeatTime: "2025-01-01T00:00:00Z" }],
+    }),
+    undefined,
+  );
+  assert.deepEqual(
+    statusPatch(standing, { capacity: { cpu: "5" }, addresses: [{ type: "Hostname", address: "b" }] }),
+    {
+      capacity: { cpu: "5" },
+      addresses: [{ type: "Hostname", address: "b" }, { $patch: "replace" }],
+    },
+  );
+  assert.deepEqual(statusPatch({ capacity: { "hugepages-2Mi": "0" } }, { capacity: { cpu: "1" } }), {
+    capacity: { cpu: "1", "hugepages-2Mi": null },
   });
-  assert.deepEqual(statusPatch({ capacity: { "hugepages-2Mi": "0" } }, { capacity: { cpu: "1" } }), { capacity: { cpu: "1", "hugepages-2Mi": null } });
 });
 
 const interfaces = () => ({
@@ -161,16 +242,39 @@ const interfaces = () => ({
   ],
   eth1: [{ address: "10.2.0.5", internal: false }],
 });
-const addressCases: [name: string, given: string[], hostname: string, named: string[], way: string | undefined, expected: string[]][] = [
+const addressCases: [
+  name: string,
+  given: string[],
+  hostname: string,
+  named: string[],
+  way: string | undefined,
+  expected: string[],
+][] = [
   ["given addresses win", ["10.9.9.9", "fd00::9"], "h", ["10.1.0.5"], "eth0", ["10.9.9.9", "fd00::9"]],
   ["a host name that is an address", [], "10.7.7.7", [], "eth0", ["10.7.7.7"]],
-  ["what the name stands for, if the machine has it", [], "h", ["192.0.2.1", "10.2.0.5"], "eth0", ["10.2.0.5"]],
+  [
+    "what the name stands for, if the machine has it",
+    [],
+    "h",
+    ["192.0.2.1", "10.2.0.5"],
+    "eth0",
+    ["10.2.0.5"],
+  ],
   ["the way out otherwise", [], "h", ["127.0.1.1"], "eth0", ["10.1.0.5"]],
   ["the other family is preferred when asked for", ["::"], "h", [], "eth0", ["fd00::5"]],
   ["any address without a way out", [], "h", [], undefined, ["10.1.0.5"]],
 ];
 for (const [name, given, hostname, named, way, expected] of addressCases) {
   test(`the node's address: ${name}`, async () => {
-    assert.deepEqual(await nodeAddresses({ given, hostname, interfaces, lookUp: () => Promise.resolve(named), defaultInterface: () => Promise.resolve(way) }), expected);
+    assert.deepEqual(
+      await nodeAddresses({
+        given,
+        hostname,
+        interfaces,
+        lookUp: () => Promise.resolve(named),
+        defaultInterface: () => Promise.resolve(way),
+      }),
+      expected,
+    );
   });
 }

@@ -31,7 +31,10 @@ export interface StatusFacts {
 }
 
 /** Labels that every node has, then those asked for. */
-export function nodeLabels({ dialect, labels }: NodeIdentity, { machine, hostname }: Pick<StatusFacts, "machine" | "hostname">): Record<string, string> {
+export function nodeLabels(
+  { dialect, labels }: NodeIdentity,
+  { machine, hostname }: Pick<StatusFacts, "machine" | "hostname">,
+): Record<string, string> {
   const names = dialect.names.labels;
   return {
     [names.betaArch]: machine.architecture,
@@ -47,16 +50,25 @@ export const nodeAnnotations = ({ dialect, controllerAttaches }: NodeIdentity): 
   controllerAttaches ? { [dialect.names.annotations.controllerManagedAttach]: "true" } : {};
 
 /** The object to register, without conditions. */
-export function freshNode(identity: NodeIdentity, facts: StatusFacts): Pick<Node, "metadata" | "spec" | "status"> {
+export function freshNode(
+  identity: NodeIdentity,
+  facts: StatusFacts,
+): Pick<Node, "metadata" | "spec" | "status"> {
   const { dialect, name, taints, schedulable, providerId } = identity;
   const annotations = nodeAnnotations(identity);
   const allTaints = [
     ...taints,
     ...(schedulable ? [] : [{ key: dialect.names.taints.unschedulable, effect: "NoSchedule" } as Taint]),
-    ...(identity.externalCloud ? [{ key: dialect.names.taints.uninitialized, value: "true", effect: "NoSchedule" } as Taint] : []),
+    ...(identity.externalCloud
+      ? [{ key: dialect.names.taints.uninitialized, value: "true", effect: "NoSchedule" } as Taint]
+      : []),
   ];
   return {
-    metadata: { name, labels: nodeLabels(identity, facts), ...(Object.keys(annotations).length > 0 && { annotations }) } as Node["metadata"],
+    metadata: {
+      name,
+      labels: nodeLabels(identity, facts),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    } as Node["metadata"],
     spec: {
       ...(providerId && { providerID: providerId }),
       ...(!schedulable && { unschedulable: true }),
@@ -66,12 +78,21 @@ export function freshNode(identity: NodeIdentity, facts: StatusFacts): Pick<Node
   };
 }
 
-const distinct = (taints: readonly Taint[]): Taint[] => taints.filter((taint, i) => taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect) === i);
+const distinct = (taints: readonly Taint[]): Taint[] =>
+  taints.filter(
+    (taint, i) => taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect) === i,
+  );
 
 /** Everything in the status but the conditions. */
-export function statusParts({ dialect, port }: Pick<NodeIdentity, "dialect" | "port">, facts: StatusFacts): Omit<NodeStatus, "conditions"> {
+export function statusParts(
+  { dialect, port }: Pick<NodeIdentity, "dialect" | "port">,
+  facts: StatusFacts,
+): Omit<NodeStatus, "conditions"> {
   const { machine } = facts;
-  const addresses: NodeAddress[] = [...facts.addresses.map((address) => ({ type: "InternalIP", address })), { type: "Hostname", address: facts.hostname }];
+  const addresses: NodeAddress[] = [
+    ...facts.addresses.map((address) => ({ type: "InternalIP", address })),
+    { type: "Hostname", address: facts.hostname },
+  ];
   const named = (name: string, value: unknown): object => ({ [dialect.spelling.field(name)]: value });
   return {
     capacity: { ...facts.capacity },
@@ -95,29 +116,48 @@ export function statusParts({ dialect, port }: Pick<NodeIdentity, "dialect" | "p
 }
 
 /** A strategic patch from the status that stands to the one that should; undefined when they are the same. */
-export function statusPatch(standing: Partial<NodeStatus>, wanted: Partial<NodeStatus>): Record<string, unknown> | undefined {
+export function statusPatch(
+  standing: Partial<NodeStatus>,
+  wanted: Partial<NodeStatus>,
+): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
   for (const key of ["daemonEndpoints", "nodeInfo", "images", "volumesInUse"] as const) {
     if (wanted[key] !== undefined && !isSame(standing[key], wanted[key])) patch[key] = wanted[key];
   }
   for (const key of ["capacity", "allocatable"] as const) {
     if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
-    const gone = Object.keys(standing[key] ?? {}).filter((name) => name.startsWith("hugepages-") && wanted[key]![name] === undefined);
+    const gone = Object.keys(standing[key] ?? {}).filter(
+      (name) => name.startsWith("hugepages-") && wanted[key]![name] === undefined,
+    );
     patch[key] = { ...wanted[key], ...Object.fromEntries(gone.map((name) => [name, null])) };
   }
   // Addresses are merged by type, of which there may be two: only the whole list says what is meant.
-  if (wanted.addresses && !isSame(standing.addresses, wanted.addresses)) patch["addresses"] = [...wanted.addresses, { $patch: "replace" }];
-  if (wanted.conditions && !isSame(timeless(standing.conditions), timeless(wanted.conditions))) patch["conditions"] = wanted.conditions;
+  if (wanted.addresses && !isSame(standing.addresses, wanted.addresses))
+    patch["addresses"] = [...wanted.addresses, { $patch: "replace" }];
+  if (wanted.conditions && !isSame(timeless(standing.conditions), timeless(wanted.conditions)))
+    patch["conditions"] = wanted.conditions;
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-const timeless = (conditions: NodeStatus["conditions"]): unknown => (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));
+const timeless = (conditions: NodeStatus["conditions"]): unknown =>
+  (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));
 
 /** Whether everything that is wanted stands; maps may hold more, of others. */
 function isSame(standing: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) return standing === wanted || (isAmount(standing) && isAmount(wanted) && String(standing) === String(wanted));
+  if (typeof wanted !== "object" || wanted === null)
+    return (
+      standing === wanted || (isAmount(standing) && isAmount(wanted) && String(standing) === String(wanted))
+    );
   if (typeof standing !== "object" || standing === null) return false;
-  if (Array.isArray(wanted)) return Array.isArray(standing) && standing.length === wanted.length && wanted.every((item, i) => isSame(standing[i], item));
-  return Object.entries(wanted).every(([key, value]) => isSame((standing as Record<string, unknown>)[key], value));
+  if (Array.isArray(wanted))
+    return (
+      Array.isArray(standing) &&
+      standing.length === wanted.length &&
+      wanted.every((item, i) => isSame(standing[i], item))
+    );
+  return Object.entries(wanted).every(([key, value]) =>
+    isSame((standing as Record<string, unknown>)[key], value),
+  );
 }
-const isAmount = (value: unknown): boolean => typeof value === "number" || typeof value === "string" || typeof value === "bigint";
+const isAmount = (value: unknown): boolean =>
+  typeof value === "number" || typeof value === "string" || typeof value === "bigint";

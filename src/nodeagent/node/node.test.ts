@@ -38,7 +38,11 @@ const facts: StatusFacts = {
 };
 const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
 
-function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}, { register = true, online = true } = {}) {
+function setUp(
+  dialect = dialects.orch,
+  changes: Partial<NodeIdentity> = {},
+  { register = true, online = true } = {},
+) {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi(dialect);
   const seen = { facts, health };
@@ -69,8 +73,12 @@ function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}, { r
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 60; i++) await new Promise((resolve) => setImmediate(resolve));
   };
-  const node = () => api.objects.get("/api/v1/nodes/n1") as never as { metadata: Record<string, never>; spec: object; status: Record<string, never> } | undefined;
-  const patches = (): number => api.asked.filter((line) => line.startsWith("PATCH") && line.includes("/status")).length;
+  const node = () =>
+    api.objects.get("/api/v1/nodes/n1") as never as
+      | { metadata: Record<string, never>; spec: object; status: Record<string, never> }
+      | undefined;
+  const patches = (): number =>
+    api.asked.filter((line) => line.startsWith("PATCH") && line.includes("/status")).length;
   return { clock, api, seen, events, life, settle, node, patches };
 }
 
@@ -90,15 +98,27 @@ test("a node registers with labels, annotations and all of its status", async (t
     mine: "yes",
   });
   assert.deepEqual(annotations, { [orch.names.annotations.controllerManagedAttach]: "true" });
-  const status = node()!.status as never as { addresses: object; daemonEndpoints: object; conditions: { type: string }[] };
+  const status = node()!.status as never as {
+    addresses: object;
+    daemonEndpoints: object;
+    conditions: { type: string }[];
+  };
   assert.deepEqual(status.addresses, [
     { type: "InternalIP", address: "10.0.0.1" },
     { type: "Hostname", address: "n1" },
   ]);
   assert.deepEqual(status.daemonEndpoints, { nodeagentEndpoint: { Port: 10250 } });
   assert.equal(status.conditions.length, 4);
-  assert.deepEqual(events, ["Starting", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
-  assert.deepEqual([life.hostIps(), life.allocatable(), life.labels()["mine"]], [["10.0.0.1"], { cpu: "1" }, "yes"]);
+  assert.deepEqual(events, [
+    "Starting",
+    "NodeHasSufficientMemory",
+    "NodeHasNoDiskPressure",
+    "NodeHasSufficientPID",
+  ]);
+  assert.deepEqual(
+    [life.hostIps(), life.allocatable(), life.labels()["mine"]],
+    [["10.0.0.1"], { cpu: "1" }, "yes"],
+  );
 });
 
 test("the other dialect's fields carry its names", async (t) => {
@@ -106,7 +126,10 @@ test("the other dialect's fields carry its names", async (t) => {
   t.after(() => life.stop());
   await life.start();
   await settle();
-  const { daemonEndpoints, nodeInfo } = node()!.status as never as { daemonEndpoints: object; nodeInfo: object };
+  const { daemonEndpoints, nodeInfo } = node()!.status as never as {
+    daemonEndpoints: object;
+    nodeInfo: object;
+  };
   const field = dialects.kubernetes.spelling.field;
   assert.deepEqual(Object.keys(daemonEndpoints), [field("nodeagentEndpoint")]);
   assert.ok(field("nodeagentVersion") in nodeInfo && field("orchProxyVersion") in nodeInfo);
@@ -114,15 +137,27 @@ test("the other dialect's fields carry its names", async (t) => {
 
 test("taints and an unschedulable start are registered", async (t) => {
   const taint = { key: "a", value: "b", effect: "NoExecute" };
-  const { life, settle, node } = setUp(dialects.orch, { taints: [taint], schedulable: false, providerId: "x://1" });
+  const { life, settle, node } = setUp(dialects.orch, {
+    taints: [taint],
+    schedulable: false,
+    providerId: "x://1",
+  });
   t.after(() => life.stop());
   await life.start();
   await settle();
-  assert.deepEqual(node()!.spec, { providerID: "x://1", unschedulable: true, taints: [taint, { key: dialects.orch.names.taints.unschedulable, effect: "NoSchedule" }] });
+  assert.deepEqual(node()!.spec, {
+    providerID: "x://1",
+    unschedulable: true,
+    taints: [taint, { key: dialects.orch.names.taints.unschedulable, effect: "NoSchedule" }],
+  });
 });
 
 test("a node that shall not register is not made, with whatever taints and schedule it was given", async (t) => {
-  const { life, settle, node, api } = setUp(dialects.orch, { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false }, { register: false });
+  const { life, settle, node, api } = setUp(
+    dialects.orch,
+    { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false },
+    { register: false },
+  );
   t.after(() => life.stop());
   await life.start();
   await settle();
@@ -134,7 +169,11 @@ test("a node that shall not register is not made, with whatever taints and sched
 });
 
 test("a node that somebody else made is looked after, but neither tainted nor cordoned by an agent that shall not register", async (t) => {
-  const { life, settle, node, api } = setUp(dialects.orch, { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false }, { register: false });
+  const { life, settle, node, api } = setUp(
+    dialects.orch,
+    { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false },
+    { register: false },
+  );
   api.objects.set("/api/v1/nodes/n1", { metadata: { name: "n1", uid: "u" }, spec: {}, status: {} });
   t.after(() => life.stop());
   await life.start();
@@ -176,7 +215,10 @@ test("an unchanged status is told by the slow frequency, a changed one by the fa
   life.statusSoon();
   await settle();
   assert.equal(events.at(-1), "NodeReady");
-  assert.equal((node()!.status as never as { conditions: { status: string }[] }).conditions.at(-1)!.status, "True");
+  assert.equal(
+    (node()!.status as never as { conditions: { status: string }[] }).conditions.at(-1)!.status,
+    "True",
+  );
 });
 
 test("a removed node is registered again", async (t) => {
@@ -194,11 +236,16 @@ test("a removed node is registered again", async (t) => {
 test("a node that was there keeps labels that others gave it, and gets the missing ones", async (t) => {
   const { life, settle, api, node } = setUp();
   t.after(() => life.stop());
-  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1", labels: { theirs: "1", mine: "no", [dialects.orch.names.labels.arch]: "wrong" } } });
+  await api.client.request("POST", "/api/v1/nodes", {
+    metadata: { name: "n1", labels: { theirs: "1", mine: "no", [dialects.orch.names.labels.arch]: "wrong" } },
+  });
   await life.start();
   await settle();
   const labels = node()!.metadata["labels"] as unknown as Record<string, string>;
-  assert.deepEqual([labels["theirs"], labels["mine"], labels[dialects.orch.names.labels.arch]], ["1", "no", "arm64"]);
+  assert.deepEqual(
+    [labels["theirs"], labels["mine"], labels[dialects.orch.names.labels.arch]],
+    ["1", "no", "arm64"],
+  );
 });
 
 test("an agent that starts again tells anew how it finds its node", async (t) => {
@@ -210,10 +257,18 @@ test("an agent that starts again tells anew how it finds its node", async (t) =>
     ["PIDPressure", "False"],
     ["Ready", "True"],
   ].map(([type, status]) => ({ type, status }));
-  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status: { conditions, nodeInfo: { bootID: "b" } } });
+  await api.client.request("POST", "/api/v1/nodes", {
+    metadata: { name: "n1" },
+    status: { conditions, nodeInfo: { bootID: "b" } },
+  });
   await life.start();
   await settle();
-  assert.deepEqual(events, ["Starting", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
+  assert.deepEqual(events, [
+    "Starting",
+    "NodeHasSufficientMemory",
+    "NodeHasNoDiskPressure",
+    "NodeHasSufficientPID",
+  ]);
 });
 
 test("what others say the node has can be asked for", async (t) => {
@@ -224,13 +279,19 @@ test("what others say the node has can be asked for", async (t) => {
   await life.start();
   await settle();
   const { capacity, allocatable } = node()!.status as never as Record<string, Record<string, string>>;
-  assert.deepEqual([capacity!["example.com/dongle"], allocatable!["example.com/dongle"], allocatable!["hugepages-1Gi"]], ["3", "3", undefined]);
+  assert.deepEqual(
+    [capacity!["example.com/dongle"], allocatable!["example.com/dongle"], allocatable!["hugepages-1Gi"]],
+    ["3", "3", undefined],
+  );
 });
 
 test("a reboot is an event", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());
-  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo: { bootID: "older" } } });
+  await api.client.request("POST", "/api/v1/nodes", {
+    metadata: { name: "n1" },
+    status: { nodeInfo: { bootID: "older" } },
+  });
   await life.start();
   await settle();
   assert.ok(events.includes("Rebooted"));
@@ -243,7 +304,10 @@ test("a node that is cordoned, and one that is not any more, are events", async 
   await settle();
   events.length = 0;
   for (const unschedulable of [true, true, false]) {
-    await api.client.request("PUT", "/api/v1/nodes/n1", { ...api.objects.get("/api/v1/nodes/n1"), spec: { unschedulable } });
+    await api.client.request("PUT", "/api/v1/nodes/n1", {
+      ...api.objects.get("/api/v1/nodes/n1"),
+      spec: { unschedulable },
+    });
     await settle();
   }
   assert.deepEqual(events, ["NodeNotSchedulable", "NodeSchedulable"]);
@@ -252,16 +316,30 @@ test("a node that is cordoned, and one that is not any more, are events", async 
 test("the lease is made, owned by the node and renewed every quarter", async (t) => {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi();
-  const lease = nodeLease({ client: api.client, clock, log: silentLog, nodeName: "n1", seconds: 40, nodeUid: () => "u1" });
+  const lease = nodeLease({
+    client: api.client,
+    clock,
+    log: silentLog,
+    nodeName: "n1",
+    seconds: 40,
+    nodeUid: () => "u1",
+  });
   t.after(() => lease.stop());
   const path = `/apis/coordination.${dialects.orch.wire.groupSuffix}/v1/namespaces/${dialects.orch.data.nodeLeaseNamespace}/leases/n1`;
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 30; i++) await new Promise((resolve) => setImmediate(resolve));
   };
   await settle();
-  const held = () => api.objects.get(path) as never as { metadata: { ownerReferences: object }; spec: object };
-  assert.deepEqual(held().metadata.ownerReferences, [{ apiVersion: "v1", kind: "Node", name: "n1", uid: "u1" }]);
-  assert.deepEqual(held().spec, { holderIdentity: "n1", leaseDurationSeconds: 40, renewTime: "2024-01-01T00:00:00.000000Z" });
+  const held = () =>
+    api.objects.get(path) as never as { metadata: { ownerReferences: object }; spec: object };
+  assert.deepEqual(held().metadata.ownerReferences, [
+    { apiVersion: "v1", kind: "Node", name: "n1", uid: "u1" },
+  ]);
+  assert.deepEqual(held().spec, {
+    holderIdentity: "n1",
+    leaseDurationSeconds: 40,
+    renewTime: "2024-01-01T00:00:00.000000Z",
+  });
   await clock.advance(10_000);
   await settle();
   assert.equal((held().spec as { renewTime: string }).renewTime, "2024-01-01T00:00:10.000000Z");
@@ -275,9 +353,17 @@ test("the node's storage object is made, and follows the node to a new life", as
   const clock = virtualClock();
   const api = fakeApi();
   const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
-  const make = (nodeUid: string): Promise<void> => csiNode({ client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid }, new AbortController().signal);
+  const make = (nodeUid: string): Promise<void> =>
+    csiNode(
+      { client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid },
+      new AbortController().signal,
+    );
   await make("u1");
-  const held = () => api.objects.get(path) as never as { metadata: { annotations: Record<string, string>; ownerReferences: { uid: string }[] }; spec: object };
+  const held = () =>
+    api.objects.get(path) as never as {
+      metadata: { annotations: Record<string, string>; ownerReferences: { uid: string }[] };
+      spec: object;
+    };
   assert.deepEqual(held().spec, { drivers: [] });
   assert.match(Object.values(held().metadata.annotations)[0]!, /\/aws-ebs,.*\/vsphere-volume$/);
   await make("u2");

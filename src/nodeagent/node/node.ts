@@ -1,10 +1,19 @@
-// The node's life in the cluster: registered once and again when someone removed it, its status worked out often and told when it changes.
+// The node's life in the cluster: registered once and again when someone removed it, its status worked out
+// often and told when it changes.
 import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
 import type { EventRecorder, NodeFacts } from "../seams.ts";
 import { type NodeHealth, nextConditions, pressuresOf } from "./conditions.ts";
-import { type NodeIdentity, type StatusFacts, freshNode, nodeAnnotations, nodeLabels, statusParts, statusPatch } from "./node-object.ts";
+import {
+  type NodeIdentity,
+  type StatusFacts,
+  freshNode,
+  nodeAnnotations,
+  nodeLabels,
+  statusParts,
+  statusPatch,
+} from "./node-object.ts";
 
 export interface NodeLifeOptions {
   /** Absent when the agent runs by itself. */
@@ -24,7 +33,10 @@ export interface NodeLifeOptions {
 export type KnownNode = Node & AnyObject;
 
 export interface NodeLife extends NodeFacts {
-  /** Looks at the machine for the first time, then lives until stopped. Rejects when the machine cannot be read. */
+  /**
+   * Looks at the machine for the first time, then lives until stopped. Rejects when the machine cannot be
+   * read.
+   */
   start(): Promise<void>;
   /** The conditions that say what the node lacks. */
   pressures(): readonly string[];
@@ -144,7 +156,10 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       last = await options.observe();
       const fresh = freshNode(identity, last.facts);
       const change = nextConditions([], last.health, clock.now(), identity.dialect);
-      const made = await resource.create({ ...fresh, status: { ...fresh.status, conditions: [...change.conditions] } });
+      const made = await resource.create({
+        ...fresh,
+        status: { ...fresh.status, conditions: [...change.conditions] },
+      });
       log.info("the node was registered", { node: name });
       tellChanges(change.events);
       return made;
@@ -160,14 +175,19 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   async function relabelled(api: ApiClient, found: KnownNode): Promise<KnownNode> {
     const defaults = nodeLabels({ ...identity, labels: {} }, facts());
     const labels = Object.entries({ ...identity.labels, ...defaults }).filter(
-      ([key, value]) => found.metadata.labels?.[key] !== value && (key in defaults || found.metadata.labels?.[key] === undefined),
+      ([key, value]) =>
+        found.metadata.labels?.[key] !== value &&
+        (key in defaults || found.metadata.labels?.[key] === undefined),
     );
     const wanted = nodeAnnotations(identity);
     const attach = identity.dialect.names.annotations.controllerManagedAttach;
     const patch: Record<string, unknown> = {};
     if (labels.length > 0) patch["labels"] = Object.fromEntries(labels);
-    if (found.metadata.annotations?.[attach] !== wanted[attach]) patch["annotations"] = { [attach]: wanted[attach] ?? null };
-    return Object.keys(patch).length > 0 ? await api.of(nodes).patch(name, "strategic", { metadata: patch }) : found;
+    if (found.metadata.annotations?.[attach] !== wanted[attach])
+      patch["annotations"] = { [attach]: wanted[attach] ?? null };
+    return Object.keys(patch).length > 0
+      ? await api.of(nodes).patch(name, "strategic", { metadata: patch })
+      : found;
   }
 
   async function update(api: ApiClient): Promise<void> {
@@ -175,17 +195,33 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     if (!standing) await present(api);
     for (let tries = 1; ; tries++) {
       if (!standing || stopping.signal.aborted) return;
-      const { conditions, events: changes } = nextConditions(standing.status?.conditions ?? [], last.health, clock.now(), identity.dialect);
-      const wanted: Partial<NodeStatus> = { ...withOthers(statusParts(identity, last.facts), standing.status?.capacity), conditions: [...conditions] };
+      const { conditions, events: changes } = nextConditions(
+        standing.status?.conditions ?? [],
+        last.health,
+        clock.now(),
+        identity.dialect,
+      );
+      const wanted: Partial<NodeStatus> = {
+        ...withOthers(statusParts(identity, last.facts), standing.status?.capacity),
+        conditions: [...conditions],
+      };
       if (identity.externalCloud && (standing.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
       const patch = statusPatch(standing.status ?? {}, wanted);
       if (!patch && clock.now() - toldAt < options.reportMilliseconds) return;
       const bootBefore = standing.status?.nodeInfo?.bootID;
       try {
-        standing = await api.of(nodes).patch(name, "strategic", { status: { ...patch, conditions } }, { subresource: "status" });
+        standing = await api
+          .of(nodes)
+          .patch(name, "strategic", { status: { ...patch, conditions } }, { subresource: "status" });
         toldAt = clock.now();
         const { bootId } = last.facts.machine;
-        if (bootBefore && bootBefore !== bootId) events.event(reference, "Warning", "Rebooted", `Node ${name} has been rebooted, boot id: ${bootId}`);
+        if (bootBefore && bootBefore !== bootId)
+          events.event(
+            reference,
+            "Warning",
+            "Rebooted",
+            `Node ${name} has been rebooted, boot id: ${bootId}`,
+          );
         tellChanges(changes);
         return;
       } catch (error) {
@@ -203,12 +239,24 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   }
 
   function tellChanges(reasons: readonly string[]): void {
-    for (const reason of reasons) events.event(reference, "Normal", reason, `Node ${name} status is now: ${reason}`);
+    for (const reason of reasons)
+      events.event(reference, "Normal", reason, `Node ${name} status is now: ${reason}`);
   }
 }
 
 /** What others say the node has, it has to give: only they know more of it. */
-function withOthers(parts: Omit<NodeStatus, "conditions">, standing: NodeStatus["capacity"]): Omit<NodeStatus, "conditions"> {
-  const others = Object.fromEntries(Object.entries(standing ?? {}).filter(([name]) => name.includes("/") && !(name in (parts.capacity ?? {}))));
-  return { ...parts, capacity: { ...others, ...parts.capacity }, allocatable: { ...others, ...parts.allocatable } };
+function withOthers(
+  parts: Omit<NodeStatus, "conditions">,
+  standing: NodeStatus["capacity"],
+): Omit<NodeStatus, "conditions"> {
+  const others = Object.fromEntries(
+    Object.entries(standing ?? {}).filter(
+      ([name]) => name.includes("/") && !(name in (parts.capacity ?? {})),
+    ),
+  );
+  return {
+    ...parts,
+    capacity: { ...others, ...parts.capacity },
+    allocatable: { ...others, ...parts.allocatable },
+  };
 }

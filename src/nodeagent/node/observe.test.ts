@@ -28,7 +28,12 @@ const observer = (more: Partial<ObserveOptions>) => {
     clock,
     log: silentLog,
     runtime: fakeRuntime({ clock }),
-    runtimeHealth: { version: () => undefined, troubles: () => ["the runtime rests"], check: async () => undefined, stop: () => undefined },
+    runtimeHealth: {
+      version: () => undefined,
+      troubles: () => ["the runtime rests"],
+      check: async () => undefined,
+      stop: () => undefined,
+    },
     hostname: "n1",
     addresses: { given: ["10.0.0.1"] },
     rootDirectory: tmpdir(),
@@ -59,7 +64,10 @@ test("local storage is among the capacity only where it is accounted for", async
 
 test("a threshold that is not reached any more is a pressure, and the runtime's troubles are the node's", async () => {
   const { health } = await look({ hardThresholds: { "memory.available": "1Pi" } });
-  assert.deepEqual([health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles], [true, false, false, ["the runtime rests"]]);
+  assert.deepEqual(
+    [health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles],
+    [true, false, false, ["the runtime rests"]],
+  );
 });
 
 const versions: [name: string, given: string, told: string][] = [
@@ -70,7 +78,8 @@ const versions: [name: string, given: string, told: string][] = [
   ["two numbers are enough", "24.0-ce", "24.0"],
   ["what is no version stays", "unknown", "unknown"],
 ];
-for (const [name, given, told] of versions) test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));
+for (const [name, given, told] of versions)
+  test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));
 
 test("a runtime that does not answer holds the node's status up for a moment, and what it said before still holds", async () => {
   const clock = virtualClock();
@@ -83,7 +92,8 @@ test("a runtime that does not answer holds the node's status up for a moment, an
   for (const method of methods) runtime.faults.hold(method);
   runtime.calls.length = 0;
   const later = names();
-  while (!methods.every((asked) => runtime.calls.some(({ method }) => method === asked))) await new Promise((resolve) => setImmediate(resolve));
+  while (!methods.every((asked) => runtime.calls.some(({ method }) => method === asked)))
+    await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(5000);
   assert.deepEqual(await later, before);
 });

@@ -37,7 +37,9 @@ const addressMilliseconds = 60_000;
 const patienceMilliseconds = 5000;
 
 /** Gives the function that node life asks again and again. The machine itself is read once. */
-export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
+export function nodeObserver(
+  options: ObserveOptions,
+): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
   const { clock, log, runtime, runtimeHealth } = options;
   const gauge = pressureGauge(options.hardThresholds, options.pressureTransitionMilliseconds);
   let machine: Machine | undefined;
@@ -48,13 +50,21 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     machine ??= await (options.machine ?? readMachine)();
     const disk = await filesystemOf(options.rootDirectory);
     const { maxPods, podsPerCore } = options;
-    const capacity = capacityOf(machine, { maxPods, podsPerCore, ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }) });
+    const capacity = capacityOf(machine, {
+      maxPods,
+      podsPerCore,
+      ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }),
+    });
     const [imagesDisk] = await Promise.all([imageDisk(disk), lookAtImages()]);
     const version = runtimeHealth.version();
     const facts: StatusFacts = {
       machine,
       capacity,
-      allocatable: allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
+      allocatable: allocatableOf(
+        capacity,
+        options.reserved,
+        options.reserveThresholds ? options.hardThresholds : {},
+      ),
       addresses: await ownAddresses(),
       hostname: options.hostname,
       runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",
@@ -69,11 +79,18 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
   /** Names are not looked up at every look. */
   async function ownAddresses(): Promise<readonly string[]> {
     if (!addresses || clock.now() - addresses.at > addressMilliseconds)
-      addresses = { at: clock.now(), found: await nodeAddresses({ ...options.addresses, hostname: options.hostname }) };
+      addresses = {
+        at: clock.now(),
+        found: await nodeAddresses({ ...options.addresses, hostname: options.hostname }),
+      };
     return addresses.found;
   }
 
-  async function pressures(machine_: Machine, disk: Filesystem, images_: Filesystem): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
+  async function pressures(
+    machine_: Machine,
+    disk: Filesystem,
+    images_: Filesystem,
+  ): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
     const { availableMemoryBytes, processes } = await momentOf();
     return gauge(
       {
@@ -108,7 +125,9 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
   /** Asks the runtime, but no longer than the node's status can wait: what was known before will do. */
   async function soon<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const cancel = clock.after(patienceMilliseconds, () => late.abort(new Error(`no answer within ${patienceMilliseconds} ms`)));
+    const cancel = clock.after(patienceMilliseconds, () =>
+      late.abort(new Error(`no answer within ${patienceMilliseconds} ms`)),
+    );
     try {
       return await ask(late.signal);
     } finally {
@@ -117,7 +136,10 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
   }
 }
 
-/** A release by its numbers, with what a well-formed version adds to three of them; what a packager added is left out. */
+/**
+ * A release by its numbers, with what a well-formed version adds to three of them; what a packager added is
+ * left out.
+ */
 export function plainVersion(text: string): string {
   const trimmed = text.trim().replace(/^v/, "");
   const wellFormed = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.test(trimmed);

@@ -9,14 +9,19 @@ import { type Shortage, requestsOf } from "./fit.ts";
 type Needs = ReadonlyMap<string, number>;
 
 /** The pods to end for `pod`. Throws when all that it may end would not be enough. */
-export function podsToPreempt(pod: Pod, others: readonly Pod[], lacking: readonly Shortage[], dialect: Dialect): Pod[] {
-  const needs: Needs = new Map(lacking.map(({ resource, requested, used, capacity }) => [resource, requested - (capacity - used)]));
+export function podsToPreempt(
+  pod: Pod,
+  others: readonly Pod[],
+  lacking: readonly Shortage[],
+  dialect: Dialect,
+): Pod[] {
+  const needs: Needs = new Map(
+    lacking.map(({ resource, requested, used, capacity }) => [resource, requested - (capacity - used)]),
+  );
   const yielding = others.filter((other) => mustYield(pod, other, dialect));
-  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map((quality: QosClass) => yielding.filter((other) => qosClass(other) === quality)) as [
-    Pod[],
-    Pod[],
-    Pod[],
-  ];
+  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map(
+    (quality: QosClass) => yielding.filter((other) => qosClass(other) === quality),
+  ) as [Pod[], Pod[], Pod[]];
   refuse(freed(needs, yielding));
   const ofMost = nearest(most, freed(needs, [...least, ...middle]));
   const ofMiddle = nearest(middle, freed(needs, [...least, ...ofMost]));
@@ -30,11 +35,15 @@ function mustYield(pod: Pod, other: Pod, dialect: Dialect): boolean {
   return own !== undefined && its !== undefined && Number(own) > Number(its);
 }
 
-const amountOf = (pod: Pod, resource: string): number => (resource === "pods" ? 1 : (requestsOf(pod).get(resource) ?? 0));
+const amountOf = (pod: Pod, resource: string): number =>
+  resource === "pods" ? 1 : (requestsOf(pod).get(resource) ?? 0);
 
 /** What is left of the needs without these pods. */
 function freed(needs: Needs, pods: readonly Pod[]): Needs {
-  const left = [...needs].map(([resource, amount]) => [resource, pods.reduce((rest, pod) => rest - amountOf(pod, resource), amount)] as const);
+  const left = [...needs].map(
+    ([resource, amount]) =>
+      [resource, pods.reduce((rest, pod) => rest - amountOf(pod, resource), amount)] as const,
+  );
   return new Map(left.filter(([, amount]) => amount > 0));
 }
 
@@ -59,7 +68,8 @@ function nearest(candidates: readonly Pod[], needs: Needs): Pod[] {
 /** Each need weighs the same, whatever its unit. */
 function distance(pod: Pod, needs: Needs): number {
   let sum = 0;
-  for (const [resource, amount] of needs) sum += (Math.max(0, amount - amountOf(pod, resource)) / amount) ** 2;
+  for (const [resource, amount] of needs)
+    sum += (Math.max(0, amount - amountOf(pod, resource)) / amount) ** 2;
   return sum;
 }
 

@@ -1,4 +1,5 @@
-// Whether the node runs short of memory, disk or process numbers, by its hard thresholds. A pressure ends only when it was away for a while.
+// Whether the node runs short of memory, disk or process numbers, by its hard thresholds. A pressure ends
+// only when it was away for a while.
 import { thresholdValue } from "./capacity.ts";
 
 /** What is left and what there is of it, by the signal's name. */
@@ -21,7 +22,10 @@ const conditionOf: Readonly<Record<string, keyof Pressures>> = {
 };
 
 /** Judges one reading after the other. */
-export function pressureGauge(thresholds: Readonly<Record<string, string>>, transitionMilliseconds: number): (signals: Signals, now: number) => Pressures {
+export function pressureGauge(
+  thresholds: Readonly<Record<string, string>>,
+  transitionMilliseconds: number,
+): (signals: Signals, now: number) => Pressures {
   const lastSeen = new Map<keyof Pressures, number>();
   return (signals, now) => {
     for (const [signal, threshold] of Object.entries(thresholds)) {
@@ -32,7 +36,12 @@ export function pressureGauge(thresholds: Readonly<Record<string, string>>, tran
       const least = thresholdValue(threshold, reading.capacity);
       if (least !== undefined && reading.available < least) lastSeen.set(condition, now);
     }
-    const isOn = (condition: keyof Pressures): boolean => now - (lastSeen.get(condition) ?? -Infinity) <= transitionMilliseconds;
-    return { memoryPressure: isOn("memoryPressure"), diskPressure: isOn("diskPressure"), pidPressure: isOn("pidPressure") };
+    const isOn = (condition: keyof Pressures): boolean =>
+      now - (lastSeen.get(condition) ?? -Infinity) <= transitionMilliseconds;
+    return {
+      memoryPressure: isOn("memoryPressure"),
+      diskPressure: isOn("diskPressure"),
+      pidPressure: isOn("pidPressure"),
+    };
   };
 }

@@ -5,7 +5,12 @@ import type { ContainerRuntime } from "#cri";
 import { runtimeHealth } from "./runtime-health.ts";
 
 type Condition = { type: string; status: boolean; reason: string; message: string };
-const condition = (type: string, status: boolean, reason = "", message = ""): Condition => ({ type, status, reason, message });
+const condition = (type: string, status: boolean, reason = "", message = ""): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+});
 const good = [condition("RuntimeReady", true), condition("NetworkReady", true)];
 
 function setUp() {
@@ -13,7 +18,12 @@ function setUp() {
   let answer: Condition[] | Error | Promise<never> = good;
   let changes = 0;
   const runtime = {
-    status: () => (answer instanceof Error ? Promise.reject(answer) : answer instanceof Promise ? answer : Promise.resolve({ conditions: answer })),
+    status: () =>
+      answer instanceof Error
+        ? Promise.reject(answer)
+        : answer instanceof Promise
+          ? answer
+          : Promise.resolve({ conditions: answer }),
     version: () => Promise.resolve({ runtimeName: "rt", runtimeVersion: "1.2" }),
   } as unknown as ContainerRuntime;
   const health = runtimeHealth({ runtime, clock, log: silentLog, onChange: () => changes++ });
@@ -33,9 +43,14 @@ test("a runtime is not ready before it was asked, and then by its own word", asy
 test("a network that is not ready is told in the runtime's words", async (t) => {
   const { health, answerWith } = setUp();
   t.after(() => health.stop());
-  answerWith([good[0]!, condition("NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized")]);
+  answerWith([
+    good[0]!,
+    condition("NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized"),
+  ]);
   await health.check();
-  assert.deepEqual(health.troubles(), ["container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized"]);
+  assert.deepEqual(health.troubles(), [
+    "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized",
+  ]);
 });
 
 test("a runtime that takes the question and never answers is down, too", async (t) => {

@@ -34,7 +34,8 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   let told = false;
   // One that does not answer at all is down as well, though nothing was heard of it that would say so.
   const isSilent = (): boolean => lastGoodAt !== undefined && clock.now() - lastGoodAt > patienceMilliseconds;
-  const troubles = (): string[] => [isSilent() ? down : runtimeTrouble, networkTrouble].filter((text) => text !== "");
+  const troubles = (): string[] =>
+    [isSilent() ? down : runtimeTrouble, networkTrouble].filter((text) => text !== "");
   let shown = troubles().join();
   const check = async (): Promise<void> => {
     try {
@@ -42,8 +43,13 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       version ??= await runtime.version(stopping.signal);
       const conditionOf = (type: string) => conditions.find((condition) => condition.type === type);
       const [ready, network] = [conditionOf("RuntimeReady"), conditionOf("NetworkReady")];
-      networkTrouble = network?.status ? "" : `container runtime network not ready: NetworkReady=false reason:${network?.reason ?? ""} message:${network?.message ?? ""}`;
-      if (!ready?.status) throw new Error(`container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`);
+      networkTrouble = network?.status
+        ? ""
+        : `container runtime network not ready: NetworkReady=false reason:${network?.reason ?? ""} message:${network?.message ?? ""}`;
+      if (!ready?.status)
+        throw new Error(
+          `container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`,
+        );
       lastGoodAt = clock.now();
       runtimeTrouble = "";
       told = false;

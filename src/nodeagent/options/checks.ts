@@ -17,31 +17,52 @@ const inMemory = (bytes: number): string => formatQuantity(quantityOf(bytes, 0, 
 
 export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   atStart("a container runtime is named", ({ containerRuntimeEndpoint: endpoint }, blame) => {
-    if (endpoint === "") blame(["containerRuntimeEndpoint"], "must be given, such as unix:///run/containerd/containerd.sock");
+    if (endpoint === "")
+      blame(["containerRuntimeEndpoint"], "must be given, such as unix:///run/containerd/containerd.sock");
   }),
-  atStart("the client configuration is there, or a way to get one", ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable }) => {
-    if (bootstrapOrchconfig !== "" && orchconfig === "")
-      blame(["bootstrapOrchconfig", "orchconfig"], "what is asked for is written to the file of --orchconfig, which must be named");
-    if (orchconfig === "" || isReadable(orchconfig)) return;
-    // With a client configuration in place, nobody needs to ask for one.
-    if (bootstrapOrchconfig === "") blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
-    else blame(["bootstrapOrchconfig"], `cannot be used yet: ${later.certificates}; put a client configuration into ${orchconfig}`);
-  }),
+  atStart(
+    "the client configuration is there, or a way to get one",
+    ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable }) => {
+      if (bootstrapOrchconfig !== "" && orchconfig === "")
+        blame(
+          ["bootstrapOrchconfig", "orchconfig"],
+          "what is asked for is written to the file of --orchconfig, which must be named",
+        );
+      if (orchconfig === "" || isReadable(orchconfig)) return;
+      // With a client configuration in place, nobody needs to ask for one.
+      if (bootstrapOrchconfig === "")
+        blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
+      else
+        blame(
+          ["bootstrapOrchconfig"],
+          `cannot be used yet: ${later.certificates}; put a client configuration into ${orchconfig}`,
+        );
+    },
+  ),
   atStart("webhooks have an API server to ask", (settings, blame) => {
     if (settings.orchconfig !== "") return;
     if (settings.authenticationTokenWebhook)
-      blame(["authenticationTokenWebhook", "orchconfig"], "webhook authentication asks the API server, and without a client configuration there is none");
+      blame(
+        ["authenticationTokenWebhook", "orchconfig"],
+        "webhook authentication asks the API server, and without a client configuration there is none",
+      );
     if (settings.authorizationMode === "Webhook")
-      blame(["authorizationMode", "orchconfig"], "webhook authorization asks the API server, and without a client configuration there is none");
+      blame(
+        ["authorizationMode", "orchconfig"],
+        "webhook authorization asks the API server, and without a client configuration there is none",
+      );
   }),
   check("a certificate and its key come together", ({ tlsCertFile, tlsPrivateKeyFile }, blame) => {
-    if ((tlsCertFile === "") !== (tlsPrivateKeyFile === "")) blame(["tlsCertFile", "tlsPrivateKeyFile"], "a certificate and its key must be given together");
+    if ((tlsCertFile === "") !== (tlsPrivateKeyFile === ""))
+      blame(["tlsCertFile", "tlsPrivateKeyFile"], "a certificate and its key must be given together");
   }),
   check("running once excludes serving", ({ runonce, enableServer }, blame) => {
-    if (runonce && enableServer) blame(["runonce", "enableServer"], "cannot be both on; an agent that runs once does not serve");
+    if (runonce && enableServer)
+      blame(["runonce", "enableServer"], "cannot be both on; an agent that runs once does not serve");
   }),
   check("a lock can be contended only if there is one", ({ exitOnLockContention, lockFile }, blame) => {
-    if (exitOnLockContention && lockFile === "") blame(["exitOnLockContention", "lockFile"], "there is no lock file to contend for");
+    if (exitOnLockContention && lockFile === "")
+      blame(["exitOnLockContention", "lockFile"], "there is no lock file to contend for");
   }),
   check("credential providers have both programs and a configuration", (settings, blame) => {
     if ((settings.imageCredentialProviderBinDir === "") !== (settings.imageCredentialProviderConfig === ""))
@@ -51,86 +72,137 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   check("enforcement has cgroups to act on", (settings, blame, { dialect }) => {
     const levels = settings.enforceNodeAllocatable;
     if (!settings.cgroupsPerQos && levels.some((level) => level !== "none"))
-      blame(["enforceNodeAllocatable", "cgroupsPerQos"], "nothing can be enforced without the cgroups per class");
+      blame(
+        ["enforceNodeAllocatable", "cgroupsPerQos"],
+        "nothing can be enforced without the cgroups per class",
+      );
     if (levels.includes("none") && levels.length > 1) blame(["enforceNodeAllocatable"], "none stands alone");
     if (levels.includes("system-reserved") && settings.systemReservedCgroup === "")
-      blame(["systemReservedCgroup", "enforceNodeAllocatable"], "must be given when system-reserved is enforced");
+      blame(
+        ["systemReservedCgroup", "enforceNodeAllocatable"],
+        "must be given when system-reserved is enforced",
+      );
     if (levels.includes("orch-reserved") && settings.orchReservedCgroup === "")
-      blame(["orchReservedCgroup", "enforceNodeAllocatable"], `must be given when ${dialect.spelling.word("orch-reserved")} is enforced`);
+      blame(
+        ["orchReservedCgroup", "enforceNodeAllocatable"],
+        `must be given when ${dialect.spelling.word("orch-reserved")} is enforced`,
+      );
   }),
   check("system cgroups have a root", ({ systemCgroups, cgroupRoot }, blame) => {
-    if (systemCgroups !== "" && cgroupRoot === "") blame(["systemCgroups", "cgroupRoot"], "a cgroup for system processes needs a root cgroup");
+    if (systemCgroups !== "" && cgroupRoot === "")
+      blame(["systemCgroups", "cgroupRoot"], "a cgroup for system processes needs a root cgroup");
   }),
   check("reserved CPUs go without reserved cgroups", (settings, blame) => {
-    if (settings.reservedCpus !== "" && settings.systemReservedCgroup !== "") blame(["reservedCpus", "systemReservedCgroup"], "cannot be given together");
-    if (settings.reservedCpus !== "" && settings.orchReservedCgroup !== "") blame(["reservedCpus", "orchReservedCgroup"], "cannot be given together");
+    if (settings.reservedCpus !== "" && settings.systemReservedCgroup !== "")
+      blame(["reservedCpus", "systemReservedCgroup"], "cannot be given together");
+    if (settings.reservedCpus !== "" && settings.orchReservedCgroup !== "")
+      blame(["reservedCpus", "orchReservedCgroup"], "cannot be given together");
   }),
   check("memory is reserved once per node and type", ({ reservedMemory }, blame) => {
     const seen = new Set<string>();
     for (const { numaNode, limits } of reservedMemory) {
       for (const type of Object.keys(limits)) {
-        if (seen.has(`${numaNode} ${type}`)) blame(["reservedMemory"], `NUMA node ${numaNode} has two reservations of ${type}`);
+        if (seen.has(`${numaNode} ${type}`))
+          blame(["reservedMemory"], `NUMA node ${numaNode} has two reservations of ${type}`);
         seen.add(`${numaNode} ${type}`);
       }
     }
   }),
   check("memory reserved per node adds up to the other reservations", (settings, blame) => {
     const { reservedMemory, orchReserved, systemReserved, evictionHard } = settings;
-    const perNode = reservedMemory.flatMap(({ limits }) => (limits["memory"] === undefined ? [] : [limits["memory"]]));
+    const perNode = reservedMemory.flatMap(({ limits }) =>
+      limits["memory"] === undefined ? [] : [limits["memory"]],
+    );
     if (perNode.length === 0) return;
     const kept = thresholdValue(evictionHard["memory.available"] ?? "0%", totalmem()) ?? 0;
-    const others = [orchReserved["memory"] ?? "0", systemReserved["memory"] ?? "0"].reduce((sum, amount) => sum + bytesOf(amount), kept);
+    const others = [orchReserved["memory"] ?? "0", systemReserved["memory"] ?? "0"].reduce(
+      (sum, amount) => sum + bytesOf(amount),
+      kept,
+    );
     const given = perNode.reduce((sum, amount) => sum + bytesOf(amount), 0);
     if (given !== others) {
-      blame(["reservedMemory"], `must add up to what is reserved otherwise plus the hard eviction threshold of memory.available: ${inMemory(given)} is not ${inMemory(others)}`);
+      blame(
+        ["reservedMemory"],
+        `must add up to what is reserved otherwise plus the hard eviction threshold of memory.available: ${inMemory(given)} is not ${inMemory(others)}`,
+      );
     }
   }),
   check("pods per core stay within the node's maximum", ({ podsPerCore, maxPods }, _blame, { warn }) => {
-    if (podsPerCore > maxPods) warn(`podsPerCore ${podsPerCore} is above maxPods ${maxPods}, which is what counts`);
+    if (podsPerCore > maxPods)
+      warn(`podsPerCore ${podsPerCore} is above maxPods ${maxPods}, which is what counts`);
   }),
 
   check("each soft threshold has a grace period", ({ evictionSoft, evictionSoftGracePeriod }, blame) => {
     for (const signal of Object.keys(evictionSoft)) {
-      if (evictionSoftGracePeriod[signal] === undefined) blame(["evictionSoft", "evictionSoftGracePeriod"], `${signal} needs a grace period`);
+      if (evictionSoftGracePeriod[signal] === undefined)
+        blame(["evictionSoft", "evictionSoftGracePeriod"], `${signal} needs a grace period`);
     }
   }),
-  check("image collection has room to work in", ({ imageGcHighThreshold: high, imageGcLowThreshold: low }, blame) => {
-    if (low >= high) blame(["imageGcLowThreshold", "imageGcHighThreshold"], "the low threshold must be less than the high one");
-  }),
-  check("images are pulled one at a time or several, not both", ({ maxParallelImagePulls: most, serializeImagePulls }, blame) => {
-    if (most !== undefined && most > 1 && serializeImagePulls)
-      blame(["maxParallelImagePulls", "serializeImagePulls"], "images cannot be pulled in parallel while pulls are one at a time");
-  }),
+  check(
+    "image collection has room to work in",
+    ({ imageGcHighThreshold: high, imageGcLowThreshold: low }, blame) => {
+      if (low >= high)
+        blame(
+          ["imageGcLowThreshold", "imageGcHighThreshold"],
+          "the low threshold must be less than the high one",
+        );
+    },
+  ),
+  check(
+    "images are pulled one at a time or several, not both",
+    ({ maxParallelImagePulls: most, serializeImagePulls }, blame) => {
+      if (most !== undefined && most > 1 && serializeImagePulls)
+        blame(
+          ["maxParallelImagePulls", "serializeImagePulls"],
+          "images cannot be pulled in parallel while pulls are one at a time",
+        );
+    },
+  ),
   check("packet marks differ", ({ iptablesDropBit, iptablesMasqueradeBit }, blame) => {
-    if (iptablesDropBit === iptablesMasqueradeBit) blame(["iptablesDropBit", "iptablesMasqueradeBit"], "must differ");
+    if (iptablesDropBit === iptablesMasqueradeBit)
+      blame(["iptablesDropBit", "iptablesMasqueradeBit"], "must differ");
   }),
   check("a log file has a size", ({ containerLogMaxSize }, blame) => {
     if (parseQuantity(containerLogMaxSize).value <= 0n) blame(["containerLogMaxSize"], "must be above zero");
   }),
 
   check("log queries have a handler", ({ enableSystemLogQuery, enableSystemLogHandler }, blame) => {
-    if (enableSystemLogQuery && !enableSystemLogHandler) blame(["enableSystemLogQuery", "enableSystemLogHandler"], "the query needs the handler");
+    if (enableSystemLogQuery && !enableSystemLogHandler)
+      blame(["enableSystemLogQuery", "enableSystemLogHandler"], "the query needs the handler");
   }),
   check("per-file verbosity is for text", ({ vmodule, loggingFormat }, blame) => {
-    if (vmodule.length > 0 && loggingFormat !== "text") blame(["vmodule", "loggingFormat"], "works with the text format only");
+    if (vmodule.length > 0 && loggingFormat !== "text")
+      blame(["vmodule", "loggingFormat"], "works with the text format only");
   }),
   check("policy options have their gates", (settings, blame, { enabled }) => {
     if (Object.keys(settings.topologyManagerPolicyOptions).length > 0 && !enabled("TopologyManager"))
       blame(["topologyManagerPolicyOptions", "featureGates"], "needs the feature gate TopologyManager");
-    if (Object.keys(settings.cpuManagerPolicyOptions).length > 0 && !enabled("CPUManager")) blame(["cpuManagerPolicyOptions", "featureGates"], "needs the feature gate CPUManager");
+    if (Object.keys(settings.cpuManagerPolicyOptions).length > 0 && !enabled("CPUManager"))
+      blame(["cpuManagerPolicyOptions", "featureGates"], "needs the feature gate CPUManager");
   }),
 
-  check("critical pods get a part of the shutdown", ({ shutdownGracePeriod: whole, shutdownGracePeriodCriticalPods: part }, blame) => {
-    if (part > 0 && part >= whole) blame(["shutdownGracePeriodCriticalPods", "shutdownGracePeriod"], "the part for critical pods must be less than the whole");
-  }),
+  check(
+    "critical pods get a part of the shutdown",
+    ({ shutdownGracePeriod: whole, shutdownGracePeriodCriticalPods: part }, blame) => {
+      if (part > 0 && part >= whole)
+        blame(
+          ["shutdownGracePeriodCriticalPods", "shutdownGracePeriod"],
+          "the part for critical pods must be less than the whole",
+        );
+    },
+  ),
   check("shutdown is by priority or not", (settings, blame, { enabled }) => {
     const byPriority = settings.shutdownGracePeriodByPodPriority.length > 0;
     if (byPriority && (settings.shutdownGracePeriod > 0 || settings.shutdownGracePeriodCriticalPods > 0))
       blame(["shutdownGracePeriodByPodPriority", "shutdownGracePeriod"], "cannot be given together");
     if (byPriority && !enabled("GracefulNodeShutdownBasedOnPodPriority"))
-      blame(["shutdownGracePeriodByPodPriority"], "needs the feature gate GracefulNodeShutdownBasedOnPodPriority");
+      blame(
+        ["shutdownGracePeriodByPodPriority"],
+        "needs the feature gate GracefulNodeShutdownBasedOnPodPriority",
+      );
   }),
   check("what is insecure is told", ({ tlsCipherSuites }, _blame, { warn }) => {
-    for (const name of tlsCipherSuites.filter(isInsecureCipherSuite)) warn(`tlsCipherSuites: ${name} is insecure`);
+    for (const name of tlsCipherSuites.filter(isInsecureCipherSuite))
+      warn(`tlsCipherSuites: ${name} is insecure`);
   }),
 ];

@@ -1,13 +1,32 @@
 // Networking, registries, the API server as seen from the agent; shutdown of the node.
 
 import type { Dialect } from "#dialect";
-import { above, atLeast, between, bool, duration, each, fileOption, int, int32, ip, listOf, maybe, oneOf, option, section, strings, text } from "#options";
+import {
+  above,
+  atLeast,
+  between,
+  bool,
+  duration,
+  each,
+  fileOption,
+  int,
+  int32,
+  ip,
+  listOf,
+  maybe,
+  oneOf,
+  option,
+  section,
+  strings,
+  text,
+} from "#options";
 import { inFile, later } from "./later.ts";
 import { priorityGraces } from "./types.ts";
 
 const uncertainSysctls = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.", "net."];
 function sysctlProblem(name: string): string | undefined {
-  if (!/^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9][-_a-z0-9]*[a-z0-9]?)*([./]?\*)?$/.test(name)) return "must be a sysctl or a pattern that ends in *";
+  if (!/^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9][-_a-z0-9]*[a-z0-9]?)*([./]?\*)?$/.test(name))
+    return "must be a sysctl or a pattern that ends in *";
   return uncertainSysctls.some((group) => name.replaceAll("/", ".").startsWith(group))
     ? undefined
     : "must be of the groups kernel.shm*, kernel.msg*, kernel.sem, fs.mqueue.* or net.*, which the kernel keeps apart per pod";
@@ -26,7 +45,13 @@ export const networkSection = (dialect: Dialect) => {
       default: [],
       doc: "Name servers of pods with dnsPolicy ClusterFirst. All must know the same names: which one is asked is not fixed.",
     }),
-    option({ flag: "cluster-domain", ...moved("clusterDomain"), type: text, default: "", doc: "Domain of the cluster, which containers search besides the host's." }),
+    option({
+      flag: "cluster-domain",
+      ...moved("clusterDomain"),
+      type: text,
+      default: "",
+      doc: "Domain of the cluster, which containers search besides the host's.",
+    }),
     option({
       flag: "resolv-conf",
       ...moved("resolvConf"),
@@ -110,9 +135,29 @@ export const networkSection = (dialect: Dialect) => {
       fromFlag: orElse(100),
       doc: "Events at once, within --event-qps; 0 takes 100.",
     }),
-    option({ flag: "registry-qps", ...moved("registryPullQPS"), type: int32, default: 5, check: atLeast(0), doc: "Image pulls per second; 0 is no limit." }),
-    option({ flag: "registry-burst", ...moved("registryBurst"), type: int32, default: 10, check: atLeast(0), doc: "Image pulls at once, if --registry-qps sets a limit." }),
-    option({ flag: "serialize-image-pulls", ...moved("serializeImagePulls"), type: bool, default: true, doc: "Pull one image at a time." }),
+    option({
+      flag: "registry-qps",
+      ...moved("registryPullQPS"),
+      type: int32,
+      default: 5,
+      check: atLeast(0),
+      doc: "Image pulls per second; 0 is no limit.",
+    }),
+    option({
+      flag: "registry-burst",
+      ...moved("registryBurst"),
+      type: int32,
+      default: 10,
+      check: atLeast(0),
+      doc: "Image pulls at once, if --registry-qps sets a limit.",
+    }),
+    option({
+      flag: "serialize-image-pulls",
+      ...moved("serializeImagePulls"),
+      type: bool,
+      default: true,
+      doc: "Pull one image at a time.",
+    }),
     fileOption({
       config: "maxParallelImagePulls",
       type: maybe(int32),
@@ -120,7 +165,14 @@ export const networkSection = (dialect: Dialect) => {
       check: (value) => (value !== undefined && value < 1 ? "must be above 0" : undefined),
       doc: "Images pulled at the same time; no limit when not set. Not together with serializeImagePulls.",
     }),
-    option({ flag: "max-open-files", ...moved("maxOpenFiles"), type: int, default: 1_000_000, check: atLeast(0), doc: "Files the agent may have open." }),
+    option({
+      flag: "max-open-files",
+      ...moved("maxOpenFiles"),
+      type: int,
+      default: 1_000_000,
+      check: atLeast(0),
+      doc: "Files the agent may have open.",
+    }),
     option({
       flag: "node-status-update-frequency",
       ...moved("nodeStatusUpdateFrequency"),
@@ -134,10 +186,19 @@ export const networkSection = (dialect: Dialect) => {
       type: duration,
       default: 300_000,
       check: above(0),
-      derive: (look) => (look.isSet("nodeStatusUpdateFrequency") ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" } : undefined),
+      derive: (look) =>
+        look.isSet("nodeStatusUpdateFrequency")
+          ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" }
+          : undefined,
       doc: "How often an unchanged status is posted all the same. Follows nodeStatusUpdateFrequency when only that is set.",
     }),
-    fileOption({ config: "nodeLeaseDurationSeconds", type: int32, default: 40, check: above(0), doc: "Seconds that the node's lease is good for; it is renewed every 10 s." }),
+    fileOption({
+      config: "nodeLeaseDurationSeconds",
+      type: int32,
+      default: 40,
+      check: above(0),
+      doc: "Seconds that the node's lease is good for; it is renewed every 10 s.",
+    }),
     option({
       flag: "node-status-max-images",
       ...moved("nodeStatusMaxImages"),
@@ -157,7 +218,8 @@ export const networkSection = (dialect: Dialect) => {
   ]);
 };
 
-const wholeSeconds = (value: number): string | undefined => (value < 0 || (value > 0 && value < 1000) ? "must be 0 or at least 1s" : undefined);
+const wholeSeconds = (value: number): string | undefined =>
+  value < 0 || (value > 0 && value < 1000) ? "must be 0 or at least 1s" : undefined;
 
 export const shutdownSection = () =>
   section("Shutdown", [
@@ -183,7 +245,8 @@ export const shutdownSection = () =>
       config: "shutdownGracePeriodByPodPriority",
       type: priorityGraces,
       default: [],
-      check: (list) => (list.some((item) => item.shutdownGracePeriodSeconds < 0) ? "seconds must not be negative" : undefined),
+      check: (list) =>
+        list.some((item) => item.shutdownGracePeriodSeconds < 0) ? "seconds must not be negative" : undefined,
       gate: "GracefulNodeShutdown",
       notYet: later.shutdown,
       doc: "Grace per priority, each from its value up to the next; instead of the two settings above.",

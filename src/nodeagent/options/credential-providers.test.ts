@@ -10,7 +10,9 @@ const provider = `providers:\n- name: ecr\n  apiVersion: ${apiVersionOf(dialect,
 const read = async (text: string) => credentialProvidersFrom(await parseConfigFile("p.yaml", text), dialect);
 
 test("a provider is read whole", async () => {
-  const { providers, problems } = await read(`${head}${provider}  args: [get]\n  env: [{name: A, value: b}]\n`);
+  const { providers, problems } = await read(
+    `${head}${provider}  args: [get]\n  env: [{name: A, value: b}]\n`,
+  );
   assert.deepEqual(problems, []);
   assert.deepEqual(providers[0]?.defaultCacheDuration, 12 * 3_600_000);
   assert.deepEqual(providers[0]?.env, [{ name: "A", value: "b" }]);
@@ -20,15 +22,32 @@ const wrong: [name: string, text: string, problem: RegExp][] = [
   ["no providers", head, /providers: is required/],
   ["an empty list", `${head}providers: []\n`, /at least one/],
   ["an unknown field", `${head}${provider}  argz: []\n`, /p\.yaml:\d+: providers\[0\]\.argz: unknown field/],
-  ["a program with a slash", head + provider.replace("name: ecr", "name: a/b"), /p\.yaml:4: providers\[0\]\.name: "a\/b" must be the name of a program/],
-  ["a glob in the path", head + provider.replace("*.registry.example", "r.example/*"), /may have \* in the domain only/],
-  ["no cache duration", head + provider.replace("  defaultCacheDuration: 12h\n", ""), /defaultCacheDuration: is required/],
-  ["a wrong version", head + provider.replace(/apiVersion: .*\n/, "apiVersion: v1\n"), /providers\[0\]\.apiVersion: "v1" must be/],
+  [
+    "a program with a slash",
+    head + provider.replace("name: ecr", "name: a/b"),
+    /p\.yaml:4: providers\[0\]\.name: "a\/b" must be the name of a program/,
+  ],
+  [
+    "a glob in the path",
+    head + provider.replace("*.registry.example", "r.example/*"),
+    /may have \* in the domain only/,
+  ],
+  [
+    "no cache duration",
+    head + provider.replace("  defaultCacheDuration: 12h\n", ""),
+    /defaultCacheDuration: is required/,
+  ],
+  [
+    "a wrong version",
+    head + provider.replace(/apiVersion: .*\n/, "apiVersion: v1\n"),
+    /providers\[0\]\.apiVersion: "v1" must be/,
+  ],
   ["a name given twice", `${head}${provider}${provider.replace("providers:\n", "")}`, /"ecr" is named twice/],
   ["a variable without value", `${head}${provider}  env: [{name: A}]\n`, /env\[0\]\.value: is required/],
 ];
 for (const [name, text, problem] of wrong) {
-  test(`${name} is told with its line`, async () => assert.match((await read(text)).problems.join("\n"), problem));
+  test(`${name} is told with its line`, async () =>
+    assert.match((await read(text)).problems.join("\n"), problem));
 }
 
 const matches: [pattern: string, image: string, is: boolean][] = [
@@ -47,5 +66,6 @@ const matches: [pattern: string, image: string, is: boolean][] = [
   ["registry.example", "registryxexample/app", false],
 ];
 for (const [pattern, image, is] of matches) {
-  test(`${pattern} ${is ? "means" : "does not mean"} ${image}`, () => assert.equal(imageMatches(pattern, image), is));
+  test(`${pattern} ${is ? "means" : "does not mean"} ${image}`, () =>
+    assert.equal(imageMatches(pattern, image), is));
 }

@@ -5,7 +5,12 @@ import { between, bool, duration, int32, notNegative, option, section } from "#o
 import { inFile, later } from "./later.ts";
 import { gracePeriods, reclaims, thresholds } from "./types.ts";
 
-const hard = { "memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%" };
+const hard = {
+  "memory.available": "100Mi",
+  "nodefs.available": "10%",
+  "nodefs.inodesFree": "5%",
+  "imagefs.available": "15%",
+};
 
 export const evictionSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });

@@ -27,7 +27,12 @@ export const identitySection = (dialect: Dialect) =>
       default: "",
       doc: "Write the settled configuration to this file (JSON if it ends in .json, else YAML; - is standard output) and quit.",
     }),
-    option({ flag: "orchconfig", type: file, default: "", doc: "Client configuration for reaching the API server. Without it the agent runs standalone." }),
+    option({
+      flag: "orchconfig",
+      type: file,
+      default: "",
+      doc: "Client configuration for reaching the API server. Without it the agent runs standalone.",
+    }),
     option({
       flag: "bootstrap-orchconfig",
       type: file,
@@ -38,7 +43,10 @@ export const identitySection = (dialect: Dialect) =>
       flag: "hostname-override",
       type: text,
       default: "",
-      check: (value) => (value === "" || isNodeName(value) ? undefined : "must be a node name: lower-case letters, digits, - and ."),
+      check: (value) =>
+        value === "" || isNodeName(value)
+          ? undefined
+          : "must be a node name: lower-case letters, digits, - and .",
       doc: "Name of the node instead of the host name. With --cloud-provider the provider decides.",
     }),
     option({
@@ -91,7 +99,10 @@ export const identitySection = (dialect: Dialect) =>
       type: text,
       default: "",
       deprecated: "it will be removed in 1.24 or later",
-      check: (value) => (value === "" || value === "external" ? undefined : `${later.cloud}; external is for one that runs outside`),
+      check: (value) =>
+        value === "" || value === "external"
+          ? undefined
+          : `${later.cloud}; external is for one that runs outside`,
       doc: "Cloud provider, which then decides the node's name; empty for none, external for one that runs elsewhere.",
     }),
     option({
@@ -118,16 +129,38 @@ export const identitySection = (dialect: Dialect) =>
       notYet: later.credentials,
       doc: "Directory of the programs that provide image credentials.",
     }),
-    option({ flag: "image-credential-provider-config", type: file, default: "", readable: true, notYet: later.credentials, doc: "Configuration file of those programs." }),
-    option({ flag: "root-dir", type: directory, default: dialect.paths.agentRoot, doc: "Directory of the agent's files, volumes among them." }),
+    option({
+      flag: "image-credential-provider-config",
+      type: file,
+      default: "",
+      readable: true,
+      notYet: later.credentials,
+      doc: "Configuration file of those programs.",
+    }),
+    option({
+      flag: "root-dir",
+      type: directory,
+      default: dialect.paths.agentRoot,
+      doc: "Directory of the agent's files, volumes among them.",
+    }),
     option({
       flag: "cert-dir",
       type: directory,
       default: dialect.paths.agentCertificates,
       doc: "Directory of TLS certificates. Not used when --tls-cert-file and --tls-private-key-file are given.",
     }),
-    option({ flag: "lock-file", type: text, default: "", doc: "Alpha. File that is locked while the agent runs." }),
-    option({ flag: "exit-on-lock-contention", type: bool, default: false, doc: "Quit when another process wants the lock file." }),
+    option({
+      flag: "lock-file",
+      type: text,
+      default: "",
+      doc: "Alpha. File that is locked while the agent runs.",
+    }),
+    option({
+      flag: "exit-on-lock-contention",
+      type: bool,
+      default: false,
+      doc: "Quit when another process wants the lock file.",
+    }),
     option({
       flag: "runonce",
       config: "runOnce",
@@ -145,11 +178,14 @@ export const identitySection = (dialect: Dialect) =>
     }),
   ]);
 
-const isNodeName = (value: string): boolean => value.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(value);
+const isNodeName = (value: string): boolean =>
+  value.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(value);
 
 function nodeIpProblem(addresses: readonly string[]): string | undefined {
   const families = addresses.map((address) => isIP(address));
   if (families.includes(0)) return `${addresses[families.indexOf(0)]} is no IP address`;
   if (addresses.length > 2) return "at most two addresses may be given";
-  return addresses.length === 2 && families[0] === families[1] ? "two addresses must be of different IP families" : undefined;
+  return addresses.length === 2 && families[0] === families[1]
+    ? "two addresses must be of different IP families"
+    : undefined;
 }

@@ -3,7 +3,10 @@
 import { isLabelValue, isQualifiedName } from "#base";
 import type { Dialect } from "#dialect";
 
-export function labelsProblem(labels: Readonly<Record<string, string>>, dialect: Dialect): string | undefined {
+export function labelsProblem(
+  labels: Readonly<Record<string, string>>,
+  dialect: Dialect,
+): string | undefined {
   const wrong: string[] = [];
   for (const [key, value] of Object.entries(labels)) {
     if (!isQualifiedName(key)) wrong.push(`${JSON.stringify(key)} is no label name`);

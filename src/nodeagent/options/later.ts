@@ -1,4 +1,5 @@
-// Settings whose mechanism is not there yet are checked, and refused when turned on: nothing is silently ignored.
+// Settings whose mechanism is not there yet are checked, and refused when turned on: nothing is silently
+// ignored.
 
 import type { Dialect } from "#dialect";
 
@@ -21,4 +22,5 @@ export const later = {
 } as const;
 
 /** The advice of a flag that has moved to the configuration file. */
-export const inFile = (path: string, dialect: Dialect): string => `set ${dialect.spelling.field(path)} in the file of --config instead`;
+export const inFile = (path: string, dialect: Dialect): string =>
+  `set ${dialect.spelling.field(path)} in the file of --config instead`;

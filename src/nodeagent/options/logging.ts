@@ -43,7 +43,13 @@ export const loggingSection = (dialect: Dialect) => {
       doc: "Longest time between two flushes of the log.",
     }),
     verbosityOption({ config: "logging.verbosity" }),
-    option({ flag: "vmodule", config: "logging.vmodule", type: verboseModules, default: [], doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only." }),
+    option({
+      flag: "vmodule",
+      config: "logging.vmodule",
+      type: verboseModules,
+      default: [],
+      doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only.",
+    }),
     option({
       flag: "log-json-split-stream",
       ...moved("logging.options.json.splitStream"),

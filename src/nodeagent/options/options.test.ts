@@ -12,11 +12,27 @@ import { cpusOf } from "./types.ts";
 
 const present = (path: string): boolean => !path.includes("absent");
 const flags = ["--container-runtime-endpoint=unix:///run/x.sock"];
-const usual = { authentication: { anonymous: { enabled: true }, webhook: { enabled: false } }, authorization: { mode: "AlwaysAllow" } };
+const usual = {
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: "AlwaysAllow" },
+};
 
-async function run({ argv = [], file, dialect = dialects.orch }: { argv?: readonly string[]; file?: Record<string, unknown>; dialect?: typeof dialects.orch }) {
-  const head = { apiVersion: apiVersionOf(dialect, { group: "nodeagent.config", branded: true, version: "v1beta1" }), kind: dialect.spelling.word("NodeAgentConfiguration") };
-  const files = file ? [await parseConfigFile("config.yaml", JSON.stringify({ ...head, ...usual, ...file }))] : [];
+async function run({
+  argv = [],
+  file,
+  dialect = dialects.orch,
+}: {
+  argv?: readonly string[];
+  file?: Record<string, unknown>;
+  dialect?: typeof dialects.orch;
+}) {
+  const head = {
+    apiVersion: apiVersionOf(dialect, { group: "nodeagent.config", branded: true, version: "v1beta1" }),
+    kind: dialect.spelling.word("NodeAgentConfiguration"),
+  };
+  const files = file
+    ? [await parseConfigFile("config.yaml", JSON.stringify({ ...head, ...usual, ...file }))]
+    : [];
   return settle(nodeagentOptions(dialect), [...flags, ...argv], { files, readable: present });
 }
 
@@ -27,14 +43,24 @@ test("a runtime is all that an agent needs", async () => {
 });
 
 test("the four security defaults differ with a file", async () => {
-  const pick = ({ readOnlyPort, anonymousAuth, authenticationTokenWebhook, authorizationMode }: Awaited<ReturnType<typeof run>>["values"]): unknown[] => [
+  const pick = ({
+    readOnlyPort,
+    anonymousAuth,
+    authenticationTokenWebhook,
+    authorizationMode,
+  }: Awaited<ReturnType<typeof run>>["values"]): unknown[] => [
     readOnlyPort,
     anonymousAuth,
     authenticationTokenWebhook,
     authorizationMode,
   ];
   assert.deepEqual(pick((await run({})).values), [10255, true, false, "AlwaysAllow"]);
-  assert.deepEqual(pick((await run({ file: { authentication: null, authorization: null }, argv: ["--orchconfig=x"] })).values), [0, false, true, "Webhook"]);
+  assert.deepEqual(
+    pick(
+      (await run({ file: { authentication: null, authorization: null }, argv: ["--orchconfig=x"] })).values,
+    ),
+    [0, false, true, "Webhook"],
+  );
 });
 
 /** Refused with a message that names these; the setting is given by flag or in the file. */
@@ -69,19 +95,34 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--cpu-manager-policy=static", ["cpuManagerPolicy", "cannot be used yet"]],
   ["--memory-manager-policy=static", ["memoryManagerPolicy", "cannot be used yet"]],
   ["--cpu-manager-policy=static --feature-gates=CPUManager=false", ["CPUManager", "locked"]],
-  ["--memory-manager-policy=Static --feature-gates=MemoryManager=false", ["memoryManagerPolicy", "feature gate MemoryManager"]],
-  ["--cpu-manager-policy-options=full-pcpus-only=true --feature-gates=CPUManagerPolicyOptions=false", ["cpuManagerPolicyOptions", "feature gate CPUManagerPolicyOptions"]],
+  [
+    "--memory-manager-policy=Static --feature-gates=MemoryManager=false",
+    ["memoryManagerPolicy", "feature gate MemoryManager"],
+  ],
+  [
+    "--cpu-manager-policy-options=full-pcpus-only=true --feature-gates=CPUManagerPolicyOptions=false",
+    ["cpuManagerPolicyOptions", "feature gate CPUManagerPolicyOptions"],
+  ],
   ["--cpu-manager-reconcile-period=5s", ["cpuManagerReconcilePeriod", "cannot be used yet"]],
-  ["--topology-manager-policy=sometimes", ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"]],
+  [
+    "--topology-manager-policy=sometimes",
+    ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"],
+  ],
   ["--topology-manager-policy=restricted", ["topologyManagerPolicy", "cannot be used yet"]],
   ["--contention-profiling", ["enableContentionProfiling", "cannot be used yet"]],
-  [{ enableContentionProfiling: true, enableDebuggingHandlers: false }, ["enableContentionProfiling", "cannot be used yet"]],
+  [
+    { enableContentionProfiling: true, enableDebuggingHandlers: false },
+    ["enableContentionProfiling", "cannot be used yet"],
+  ],
   ["--volume-plugin-dir=/x", ["volumePluginDir", "cannot be used yet"]],
   ["--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi", ["reservedMemory", "2Gi", "100Mi"]],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
   ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],
   ["--logging-format=xml", ["--logging-format"]],
-  ["--logging-format=json --feature-gates=LoggingBetaOptions=false", ["--logging-format", "feature gate LoggingBetaOptions"]],
+  [
+    "--logging-format=json --feature-gates=LoggingBetaOptions=false",
+    ["--logging-format", "feature gate LoggingBetaOptions"],
+  ],
   ["--orch-api-content-type=text/plain", ["--orch-api-content-type"]],
   ["--runonce=true", ["--runonce", "--enable-server"]],
   ["--authorization-mode=Sometimes", ["--authorization-mode"]],
@@ -103,7 +144,10 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--system-cgroups=/x", ["systemCgroups", "cgroupRoot"]],
   ["--client-ca-file=absent.crt", ["absent.crt"]],
   ["--orchconfig=absent.conf", ["absent.conf"]],
-  ["--orchconfig=absent.conf --bootstrap-orchconfig=b.conf", ["--bootstrap-orchconfig", "cannot be used yet", "absent.conf"]],
+  [
+    "--orchconfig=absent.conf --bootstrap-orchconfig=b.conf",
+    ["--bootstrap-orchconfig", "cannot be used yet", "absent.conf"],
+  ],
   ["--bootstrap-orchconfig=b.conf", ["--bootstrap-orchconfig", "--orchconfig"]],
   ["--container-log-max-files=1", ["containerLogMaxFiles"]],
   ["--container-log-max-size=-1Mi", ["containerLogMaxSize"]],
@@ -122,36 +166,60 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ podsPerCore: -1 }, ["podsPerCore"]],
   [{ nodeStatusMaxImages: -2 }, ["nodeStatusMaxImages"]],
   [{ nodeLeaseDurationSeconds: 0 }, ["nodeLeaseDurationSeconds"]],
-  [{ cpuCFSQuotaPeriod: "2s", featureGates: { CustomCPUCFSQuotaPeriod: true } }, ["cpuCFSQuotaPeriod", "1ms to 1s"]],
+  [
+    { cpuCFSQuotaPeriod: "2s", featureGates: { CustomCPUCFSQuotaPeriod: true } },
+    ["cpuCFSQuotaPeriod", "1ms to 1s"],
+  ],
   [{ cpuCFSQuotaPeriod: "50ms" }, ["CustomCPUCFSQuotaPeriod"]],
   [{ maxParallelImagePulls: 3 }, ["maxParallelImagePulls", "serializeImagePulls"]],
   [{ maxParallelImagePulls: 0, serializeImagePulls: false }, ["maxParallelImagePulls"]],
   [{ shutdownGracePeriod: "500ms" }, ["shutdownGracePeriod"]],
-  [{ shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "10s" }, ["shutdownGracePeriodCriticalPods", "less than the whole"]],
   [
-    { shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }], featureGates: { GracefulNodeShutdown: false } },
+    { shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "10s" },
+    ["shutdownGracePeriodCriticalPods", "less than the whole"],
+  ],
+  [
+    {
+      shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }],
+      featureGates: { GracefulNodeShutdown: false },
+    },
     ["shutdownGracePeriodByPodPriority", "feature gate GracefulNodeShutdown"],
   ],
   [
-    { shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }], shutdownGracePeriod: "10s" },
+    {
+      shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }],
+      shutdownGracePeriod: "10s",
+    },
     ["shutdownGracePeriodByPodPriority", "cannot be given together"],
   ],
-  [{ shutdownGracePeriodByPodPriority: [{ priority: 1 }] }, ["shutdownGracePeriodByPodPriority[0].shutdownGracePeriodSeconds"]],
-  [{ shutdownGracePeriodByPodPriority: [{ shutdownGracePeriodSeconds: 1 }] }, ["shutdownGracePeriodByPodPriority[0].priority"]],
+  [
+    { shutdownGracePeriodByPodPriority: [{ priority: 1 }] },
+    ["shutdownGracePeriodByPodPriority[0].shutdownGracePeriodSeconds"],
+  ],
+  [
+    { shutdownGracePeriodByPodPriority: [{ shutdownGracePeriodSeconds: 1 }] },
+    ["shutdownGracePeriodByPodPriority[0].priority"],
+  ],
   [{ orchAPIBurst: -1 }, ["orchAPIBurst"]],
   [{ orchAPIQPS: -1 }, ["orchAPIQPS"]],
   [{ memorySwap: { swapBehavior: "LimitedSwap" } }, ["memorySwap", "NodeSwap"]],
   [{ memorySwap: { swapBehavior: "Some" } }, ["memorySwap.swapBehavior"]],
   [{ hairpinMode: "x" }, ["hairpinMode"]],
   [{ reservedSystemCPUs: "0", systemReservedCgroup: "/x" }, ["reservedSystemCPUs", "systemReservedCgroup"]],
-  [{ reservedMemory: [{ numaNode: 0, limits: { cpu: "1" } }] }, ["reservedMemory[0].limits[cpu]", "limit type"]],
+  [
+    { reservedMemory: [{ numaNode: 0, limits: { cpu: "1" } }] },
+    ["reservedMemory[0].limits[cpu]", "limit type"],
+  ],
   [{ reservedMemory: [{ numaNode: 0, limits: { memory: "0" } }] }, ["reservedMemory[0].limits[memory]"]],
   [{ reservedMemory: [{ limits: { memory: "1Gi" } }] }, ["reservedMemory[0].numaNode"]],
   [{ configMapAndSecretChangeDetectionStrategy: "Poll" }, ["configMapAndSecretChangeDetectionStrategy"]],
   [{ registerWithTaints: [{ key: "k", effect: "Sometimes" }] }, ["registerWithTaints[0].effect"]],
   [{ logging: { format: "xml" } }, ["logging.format"]],
   [{ logging: { format: "json", vmodule: [{ filePattern: "a", verbosity: 1 }] } }, ["logging.vmodule"]],
-  [{ logging: { options: { json: { splitStream: true } } } }, ["logging.options.json.splitStream", "LoggingAlphaOptions"]],
+  [
+    { logging: { options: { json: { splitStream: true } } } },
+    ["logging.options.json.splitStream", "LoggingAlphaOptions"],
+  ],
   [{ tracing: { samplingRatePerMillion: -1 } }, ["tracing.samplingRatePerMillion"]],
   [{ enableSystemLogQuery: true }, ["enableSystemLogQuery", "NodeLogQuery"]],
   [{ topologyManagerPolicyOptions: { a: "b" } }, ["topologyManagerPolicyOptions"]],
@@ -166,7 +234,9 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
 ];
 for (const [given, named] of refused) {
   test(`${typeof given === "string" ? given : JSON.stringify(given)} is refused by name`, async () => {
-    const { errors } = await run(typeof given === "string" ? { argv: given.split(/ (?=--)/) } : { file: given });
+    const { errors } = await run(
+      typeof given === "string" ? { argv: given.split(/ (?=--)/) } : { file: given },
+    );
     assert.notEqual(errors.length, 0);
     for (const name of named) assert.ok(errors.join("\n").includes(name), `${name} in ${errors.join("\n")}`);
   });
@@ -211,14 +281,32 @@ test("flags that moved to the file say where", async () => {
 });
 
 test("where there is a client configuration, that for asking for one is not used, and need not be there", async () => {
-  assert.deepEqual((await run({ argv: ["--orchconfig=x.conf", "--bootstrap-orchconfig=absent.conf"] })).errors, []);
+  assert.deepEqual(
+    (await run({ argv: ["--orchconfig=x.conf", "--bootstrap-orchconfig=absent.conf"] })).errors,
+    [],
+  );
 });
 
 test("flags that are to go still work, and say so", async () => {
-  const given = ["--cloud-provider=external", "--cloud-config=/x", "--experimental-allocatable-ignore-eviction", "--experimental-mounter-path=/bin/mount"];
+  const given = [
+    "--cloud-provider=external",
+    "--cloud-config=/x",
+    "--experimental-allocatable-ignore-eviction",
+    "--experimental-mounter-path=/bin/mount",
+  ];
   const settled = await run({ argv: given });
-  assert.equal(settled.warnings.filter((line) => line.includes("it will be removed in 1.24 or later")).length, 4);
-  assert.deepEqual([settled.values.cloudProvider, settled.values.experimentalAllocatableIgnoreEviction, settled.values.experimentalMounterPath], ["external", true, "/bin/mount"]);
+  assert.equal(
+    settled.warnings.filter((line) => line.includes("it will be removed in 1.24 or later")).length,
+    4,
+  );
+  assert.deepEqual(
+    [
+      settled.values.cloudProvider,
+      settled.values.experimentalAllocatableIgnoreEviction,
+      settled.values.experimentalMounterPath,
+    ],
+    ["external", true, "/bin/mount"],
+  );
   assert.ok(
     settled.errors.every((line) => line.includes("no cloud provider is built in")),
     settled.errors.join(),
@@ -227,28 +315,48 @@ test("flags that are to go still work, and say so", async () => {
 
 test("images are asked for where containers are, unless another address is given", async () => {
   assert.equal((await run({})).values.imageServiceEndpoint, "unix:///run/x.sock");
-  assert.equal((await run({ file: { containerRuntimeEndpoint: "unix:///run/y.sock" } })).values.imageServiceEndpoint, "unix:///run/x.sock");
-  assert.equal((await run({ argv: ["--image-service-endpoint=unix:///run/z.sock"] })).values.imageServiceEndpoint, "unix:///run/z.sock");
+  assert.equal(
+    (await run({ file: { containerRuntimeEndpoint: "unix:///run/y.sock" } })).values.imageServiceEndpoint,
+    "unix:///run/x.sock",
+  );
+  assert.equal(
+    (await run({ argv: ["--image-service-endpoint=unix:///run/z.sock"] })).values.imageServiceEndpoint,
+    "unix:///run/z.sock",
+  );
 });
 
 test("the period of the CPU manager follows the frequency of the node's status", async () => {
   assert.equal((await run({})).values.cpuManagerReconcilePeriod, 10_000);
-  assert.equal((await run({ argv: ["--node-status-update-frequency=20s"] })).values.cpuManagerReconcilePeriod, 20_000);
+  assert.equal(
+    (await run({ argv: ["--node-status-update-frequency=20s"] })).values.cpuManagerReconcilePeriod,
+    20_000,
+  );
 });
 
 test("reserved memory may be given again and again, and adds up to the other reservations and the eviction threshold", async () => {
   const about = async (...argv: string[]) => {
     const settled = await run({ argv });
-    return { given: settled.values.reservedMemory, wrong: settled.errors.filter((line) => line.includes("add up")) };
+    return {
+      given: settled.values.reservedMemory,
+      wrong: settled.errors.filter((line) => line.includes("add up")),
+    };
   };
-  const sums = ["--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi", "--reserved-memory=1:memory=124Mi", "--orch-reserved=memory=1Gi", "--system-reserved=memory=24Mi"];
+  const sums = [
+    "--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi",
+    "--reserved-memory=1:memory=124Mi",
+    "--orch-reserved=memory=1Gi",
+    "--system-reserved=memory=24Mi",
+  ];
   assert.deepEqual((await about(...sums)).given, [
     { numaNode: 0, limits: { memory: "1Gi", "hugepages-1M": "2Gi" } },
     { numaNode: 1, limits: { memory: "124Mi" } },
   ]);
   assert.deepEqual((await about(...sums)).wrong, []);
   assert.equal((await about(...sums, "--eviction-hard=memory.available<200Mi")).wrong.length, 1);
-  assert.deepEqual((await about(...sums, "--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi")).wrong, []);
+  assert.deepEqual(
+    (await about(...sums, "--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi")).wrong,
+    [],
+  );
 });
 
 test("original spellings work in their own dialect, in flags, fields and values", async () => {
@@ -256,16 +364,29 @@ test("original spellings work in their own dialect, in flags, fields and values"
   const { values, errors } = await run({
     dialect,
     argv: [`--${dialect.spelling.flag("orch-reserved-cgroup")}=/x`],
-    file: { [dialect.spelling.field("orchReserved")]: { cpu: "1" }, enforceNodeAllocatable: ["pods", dialect.spelling.word("orch-reserved")] },
+    file: {
+      [dialect.spelling.field("orchReserved")]: { cpu: "1" },
+      enforceNodeAllocatable: ["pods", dialect.spelling.word("orch-reserved")],
+    },
   });
   assert.deepEqual(errors, []);
-  assert.deepEqual([values.orchReserved, values.orchReservedCgroup, values.enforceNodeAllocatable], [{ cpu: "1" }, "/x", ["pods", "orch-reserved"]]);
-  assert.deepEqual((configOf(nodeagentOptions(dialect), values) as { enforceNodeAllocatable: unknown }).enforceNodeAllocatable, ["pods", dialect.spelling.word("orch-reserved")]);
+  assert.deepEqual(
+    [values.orchReserved, values.orchReservedCgroup, values.enforceNodeAllocatable],
+    [{ cpu: "1" }, "/x", ["pods", "orch-reserved"]],
+  );
+  assert.deepEqual(
+    (configOf(nodeagentOptions(dialect), values) as { enforceNodeAllocatable: unknown })
+      .enforceNodeAllocatable,
+    ["pods", dialect.spelling.word("orch-reserved")],
+  );
 });
 
 test("the report frequency follows an update frequency that was given", async () => {
   assert.equal((await run({ file: {} })).values.nodeStatusReportFrequency, 300_000);
-  assert.equal((await run({ file: { nodeStatusUpdateFrequency: "20s" } })).values.nodeStatusReportFrequency, 20_000);
+  assert.equal(
+    (await run({ file: { nodeStatusUpdateFrequency: "20s" } })).values.nodeStatusReportFrequency,
+    20_000,
+  );
 });
 
 test("a written configuration reads back to the same settings", async () => {
@@ -279,7 +400,10 @@ test("a written configuration reads back to the same settings", async () => {
   });
   for (const format of ["yaml", "json"] as const) {
     const text = await configText(configOf(nodeagentOptions(dialects.orch), values), format);
-    const again = settle(nodeagentOptions(dialects.orch), flags, { files: [await parseConfigFile("again", text)], readable: present });
+    const again = settle(nodeagentOptions(dialects.orch), flags, {
+      files: [await parseConfigFile("again", text)],
+      readable: present,
+    });
     assert.deepEqual(again.errors, []);
     assert.deepEqual(again.values, values);
   }
@@ -290,14 +414,28 @@ test("files are found by flags: one file, then a directory of drop-ins in order"
   try {
     const head = `apiVersion: ${apiVersionOf(dialects.orch, { group: "nodeagent.config", branded: true, version: "v1beta1" })}\nkind: NodeAgentConfiguration\n`;
     const put = (name: string, text: string): void => writeFileSync(join(folder, name), text);
-    put("main.txt", `${head}maxPods: 1\nport: 1111\nauthentication: {webhook: {enabled: false}}\nauthorization: {mode: AlwaysAllow}\n`);
+    put(
+      "main.txt",
+      `${head}maxPods: 1\nport: 1111\nauthentication: {webhook: {enabled: false}}\nauthorization: {mode: AlwaysAllow}\n`,
+    );
     put("20-b.conf", `${head}maxPods: 3\n`);
     put("10-a.yaml", `${head}maxPods: 2\nhealthzPort: 2222\n`);
     put(".hidden.yaml", "broken: [");
-    const settled = await settleNodeagent(dialects.orch, [...flags, `--config=${join(folder, "main.txt")}`, `--config-dir=${folder}`]);
+    const settled = await settleNodeagent(dialects.orch, [
+      ...flags,
+      `--config=${join(folder, "main.txt")}`,
+      `--config-dir=${folder}`,
+    ]);
     assert.deepEqual(settled.errors, []);
-    assert.deepEqual([settled.values.maxPods, settled.values.port, settled.values.healthzPort], [3, 1111, 2222]);
-    const missing = await settleNodeagent(dialects.orch, [...flags, "--config=/nowhere/x.yaml", "--config-dir=/nowhere"]);
+    assert.deepEqual(
+      [settled.values.maxPods, settled.values.port, settled.values.healthzPort],
+      [3, 1111, 2222],
+    );
+    const missing = await settleNodeagent(dialects.orch, [
+      ...flags,
+      "--config=/nowhere/x.yaml",
+      "--config-dir=/nowhere",
+    ]);
     assert.equal(missing.errors.length, 2);
   } finally {
     rmSync(folder, { recursive: true });
@@ -320,4 +458,5 @@ const nodeLabels: [key: string, allowed: boolean][] = [
   [`sub.${wire.groupSuffix}/mine`, false],
 ];
 for (const [key, allowed] of nodeLabels)
-  test(`an agent ${allowed ? "may" : "may not"} label its node ${key}`, () => assert.equal(isAllowedLabel(key, dialects.kubernetes), allowed));
+  test(`an agent ${allowed ? "may" : "may not"} label its node ${key}`, () =>
+    assert.equal(isAllowedLabel(key, dialects.kubernetes), allowed));

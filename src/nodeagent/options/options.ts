@@ -25,13 +25,22 @@ const sections = (dialect: Dialect) =>
   ] as const;
 
 type NodeagentOption = OptionsOf<ReturnType<typeof sections>>;
-/** One typed value per setting: under the flag's name in camel case, or the field's where there is no flag. Durations are milliseconds. */
+/**
+ * One typed value per setting: under the flag's name in camel case, or the field's where there is no flag.
+ * Durations are milliseconds.
+ */
 export type NodeagentSettings = SettingsOf<NodeagentOption>;
 
-/** The group and kind of the configuration file, in the dialect's spelling and, where that differs, in the documents'. */
+/**
+ * The group and kind of the configuration file, in the dialect's spelling and, where that differs, in the
+ * documents'.
+ */
 function fileKinds(dialect: Dialect): { apiVersion: string; kind: string }[] {
   const group = { group: "nodeagent.config", branded: true, version: "v1beta1" };
-  return [...new Set([dialect, dialects.orch])].map((spoken) => ({ apiVersion: apiVersionOf(spoken, group), kind: spoken.spelling.word("NodeAgentConfiguration") }));
+  return [...new Set([dialect, dialects.orch])].map((spoken) => ({
+    apiVersion: apiVersionOf(spoken, group),
+    kind: spoken.spelling.word("NodeAgentConfiguration"),
+  }));
 }
 
 export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> => ({
@@ -41,7 +50,12 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   sections: sections(dialect),
   checks: nodeagentChecks,
   gates: knownGates,
-  actingGates: ["ContainerCheckpoint", "CPUManager", "GracefulNodeShutdownBasedOnPodPriority", "TopologyManager"],
+  actingGates: [
+    "ContainerCheckpoint",
+    "CPUManager",
+    "GracefulNodeShutdownBasedOnPodPriority",
+    "TopologyManager",
+  ],
   file: fileKinds(dialect),
   forgivesSlips: true,
   retired: {

@@ -1,7 +1,21 @@
 // Where pods come from and how many run; the container runtime.
 
 import type { Dialect } from "#dialect";
-import { above, atLeast, cidr, duration, fileOption, headers, int, int32, oneOf, option, section, text, url } from "#options";
+import {
+  above,
+  atLeast,
+  cidr,
+  duration,
+  fileOption,
+  headers,
+  int,
+  int32,
+  oneOf,
+  option,
+  section,
+  text,
+  url,
+} from "#options";
 import { inFile, later } from "./later.ts";
 import { absoluteCgroup } from "./types.ts";
 
@@ -15,7 +29,13 @@ export const podsSection = (dialect: Dialect) => {
       default: "",
       doc: "Directory of static pods, or one file. Files whose name begins with a dot are ignored.",
     }),
-    option({ flag: "manifest-url", ...moved("staticPodURL"), type: url("http", "https"), default: "", doc: "URL of further pods." }),
+    option({
+      flag: "manifest-url",
+      ...moved("staticPodURL"),
+      type: url("http", "https"),
+      default: "",
+      doc: "URL of further pods.",
+    }),
     option({
       flag: "manifest-url-header",
       ...moved("staticPodURLHeader"),
@@ -23,8 +43,22 @@ export const podsSection = (dialect: Dialect) => {
       default: {},
       doc: "Headers for that URL, as <name>:<value>,…; headers of one name are sent in their order. May be repeated.",
     }),
-    option({ flag: "file-check-frequency", ...moved("fileCheckFrequency"), type: duration, default: 20_000, check: above(0), doc: "How often static pod files are looked at." }),
-    option({ flag: "http-check-frequency", ...moved("httpCheckFrequency"), type: duration, default: 20_000, check: above(0), doc: "How often the URL is asked." }),
+    option({
+      flag: "file-check-frequency",
+      ...moved("fileCheckFrequency"),
+      type: duration,
+      default: 20_000,
+      check: above(0),
+      doc: "How often static pod files are looked at.",
+    }),
+    option({
+      flag: "http-check-frequency",
+      ...moved("httpCheckFrequency"),
+      type: duration,
+      default: 20_000,
+      check: above(0),
+      doc: "How often the URL is asked.",
+    }),
     option({
       flag: "sync-frequency",
       ...moved("syncFrequency"),
@@ -33,8 +67,22 @@ export const podsSection = (dialect: Dialect) => {
       check: above(0),
       doc: "Longest time between two comparisons of what runs with what should.",
     }),
-    option({ flag: "max-pods", ...moved("maxPods"), type: int32, default: 110, check: atLeast(0), doc: "Pods that may run on this node." }),
-    option({ flag: "pods-per-core", ...moved("podsPerCore"), type: int32, default: 0, check: atLeast(0), doc: "Pods per core, never more than --max-pods in all; 0 is no limit." }),
+    option({
+      flag: "max-pods",
+      ...moved("maxPods"),
+      type: int32,
+      default: 110,
+      check: atLeast(0),
+      doc: "Pods that may run on this node.",
+    }),
+    option({
+      flag: "pods-per-core",
+      ...moved("podsPerCore"),
+      type: int32,
+      default: 0,
+      check: atLeast(0),
+      doc: "Pods per core, never more than --max-pods in all; 0 is no limit.",
+    }),
     option({
       flag: "pod-max-pids",
       ...moved("podPidsLimit"),
@@ -65,7 +113,10 @@ export const podsSection = (dialect: Dialect) => {
       default: "",
       defaultText: "--container-runtime-endpoint",
       check: endpointProblem,
-      derive: (look) => (look.isSet("containerRuntimeEndpoint") ? { value: look.value("containerRuntimeEndpoint") as string, from: "--container-runtime-endpoint" } : undefined),
+      derive: (look) =>
+        look.isSet("containerRuntimeEndpoint")
+          ? { value: look.value("containerRuntimeEndpoint") as string, from: "--container-runtime-endpoint" }
+          : undefined,
       doc: "Experimental. Address of the image service, when it is not the container runtime's.",
     }),
     option({
@@ -95,5 +146,7 @@ export const podsSection = (dialect: Dialect) => {
 
 /** An address the runtime client can reach; the empty text is none. */
 function endpointProblem(value: string): string | undefined {
-  return value === "" || /^unix:\/\/\/.+$/.test(value) || value.startsWith("/") ? undefined : "must be a unix socket such as unix:///run/containerd/containerd.sock";
+  return value === "" || /^unix:\/\/\/.+$/.test(value) || value.startsWith("/")
+    ? undefined
+    : "must be a unix socket such as unix:///run/containerd/containerd.sock";
 }

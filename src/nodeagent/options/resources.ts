@@ -1,17 +1,68 @@
 // Cgroups, reservations, resource managers.
 
 import type { Dialect } from "#dialect";
-import { atLeast, between, bool, directory, duration, fileOption, float, int32, listOf, notNegative, oneOf, option, pairs, quantity, section, text } from "#options";
+import {
+  atLeast,
+  between,
+  bool,
+  directory,
+  duration,
+  fileOption,
+  float,
+  int32,
+  listOf,
+  notNegative,
+  oneOf,
+  option,
+  pairs,
+  quantity,
+  section,
+  text,
+} from "#options";
 import { inFile, later } from "./later.ts";
-import { absoluteCgroup, anyCase, cpuSet, memoryReservations, memorySwap, qosShares, reservation, wordIn } from "./types.ts";
+import {
+  absoluteCgroup,
+  anyCase,
+  cpuSet,
+  memoryReservations,
+  memorySwap,
+  qosShares,
+  reservation,
+  wordIn,
+} from "./types.ts";
 
 export const resourcesSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
   return section("Resources and cgroups", [
-    option({ flag: "cgroup-driver", ...moved("cgroupDriver"), type: oneOf("cgroupfs", "systemd"), default: "cgroupfs", doc: "Who manages cgroups: cgroupfs or systemd." }),
-    option({ flag: "cgroup-root", ...moved("cgroupRoot"), type: text, default: "", doc: "Root cgroup of pods, as well as the runtime can do it; empty is the runtime's own." }),
-    option({ flag: "cgroups-per-qos", ...moved("cgroupsPerQOS"), type: bool, default: true, doc: "Make a cgroup per quality-of-service class and per pod." }),
-    option({ flag: "nodeagent-cgroups", ...moved("nodeagentCgroups"), type: text, default: "", check: absoluteCgroup, doc: "Absolute name of the cgroup to run the agent in." }),
+    option({
+      flag: "cgroup-driver",
+      ...moved("cgroupDriver"),
+      type: oneOf("cgroupfs", "systemd"),
+      default: "cgroupfs",
+      doc: "Who manages cgroups: cgroupfs or systemd.",
+    }),
+    option({
+      flag: "cgroup-root",
+      ...moved("cgroupRoot"),
+      type: text,
+      default: "",
+      doc: "Root cgroup of pods, as well as the runtime can do it; empty is the runtime's own.",
+    }),
+    option({
+      flag: "cgroups-per-qos",
+      ...moved("cgroupsPerQOS"),
+      type: bool,
+      default: true,
+      doc: "Make a cgroup per quality-of-service class and per pod.",
+    }),
+    option({
+      flag: "nodeagent-cgroups",
+      ...moved("nodeagentCgroups"),
+      type: text,
+      default: "",
+      check: absoluteCgroup,
+      doc: "Absolute name of the cgroup to run the agent in.",
+    }),
     option({
       flag: "system-cgroups",
       ...moved("systemCgroups"),
@@ -20,7 +71,13 @@ export const resourcesSection = (dialect: Dialect) => {
       check: absoluteCgroup,
       doc: "Absolute name of a cgroup for processes, other than the kernel's, that are in none; needs --cgroup-root. Undone only by a reboot.",
     }),
-    option({ flag: "cpu-cfs-quota", ...moved("cpuCFSQuota"), type: bool, default: true, doc: "Enforce CPU limits by quota." }),
+    option({
+      flag: "cpu-cfs-quota",
+      ...moved("cpuCFSQuota"),
+      type: bool,
+      default: true,
+      doc: "Enforce CPU limits by quota.",
+    }),
     option({
       flag: "cpu-cfs-quota-period",
       ...moved("cpuCFSQuotaPeriod"),
@@ -55,7 +112,10 @@ export const resourcesSection = (dialect: Dialect) => {
       type: duration,
       default: 10_000,
       check: notNegative,
-      derive: (look) => (look.isSet("nodeStatusUpdateFrequency") ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" } : undefined),
+      derive: (look) =>
+        look.isSet("nodeStatusUpdateFrequency")
+          ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" }
+          : undefined,
       doc: "Alpha. How often the CPU manager compares what is with what should be. Follows --node-status-update-frequency when only that is set.",
     }),
     option({
@@ -167,7 +227,13 @@ export const resourcesSection = (dialect: Dialect) => {
       default: false,
       doc: "Fail when kernel settings differ from what the agent needs, instead of setting them.",
     }),
-    option({ flag: "fail-swap-on", ...moved("failSwapOn"), type: bool, default: true, doc: "Do not start on a host with swap." }),
+    option({
+      flag: "fail-swap-on",
+      ...moved("failSwapOn"),
+      type: bool,
+      default: true,
+      doc: "Do not start on a host with swap.",
+    }),
     fileOption({
       config: "memorySwap",
       type: memorySwap,
@@ -213,7 +279,13 @@ export const resourcesSection = (dialect: Dialect) => {
       default: 60_000,
       doc: "How often the disk use of volumes is worked out; 0 is never.",
     }),
-    option({ flag: "experimental-mounter-path", type: text, default: "mount", deprecated: "it will be removed in 1.24 or later", doc: "Program that mounts volumes." }),
+    option({
+      flag: "experimental-mounter-path",
+      type: text,
+      default: "mount",
+      deprecated: "it will be removed in 1.24 or later",
+      doc: "Program that mounts volumes.",
+    }),
     option({
       flag: "keep-terminated-pod-volumes",
       type: bool,
@@ -229,7 +301,20 @@ export const resourcesSection = (dialect: Dialect) => {
       gate: "SeccompDefault",
       doc: "Beta. Use the runtime's default seccomp profile for containers that name none.",
     }),
-    option({ flag: "container-log-max-files", ...moved("containerLogMaxFiles"), type: int32, default: 5, check: atLeast(2), doc: "Log files kept per container, at least 2." }),
-    option({ flag: "container-log-max-size", ...moved("containerLogMaxSize"), type: quantity, default: "10Mi", doc: "Size of a log file before it is rotated." }),
+    option({
+      flag: "container-log-max-files",
+      ...moved("containerLogMaxFiles"),
+      type: int32,
+      default: 5,
+      check: atLeast(2),
+      doc: "Log files kept per container, at least 2.",
+    }),
+    option({
+      flag: "container-log-max-size",
+      ...moved("containerLogMaxSize"),
+      type: quantity,
+      default: "10Mi",
+      doc: "Size of a log file before it is rotated.",
+    }),
   ]);
 };

@@ -1,15 +1,49 @@
 // The agent's own servers, and who may use them.
 
 import type { Dialect } from "#dialect";
-import { between, bool, cipherSuiteNames, duration, file, fileOption, int32, ip, listOf, notNegative, oneOf, option, section, tlsVersion } from "#options";
+import {
+  between,
+  bool,
+  cipherSuiteNames,
+  duration,
+  file,
+  fileOption,
+  int32,
+  ip,
+  listOf,
+  notNegative,
+  oneOf,
+  option,
+  section,
+  tlsVersion,
+} from "#options";
 import { inFile, later } from "./later.ts";
 
 export const servingSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
   return section("Serving and TLS", [
-    option({ flag: "address", ...moved("address"), type: ip, default: "0.0.0.0", doc: "Address to serve on; 0.0.0.0 or :: is all interfaces and families." }),
-    option({ flag: "port", ...moved("port"), type: int32, default: 10250, check: between(1, 65535), doc: "Port to serve on." }),
-    option({ flag: "enable-server", ...moved("enableServer"), type: bool, default: true, doc: "Serve at all. The read-only port has its own setting." }),
+    option({
+      flag: "address",
+      ...moved("address"),
+      type: ip,
+      default: "0.0.0.0",
+      doc: "Address to serve on; 0.0.0.0 or :: is all interfaces and families.",
+    }),
+    option({
+      flag: "port",
+      ...moved("port"),
+      type: int32,
+      default: 10250,
+      check: between(1, 65535),
+      doc: "Port to serve on.",
+    }),
+    option({
+      flag: "enable-server",
+      ...moved("enableServer"),
+      type: bool,
+      default: true,
+      doc: "Serve at all. The read-only port has its own setting.",
+    }),
     option({
       flag: "read-only-port",
       ...moved("readOnlyPort"),
@@ -19,8 +53,21 @@ export const servingSection = (dialect: Dialect) => {
       check: between(0, 65535),
       doc: "Port that serves reads without authentication; 0 is none.",
     }),
-    option({ flag: "healthz-bind-address", ...moved("healthzBindAddress"), type: ip, default: "127.0.0.1", doc: "Address of the health endpoint." }),
-    option({ flag: "healthz-port", ...moved("healthzPort"), type: int32, default: 10248, check: between(0, 65535), doc: "Port of the local health endpoint; 0 is none." }),
+    option({
+      flag: "healthz-bind-address",
+      ...moved("healthzBindAddress"),
+      type: ip,
+      default: "127.0.0.1",
+      doc: "Address of the health endpoint.",
+    }),
+    option({
+      flag: "healthz-port",
+      ...moved("healthzPort"),
+      type: int32,
+      default: 10248,
+      check: between(0, 65535),
+      doc: "Port of the local health endpoint; 0 is none.",
+    }),
     option({
       flag: "enable-debugging-handlers",
       ...moved("enableDebuggingHandlers"),
@@ -36,7 +83,12 @@ export const servingSection = (dialect: Dialect) => {
       default: false,
       doc: "Profile blocking too, when the debugging handlers are on.",
     }),
-    fileOption({ config: "enableSystemLogHandler", type: bool, default: true, doc: "Serve the host's logs under /logs/." }),
+    fileOption({
+      config: "enableSystemLogHandler",
+      type: bool,
+      default: true,
+      doc: "Serve the host's logs under /logs/.",
+    }),
     fileOption({
       config: "enableSystemLogQuery",
       notYet: later.logQuery,
@@ -45,8 +97,18 @@ export const servingSection = (dialect: Dialect) => {
       gate: "NodeLogQuery",
       doc: "Answer queries on the host's logs; needs enableSystemLogHandler.",
     }),
-    fileOption({ config: "enableProfilingHandler", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
-    fileOption({ config: "enableDebugFlagsHandler", type: bool, default: true, doc: "Serve the log verbosity under /debug/flags/v." }),
+    fileOption({
+      config: "enableProfilingHandler",
+      type: bool,
+      default: true,
+      doc: "Serve profiling under /debug/pprof/.",
+    }),
+    fileOption({
+      config: "enableDebugFlagsHandler",
+      type: bool,
+      default: true,
+      doc: "Serve the log verbosity under /debug/flags/v.",
+    }),
     option({
       flag: "tls-cert-file",
       ...moved("tlsCertFile"),
@@ -55,7 +117,14 @@ export const servingSection = (dialect: Dialect) => {
       readable: true,
       doc: "Certificate for HTTPS, intermediates after it. Without it and its key a self-signed pair for the public address is made and kept in --cert-dir.",
     }),
-    option({ flag: "tls-private-key-file", ...moved("tlsPrivateKeyFile"), type: file, default: "", readable: true, doc: "Private key that belongs to --tls-cert-file." }),
+    option({
+      flag: "tls-private-key-file",
+      ...moved("tlsPrivateKeyFile"),
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Private key that belongs to --tls-cert-file.",
+    }),
     option({
       flag: "tls-min-version",
       ...moved("tlsMinVersion"),

@@ -6,19 +6,32 @@ import type { Dialect } from "#dialect";
 import { type ConfigFile, type Settled, type Sources, readConfigFile, settle } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "./options.ts";
 
-export async function settleNodeagent(dialect: Dialect, argv: readonly string[], sources: Pick<Sources, "readable" | "purpose"> = {}): Promise<Settled<NodeagentSettings>> {
+export async function settleNodeagent(
+  dialect: Dialect,
+  argv: readonly string[],
+  sources: Pick<Sources, "readable" | "purpose"> = {},
+): Promise<Settled<NodeagentSettings>> {
   const set = nodeagentOptions(dialect);
   const named = settle(set, argv, { ...sources, purpose: "look" });
   if (named.asked) return named;
   const { config, configDir, writeConfigTo } = named.values;
-  const files = [...(config ? [await readConfigFile(config)] : []), ...(configDir ? await dropIns(configDir) : [])];
-  return settle(set, argv, { ...sources, files, purpose: sources.purpose ?? (writeConfigTo ? "look" : "start") });
+  const files = [
+    ...(config ? [await readConfigFile(config)] : []),
+    ...(configDir ? await dropIns(configDir) : []),
+  ];
+  return settle(set, argv, {
+    ...sources,
+    files,
+    purpose: sources.purpose ?? (writeConfigTo ? "look" : "start"),
+  });
 }
 
 /** The files of a directory in the order of their names; hidden ones and other endings are left alone. */
 async function dropIns(directory: string): Promise<ConfigFile[]> {
   try {
-    const names = (await readdir(directory)).filter((name) => !name.startsWith(".") && /\.(conf|ya?ml|json)$/.test(name)).toSorted();
+    const names = (await readdir(directory))
+      .filter((name) => !name.startsWith(".") && /\.(conf|ya?ml|json)$/.test(name))
+      .toSorted();
     return await Promise.all(names.map((name) => readConfigFile(join(directory, name))));
   } catch (error) {
     return [

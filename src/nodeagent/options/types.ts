@@ -2,7 +2,20 @@
 
 import { isLabelValue, isQualifiedName, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
-import { type OptionType, Refusal, duration, int32, kindOf, listOf, mapOf, oneOf, quantity, struct, text, within } from "#options";
+import {
+  type OptionType,
+  Refusal,
+  duration,
+  int32,
+  kindOf,
+  listOf,
+  mapOf,
+  oneOf,
+  quantity,
+  struct,
+  text,
+  within,
+} from "#options";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 export interface Taint {
@@ -13,18 +26,29 @@ export interface Taint {
 
 function checkedTaint(taint: Taint): Taint {
   if (!isQualifiedName(taint.key)) throw new Refusal(`${JSON.stringify(taint.key)} is no name for a taint`);
-  if (taint.value && !isLabelValue(taint.value)) throw new Refusal(`${JSON.stringify(taint.value)} is no value for a taint`);
+  if (taint.value && !isLabelValue(taint.value))
+    throw new Refusal(`${JSON.stringify(taint.value)} is no value for a taint`);
   return taint;
 }
-const taintFields = struct<Taint>({ key: { type: text, required: true }, value: { type: text }, effect: { type: oneOf(...effects), required: true } });
+const taintFields = struct<Taint>({
+  key: { type: text, required: true },
+  value: { type: text },
+  effect: { type: oneOf(...effects), required: true },
+});
 const taint: OptionType<Taint> = {
   ...taintFields,
   read: (value) => checkedTaint(taintFields.read(value)),
   parse: (given) => {
     const found = /^([^=:]+)(?:=([^:]*))?:([A-Za-z]+)$/.exec(given.trim());
     if (!found || !effects.includes(found[3] as Taint["effect"]))
-      throw new Refusal(`must be <key>=<value>:<effect>, the effect one of ${effects.join(", ")}; ${JSON.stringify(given)} is not`);
-    return checkedTaint({ key: found[1]!, ...(found[2] && { value: found[2] }), effect: found[3] as Taint["effect"] });
+      throw new Refusal(
+        `must be <key>=<value>:<effect>, the effect one of ${effects.join(", ")}; ${JSON.stringify(given)} is not`,
+      );
+    return checkedTaint({
+      key: found[1]!,
+      ...(found[2] && { value: found[2] }),
+      effect: found[3] as Taint["effect"],
+    });
   },
   format: ({ key, value, effect }) => `${key}${value === undefined ? "" : `=${value}`}:${effect}`,
 };
@@ -51,12 +75,20 @@ export interface MemoryReservation {
 function checkedReservation(reserved: MemoryReservation): MemoryReservation {
   if (reserved.numaNode < 0) throw new Refusal("must not be negative", ".numaNode");
   for (const [type, limit] of Object.entries(reserved.limits)) {
-    if (type !== "memory" && !/^hugepages-.+$/.test(type)) throw new Refusal(`the limit type ${JSON.stringify(type)} must be memory or hugepages-<size>`, `.limits[${type}]`);
-    if (parseQuantity(limit).value <= 0n) throw new Refusal("reserved memory must be above zero", `.limits[${type}]`);
+    if (type !== "memory" && !/^hugepages-.+$/.test(type))
+      throw new Refusal(
+        `the limit type ${JSON.stringify(type)} must be memory or hugepages-<size>`,
+        `.limits[${type}]`,
+      );
+    if (parseQuantity(limit).value <= 0n)
+      throw new Refusal("reserved memory must be above zero", `.limits[${type}]`);
   }
   return reserved;
 }
-const memoryFields = struct<MemoryReservation>({ numaNode: { type: int32, required: true }, limits: { type: mapOf(quantity), required: true } });
+const memoryFields = struct<MemoryReservation>({
+  numaNode: { type: int32, required: true },
+  limits: { type: mapOf(quantity), required: true },
+});
 const memoryReservation: OptionType<MemoryReservation> = {
   ...memoryFields,
   read: (value) => checkedReservation(memoryFields.read(value)),
@@ -71,7 +103,8 @@ export const memoryReservations: OptionType<readonly MemoryReservation[]> = {
       .filter((part) => part.trim() !== "")
       .map((part) => {
         const found = /^\s*([0-9]{1,9}):(.+)$/.exec(part);
-        if (!found) throw new Refusal(`must be <numa node>:<type>=<quantity>,…; ${JSON.stringify(part)} is not`);
+        if (!found)
+          throw new Refusal(`must be <numa node>:<type>=<quantity>,…; ${JSON.stringify(part)} is not`);
         return checkedReservation({ numaNode: Number(found[1]), limits: mapOf(quantity).parse(found[2]!) });
       }),
   append: (before, given) => [...before, ...memoryReservations.parse(given)],
@@ -93,21 +126,28 @@ const threshold: OptionType<string> = {
   ...quantity,
   parse: checkedThreshold,
   read: (value) => {
-    if (typeof value !== "string") throw new Refusal(`must be a quantity or a percentage, not ${kindOf(value)}`);
+    if (typeof value !== "string")
+      throw new Refusal(`must be a quantity or a percentage, not ${kindOf(value)}`);
     return checkedThreshold(value);
   },
 };
 function checkedThreshold(given: string): string {
   const percent = /^([0-9]+(?:\.[0-9]+)?)%$/.exec(given);
   if (given.endsWith("%") ? !percent || Number(percent[1]) > 100 : parsedQuantity(given) <= 0n)
-    throw new Refusal(`an eviction threshold must be a quantity above zero or a percentage from 0% to 100%, not ${JSON.stringify(given)}`);
+    throw new Refusal(
+      `an eviction threshold must be a quantity above zero or a percentage from 0% to 100%, not ${JSON.stringify(given)}`,
+    );
   return given;
 }
 function parsedQuantity(given: string): bigint {
   return parseQuantity(quantity.parse(given)).value;
 }
 /** `signal<threshold,…` as a flag, a mapping in the file. */
-export const thresholds = mapOf(threshold, { separator: "<", keys: evictionSignals, name: "signal<threshold,..." });
+export const thresholds = mapOf(threshold, {
+  separator: "<",
+  keys: evictionSignals,
+  name: "signal<threshold,...",
+});
 export const reclaims = mapOf(threshold, { keys: evictionSignals, name: "signal=quantity,..." });
 const gracePeriod: OptionType<string> = {
   ...text,
@@ -121,7 +161,11 @@ function checkedGrace(given: string): string {
 export const gracePeriods = mapOf(gracePeriod, { keys: evictionSignals, name: "signal=duration,..." });
 
 /** `memory=50%`. */
-const percentage: OptionType<string> = { ...text, parse: checkedShare, read: (value) => checkedShare(text.read(value)) };
+const percentage: OptionType<string> = {
+  ...text,
+  parse: checkedShare,
+  read: (value) => checkedShare(text.read(value)),
+};
 function checkedShare(given: string): string {
   const found = /^([0-9]{1,3})%$/.exec(given);
   if (!found || Number(found[1]) > 100) throw new Refusal("must be a percentage from 0% to 100%");
@@ -130,7 +174,12 @@ function checkedShare(given: string): string {
 export const qosShares = mapOf(percentage, { keys: ["memory"], name: "resource=percentage,..." });
 
 /** `0-3,5`; empty for none. */
-export const cpuSet: OptionType<string> = { ...text, name: "cpus", parse: checkedCpus, read: (value) => checkedCpus(text.read(value)) };
+export const cpuSet: OptionType<string> = {
+  ...text,
+  name: "cpus",
+  parse: checkedCpus,
+  read: (value) => checkedCpus(text.read(value)),
+};
 function checkedCpus(given: string): string {
   for (const part of given === "" ? [] : given.split(",")) {
     const found = /^([0-9]{1,6})(?:-([0-9]{1,6}))?$/.exec(part.trim());
@@ -158,12 +207,14 @@ export const bufferSize: OptionType<string> = {
 };
 
 /** An absolute cgroup name; empty for none. */
-export const absoluteCgroup = (value: string): string | undefined => (value === "" || value.startsWith("/") ? undefined : "must be an absolute cgroup name that begins with /");
+export const absoluteCgroup = (value: string): string | undefined =>
+  value === "" || value.startsWith("/") ? undefined : "must be an absolute cgroup name that begins with /";
 
 /** Words that the dialect spells its own way; the value has the documents' spelling. */
 export function wordIn<const V extends string>(dialect: Dialect, ...allowed: readonly V[]): OptionType<V> {
   const plain = oneOf(...allowed);
-  const neutral = (given: unknown): unknown => allowed.find((word) => dialect.spelling.word(word) === given) ?? given;
+  const neutral = (given: unknown): unknown =>
+    allowed.find((word) => dialect.spelling.word(word) === given) ?? given;
   return {
     ...plain,
     parse: (given) => plain.parse(neutral(given) as string),
@@ -176,8 +227,15 @@ export function wordIn<const V extends string>(dialect: Dialect, ...allowed: rea
 /** Values that differ only in their case. */
 export function anyCase<const V extends string>(...allowed: readonly V[]): OptionType<V> {
   const plain = oneOf(...allowed);
-  const fold = (given: unknown): unknown => (typeof given === "string" ? (allowed.find((word) => word.toLowerCase() === given.toLowerCase()) ?? given) : given);
-  return { ...plain, parse: (given) => plain.parse(fold(given) as string), read: (value) => plain.read(fold(value)) };
+  const fold = (given: unknown): unknown =>
+    typeof given === "string"
+      ? (allowed.find((word) => word.toLowerCase() === given.toLowerCase()) ?? given)
+      : given;
+  return {
+    ...plain,
+    parse: (given) => plain.parse(fold(given) as string),
+    read: (value) => plain.read(fold(value)),
+  };
 }
 
 /** Grace of pods from this priority up to the next. */
@@ -185,7 +243,13 @@ export interface PriorityGrace {
   readonly priority: number;
   readonly shutdownGracePeriodSeconds: number;
 }
-export const priorityGraces = listOf(struct<PriorityGrace>({ priority: { type: int32, required: true }, shutdownGracePeriodSeconds: { type: int32, required: true } }), "list");
+export const priorityGraces = listOf(
+  struct<PriorityGrace>({
+    priority: { type: int32, required: true },
+    shutdownGracePeriodSeconds: { type: int32, required: true },
+  }),
+  "list",
+);
 
 export interface Tracing {
   readonly endpoint?: string;
@@ -207,4 +271,6 @@ export const tracing: OptionType<Tracing> = {
 export interface MemorySwap {
   readonly swapBehavior?: "" | "LimitedSwap" | "UnlimitedSwap";
 }
-export const memorySwap = struct<MemorySwap>({ swapBehavior: { type: oneOf("", "LimitedSwap", "UnlimitedSwap") } });
+export const memorySwap = struct<MemorySwap>({
+  swapBehavior: { type: oneOf("", "LimitedSwap", "UnlimitedSwap") },
+});

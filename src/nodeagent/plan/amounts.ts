@@ -1,4 +1,5 @@
-// From requests and limits to what the kernel is told: shares, quota, bytes, and how early a process goes when memory runs out.
+// From requests and limits to what the kernel is told: shares, quota, bytes, and how early a process goes
+// when memory runs out.
 import type { Container, Pod } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { LinuxContainerResources } from "#cri";
@@ -16,8 +17,10 @@ const leastShares = 2;
 const mostShares = 262_144;
 const leastQuotaMicroseconds = 1000;
 
-const milli = (amount: string | undefined): number => (amount === undefined ? 0 : Number(quantityMilliValue(parseQuantity(amount))));
-const whole = (amount: string | undefined): number => (amount === undefined ? 0 : Number(quantityValue(parseQuantity(amount))));
+const milli = (amount: string | undefined): number =>
+  amount === undefined ? 0 : Number(quantityMilliValue(parseQuantity(amount)));
+const whole = (amount: string | undefined): number =>
+  amount === undefined ? 0 : Number(quantityValue(parseQuantity(amount)));
 
 export function sharesOf(milliCpu: number): number {
   if (milliCpu === 0) return leastShares;
@@ -30,13 +33,19 @@ export function quotaOf(milliCpu: number, periodMicroseconds: number): number {
 }
 
 /** What the kernel is told for these amounts; a missing request of cpu is the limit. */
-export function linuxResources(amounts: { readonly cpuRequest?: number; readonly cpuLimit: number; readonly memoryLimit: number }, cpu: CpuSettings): LinuxContainerResources {
+export function linuxResources(
+  amounts: { readonly cpuRequest?: number; readonly cpuLimit: number; readonly memoryLimit: number },
+  cpu: CpuSettings,
+): LinuxContainerResources {
   const { cpuRequest, cpuLimit, memoryLimit } = amounts;
   const shares = cpuRequest === undefined && cpuLimit > 0 ? sharesOf(cpuLimit) : sharesOf(cpuRequest ?? 0);
   return {
     cpuShares: shares,
     ...(memoryLimit > 0 && { memoryLimitInBytes: memoryLimit }),
-    ...(cpu.quota && { cpuPeriod: cpu.periodMicroseconds, ...(cpuLimit > 0 && { cpuQuota: quotaOf(cpuLimit, cpu.periodMicroseconds) }) }),
+    ...(cpu.quota && {
+      cpuPeriod: cpu.periodMicroseconds,
+      ...(cpuLimit > 0 && { cpuQuota: quotaOf(cpuLimit, cpu.periodMicroseconds) }),
+    }),
   };
 }
 
@@ -49,14 +58,23 @@ export const containerAmounts = ({ resources }: Container) => {
   };
 };
 
-/** The most that a pod's containers use at one time: all containers together, or the greatest of the init containers. */
-export function podAmounts(pod: Pod): { readonly cpuRequest?: number; readonly cpuLimit: number; readonly memoryLimit: number } {
+/**
+ * The most that a pod's containers use at one time: all containers together, or the greatest of the init
+ * containers.
+ */
+export function podAmounts(pod: Pod): {
+  readonly cpuRequest?: number;
+  readonly cpuLimit: number;
+  readonly memoryLimit: number;
+} {
   const largest = (of: (container: Container) => number): number =>
     Math.max(
       containersOf(pod).reduce((sum, container) => sum + of(container), 0),
       ...initContainersOf(pod).map(of),
     );
-  const asksForCpu = [...containersOf(pod), ...initContainersOf(pod)].some(({ resources }) => resources?.requests?.["cpu"] !== undefined);
+  const asksForCpu = [...containersOf(pod), ...initContainersOf(pod)].some(
+    ({ resources }) => resources?.requests?.["cpu"] !== undefined,
+  );
   return {
     ...(asksForCpu && { cpuRequest: largest(({ resources }) => milli(resources?.requests?.["cpu"])) }),
     cpuLimit: largest(({ resources }) => milli(resources?.limits?.["cpu"])),
@@ -68,25 +86,38 @@ export function overheadResources(pod: Pod, cpu: CpuSettings): LinuxContainerRes
   const { overhead } = pod.spec;
   if (!overhead || Object.keys(overhead).length === 0) return {};
   const milliCpu = milli(overhead["cpu"]);
-  return linuxResources({ cpuRequest: milliCpu, cpuLimit: milliCpu, memoryLimit: whole(overhead["memory"]) }, cpu);
+  return linuxResources(
+    { cpuRequest: milliCpu, cpuLimit: milliCpu, memoryLimit: whole(overhead["memory"]) },
+    cpu,
+  );
 }
 
 /** From -997, the last to go, to 1000, the first. */
-export function oomScoreOf(pod: Pod, container: Container, memoryCapacityBytes: number, dialect: Dialect): number {
+export function oomScoreOf(
+  pod: Pod,
+  container: Container,
+  memoryCapacityBytes: number,
+  dialect: Dialect,
+): number {
   if (pod.spec.priorityClassName === "system-node-critical" && isCritical(pod, dialect)) return -997;
   const quality = qosClass(pod);
   if (quality === "Guaranteed") return -997;
   if (quality === "BestEffort") return 1000;
-  const score = 1000 - Math.floor((1000 * whole(container.resources?.requests?.["memory"])) / memoryCapacityBytes);
+  const score =
+    1000 - Math.floor((1000 * whole(container.resources?.requests?.["memory"])) / memoryCapacityBytes);
   if (score < 3) return 3;
   return score === 1000 ? 999 : score;
 }
 
 /** A limit for every page size that the kernel has; zero where the container asks for none. */
-export function hugepageLimits(container: Container, sizes: readonly string[]): { pageSize: string; limit: number }[] {
+export function hugepageLimits(
+  container: Container,
+  sizes: readonly string[],
+): { pageSize: string; limit: number }[] {
   const asked = new Map<string, number>();
   for (const [name, amount] of Object.entries(container.resources?.limits ?? {})) {
-    if (name.startsWith("hugepages-")) asked.set(kernelPageSize(name.slice("hugepages-".length)), whole(amount));
+    if (name.startsWith("hugepages-"))
+      asked.set(kernelPageSize(name.slice("hugepages-".length)), whole(amount));
   }
   return sizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0 }));
 }

@@ -1,4 +1,5 @@
-// Waiting longer after each failure: doubling from a first delay to a longest, and from the start again after a long calm.
+// Waiting longer after each failure: doubling from a first delay to a longest, and from the start again after
+// a long calm.
 import type { Clock } from "#base";
 
 export interface BackOff {
@@ -37,12 +38,17 @@ export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackO
     },
     remainingSinceNote: (key) => {
       const entry = entries.get(key);
-      return !entry || isCalm(entry, clock.now()) ? 0 : Math.max(0, entry.delay - (clock.now() - entry.notedAt));
+      return !entry || isCalm(entry, clock.now())
+        ? 0
+        : Math.max(0, entry.delay - (clock.now() - entry.notedAt));
     },
     delay: (key) => entries.get(key)?.delay ?? 0,
     note: (key, happenedAt) => {
       const entry = entries.get(key);
-      const delay = !entry || isCalm(entry, happenedAt) ? firstMilliseconds : Math.min(entry.delay * 2, longestMilliseconds);
+      const delay =
+        !entry || isCalm(entry, happenedAt)
+          ? firstMilliseconds
+          : Math.min(entry.delay * 2, longestMilliseconds);
       entries.delete(key);
       entries.set(key, { delay, notedAt: clock.now() });
       if (entries.size > mostKeys) entries.delete(entries.keys().next().value!);

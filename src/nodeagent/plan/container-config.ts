@@ -24,11 +24,13 @@ export interface ContainerFacts {
   readonly targetId?: string;
 }
 
-export const logPathOf = (container: Container, restartCount: number): string => `${container.name}/${restartCount}.log`;
+export const logPathOf = (container: Container, restartCount: number): string =>
+  `${container.name}/${restartCount}.log`;
 
 export function containerConfig(pod: Pod, container: Container, facts: ContainerFacts): ContainerConfig {
   const { dialect, restartCount, environment } = facts;
-  const expanded = (texts: readonly string[] | undefined): string[] => (texts ?? []).map((text) => expand(text, (name) => environment.get(name)));
+  const expanded = (texts: readonly string[] | undefined): string[] =>
+    (texts ?? []).map((text) => expand(text, (name) => environment.get(name)));
   const command = expanded(container.command);
   const args = expanded(container.args);
   return {

@@ -1,4 +1,5 @@
-// What goes into a pod's resolv.conf, from its policy, its own wishes, the cluster's settings and the node's file.
+// What goes into a pod's resolv.conf, from its policy, its own wishes, the cluster's settings and the node's
+// file.
 import type { Pod } from "#api";
 import { isHostNetwork, namespaceOf } from "../pod.ts";
 
@@ -55,7 +56,9 @@ function policyOf(pod: Pod): "cluster" | "host" | "none" {
 }
 
 function clusterConfig(pod: Pod, { clusterServers, clusterDomain, host }: DnsSettings): DnsConfig {
-  const own = clusterDomain ? [`${namespaceOf(pod)}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain] : [];
+  const own = clusterDomain
+    ? [`${namespaceOf(pod)}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain]
+    : [];
   return { servers: clusterServers, searches: unique([...own, ...host.searches]), options: ["ndots:5"] };
 }
 
@@ -63,7 +66,8 @@ function clusterConfig(pod: Pod, { clusterServers, clusterDomain, host }: DnsSet
 function withOwn(config: DnsConfig, own: Pod["spec"]["dnsConfig"]): DnsConfig {
   if (!own) return config;
   const options = new Map(config.options.map((option) => [option.split(":")[0]!, option]));
-  for (const { name = "", value } of own.options ?? []) options.set(name, value === undefined || value === null ? name : `${name}:${value}`);
+  for (const { name = "", value } of own.options ?? [])
+    options.set(name, value === undefined || value === null ? name : `${name}:${value}`);
   return {
     servers: unique([...config.servers, ...(own.nameservers ?? [])]),
     searches: unique([...config.searches, ...(own.searches ?? [])]),
@@ -95,8 +99,12 @@ export function parseResolvConf(text: string): DnsConfig {
     const [word, ...rest] = line.trim().split(/\s+/);
     if (word === "nameserver" && rest[0]) servers.push(rest[0]);
     // Every root domain is searched anyway, and some resolvers choke on a lone dot.
-    else if (word === "search" || word === "domain") searches = rest.map((domain) => (domain === "." ? "." : domain.replace(/\.$/, ""))).filter((domain) => domain !== ".");
-    else if (word === "options") options = [...new Map([...options, ...rest].map((option) => [option.split(":")[0]!, option])).values()];
+    else if (word === "search" || word === "domain")
+      searches = rest
+        .map((domain) => (domain === "." ? "." : domain.replace(/\.$/, "")))
+        .filter((domain) => domain !== ".");
+    else if (word === "options")
+      options = [...new Map([...options, ...rest].map((option) => [option.split(":")[0]!, option])).values()];
   }
   return { servers, searches, options };
 }

@@ -8,7 +8,9 @@ export interface PodAddresses {
   readonly podIps: readonly string[];
 }
 
-/** The value of a field such as metadata.name or metadata.labels['app']; throws for a path that names none. */
+/**
+ * The value of a field such as metadata.name or metadata.labels['app']; throws for a path that names none.
+ */
 export function podField(pod: Pod, path: string, addresses: PodAddresses): string {
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
   if (keyed) return pod.metadata[keyed[1] as "labels" | "annotations"]?.[keyed[2]!] ?? "";
@@ -47,23 +49,36 @@ const mapText = (map: Readonly<Record<string, string>> | undefined): string =>
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
     .join("\n");
 
-/** An amount such as limits.cpu in units of the divisor, rounded up. A missing limit is what the node can give. */
+/**
+ * An amount such as limits.cpu in units of the divisor, rounded up. A missing limit is what the node can
+ * give.
+ */
 export function resourceField(
   pod: Pod,
-  ref: { readonly containerName?: string | undefined; readonly resource: string; readonly divisor?: string | null },
+  ref: {
+    readonly containerName?: string | undefined;
+    readonly resource: string;
+    readonly divisor?: string | null;
+  },
   own: Container | undefined,
   allocatable: Readonly<Record<string, string>>,
 ): string {
-  const container = ref.containerName ? everyContainerOf(pod).find(({ name }) => name === ref.containerName) : own;
+  const container = ref.containerName
+    ? everyContainerOf(pod).find(({ name }) => name === ref.containerName)
+    : own;
   if (!container) throw new Error(`container ${ref.containerName} not found`);
   const dot = ref.resource.indexOf(".");
   const [kind, name] = [ref.resource.slice(0, dot), ref.resource.slice(dot + 1)];
-  if (kind !== "limits" && kind !== "requests") throw new Error(`unsupported container resource : ${ref.resource}`);
+  if (kind !== "limits" && kind !== "requests")
+    throw new Error(`unsupported container resource : ${ref.resource}`);
   const given = container.resources?.[kind]?.[name];
   const isSet = given !== undefined && compareQuantity(parseQuantity(given), parseQuantity("0")) > 0;
   const amount = isSet ? given : kind === "limits" ? (allocatable[name] ?? "0") : "0";
   const divisor = ref.divisor && ref.divisor !== "0" ? ref.divisor : "1";
-  if (name === "cpu") return String(ceilDivide(quantityMilliValue(parseQuantity(amount)), quantityMilliValue(parseQuantity(divisor))));
+  if (name === "cpu")
+    return String(
+      ceilDivide(quantityMilliValue(parseQuantity(amount)), quantityMilliValue(parseQuantity(divisor))),
+    );
   return String(ceilDivide(quantityValue(parseQuantity(amount)), quantityValue(parseQuantity(divisor))));
 }
 

@@ -6,7 +6,10 @@ const longestHostname = 63;
 const longestKernelHostname = 64;
 
 /** The host name and, for a pod with a subdomain, the domain below the cluster's. */
-export function podHostname(pod: Pod, clusterDomain: string): { readonly hostname: string; readonly domain: string } {
+export function podHostname(
+  pod: Pod,
+  clusterDomain: string,
+): { readonly hostname: string; readonly domain: string } {
   const { hostname, subdomain } = pod.spec;
   return {
     hostname: hostname || shortened(nameOf(pod)),
@@ -29,4 +32,5 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
 }
 
 /** A name cut to what a host name may be; it does not end in a hyphen or a dot. */
-const shortened = (name: string): string => (name.length <= longestHostname ? name : name.slice(0, longestHostname).replace(/[-.]+$/, ""));
+const shortened = (name: string): string =>
+  name.length <= longestHostname ? name : name.slice(0, longestHostname).replace(/[-.]+$/, "");

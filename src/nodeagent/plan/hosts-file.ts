@@ -25,7 +25,9 @@ export function hostsFile(pod: Pod, { product, clusterDomain, podIps, nodeFile }
   const aliases = aliasLines(pod);
   if (isHostNetwork(pod)) return `# ${product}-managed hosts file (host network).\n${nodeFile}${aliases}`;
   const { hostname, domain } = podHostname(pod, clusterDomain);
-  const own = podIps.map((ip) => (domain ? `${ip}\t${hostname}.${domain}\t${hostname}` : `${ip}\t${hostname}`));
+  const own = podIps.map((ip) =>
+    domain ? `${ip}\t${hostname}.${domain}\t${hostname}` : `${ip}\t${hostname}`,
+  );
   return `${[`# ${product}-managed hosts file.`, ...fixed, ...own].join("\n")}\n${aliases}`;
 }
 

@@ -47,10 +47,17 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
   if (!init.done) {
     const { last, next } = init;
     if (!next) return { ...nothing, sandboxId, startEphemeral };
-    if (last && last.name === next.name && hasFailed(last) && pod.spec.restartPolicy === "Never") return { ...nothing, stopPod: true, over: true, sandboxId };
+    if (last && last.name === next.name && hasFailed(last) && pod.spec.restartPolicy === "Never")
+      return { ...nothing, stopPod: true, over: true, sandboxId };
     const stop =
       last?.state === "unknown"
-        ? [{ container: last, reason: "Unknown" as const, message: `Init container ${last.name} is in an unknown state, try killing it before restart` }]
+        ? [
+            {
+              container: last,
+              reason: "Unknown" as const,
+              message: `Init container ${last.name} is in an unknown state, try killing it before restart`,
+            },
+          ]
         : [];
     return { ...nothing, sandboxId, startEphemeral, stop, startInit: next };
   }
@@ -58,17 +65,30 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
 }
 
 function withNewSandbox(pod: Pod, observed: ObservedPod, attempt: number): Plan {
-  const stopPod = observed.sandboxes.length > 0 || observed.containers.some(({ state }) => state === "running");
+  const stopPod =
+    observed.sandboxes.length > 0 || observed.containers.some(({ state }) => state === "running");
   const over: Plan = { ...nothing, stopPod, over: true };
   // A sandbox that died took its containers along: those of a pod that never restarts have run.
   if (pod.spec.restartPolicy === "Never" && attempt > 0 && observed.containers.length > 0) return over;
-  const start = containersOf(pod).filter((container) => pod.spec.restartPolicy !== "OnFailure" || !hasSucceeded(latest(observed, container.name)));
+  const start = containersOf(pod).filter(
+    (container) => pod.spec.restartPolicy !== "OnFailure" || !hasSucceeded(latest(observed, container.name)),
+  );
   const [firstInit] = initContainersOf(pod);
   if (start.length === 0 && nextInit(pod, observed).done) return over;
-  return { ...nothing, stopPod, newSandbox: { attempt }, ...(firstInit ? { startInit: firstInit } : { start }) };
+  return {
+    ...nothing,
+    stopPod,
+    newSandbox: { attempt },
+    ...(firstInit ? { startInit: firstInit } : { start }),
+  };
 }
 
-function withSandbox(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts, base: Pick<Plan, "startEphemeral"> & { readonly sandboxId: string }): Plan {
+function withSandbox(
+  pod: Pod,
+  observed: ObservedPod,
+  probes: ProbeVerdicts,
+  base: Pick<Plan, "startEphemeral"> & { readonly sandboxId: string },
+): Plan {
   const stop: ContainerStop[] = [];
   const start: Container[] = [];
   let kept = 0;
@@ -78,16 +98,28 @@ function withSandbox(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts, bas
       if (!shouldStart(pod, found)) continue;
       start.push(container);
       if (found?.state === "unknown")
-        stop.push({ container: found, reason: "Unknown", message: `Container ${container.name} is in an unknown state, try killing it before restart` });
+        stop.push({
+          container: found,
+          reason: "Unknown",
+          message: `Container ${container.name} is in an unknown state, try killing it before restart`,
+        });
       continue;
     }
     const failure = probes.failed(found.id);
     const mayRestart = pod.spec.restartPolicy !== "Never";
     if (containerHash(container) !== found.marks.hash)
-      stop.push({ container: found, reason: "Changed", message: `Container ${container.name} definition changed, will be restarted` });
+      stop.push({
+        container: found,
+        reason: "Changed",
+        message: `Container ${container.name} definition changed, will be restarted`,
+      });
     else if (failure) {
       const what = failure === "LivenessProbe" ? "liveness probe" : "startup probe";
-      stop.push({ container: found, reason: failure, message: `Container ${container.name} failed ${what}${mayRestart ? ", will be restarted" : ""}` });
+      stop.push({
+        container: found,
+        reason: failure,
+        message: `Container ${container.name} failed ${what}${mayRestart ? ", will be restarted" : ""}`,
+      });
       if (!mayRestart) continue;
     } else {
       kept++;
@@ -120,11 +152,15 @@ function sandboxChange(pod: Pod, { sandboxes }: ObservedPod): { readonly attempt
 }
 
 /** Where the init containers stand: all done, or the next one to run (none while one runs). */
-function nextInit(pod: Pod, observed: ObservedPod): { readonly done: boolean; readonly last?: ObservedContainer; readonly next?: Container } {
+function nextInit(
+  pod: Pod,
+  observed: ObservedPod,
+): { readonly done: boolean; readonly last?: ObservedContainer; readonly next?: Container } {
   const inits = initContainersOf(pod);
   if (inits.length === 0) return { done: true };
   // Once a container has run, the init containers were done, even if they were removed since.
-  if (containersOf(pod).some(({ name }) => latest(observed, name)?.state === "running")) return { done: true };
+  if (containersOf(pod).some(({ name }) => latest(observed, name)?.state === "running"))
+    return { done: true };
   for (let at = inits.length - 1; at >= 0; at--) {
     const container = inits[at]!;
     const found = latest(observed, container.name);
@@ -140,6 +176,8 @@ function nextInit(pod: Pod, observed: ObservedPod): { readonly done: boolean; re
 }
 
 /** Whether a container was ever started; one that was only made was not. */
-export const hasBegun = (found: ObservedContainer | undefined): boolean => found !== undefined && found.state !== "created";
+export const hasBegun = (found: ObservedContainer | undefined): boolean =>
+  found !== undefined && found.state !== "created";
 const hasFailed = (found: ObservedContainer): boolean => found.state === "exited" && found.exitCode !== 0;
-const hasSucceeded = (found: ObservedContainer | undefined): boolean => found?.state === "exited" && found.exitCode === 0;
+const hasSucceeded = (found: ObservedContainer | undefined): boolean =>
+  found?.state === "exited" && found.exitCode === 0;

@@ -1,4 +1,5 @@
-// How much a pod may count on: Guaranteed, Burstable or BestEffort, from its requests and limits for cpu and memory.
+// How much a pod may count on: Guaranteed, Burstable or BestEffort, from its requests and limits for cpu and
+// memory.
 import type { Pod } from "#api";
 import { compareQuantity, parseQuantity } from "#base";
 import { containersOf, initContainersOf } from "../pod.ts";
@@ -7,7 +8,8 @@ export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 
 const counted = ["cpu", "memory"] as const;
 const zero = parseQuantity("0");
-const isAbove = (amount: string | undefined): amount is string => amount !== undefined && compareQuantity(parseQuantity(amount), zero) > 0;
+const isAbove = (amount: string | undefined): amount is string =>
+  amount !== undefined && compareQuantity(parseQuantity(amount), zero) > 0;
 
 export function qosClass(pod: Pod): QosClass {
   let anything = false;
@@ -18,7 +20,8 @@ export function qosClass(pod: Pod): QosClass {
       const request = resources?.requests?.[name];
       if (isAbove(limit) || isAbove(request)) anything = true;
       if (!isAbove(limit)) everything = false;
-      else if (isAbove(request) && compareQuantity(parseQuantity(limit), parseQuantity(request)) !== 0) everything = false;
+      else if (isAbove(request) && compareQuantity(parseQuantity(limit), parseQuantity(request)) !== 0)
+        everything = false;
     }
   }
   if (!anything) return "BestEffort";

@@ -20,7 +20,8 @@ export interface SandboxFacts {
   readonly logFolder: string;
 }
 
-export const logFolderOf = (pod: Pod, logFolder: string): string => `${logFolder}/${namespaceOf(pod)}_${nameOf(pod)}_${uidOf(pod)}`;
+export const logFolderOf = (pod: Pod, logFolder: string): string =>
+  `${logFolder}/${namespaceOf(pod)}_${nameOf(pod)}_${uidOf(pod)}`;
 
 export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
   const { dialect, dns, cpu } = facts;
@@ -29,7 +30,12 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
   const { runAsUser, runAsGroup, seLinuxOptions, sysctls } = pod.spec.securityContext ?? {};
   const groups = groupsOf(pod);
   return {
-    metadata: { name: nameOf(pod), uid: uidOf(pod), namespace: namespaceOf(pod), ...(facts.attempt > 0 && { attempt: facts.attempt }) },
+    metadata: {
+      name: nameOf(pod),
+      uid: uidOf(pod),
+      namespace: namespaceOf(pod),
+      ...(facts.attempt > 0 && { attempt: facts.attempt }),
+    },
     ...(hostname !== "" && { hostname }),
     logDirectory: logFolderOf(pod, facts.logFolder),
     dnsConfig: { servers: [...dns.servers], searches: [...dns.searches], options: [...dns.options] },
@@ -41,22 +47,36 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
       securityContext: {
         namespaceOptions: namespacesOf(pod),
         ...(seLinuxOptions && {
-          selinuxOptions: { user: seLinuxOptions.user ?? "", role: seLinuxOptions.role ?? "", type: seLinuxOptions.type ?? "", level: seLinuxOptions.level ?? "" },
+          selinuxOptions: {
+            user: seLinuxOptions.user ?? "",
+            role: seLinuxOptions.role ?? "",
+            type: seLinuxOptions.type ?? "",
+            level: seLinuxOptions.level ?? "",
+          },
         }),
         ...(runAsUser !== undefined && { runAsUser: { value: Number(runAsUser) } }),
         ...(groups.length > 0 && { supplementalGroups: groups }),
-        ...(everyContainerOf(pod).some((container) => container.securityContext?.privileged) && { privileged: true }),
+        ...(everyContainerOf(pod).some((container) => container.securityContext?.privileged) && {
+          privileged: true,
+        }),
         ...(runAsGroup !== undefined && { runAsGroup: { value: Number(runAsGroup) } }),
         seccomp: { profileType: profileType.runtimeDefault },
       },
-      ...(sysctls && sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])) }),
+      ...(sysctls &&
+        sysctls.length > 0 && {
+          sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])),
+        }),
       overhead: overheadResources(pod, cpu),
       resources: linuxResources(podAmounts(pod), cpu),
     },
   };
 }
 
-const protocols: Readonly<Record<string, number>> = { TCP: protocol.tcp, UDP: protocol.udp, SCTP: protocol.sctp };
+const protocols: Readonly<Record<string, number>> = {
+  TCP: protocol.tcp,
+  UDP: protocol.udp,
+  SCTP: protocol.sctp,
+};
 
 function portMappings(pod: Pod): PortMapping[] {
   return containersOf(pod).flatMap(({ ports }) =>

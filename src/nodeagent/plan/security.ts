@@ -1,6 +1,13 @@
 // From a pod's and a container's security settings to what the runtime is told.
 import type { Container, EphemeralContainer, Pod, SeccompProfile } from "#api";
-import { type Image, type LinuxContainerSecurityContext, type NamespaceOption, type SecurityProfile, namespaceMode, profileType } from "#cri";
+import {
+  type Image,
+  type LinuxContainerSecurityContext,
+  type NamespaceOption,
+  type SecurityProfile,
+  namespaceMode,
+  profileType,
+} from "#cri";
 import type { Dialect } from "#dialect";
 import { isHostNetwork, longNameOf } from "../pod.ts";
 
@@ -28,7 +35,14 @@ const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc
 
 export function namespacesOf(pod: Pod, target?: string): NamespaceOption {
   const { hostPID, hostIPC, shareProcessNamespace } = pod.spec;
-  const processes = target !== undefined ? namespaceMode.target : hostPID ? namespaceMode.node : shareProcessNamespace ? namespaceMode.pod : namespaceMode.container;
+  const processes =
+    target !== undefined
+      ? namespaceMode.target
+      : hostPID
+        ? namespaceMode.node
+        : shareProcessNamespace
+          ? namespaceMode.pod
+          : namespaceMode.container;
   return {
     network: isHostNetwork(pod) ? namespaceMode.node : namespaceMode.pod,
     ipc: hostIPC ? namespaceMode.node : namespaceMode.pod,
@@ -48,7 +62,10 @@ export interface ImageUser {
   readonly uid?: number;
   readonly username: string;
 }
-export const imageUserOf = (image: Image): ImageUser => ({ ...(image.uid && { uid: Number(image.uid.value ?? 0) }), username: image.username });
+export const imageUserOf = (image: Image): ImageUser => ({
+  ...(image.uid && { uid: Number(image.uid.value ?? 0) }),
+  username: image.username,
+});
 
 /** Why a container that must not run as root would; undefined when all is well. */
 export function rootProblem(pod: Pod, container: Container, user: ImageUser): string | undefined {
@@ -57,8 +74,10 @@ export function rootProblem(pod: Pod, container: Container, user: ImageUser): st
   if (!(own?.runAsNonRoot ?? of?.runAsNonRoot)) return undefined;
   const at = `(pod: ${JSON.stringify(longNameOf(pod))}, container: ${container.name})`;
   const asked = own?.runAsUser ?? of?.runAsUser;
-  if (asked !== undefined) return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
-  if (user.uid === undefined && user.username !== "") return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
+  if (asked !== undefined)
+    return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
+  if (user.uid === undefined && user.username !== "")
+    return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
   // An image that names nobody runs as root.
   return (user.uid ?? 0) === 0 ? `container has runAsNonRoot and image will run as root ${at}` : undefined;
 }
@@ -77,12 +96,25 @@ export function containerSecurity(
   const labels = own.seLinuxOptions ?? of.seLinuxOptions;
   const groups = groupsOf(pod);
   const { path, profile } = seccompOf(own.seccompProfile ?? of.seccompProfile, settings);
-  const appArmor = pod.metadata.annotations?.[settings.dialect.names.annotations.appArmorContainerPrefix + container.name];
+  const appArmor =
+    pod.metadata.annotations?.[settings.dialect.names.annotations.appArmorContainerPrefix + container.name];
   return {
-    ...(own.capabilities && { capabilities: { addCapabilities: own.capabilities.add ?? [], dropCapabilities: own.capabilities.drop ?? [] } }),
+    ...(own.capabilities && {
+      capabilities: {
+        addCapabilities: own.capabilities.add ?? [],
+        dropCapabilities: own.capabilities.drop ?? [],
+      },
+    }),
     ...(own.privileged && { privileged: true }),
     namespaceOptions: namespacesOf(pod, target),
-    ...(labels && { selinuxOptions: { user: labels.user ?? "", role: labels.role ?? "", type: labels.type ?? "", level: labels.level ?? "" } }),
+    ...(labels && {
+      selinuxOptions: {
+        user: labels.user ?? "",
+        role: labels.role ?? "",
+        type: labels.type ?? "",
+        level: labels.level ?? "",
+      },
+    }),
     ...(asked !== undefined
       ? { runAsUser: { value: Number(asked) } }
       : user.uid !== undefined
@@ -102,17 +134,25 @@ export function containerSecurity(
   };
 }
 
-function seccompOf(profile: SeccompProfile | undefined, { seccompDefault, seccompFolder }: SecuritySettings): { readonly path: string; readonly profile: SecurityProfile } {
+function seccompOf(
+  profile: SeccompProfile | undefined,
+  { seccompDefault, seccompFolder }: SecuritySettings,
+): { readonly path: string; readonly profile: SecurityProfile } {
   switch (profile?.type) {
     case "RuntimeDefault":
       return { path: "runtime/default", profile: { profileType: profileType.runtimeDefault } };
     case "Localhost": {
       const file = `${seccompFolder}/${profile.localhostProfile ?? ""}`;
-      return { path: `localhost/${file}`, profile: { profileType: profileType.localhost, localhostRef: file } };
+      return {
+        path: `localhost/${file}`,
+        profile: { profileType: profileType.localhost, localhostRef: file },
+      };
     }
     case "Unconfined":
       return { path: "unconfined", profile: { profileType: profileType.unconfined } };
     default:
-      return seccompDefault ? { path: "runtime/default", profile: { profileType: profileType.runtimeDefault } } : { path: "", profile: { profileType: profileType.unconfined } };
+      return seccompDefault
+        ? { path: "runtime/default", profile: { profileType: profileType.runtimeDefault } }
+        : { path: "", profile: { profileType: profileType.unconfined } };
   }
 }

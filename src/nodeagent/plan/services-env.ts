@@ -12,20 +12,34 @@ export function servicesEnvironment(services: readonly Service[]): [name: string
     const [first] = ports;
     if (!first) continue;
     found.push([`${name}_SERVICE_HOST`, ip], [`${name}_SERVICE_PORT`, String(first.port)]);
-    for (const port of ports) if (port.name) found.push([`${name}_SERVICE_PORT_${variableName(port.name)}`, String(port.port)]);
+    for (const port of ports)
+      if (port.name) found.push([`${name}_SERVICE_PORT_${variableName(port.name)}`, String(port.port)]);
     for (const [index, port] of ports.entries()) {
       const protocol = port.protocol || "TCP";
       const url = `${protocol.toLowerCase()}://${ip.includes(":") ? `[${ip}]` : ip}:${port.port}`;
       if (index === 0) found.push([`${name}_PORT`, url]);
       const start = `${name}_PORT_${port.port}_${protocol.toUpperCase()}`;
-      found.push([start, url], [`${start}_PROTO`, protocol.toLowerCase()], [`${start}_PORT`, String(port.port)], [`${start}_ADDR`, ip]);
+      found.push(
+        [start, url],
+        [`${start}_PROTO`, protocol.toLowerCase()],
+        [`${start}_PORT`, String(port.port)],
+        [`${start}_ADDR`, ip],
+      );
     }
   }
   return found;
 }
 
-/** The services a pod hears of: those of its namespace unless it wants none, and always the one that leads to the API server. */
-export function servicesFor(namespace: string, links: boolean, services: Iterable<Service>, apiService: string): Service[] {
+/**
+ * The services a pod hears of: those of its namespace unless it wants none, and always the one that leads to
+ * the API server.
+ */
+export function servicesFor(
+  namespace: string,
+  links: boolean,
+  services: Iterable<Service>,
+  apiService: string,
+): Service[] {
   const chosen = new Map<string, Service>();
   for (const service of services) {
     const name = service.metadata.name ?? "";
@@ -33,7 +47,9 @@ export function servicesFor(namespace: string, links: boolean, services: Iterabl
       if (!chosen.has(name)) chosen.set(name, service);
     } else if (links && service.metadata.namespace === namespace) chosen.set(name, service);
   }
-  return [...chosen.values()].toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+  return [...chosen.values()].toSorted((a, b) =>
+    (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1,
+  );
 }
 
 const variableName = (name: string): string => name.toUpperCase().replaceAll("-", "_");

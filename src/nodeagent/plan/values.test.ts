@@ -38,19 +38,33 @@ for (const [text, result] of expansions)
       result,
     ));
 
-const resources = (requests?: object, limits?: object): object => ({ resources: { ...(requests && { requests }), ...(limits && { limits }) } });
+const resources = (requests?: object, limits?: object): object => ({
+  resources: { ...(requests && { requests }), ...(limits && { limits }) },
+});
 const qualities: [name: string, containers: object[], quality: string][] = [
   ["nothing asked for", [{}], "BestEffort"],
   ["zeroes", [resources({ cpu: "0" }, { memory: "0" })], "BestEffort"],
   ["a request", [resources({ cpu: "1m" })], "Burstable"],
   ["limits for both in all containers", [resources(undefined, { cpu: "1", memory: "1Gi" })], "Guaranteed"],
-  ["equal requests and limits, written otherwise", [resources({ cpu: "1000m", memory: "1024Mi" }, { cpu: "1", memory: "1Gi" })], "Guaranteed"],
-  ["a request below the limit", [resources({ cpu: "500m", memory: "1Gi" }, { cpu: "1", memory: "1Gi" })], "Burstable"],
+  [
+    "equal requests and limits, written otherwise",
+    [resources({ cpu: "1000m", memory: "1024Mi" }, { cpu: "1", memory: "1Gi" })],
+    "Guaranteed",
+  ],
+  [
+    "a request below the limit",
+    [resources({ cpu: "500m", memory: "1Gi" }, { cpu: "1", memory: "1Gi" })],
+    "Burstable",
+  ],
   ["one container without limits", [resources(undefined, { cpu: "1", memory: "1Gi" }), {}], "Burstable"],
   ["only other resources", [resources({ "ephemeral-storage": "1Gi" })], "BestEffort"],
 ];
 for (const [name, containers, quality] of qualities) {
-  test(`${name}: ${quality}`, () => assert.equal(qosClass(samplePod({ containers: containers.map((more, at) => ({ name: `c${at}`, ...more })) })), quality));
+  test(`${name}: ${quality}`, () =>
+    assert.equal(
+      qosClass(samplePod({ containers: containers.map((more, at) => ({ name: `c${at}`, ...more })) })),
+      quality,
+    ));
 }
 
 test("shares and quota have their least and most", () => {
@@ -92,9 +106,19 @@ test("every page size of the kernel gets a limit", () => {
 const hostnames: [name: string, pod: Pod, hostname: string, sandbox: string][] = [
   ["the pod's name", samplePod(), "a", "a"],
   ["the name asked for", samplePod({ hostname: "h" }), "h", "h"],
-  ["a long name cut, not ending in a hyphen", samplePod({}, { name: `${"x".repeat(62)}-tail` }), "x".repeat(62), "x".repeat(62)],
+  [
+    "a long name cut, not ending in a hyphen",
+    samplePod({}, { name: `${"x".repeat(62)}-tail` }),
+    "x".repeat(62),
+    "x".repeat(62),
+  ],
   ["the node's own on its network", samplePod({ hostNetwork: true }), "a", ""],
-  ["the full name where asked", samplePod({ hostname: "h", subdomain: "s", setHostnameAsFQDN: true }), "h", "h.s.n.svc.cluster.local"],
+  [
+    "the full name where asked",
+    samplePod({ hostname: "h", subdomain: "s", setHostnameAsFQDN: true }),
+    "h",
+    "h.s.n.svc.cluster.local",
+  ],
 ];
 for (const [name, pod, hostname, sandbox] of hostnames) {
   test(`a pod is called by ${name}`, () => {
@@ -103,31 +127,65 @@ for (const [name, pod, hostname, sandbox] of hostnames) {
   });
 }
 test("a full name that is too long is refused", () => {
-  assert.throws(() => sandboxHostname(samplePod({ hostname: "h".repeat(60), subdomain: "s", setHostnameAsFQDN: true }), "cluster.local"), /too long/);
+  assert.throws(
+    () =>
+      sandboxHostname(
+        samplePod({ hostname: "h".repeat(60), subdomain: "s", setHostnameAsFQDN: true }),
+        "cluster.local",
+      ),
+    /too long/,
+  );
 });
 
 const host = { servers: ["9.9.9.9"], searches: ["node.test"], options: ["rotate"] };
 const settings = { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host };
-const cluster = { servers: ["10.0.0.10"], searches: ["n.svc.cluster.local", "svc.cluster.local", "cluster.local", "node.test"], options: ["ndots:5"] };
+const cluster = {
+  servers: ["10.0.0.10"],
+  searches: ["n.svc.cluster.local", "svc.cluster.local", "cluster.local", "node.test"],
+  options: ["ndots:5"],
+};
 const resolvers: [name: string, pod: Pod, config: object, reasons: string[], settings?: typeof settings][] = [
   ["the cluster's first", samplePod({ dnsPolicy: "ClusterFirst" }), cluster, []],
   ["the node's by wish", samplePod({ dnsPolicy: "Default" }), host, []],
   ["the node's on its network", samplePod({ dnsPolicy: "ClusterFirst", hostNetwork: true }), host, []],
-  ["the cluster's on the node's network by wish", samplePod({ dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }), cluster, []],
+  [
+    "the cluster's on the node's network by wish",
+    samplePod({ dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }),
+    cluster,
+    [],
+  ],
   [
     "its own only",
-    samplePod({ dnsPolicy: "None", dnsConfig: { nameservers: ["1.1.1.1"], searches: ["x"], options: [{ name: "a" }, { name: "b", value: "2" }] } }),
+    samplePod({
+      dnsPolicy: "None",
+      dnsConfig: {
+        nameservers: ["1.1.1.1"],
+        searches: ["x"],
+        options: [{ name: "a" }, { name: "b", value: "2" }],
+      },
+    }),
     { servers: ["1.1.1.1"], searches: ["x"], options: ["a", "b:2"] },
     [],
   ],
-  ["its own options before the policy's", samplePod({ dnsConfig: { options: [{ name: "ndots", value: "2" }] } }), { ...cluster, options: ["ndots:2"] }, []],
+  [
+    "its own options before the policy's",
+    samplePod({ dnsConfig: { options: [{ name: "ndots", value: "2" }] } }),
+    { ...cluster, options: ["ndots:2"] },
+    [],
+  ],
   [
     "no more than three servers, with a warning",
     samplePod({ dnsConfig: { nameservers: ["1.1.1.1", "2.2.2.2", "3.3.3.3"] } }),
     { ...cluster, servers: ["10.0.0.10", "1.1.1.1", "2.2.2.2"] },
     ["DNSConfigForming"],
   ],
-  ["the node's where the cluster has none, with a warning", samplePod(), host, ["MissingClusterDNS"], { ...settings, clusterServers: [] }],
+  [
+    "the node's where the cluster has none, with a warning",
+    samplePod(),
+    host,
+    ["MissingClusterDNS"],
+    { ...settings, clusterServers: [] },
+  ],
 ];
 for (const [name, pod, config, reasons, given] of resolvers) {
   test(`a pod asks name servers: ${name}`, () => {
@@ -136,25 +194,41 @@ for (const [name, pod, config, reasons, given] of resolvers) {
   });
 }
 test("a resolver file is read", () => {
-  assert.deepEqual(parseResolvConf("# c\nnameserver 1.1.1.1\nnameserver  2.2.2.2\nsearch a.b c.d.\noptions ndots:1 rotate\noptions ndots:3\n"), {
-    servers: ["1.1.1.1", "2.2.2.2"],
-    searches: ["a.b", "c.d"],
-    options: ["ndots:3", "rotate"],
-  });
+  assert.deepEqual(
+    parseResolvConf(
+      "# c\nnameserver 1.1.1.1\nnameserver  2.2.2.2\nsearch a.b c.d.\noptions ndots:1 rotate\noptions ndots:3\n",
+    ),
+    {
+      servers: ["1.1.1.1", "2.2.2.2"],
+      searches: ["a.b", "c.d"],
+      options: ["ndots:3", "rotate"],
+    },
+  );
 });
 
 test("a hosts file names the pod and its aliases", () => {
-  const facts = { product: "P", clusterDomain: "cluster.local", podIps: ["10.0.0.1"], nodeFile: "127.0.0.1 me\n" };
+  const facts = {
+    product: "P",
+    clusterDomain: "cluster.local",
+    podIps: ["10.0.0.1"],
+    nodeFile: "127.0.0.1 me\n",
+  };
   const pod = samplePod({ subdomain: "s", hostAliases: [{ ip: "1.2.3.4", hostnames: ["x", "y"] }] });
   assert.match(
     hostsFile(pod, facts),
     /^# P-managed hosts file\.\n127\.0\.0\.1\tlocalhost\n[^]*10\.0\.0\.1\ta\.s\.n\.svc\.cluster\.local\ta\n\n# Entries added by HostAliases\.\n1\.2\.3\.4\tx\ty\n$/,
   );
-  assert.equal(hostsFile(samplePod({ hostNetwork: true }), facts), "# P-managed hosts file (host network).\n127.0.0.1 me\n");
+  assert.equal(
+    hostsFile(samplePod({ hostNetwork: true }), facts),
+    "# P-managed hosts file (host network).\n127.0.0.1 me\n",
+  );
 });
 
 const addresses = { hostIps: ["192.0.2.1"], podIps: ["10.0.0.1", "fd00::1"] };
-const told = samplePod({ nodeName: "n1", serviceAccountName: "sa" }, { labels: { app: "x", b: 'q"' }, annotations: { k: "v" } });
+const told = samplePod(
+  { nodeName: "n1", serviceAccountName: "sa" },
+  { labels: { app: "x", b: 'q"' }, annotations: { k: "v" } },
+);
 const fields: [path: string, value: string][] = [
   ["metadata.name", "a"],
   ["metadata.namespace", "n"],
@@ -169,8 +243,10 @@ const fields: [path: string, value: string][] = [
   ["status.podIP", "10.0.0.1"],
   ["status.podIPs", "10.0.0.1,fd00::1"],
 ];
-for (const [path, value] of fields) test(`a pod knows its ${path}`, () => assert.equal(podField(told, path, addresses), value));
-test("a path that names nothing is refused", () => assert.throws(() => podField(told, "spec.none", addresses), /unsupported fieldPath/));
+for (const [path, value] of fields)
+  test(`a pod knows its ${path}`, () => assert.equal(podField(told, path, addresses), value));
+test("a path that names nothing is refused", () =>
+  assert.throws(() => podField(told, "spec.none", addresses), /unsupported fieldPath/));
 
 const amounts: [resource: string, divisor: string, value: string][] = [
   ["limits.cpu", "1m", "1500"],
@@ -184,13 +260,20 @@ const amounts: [resource: string, divisor: string, value: string][] = [
 for (const [resource, divisor, value] of amounts) {
   test(`${resource} in units of ${divisor || "one"} is ${value}`, () => {
     const container = { name: "c", ...resources({ memory: "32Mi" }, { cpu: "1500m" }) } as Container;
-    assert.equal(resourceField(samplePod(), { resource, divisor }, container, { cpu: "8", memory: "4Gi" }), value);
+    assert.equal(
+      resourceField(samplePod(), { resource, divisor }, container, { cpu: "8", memory: "4Gi" }),
+      value,
+    );
   });
 }
 
 test("a pod hears of its namespace's services and of the API server's", () => {
-  const service = (namespace: string, name: string, clusterIP: string, ports: object[] = [{ port: 80 }]): Service =>
-    ({ metadata: { namespace, name }, spec: { clusterIP, ports } }) as unknown as Service;
+  const service = (
+    namespace: string,
+    name: string,
+    clusterIP: string,
+    ports: object[] = [{ port: 80 }],
+  ): Service => ({ metadata: { namespace, name }, spec: { clusterIP, ports } }) as unknown as Service;
   const all = [
     service("n", "b-svc", "10.0.0.5", [
       { name: "web", port: 80, protocol: "TCP" },
@@ -243,47 +326,100 @@ test("a back-off doubles to its longest and starts over after a calm", async () 
   assert.equal(waits.delay("k"), 0);
 });
 
-const profiles: [name: string, seccompDefault: boolean, given: object | undefined, path: string | undefined][] = [
+const profiles: [
+  name: string,
+  seccompDefault: boolean,
+  given: object | undefined,
+  path: string | undefined,
+][] = [
   ["a container that names none is not confined", false, undefined, undefined],
   ["with the default on, a container that names none gets the runtime's", true, undefined, "runtime/default"],
-  ["with the default on, a container may still ask to be unconfined", true, { type: "Unconfined" }, "unconfined"],
+  [
+    "with the default on, a container may still ask to be unconfined",
+    true,
+    { type: "Unconfined" },
+    "unconfined",
+  ],
   ["a container may ask for the runtime's", false, { type: "RuntimeDefault" }, "runtime/default"],
-  ["a profile of the node is found in its folder", false, { type: "Localhost", localhostProfile: "p.json" }, "localhost//seccomp/p.json"],
+  [
+    "a profile of the node is found in its folder",
+    false,
+    { type: "Localhost", localhostProfile: "p.json" },
+    "localhost//seccomp/p.json",
+  ],
 ];
 for (const [name, seccompDefault, seccompProfile, path] of profiles) {
   test(`seccomp: ${name}`, () => {
-    const container = { name: "c", ...(seccompProfile && { securityContext: { seccompProfile } }) } as Container;
+    const container = {
+      name: "c",
+      ...(seccompProfile && { securityContext: { seccompProfile } }),
+    } as Container;
     const settings = { dialect: dialects.orch, seccompDefault, seccompFolder: "/seccomp" };
-    assert.equal(containerSecurity(samplePod(), container, { username: "" }, settings).seccompProfilePath, path);
+    assert.equal(
+      containerSecurity(samplePod(), container, { username: "" }, settings).seccompProfilePath,
+      path,
+    );
   });
 }
 
 const users: [image: string, user: Parameters<typeof containerSecurity>[2], own: object, told: object][] = [
   ["names nobody", { username: "" }, {}, { runAsUser: { value: 0 } }],
-  ["names nobody, for a group alone", { username: "" }, { runAsGroup: 3000 }, { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } }],
+  [
+    "names nobody, for a group alone",
+    { username: "" },
+    { runAsGroup: 3000 },
+    { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } },
+  ],
   ["names a number", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
   ["names somebody", { username: "web" }, {}, { runAsUsername: "web" }],
-  ["names somebody, where the pod says who", { username: "web" }, { runAsUser: 8 }, { runAsUser: { value: 8 } }],
+  [
+    "names somebody, where the pod says who",
+    { username: "web" },
+    { runAsUser: 8 },
+    { runAsUser: { value: 8 } },
+  ],
 ];
 for (const [image, user, own, told] of users) {
   test(`the runtime is told who runs an image that ${image}`, () => {
-    const { runAsUser, runAsUsername, runAsGroup } = containerSecurity(samplePod(), { name: "c", securityContext: own } as Container, user, {
-      dialect: dialects.orch,
-      seccompDefault: false,
-      seccompFolder: "/seccomp",
-    });
-    assert.deepEqual({ ...(runAsUser && { runAsUser }), ...(runAsUsername && { runAsUsername }), ...(runAsGroup && { runAsGroup }) }, told);
+    const { runAsUser, runAsUsername, runAsGroup } = containerSecurity(
+      samplePod(),
+      { name: "c", securityContext: own } as Container,
+      user,
+      {
+        dialect: dialects.orch,
+        seccompDefault: false,
+        seccompFolder: "/seccomp",
+      },
+    );
+    assert.deepEqual(
+      {
+        ...(runAsUser && { runAsUser }),
+        ...(runAsUsername && { runAsUsername }),
+        ...(runAsGroup && { runAsGroup }),
+      },
+      told,
+    );
   });
 }
 
 const kernelViews: [name: string, own: object, masked: string[], readonly: string[]][] = [
-  ["sees little of the kernel and changes nothing", {}, ["/proc/kcore", "/sys/firmware"], ["/proc/sys", "/proc/sysrq-trigger"]],
+  [
+    "sees little of the kernel and changes nothing",
+    {},
+    ["/proc/kcore", "/sys/firmware"],
+    ["/proc/sys", "/proc/sysrq-trigger"],
+  ],
   ["may ask for the whole of it", { procMount: "Unmasked" }, [], []],
 ];
 for (const [name, own, masked, readonly] of kernelViews) {
   test(`a container ${name}`, () => {
     const settings = { dialect: dialects.orch, seccompDefault: false, seccompFolder: "/seccomp" };
-    const { maskedPaths = [], readonlyPaths = [] } = containerSecurity(samplePod(), { name: "c", securityContext: own } as Container, { username: "" }, settings);
+    const { maskedPaths = [], readonlyPaths = [] } = containerSecurity(
+      samplePod(),
+      { name: "c", securityContext: own } as Container,
+      { username: "" },
+      settings,
+    );
     for (const [paths, expected] of [
       [maskedPaths, masked],
       [readonlyPaths, readonly],

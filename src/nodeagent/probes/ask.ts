@@ -30,20 +30,43 @@ export async function ask(probe: Probe, options: AskOptions): Promise<Answer> {
   const seconds = Math.max(1, probe.timeoutSeconds ?? 1);
   if (probe.exec) return askByCommand(probe.exec.command ?? [], seconds, options);
   if (probe.httpGet) return askByHttp(probe, seconds, options);
-  if (probe.tcpSocket) return askByTcp(probe.tcpSocket.host || options.podIp, portNumber(probe.tcpSocket.port, options.container), seconds);
-  if (probe.grpc) return askByGrpc(`${options.podIp}:${probe.grpc.port}`, probe.grpc.service ?? "", seconds, options.signal);
+  if (probe.tcpSocket)
+    return askByTcp(
+      probe.tcpSocket.host || options.podIp,
+      portNumber(probe.tcpSocket.port, options.container),
+      seconds,
+    );
+  if (probe.grpc)
+    return askByGrpc(
+      `${options.podIp}:${probe.grpc.port}`,
+      probe.grpc.service ?? "",
+      seconds,
+      options.signal,
+    );
   throw new Error(`missing probe handler for ${options.container.name}`);
 }
 
 /** The number of a port, which may be one that the container's definition names. */
 export function portNumber(port: number | string | null | undefined, container: Container): number {
-  const number = typeof port === "number" ? port : /^\d+$/.test(port ?? "") ? Number(port) : container.ports?.find(({ name }) => name === port)?.containerPort;
-  if (number === undefined) throw new Error(`couldn't find port: ${JSON.stringify(port)} in container ${JSON.stringify(container.name)}`);
+  const number =
+    typeof port === "number"
+      ? port
+      : /^\d+$/.test(port ?? "")
+        ? Number(port)
+        : container.ports?.find(({ name }) => name === port)?.containerPort;
+  if (number === undefined)
+    throw new Error(
+      `couldn't find port: ${JSON.stringify(port)} in container ${JSON.stringify(container.name)}`,
+    );
   if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
   return number;
 }
 
-async function askByCommand(command: readonly string[], seconds: number, { runtime, containerId, signal }: AskOptions): Promise<Answer> {
+async function askByCommand(
+  command: readonly string[],
+  seconds: number,
+  { runtime, containerId, signal }: AskOptions,
+): Promise<Answer> {
   try {
     const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
     const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
@@ -56,7 +79,11 @@ async function askByCommand(command: readonly string[], seconds: number, { runti
   }
 }
 
-async function askByHttp({ httpGet: action }: Probe, seconds: number, { container, podIp, userAgent, signal }: AskOptions): Promise<Answer> {
+async function askByHttp(
+  { httpGet: action }: Probe,
+  seconds: number,
+  { container, podIp, userAgent, signal }: AskOptions,
+): Promise<Answer> {
   const { path, port, host, scheme, httpHeaders } = action!;
   let get: HttpGet = {
     scheme: scheme === "HTTPS" ? "https" : "http",
@@ -71,12 +98,20 @@ async function askByHttp({ httpGet: action }: Probe, seconds: number, { containe
       if (status >= 300 && status < 400 && location !== undefined && redirects < mostRedirects) {
         const to = new URL(location, urlOf(get));
         // Another host says nothing about this one.
-        if (to.hostname.replace(/^\[|\]$/g, "") !== get.host) return { result: "warning", output: `Probe terminated redirects, Response body: ${body}` };
+        if (to.hostname.replace(/^\[|\]$/g, "") !== get.host)
+          return { result: "warning", output: `Probe terminated redirects, Response body: ${body}` };
         const scheme = to.protocol === "https:" ? "https" : "http";
-        get = { ...get, scheme, port: Number(to.port) || (scheme === "https" ? 443 : 80), path: to.pathname + to.search };
+        get = {
+          ...get,
+          scheme,
+          port: Number(to.port) || (scheme === "https" ? 443 : 80),
+          path: to.pathname + to.search,
+        };
         continue;
       }
-      return status >= 200 && status < 400 ? success(body) : failure(`HTTP probe failed with statuscode: ${status}`);
+      return status >= 200 && status < 400
+        ? success(body)
+        : failure(`HTTP probe failed with statuscode: ${status}`);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -95,7 +130,11 @@ function askByTcp(host: string, port: number, seconds: number): Promise<Answer> 
     const timer = setTimeout(() => done(failure(`dial tcp ${host}:${port}: i/o timeout`)), seconds * 1000);
     socket.on("connect", () => done(success()));
     socket.on("error", (error: NodeJS.ErrnoException) =>
-      done(failure(`dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`)),
+      done(
+        failure(
+          `dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`,
+        ),
+      ),
     );
   });
 }
@@ -116,11 +155,19 @@ const healthCheck: GrpcMethod<string, number> = {
 const reconnectMilliseconds = 1000;
 
 /** Connecting is tried until the time is over: who is about to listen gets the chance to. */
-async function askByGrpc(address: string, service: string, seconds: number, signal: AbortSignal): Promise<Answer> {
+async function askByGrpc(
+  address: string,
+  service: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Answer> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const left = deadline - Date.now();
-    if (left <= 0) return failure(`timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: context deadline exceeded`);
+    if (left <= 0)
+      return failure(
+        `timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: context deadline exceeded`,
+      );
     const answer = await tryGrpc(address, service, { seconds, left, signal });
     if (answer) return answer;
     await sleep(Math.min(reconnectMilliseconds, Math.max(0, deadline - Date.now())), undefined, { signal });
@@ -131,20 +178,31 @@ async function askByGrpc(address: string, service: string, seconds: number, sign
 async function tryGrpc(
   address: string,
   service: string,
-  { seconds, left, signal }: { readonly seconds: number; readonly left: number; readonly signal: AbortSignal },
+  {
+    seconds,
+    left,
+    signal,
+  }: { readonly seconds: number; readonly left: number; readonly signal: AbortSignal },
 ): Promise<Answer | undefined> {
   const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: left });
   try {
     const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: left, signal });
     return servingStatuses[status] === "SERVING"
       ? success("service healthy")
-      : failure(`service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`);
+      : failure(
+          `service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`,
+        );
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GrpcError)) throw error;
     if (error.code === "UNAVAILABLE") return undefined;
-    if (error.code === "UNIMPLEMENTED") return failure("error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " + error.detail);
-    if (error.code === "DEADLINE_EXCEEDED") return failure(`timeout: health rpc did not complete within ${seconds}s`);
+    if (error.code === "UNIMPLEMENTED")
+      return failure(
+        "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " +
+          error.detail,
+      );
+    if (error.code === "DEADLINE_EXCEEDED")
+      return failure(`timeout: health rpc did not complete within ${seconds}s`);
     return failure(`error: health rpc probe failed: ${fullWordsOf(error)}`);
   } finally {
     channel.close();

@@ -1,4 +1,5 @@
-// One HTTP request to a container, for probes and hooks: no shared connections, certificates are not checked, bodies are cut.
+// One HTTP request to a container, for probes and hooks: no shared connections, certificates are not checked,
+// bodies are cut.
 import { request as requestHttps } from "node:https";
 
 // Imported in the ordinary way, this module brings a whole web client along.
@@ -27,11 +28,17 @@ export class PlainAnswer extends Error {
 }
 
 /** What the first bytes of plain HTTP look like to someone who expects a record of TLS. */
-const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean => code === "EPROTO" && /wrong version number|packet length too long/.test(message);
+const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean =>
+  code === "EPROTO" && /wrong version number|packet length too long/.test(message);
 
-export const urlOf = ({ scheme, host, port, path }: HttpGet): string => `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}${path.startsWith("/") ? "" : "/"}${path}`;
+export const urlOf = ({ scheme, host, port, path }: HttpGet): string =>
+  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}${path.startsWith("/") ? "" : "/"}${path}`;
 
-export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: AbortSignal): Promise<HttpAnswer> {
+export function httpGet(
+  get: HttpGet,
+  timeoutMilliseconds: number,
+  signal?: AbortSignal,
+): Promise<HttpAnswer> {
   const url = urlOf(get);
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`));
@@ -50,7 +57,11 @@ export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: Abor
         let body = "";
         const done = (): void => {
           clearTimeout(timer);
-          resolve({ status: answer.statusCode ?? 0, body, ...(answer.headers.location !== undefined && { location: answer.headers.location }) });
+          resolve({
+            status: answer.statusCode ?? 0,
+            body,
+            ...(answer.headers.location !== undefined && { location: answer.headers.location }),
+          });
         };
         answer.setEncoding("utf8");
         answer.on("data", (part: string) => {
@@ -70,22 +81,33 @@ export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: Abor
     }, timeoutMilliseconds);
     sent.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      if (get.scheme === "https" && isPlain(error)) return reject(new PlainAnswer(`Get ${JSON.stringify(url)}: http: server gave HTTP response to HTTPS client`));
-      fail(error.code === "ECONNREFUSED" ? `dial tcp ${get.host}:${get.port}: connect: connection refused` : error.message);
+      if (get.scheme === "https" && isPlain(error))
+        return reject(
+          new PlainAnswer(`Get ${JSON.stringify(url)}: http: server gave HTTP response to HTTPS client`),
+        );
+      fail(
+        error.code === "ECONNREFUSED"
+          ? `dial tcp ${get.host}:${get.port}: connect: connection refused`
+          : error.message,
+      );
     });
     sent.end();
   });
 }
 
 /** The headers of a request as its definition and our name make them. */
-export function headersOf(given: readonly { readonly name: string; readonly value: string }[] | undefined, userAgent: string): Record<string, string> {
+export function headersOf(
+  given: readonly { readonly name: string; readonly value: string }[] | undefined,
+  userAgent: string,
+): Record<string, string> {
   const headers = new Map<string, [string, string]>([
     ["user-agent", ["User-Agent", userAgent]],
     ["accept", ["Accept", "*/*"]],
     ["connection", ["Connection", "close"]],
   ]);
   for (const { name, value } of given ?? []) {
-    if (value === "" && (name.toLowerCase() === "accept" || name.toLowerCase() === "user-agent")) headers.delete(name.toLowerCase());
+    if (value === "" && (name.toLowerCase() === "accept" || name.toLowerCase() === "user-agent"))
+      headers.delete(name.toLowerCase());
     else headers.set(name.toLowerCase(), [name, value]);
   }
   return Object.fromEntries(headers.values());

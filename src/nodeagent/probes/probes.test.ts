@@ -13,7 +13,14 @@ import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
 const question = (probe: object, podIp = "127.0.0.1"): Promise<Answer> =>
-  ask(probe, { runtime: fakeRuntime(), container, containerId: "x", podIp, userAgent: "probe/1", signal: new AbortController().signal });
+  ask(probe, {
+    runtime: fakeRuntime(),
+    container,
+    containerId: "x",
+    podIp,
+    userAgent: "probe/1",
+    signal: new AbortController().signal,
+  });
 
 interface Asked {
   readonly url: string;
@@ -50,7 +57,10 @@ for (const [path, result, output] of answers) {
       const answer = await question({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
       assert.equal(answer.result, result);
       assert.match(answer.output, output);
-      assert.deepEqual([asked[0]?.url, asked[0]?.headers["x-a"], asked[0]?.headers["user-agent"]], [path, "b", "probe/1"]);
+      assert.deepEqual(
+        [asked[0]?.url, asked[0]?.headers["x-a"], asked[0]?.headers["user-agent"]],
+        [path, "b", "probe/1"],
+      );
     }));
 }
 
@@ -60,7 +70,8 @@ test("a closed port is a failure, whatever the kind of probe", async () => {
   const { port } = server.address() as AddressInfo;
   assert.equal((await question({ tcpSocket: { port } })).result, "success");
   await new Promise((resolve) => server.close(resolve));
-  for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }]) assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
+  for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }])
+    assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
 });
 
 test("a gRPC probe waits for who is about to listen, as long as its time lasts", async () => {
@@ -69,11 +80,20 @@ test("a gRPC probe waits for who is about to listen, as long as its time lasts",
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const { result, output } = await question({ grpc: { port } });
-  assert.deepEqual([result, output], ["failure", `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`]);
+  assert.deepEqual(
+    [result, output],
+    [
+      "failure",
+      `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
+    ],
+  );
 });
 
 test("a port may be named by the container", () => {
-  assert.deepEqual([portNumber(80, container), portNumber("81", container), portNumber("web", container)], [80, 81, 8080]);
+  assert.deepEqual(
+    [portNumber(80, container), portNumber("81", container), portNumber("web", container)],
+    [80, 81, 8080],
+  );
   assert.throws(() => portNumber("none", container), /couldn't find port/);
   assert.throws(() => portNumber(70_000, container), /invalid port/);
 });
@@ -163,9 +183,16 @@ test("a probe may be asked at once, and keeps its times; not before its delay is
 
 test("once probing has ended, nothing is asked any more", async () => {
   const clock = virtualClock(2_000_000);
-  const pod = samplePod({ containers: [{ name: "c", image: "i", readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } }] });
+  const pod = samplePod({
+    containers: [
+      { name: "c", image: "i", readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } },
+    ],
+  });
   let asked = 0;
-  const runtime = { execSync: () => Promise.resolve({ stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0, asked: asked++ }) } as unknown as ContainerRuntime;
+  const runtime = {
+    execSync: () =>
+      Promise.resolve({ stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0, asked: asked++ }),
+  } as unknown as ContainerRuntime;
   const all = probes({
     runtime,
     clock,

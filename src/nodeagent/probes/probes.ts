@@ -39,17 +39,32 @@ export interface ProbesOptions {
   readonly userAgent: string;
   readonly onChange: (podUid: string) => void;
   /** Told each answer, for the metrics. */
-  readonly onResult?: (pod: Pod, container: string, kind: Kind, result: "successful" | "failed" | "unknown") => void;
+  readonly onResult?: (
+    pod: Pod,
+    container: string,
+    kind: Kind,
+    result: "successful" | "failed" | "unknown",
+  ) => void;
 }
 
-const words: Readonly<Record<Kind, string>> = { startup: "Startup", readiness: "Readiness", liveness: "Liveness" };
+const words: Readonly<Record<Kind, string>> = {
+  startup: "Startup",
+  readiness: "Readiness",
+  liveness: "Liveness",
+};
 
 export function probes(options: ProbesOptions): Probes {
   const { runtime, clock, events, node, userAgent, onChange } = options;
   const held = new Map<string, Held>();
   let isClosed = false;
 
-  function begin(pod: Pod, container: Container, observed: ObservedContainer, podIp: string, before: ContainerStatus | undefined): void {
+  function begin(
+    pod: Pod,
+    container: Container,
+    observed: ObservedContainer,
+    podIp: string,
+    before: ContainerStatus | undefined,
+  ): void {
     const carried = before?.containerID?.endsWith(`://${observed.id}`) === true;
     const found: Held = {
       podUid: uidOf(pod),
@@ -60,7 +75,12 @@ export function probes(options: ProbesOptions): Probes {
       probing: new Map(),
     };
     held.set(observed.id, found);
-    const follow = (kind: Kind, probe: Probe | undefined, isDue: () => boolean, onVerdict: (good: boolean) => boolean): void => {
+    const follow = (
+      kind: Kind,
+      probe: Probe | undefined,
+      isDue: () => boolean,
+      onVerdict: (good: boolean) => boolean,
+    ): void => {
       if (!probe) return;
       const begun = probing({
         clock,
@@ -68,14 +88,26 @@ export function probes(options: ProbesOptions): Probes {
         startedAt: observed.startedAt ?? clock.now(),
         ask: (signal) =>
           isDue()
-            ? ask(probe, { runtime, container, containerId: observed.id, podIp, userAgent, signal }).then((answer) => {
-                options.onResult?.(pod, container.name, kind, answer.result === "failure" ? "failed" : "successful");
-                return answer;
-              })
+            ? ask(probe, { runtime, container, containerId: observed.id, podIp, userAgent, signal }).then(
+                (answer) => {
+                  options.onResult?.(
+                    pod,
+                    container.name,
+                    kind,
+                    answer.result === "failure" ? "failed" : "successful",
+                  );
+                  return answer;
+                },
+              )
             : undefined,
         onTrouble: (trouble, text) => {
           if (trouble === "errored") options.onResult?.(pod, container.name, kind, "unknown");
-          events.event(referenceTo(pod, container.name), "Warning", trouble === "warning" ? "ProbeWarning" : "Unhealthy", `${words[kind]} probe ${trouble}: ${text}`);
+          events.event(
+            referenceTo(pod, container.name),
+            "Warning",
+            trouble === "warning" ? "ProbeWarning" : "Unhealthy",
+            `${words[kind]} probe ${trouble}: ${text}`,
+          );
         },
         onVerdict: (good) => onVerdict(good),
       });
@@ -134,7 +166,11 @@ export function probes(options: ProbesOptions): Probes {
         const found = latest(observed, container.name);
         if (found?.state !== "running") continue;
         running.add(found.id);
-        if (!isClosed && !held.has(found.id) && (container.startupProbe || container.livenessProbe || container.readinessProbe)) {
+        if (
+          !isClosed &&
+          !held.has(found.id) &&
+          (container.startupProbe || container.livenessProbe || container.readinessProbe)
+        ) {
           begin(
             pod,
             container,

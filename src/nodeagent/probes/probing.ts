@@ -29,7 +29,10 @@ export interface Probing {
 export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: ProbingOptions): Probing {
   const stop = new AbortController();
   const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
-  const enough = { good: Math.max(1, probe.successThreshold ?? 1), bad: Math.max(1, probe.failureThreshold ?? 3) };
+  const enough = {
+    good: Math.max(1, probe.successThreshold ?? 1),
+    bad: Math.max(1, probe.failureThreshold ?? 3),
+  };
   let last: boolean | undefined;
   let inARow = 0;
 
@@ -84,5 +87,8 @@ export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: 
     }
   }
   run().catch(() => undefined);
-  return { now: () => nudge?.abort(new Error("at once")), stop: () => stop.abort(new Error("the probe has ended")) };
+  return {
+    now: () => nudge?.abort(new Error("at once")),
+    stop: () => stop.abort(new Error("the probe has ended")),
+  };
 }

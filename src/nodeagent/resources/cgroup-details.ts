@@ -1,4 +1,5 @@
-// More of a control group, for those who ask for all of it: its settings, its disks, and what its processes hold open.
+// More of a control group, for those who ask for all of it: its settings, its disks, and what its processes
+// hold open.
 import { readFile, readdir, readlink } from "node:fs/promises";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { fieldsOf } from "./cgroup-usage.ts";
@@ -51,7 +52,9 @@ const limitOf = (text: string | undefined): number => {
 
 /** Looks at a group, and at the processes in it. */
 export async function cgroupDetails(tree: CgroupTree, name: string): Promise<CgroupDetails> {
-  const pids = ((await tree.read(name, tree.mounts.version === 2 ? "" : "memory", "cgroup.procs")) ?? "").split("\n").map(Number);
+  const pids = ((await tree.read(name, tree.mounts.version === 2 ? "" : "memory", "cgroup.procs")) ?? "")
+    .split("\n")
+    .map(Number);
   const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
   return {
     ...(tree.mounts.version === 2 ? await unifiedDetails(tree, name) : await separateDetails(tree, name)),
@@ -102,7 +105,13 @@ async function unifiedDetails(tree: CgroupTree, name: string): Promise<Versioned
           const [number = "", ...fields] = line.split(" ");
           const figures = new Map(fields.map((field) => field.split("=") as [string, string]));
           const of = (key: string): number => Number(figures.get(key) ?? 0);
-          return { device: await deviceName(number), reads: of("rios"), writes: of("wios"), readBytes: of("rbytes"), writtenBytes: of("wbytes") };
+          return {
+            device: await deviceName(number),
+            reads: of("rios"),
+            writes: of("wios"),
+            readBytes: of("rbytes"),
+            writtenBytes: of("wbytes"),
+          };
         }),
     ),
   };
@@ -122,7 +131,13 @@ async function disksOf(texts: ReadonlyMap<string, string | undefined>): Promise<
   return await Promise.all(
     [...found].map(async ([number, figures]) => {
       const of = (key: string): number => figures.get(key) ?? 0;
-      return { device: await deviceName(number), reads: of("Read ios"), writes: of("Write ios"), readBytes: of("Read bytes"), writtenBytes: of("Write bytes") };
+      return {
+        device: await deviceName(number),
+        reads: of("Read ios"),
+        writes: of("Write ios"),
+        readBytes: of("Read bytes"),
+        writtenBytes: of("Write bytes"),
+      };
     }),
   );
 }
@@ -139,11 +154,14 @@ async function processDetails(pids: readonly number[]): Promise<ProcessDetails> 
     states.set(state, (states.get(state) ?? 0) + 1);
     const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
     descriptors += open.length;
-    for (const one of open.slice(0, mostDescriptors)) if ((await readlink(`/proc/${pid}/fd/${one}`).catch(() => "")).startsWith("socket:")) sockets++;
+    for (const one of open.slice(0, mostDescriptors))
+      if ((await readlink(`/proc/${pid}/fd/${one}`).catch(() => "")).startsWith("socket:")) sockets++;
   }
-  const limits = pids[0] === undefined ? "" : await readFile(`/proc/${pids[0]}/limits`, "utf8").catch(() => "");
+  const limits =
+    pids[0] === undefined ? "" : await readFile(`/proc/${pids[0]}/limits`, "utf8").catch(() => "");
   const openFiles = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
-  const of = (...names: readonly string[]): number => names.reduce((sum, name) => sum + (states.get(name) ?? 0), 0);
+  const of = (...names: readonly string[]): number =>
+    names.reduce((sum, name) => sum + (states.get(name) ?? 0), 0);
   return {
     count: pids.length,
     descriptors,

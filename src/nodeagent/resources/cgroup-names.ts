@@ -1,4 +1,5 @@
-// Names of control groups: all pods below one group, those that are not guaranteed anything below one of their class.
+// Names of control groups: all pods below one group, those that are not guaranteed anything below one of
+// their class.
 import type { QosClass } from "../plan/qos.ts";
 
 export interface CgroupNaming {
@@ -9,17 +10,25 @@ export interface CgroupNaming {
   readonly driver: "cgroupfs" | "systemd";
 }
 
-const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [...root.split("/").filter((part) => part !== ""), podsGroup];
+const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [
+  ...root.split("/").filter((part) => part !== ""),
+  podsGroup,
+];
 
 export const podsCgroup = (naming: CgroupNaming): string => joined(naming, partsOf(naming));
 
-export const classCgroup = (naming: CgroupNaming, quality: QosClass): string => joined(naming, [...partsOf(naming), ...classPart(quality)]);
+export const classCgroup = (naming: CgroupNaming, quality: QosClass): string =>
+  joined(naming, [...partsOf(naming), ...classPart(quality)]);
 
-export const podCgroup = (naming: CgroupNaming, quality: QosClass, uid: string): string => joined(naming, [...partsOf(naming), ...classPart(quality), `pod${uid}`]);
+export const podCgroup = (naming: CgroupNaming, quality: QosClass, uid: string): string =>
+  joined(naming, [...partsOf(naming), ...classPart(quality), `pod${uid}`]);
 
 const classPart = (quality: QosClass): string[] => (quality === "Guaranteed" ? [] : [quality.toLowerCase()]);
 
-/** Below systemd every group is a slice whose name tells all those above it: /a.slice/a-b.slice; a dash in a part becomes an underscore. */
+/**
+ * Below systemd every group is a slice whose name tells all those above it: /a.slice/a-b.slice; a dash in a
+ * part becomes an underscore.
+ */
 function joined({ driver }: CgroupNaming, parts: readonly string[]): string {
   if (driver === "cgroupfs") return `/${parts.join("/")}`;
   const escaped = parts.map((part) => part.replaceAll("-", "_"));

@@ -1,5 +1,6 @@
-// Control groups of both versions behind one small door: make, limit, list, empty, remove. A controller that the kernel lacks is told once and
-// then done without. These files are the kernel's own memory and no disk: what every pod needs is done at once, for a fifth of what waiting costs.
+// Control groups of both versions behind one small door: make, limit, list, empty, remove. A controller that
+// the kernel lacks is told once and then done without. These files are the kernel's own memory and no disk:
+// what every pod needs is done at once, for a fifth of what waiting costs.
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -40,7 +41,10 @@ export interface CgroupTree {
   join(name: string, pid: number): Promise<void>;
 }
 
-/** Reads the mounts of control groups from the text of /proc/self/mounts; the second version counts only where it is alone. */
+/**
+ * Reads the mounts of control groups from the text of /proc/self/mounts; the second version counts only where
+ * it is alone.
+ */
 export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
   const text = mountsText ?? (await readFile("/proc/self/mounts", "utf8"));
   const controllers = new Map<string, string>();
@@ -64,7 +68,22 @@ export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
   return { version: 2, path: unified, controllers: new Set(available === "" ? [] : available.split(" ")) };
 }
 
-const knownControllers = new Set(["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb", "perf_event", "net_cls", "net_prio", "rdma", "misc"]);
+const knownControllers = new Set([
+  "cpu",
+  "cpuacct",
+  "cpuset",
+  "memory",
+  "devices",
+  "freezer",
+  "blkio",
+  "pids",
+  "hugetlb",
+  "perf_event",
+  "net_cls",
+  "net_prio",
+  "rdma",
+  "misc",
+]);
 
 export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
   const warned = new Set<string>();
@@ -74,10 +93,17 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     log.warn("a control group controller cannot be used; its limits are not enforced", { controller, why });
   };
   if (mounts.version === 0) lacks("all", "no control groups are mounted");
-  const roots = mounts.version === 1 ? [...new Set(mounts.controllers.values())] : mounts.version === 2 ? [mounts.path] : [];
+  const roots =
+    mounts.version === 1
+      ? [...new Set(mounts.controllers.values())]
+      : mounts.version === 2
+        ? [mounts.path]
+        : [];
   const rootOf = (controller: string): string | undefined => {
     if (mounts.version === 1) return mounts.controllers.get(controller);
-    return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "") ? mounts.path : undefined;
+    return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "")
+      ? mounts.path
+      : undefined;
   };
   const withCpus = new Set<string>();
   const put = (name: string, controller: string, file: string, value: string): void => {
@@ -100,11 +126,15 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
       for (const root of roots) {
         if (mounts.version === 2) await enableBelow(root, name, mounts.controllers);
         makeFolder(join(root, name));
-        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) inheritCpus(root, name, withCpus);
+        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root)
+          inheritCpus(root, name, withCpus);
       }
     },
     limit: async (name, limits) => {
-      for (const [controller, file, value] of mounts.version === 2 ? unifiedFiles(limits) : separateFiles(limits)) put(name, controller, file, value);
+      for (const [controller, file, value] of mounts.version === 2
+        ? unifiedFiles(limits)
+        : separateFiles(limits))
+        put(name, controller, file, value);
     },
     below: async (name) => {
       const names = new Set<string>();
@@ -118,12 +148,15 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     },
     remove: async (name) => {
       let gone = true;
-      for (const root of roots) gone = (isRemoved(join(root, name)) || (await removeTree(join(root, name)))) && gone;
+      for (const root of roots)
+        gone = (isRemoved(join(root, name)) || (await removeTree(join(root, name)))) && gone;
       return gone;
     },
     read: async (name, controller, file) => {
       const root = rootOf(controller);
-      return root === undefined ? undefined : await readFile(join(root, name, file), "utf8").catch(() => undefined);
+      return root === undefined
+        ? undefined
+        : await readFile(join(root, name, file), "utf8").catch(() => undefined);
     },
     join: async (name, pid) => {
       for (const root of roots) await writeFile(join(root, name, "cgroup.procs"), String(pid));
@@ -145,24 +178,42 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
 
 type Setting = readonly [controller: string, file: string, value: string];
 
-function separateFiles({ cpuShares, cpuQuota, cpuPeriod, memoryBytes, pids, hugepages }: CgroupLimits): Setting[] {
+function separateFiles({
+  cpuShares,
+  cpuQuota,
+  cpuPeriod,
+  memoryBytes,
+  pids,
+  hugepages,
+}: CgroupLimits): Setting[] {
   const settings: Setting[] = [];
   if (cpuShares !== undefined) settings.push(["cpu", "cpu.shares", String(cpuShares)]);
   if (cpuPeriod !== undefined) settings.push(["cpu", "cpu.cfs_period_us", String(cpuPeriod)]);
-  if (cpuQuota !== undefined) settings.push(["cpu", "cpu.cfs_quota_us", String(cpuQuota > 0 ? cpuQuota : -1)]);
+  if (cpuQuota !== undefined)
+    settings.push(["cpu", "cpu.cfs_quota_us", String(cpuQuota > 0 ? cpuQuota : -1)]);
   if (memoryBytes !== undefined) settings.push(["memory", "memory.limit_in_bytes", String(memoryBytes)]);
   if (pids !== undefined) settings.push(["pids", "pids.max", String(pids)]);
-  for (const [size, bytes] of Object.entries(hugepages ?? {})) settings.push(["hugetlb", `hugetlb.${size}.limit_in_bytes`, String(bytes)]);
+  for (const [size, bytes] of Object.entries(hugepages ?? {}))
+    settings.push(["hugetlb", `hugetlb.${size}.limit_in_bytes`, String(bytes)]);
   return settings;
 }
 
-function unifiedFiles({ cpuShares, cpuQuota, cpuPeriod, memoryBytes, pids, hugepages }: CgroupLimits): Setting[] {
+function unifiedFiles({
+  cpuShares,
+  cpuQuota,
+  cpuPeriod,
+  memoryBytes,
+  pids,
+  hugepages,
+}: CgroupLimits): Setting[] {
   const settings: Setting[] = [];
   if (cpuShares !== undefined) settings.push(["cpu", "cpu.weight", String(weightOf(cpuShares))]);
-  if (cpuQuota !== undefined) settings.push(["cpu", "cpu.max", `${cpuQuota > 0 ? cpuQuota : "max"} ${cpuPeriod ?? 100_000}`]);
+  if (cpuQuota !== undefined)
+    settings.push(["cpu", "cpu.max", `${cpuQuota > 0 ? cpuQuota : "max"} ${cpuPeriod ?? 100_000}`]);
   if (memoryBytes !== undefined) settings.push(["memory", "memory.max", String(memoryBytes)]);
   if (pids !== undefined) settings.push(["pids", "pids.max", String(pids)]);
-  for (const [size, bytes] of Object.entries(hugepages ?? {})) settings.push(["hugetlb", `hugetlb.${size}.max`, String(bytes)]);
+  for (const [size, bytes] of Object.entries(hugepages ?? {}))
+    settings.push(["hugetlb", `hugetlb.${size}.max`, String(bytes)]);
   return settings;
 }
 
@@ -175,9 +226,12 @@ async function enableBelow(root: string, name: string, controllers: ReadonlySet<
   for (let i = 0; i < parts.length; i++) {
     const parent = join(root, ...parts.slice(0, i));
     await mkdir(parent, { recursive: true });
-    const enabled = new Set((await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "")).trim().split(/\s+/));
+    const enabled = new Set(
+      (await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "")).trim().split(/\s+/),
+    );
     for (const controller of controllers) {
-      if (!enabled.has(controller)) await writeFile(join(parent, "cgroup.subtree_control"), `+${controller}`).catch(() => undefined);
+      if (!enabled.has(controller))
+        await writeFile(join(parent, "cgroup.subtree_control"), `+${controller}`).catch(() => undefined);
     }
   }
 }
@@ -203,7 +257,10 @@ function isRemoved(folder: string): boolean {
   }
 }
 
-/** A new group of the first version has no processors and no memory nodes until it is given those of its parent. */
+/**
+ * A new group of the first version has no processors and no memory nodes until it is given those of its
+ * parent.
+ */
 function inheritCpus(root: string, name: string, done: Set<string>): void {
   const folder = join(root, name);
   if (folder === root) return;

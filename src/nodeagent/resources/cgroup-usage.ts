@@ -50,7 +50,8 @@ async function separateUsage(tree: CgroupTree, name: string): Promise<CgroupUsag
   const times = fieldsOf(await tree.read(name, "cpuacct", "cpuacct.stat"));
   const throttling = fieldsOf(await tree.read(name, "cpu", "cpu.stat"));
   const stat = fieldsOf(await tree.read(name, "memory", "memory.stat"));
-  const number = async (controller: string, file: string): Promise<number> => Number((await tree.read(name, controller, file)) ?? 0) || 0;
+  const number = async (controller: string, file: string): Promise<number> =>
+    Number((await tree.read(name, controller, file)) ?? 0) || 0;
   const limit = await number("memory", "memory.limit_in_bytes");
   const memoryBytes = Number(memory ?? 0);
   return {
@@ -82,7 +83,8 @@ async function unifiedUsage(tree: CgroupTree, name: string): Promise<CgroupUsage
   const cpu = fieldsOf(cpuText);
   const stat = fieldsOf(await tree.read(name, "memory", "memory.stat"));
   const events = fieldsOf(await tree.read(name, "memory", "memory.events"));
-  const number = async (controller: string, file: string): Promise<number> => Number((await tree.read(name, controller, file)) ?? 0) || 0;
+  const number = async (controller: string, file: string): Promise<number> =>
+    Number((await tree.read(name, controller, file)) ?? 0) || 0;
   const limit = await number("memory", "memory.max");
   const memoryBytes = Number(memory ?? 0);
   const micro = (key: string): number => (cpu.get(key) ?? 0) * 1000;
@@ -130,6 +132,18 @@ export async function networkUsage(pid: number | "self"): Promise<InterfaceUsage
       const [name, figures] = line.split(":");
       if (figures === undefined || name!.trim() === "lo") return [];
       const n = figures.trim().split(/\s+/).map(Number);
-      return [{ name: name!.trim(), rxBytes: n[0]!, rxPackets: n[1]!, rxErrors: n[2]!, rxDropped: n[3]!, txBytes: n[8]!, txPackets: n[9]!, txErrors: n[10]!, txDropped: n[11]! }];
+      return [
+        {
+          name: name!.trim(),
+          rxBytes: n[0]!,
+          rxPackets: n[1]!,
+          rxErrors: n[2]!,
+          rxDropped: n[3]!,
+          txBytes: n[8]!,
+          txPackets: n[9]!,
+          txErrors: n[10]!,
+          txDropped: n[11]!,
+        },
+      ];
     });
 }

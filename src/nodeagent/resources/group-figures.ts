@@ -1,4 +1,5 @@
-// Every control group that somebody may ask about, in full: the machine's, that of all pods, each pod's and each container's.
+// Every control group that somebody may ask about, in full: the machine's, that of all pods, each pod's and
+// each container's.
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { type CgroupDetails, cgroupDetails } from "./cgroup-details.ts";
 import { type CgroupUsage, cgroupUsage } from "./cgroup-usage.ts";
@@ -22,18 +23,41 @@ export interface AllGroups {
 }
 
 /** Looks at all groups; costs some file reads for each, so it is done only for those who ask. */
-export async function groupFigures(figures: NodeFigures, tree: CgroupTree, podsGroup: string, rootDirectory: string): Promise<AllGroups> {
+export async function groupFigures(
+  figures: NodeFigures,
+  tree: CgroupTree,
+  podsGroup: string,
+  rootDirectory: string,
+): Promise<AllGroups> {
   const groups: GroupFigures[] = [];
-  const add = async (id: string, startedAt: number, more: Pick<GroupFigures, "pod" | "container"> = {}, better: Partial<CgroupUsage> = {}): Promise<void> => {
+  const add = async (
+    id: string,
+    startedAt: number,
+    more: Pick<GroupFigures, "pod" | "container"> = {},
+    better: Partial<CgroupUsage> = {},
+  ): Promise<void> => {
     const usage = await cgroupUsage(tree, id);
-    if (usage) groups.push({ id, startedAt, usage: { ...usage, ...better }, details: await cgroupDetails(tree, id), ...more });
+    if (usage)
+      groups.push({
+        id,
+        startedAt,
+        usage: { ...usage, ...better },
+        details: await cgroupDetails(tree, id),
+        ...more,
+      });
   };
   const { usageBytes: memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults } = figures.memory;
-  await add("/", figures.startedAt, {}, { memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, processes: figures.processes });
+  await add(
+    "/",
+    figures.startedAt,
+    {},
+    { memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, processes: figures.processes },
+  );
   await add(podsGroup, figures.podsGroup?.startedAt ?? figures.startedAt);
   for (const pod of figures.pods) {
     await add(pod.group, pod.startedAt, { pod });
-    for (const container of pod.containers) await add(`${pod.group}/${container.id}`, container.startedAt, { pod, container });
+    for (const container of pod.containers)
+      await add(`${pod.group}/${container.id}`, container.startedAt, { pod, container });
   }
   return { groups, disks: await diskCounts(), device: await deviceOf(rootDirectory).catch(() => "") };
 }

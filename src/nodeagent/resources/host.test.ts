@@ -16,7 +16,14 @@ async function machine(t: TestContext, files: Readonly<Record<string, string>>):
   }
   return root;
 }
-const usual = { log: silentLog, failSwapOn: true, protectKernelDefaults: false, oomScoreAdj: -999, maxOpenFiles: 1000, limitOpenFiles: () => Promise.resolve() };
+const usual = {
+  log: silentLog,
+  failSwapOn: true,
+  protectKernelDefaults: false,
+  oomScoreAdj: -999,
+  maxOpenFiles: 1000,
+  limitOpenFiles: () => Promise.resolve(),
+};
 
 test("a host with swap is refused, unless it may have some", async (t) => {
   const root = await machine(t, { "proc/swaps": "Filename Type Size Used Priority\n/swap file 1 0 -2\n" });
@@ -25,8 +32,15 @@ test("a host with swap is refused, unless it may have some", async (t) => {
 });
 
 test("kernel settings are set, or told where they are protected", async (t) => {
-  const root = await machine(t, { "proc/swaps": "Filename\n", "proc/sys/vm/overcommit_memory": "0\n", "proc/sys/kernel/panic": "10\n" });
-  await assert.rejects(prepareHost({ ...usual, root, protectKernelDefaults: true }), /vm\.overcommit_memory is 0, not 1$/);
+  const root = await machine(t, {
+    "proc/swaps": "Filename\n",
+    "proc/sys/vm/overcommit_memory": "0\n",
+    "proc/sys/kernel/panic": "10\n",
+  });
+  await assert.rejects(
+    prepareHost({ ...usual, root, protectKernelDefaults: true }),
+    /vm\.overcommit_memory is 0, not 1$/,
+  );
   await prepareHost({ ...usual, root });
   assert.equal(await readFile(join(root, "proc/sys/vm/overcommit_memory"), "utf8"), "1");
   assert.equal(await readFile(join(root, "proc/self/oom_score_adj"), "utf8"), "-999");
@@ -36,7 +50,12 @@ test("kernel settings are set, or told where they are protected", async (t) => {
 test("what cannot be set is no reason to stay away", async (t) => {
   const root = await machine(t, {});
   const warnings: string[] = [];
-  await prepareHost({ ...usual, root, log: { ...silentLog, warn: (message) => void warnings.push(message) }, limitOpenFiles: () => Promise.reject(new Error("no")) });
+  await prepareHost({
+    ...usual,
+    root,
+    log: { ...silentLog, warn: (message) => void warnings.push(message) },
+    limitOpenFiles: () => Promise.reject(new Error("no")),
+  });
   assert.deepEqual(warnings, ["the limit of open files could not be set"]);
 });
 

@@ -1,4 +1,5 @@
-// Makes the host fit for pods, or says why it is not: swap, kernel settings, and the agent's own place among processes.
+// Makes the host fit for pods, or says why it is not: swap, kernel settings, and the agent's own place among
+// processes.
 import { execFile } from "node:child_process";
 import { readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +19,9 @@ export interface HostOptions {
   readonly limitOpenFiles?: (limit: number) => Promise<void>;
 }
 
-/** Memory is promised freely, a full memory ends processes and not the machine, and a panic ends in a restart. */
+/**
+ * Memory is promised freely, a full memory ends processes and not the machine, and a panic ends in a restart.
+ */
 const kernelSettings: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",
   "vm/panic_on_oom": "0",
@@ -31,20 +34,39 @@ const kernelSettings: Readonly<Record<string, string>> = {
 /** Rejects when the agent must not run here. */
 export async function prepareHost(options: HostOptions): Promise<void> {
   const { log, root = "/", limitOpenFiles = limitOwnFiles } = options;
-  if (options.failSwapOn && (await hasSwap(root))) throw new Error("the host has swap, which is not supported: switch it off, or set failSwapOn (--fail-swap-on) to false");
+  if (options.failSwapOn && (await hasSwap(root)))
+    throw new Error(
+      "the host has swap, which is not supported: switch it off, or set failSwapOn (--fail-swap-on) to false",
+    );
   const wrong: string[] = [];
   for (const [name, wanted] of Object.entries(kernelSettings)) {
     const file = join(root, "proc/sys", name);
     const found = (await readFile(file, "utf8").catch(() => undefined))?.trim();
     if (found === undefined || found === wanted) continue;
     if (options.protectKernelDefaults) wrong.push(`${name.replaceAll("/", ".")} is ${found}, not ${wanted}`);
-    else await writeFile(file, wanted).catch((error: Error) => log.warn("a kernel setting could not be changed", { setting: name, from: found, to: wanted, error: error.message }));
+    else
+      await writeFile(file, wanted).catch((error: Error) =>
+        log.warn("a kernel setting could not be changed", {
+          setting: name,
+          from: found,
+          to: wanted,
+          error: error.message,
+        }),
+      );
   }
-  if (wrong.length > 0) throw new Error(`kernel settings differ from what the agent needs, and protectKernelDefaults forbids to change them: ${wrong.join("; ")}`);
+  if (wrong.length > 0)
+    throw new Error(
+      `kernel settings differ from what the agent needs, and protectKernelDefaults forbids to change them: ${wrong.join("; ")}`,
+    );
   await writeFile(join(root, "proc/self/oom_score_adj"), String(options.oomScoreAdj)).catch((error: Error) =>
     log.warn("the agent's score for a full memory could not be set", { error: error.message }),
   );
-  await limitOpenFiles(options.maxOpenFiles).catch((error: Error) => log.warn("the limit of open files could not be set", { limit: options.maxOpenFiles, error: error.message }));
+  await limitOpenFiles(options.maxOpenFiles).catch((error: Error) =>
+    log.warn("the limit of open files could not be set", {
+      limit: options.maxOpenFiles,
+      error: error.message,
+    }),
+  );
 }
 
 /** The first line is a heading; swap in memory counts as none. */
@@ -57,19 +79,32 @@ async function limitOwnFiles(limit: number): Promise<void> {
   if (limit > 0) await promisify(execFile)("prlimit", [`--pid=${process.pid}`, `--nofile=${limit}:${limit}`]);
 }
 
-/** Moves every process that is in no group of its own, except the kernel's and the first, into the group. Undone only by a reboot. */
+/**
+ * Moves every process that is in no group of its own, except the kernel's and the first, into the group.
+ * Undone only by a reboot.
+ */
 export async function gatherSystem(tree: CgroupTree, group: string, root = "/"): Promise<void> {
   await tree.make(group);
   for (const name of await readdir(join(root, "proc"))) {
     const pid = Number(name);
-    if (!Number.isInteger(pid) || pid <= 1 || !(await isInRoot(root, pid)) || (await isOfTheKernel(root, pid))) continue;
+    if (
+      !Number.isInteger(pid) ||
+      pid <= 1 ||
+      !(await isInRoot(root, pid)) ||
+      (await isOfTheKernel(root, pid))
+    )
+      continue;
     await tree.join(group, pid).catch(() => undefined);
   }
 }
 
 async function isInRoot(root: string, pid: number): Promise<boolean> {
-  const lines = (await readFile(join(root, "proc", String(pid), "cgroup"), "utf8").catch(() => "")).trim().split("\n");
-  const place = lines.find((line) => /^\d+:(?:[^:]*,)?(?:cpu|memory)(?:,[^:]*)?:/.test(line)) ?? lines.find((line) => line.startsWith("0::"));
+  const lines = (await readFile(join(root, "proc", String(pid), "cgroup"), "utf8").catch(() => ""))
+    .trim()
+    .split("\n");
+  const place =
+    lines.find((line) => /^\d+:(?:[^:]*,)?(?:cpu|memory)(?:,[^:]*)?:/.test(line)) ??
+    lines.find((line) => line.startsWith("0::"));
   return place !== undefined && place.endsWith(":/");
 }
 

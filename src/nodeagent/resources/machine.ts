@@ -33,7 +33,8 @@ const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "3
 
 /** Reads the machine below `root`; what cannot be read is empty, as on machines that lack it. */
 export async function readMachine(root = "/"): Promise<Machine> {
-  const text = async (path: string): Promise<string> => (await readFile(join(root, path), "utf8").catch(() => "")).trim();
+  const text = async (path: string): Promise<string> =>
+    (await readFile(join(root, path), "utf8").catch(() => "")).trim();
   const first = async (...paths: readonly string[]): Promise<string> => {
     for (const path of paths) {
       const found = await text(path);
@@ -42,7 +43,8 @@ export async function readMachine(root = "/"): Promise<Machine> {
     return "";
   };
   const memory = await text("proc/meminfo");
-  const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(memory)?.[1] ?? 0) * 1024;
+  const kilobytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(memory)?.[1] ?? 0) * 1024;
   const machineId = await first("etc/machine-id", "var/lib/dbus/machine-id");
   return {
     cpus: cpus().length || availableParallelism(),
@@ -51,26 +53,47 @@ export async function readMachine(root = "/"): Promise<Machine> {
     swapBytes: kilobytes("SwapTotal"),
     hugepages: await hugepagesBelow(root),
     machineId,
-    systemUuid: (await first("sys/class/dmi/id/product_uuid", "proc/device-tree/system-id", "proc/device-tree/vm,uuid", "etc/machine-id")).replaceAll("\0", "") || machineId,
+    systemUuid:
+      (
+        await first(
+          "sys/class/dmi/id/product_uuid",
+          "proc/device-tree/system-id",
+          "proc/device-tree/vm,uuid",
+          "etc/machine-id",
+        )
+      ).replaceAll("\0", "") || machineId,
     bootId: await text("proc/sys/kernel/random/boot_id"),
     kernelVersion: await text("proc/sys/kernel/osrelease"),
     osImage: prettyName(await first("etc/os-release", "usr/lib/os-release")),
     architecture: architectures[process.arch] ?? process.arch,
-    maxPids: Math.min(Number((await text("proc/sys/kernel/pid_max")) || Infinity), Number((await text("proc/sys/kernel/threads-max")) || Infinity)),
+    maxPids: Math.min(
+      Number((await text("proc/sys/kernel/pid_max")) || Infinity),
+      Number((await text("proc/sys/kernel/threads-max")) || Infinity),
+    ),
     appArmor: (await text("sys/module/apparmor/parameters/enabled")) === "Y",
     selinux: (await text("sys/fs/selinux/policyvers")) !== "",
   };
 }
 
-const prettyName = (osRelease: string): string => /^PRETTY_NAME=["']?(.*?)["']?$/m.exec(osRelease)?.[1] ?? "Linux";
+const prettyName = (osRelease: string): string =>
+  /^PRETTY_NAME=["']?(.*?)["']?$/m.exec(osRelease)?.[1] ?? "Linux";
 
 /** Cores and sockets, by which processors share them. */
 async function topology(root: string): Promise<{ readonly cores: number; readonly sockets: number }> {
   const folder = join(root, "sys/devices/system/cpu");
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^cpu\d+$/.test(name));
-  const id = async (name: string, file: string): Promise<string> => (await readFile(join(folder, name, "topology", file), "utf8").catch(() => "")).trim();
-  const places = await Promise.all(names.map(async (name) => ({ socket: await id(name, "physical_package_id"), core: await id(name, "core_id") })));
-  return { cores: new Set(places.map(({ socket, core }) => `${socket}/${core}`)).size, sockets: new Set(places.map(({ socket }) => socket)).size };
+  const id = async (name: string, file: string): Promise<string> =>
+    (await readFile(join(folder, name, "topology", file), "utf8").catch(() => "")).trim();
+  const places = await Promise.all(
+    names.map(async (name) => ({
+      socket: await id(name, "physical_package_id"),
+      core: await id(name, "core_id"),
+    })),
+  );
+  return {
+    cores: new Set(places.map(({ socket, core }) => `${socket}/${core}`)).size,
+    sockets: new Set(places.map(({ socket }) => socket)).size,
+  };
 }
 
 async function hugepagesBelow(root: string): Promise<Hugepages[]> {
@@ -105,7 +128,9 @@ export async function filesystemOf(path: string): Promise<Filesystem> {
 }
 
 /** Bytes that could be had without swapping, and processes that run. */
-export async function momentOf(root = "/"): Promise<{ readonly availableMemoryBytes: number; readonly processes: number }> {
+export async function momentOf(
+  root = "/",
+): Promise<{ readonly availableMemoryBytes: number; readonly processes: number }> {
   const memory = await readFile(join(root, "proc/meminfo"), "utf8");
   const load = await readFile(join(root, "proc/loadavg"), "utf8");
   return {

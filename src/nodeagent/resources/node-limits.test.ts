@@ -16,14 +16,21 @@ function played(refusals: number, exists = true) {
       taken.push([group, limits]);
     },
   } as unknown as CgroupTree;
-  const events = { event: (_: unknown, type: string, reason: string, message: string) => void told.push(`${type} ${reason} ${message}`) };
+  const events = {
+    event: (_: unknown, type: string, reason: string, message: string) =>
+      void told.push(`${type} ${reason} ${message}`),
+  };
   return { clock, told, taken, limits: nodeLimits({ tree, clock, log: silentLog, events, nodeName: "n1" }) };
 }
 
 const refused = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("amounts of a node are limits of a group", () => {
-  assert.deepEqual(limitsOf({ cpu: "3500m", memory: "1Gi", pid: "1000" }), { cpuShares: 3584, memoryBytes: 1024 ** 3, pids: 1000 });
+  assert.deepEqual(limitsOf({ cpu: "3500m", memory: "1Gi", pid: "1000" }), {
+    cpuShares: 3584,
+    memoryBytes: 1024 ** 3,
+    pids: 1000,
+  });
   assert.deepEqual(limitsOf({}), {});
 });
 
@@ -32,7 +39,9 @@ test("all pods together are held to what the node gives, as soon as they use no 
   const held = limits.holdPods("/top/pods", { cpu: "2" }, new AbortController().signal);
   await refused();
   await clock.advance(59_000);
-  assert.deepEqual(told, ['Warning FailedNodeAllocatableEnforcement Failed to update Node Allocatable Limits ["top" "pods"]: device or resource busy']);
+  assert.deepEqual(told, [
+    'Warning FailedNodeAllocatableEnforcement Failed to update Node Allocatable Limits ["top" "pods"]: device or resource busy',
+  ]);
   await clock.advance(1000);
   await held;
   assert.deepEqual(taken, [["/top/pods", { cpuShares: 2048 }]]);
@@ -49,8 +58,20 @@ test("an agent that ends tries no more", async () => {
   assert.deepEqual(taken, []);
 });
 
-const reserved: [name: string, refusals: number, exists: boolean, told: string, refused: RegExp | undefined][] = [
-  ["a reserved group is limited", 0, true, "Normal NodeAllocatableEnforced Updated limits on system reserved cgroup /sys", undefined],
+const reserved: [
+  name: string,
+  refusals: number,
+  exists: boolean,
+  told: string,
+  refused: RegExp | undefined,
+][] = [
+  [
+    "a reserved group is limited",
+    0,
+    true,
+    "Normal NodeAllocatableEnforced Updated limits on system reserved cgroup /sys",
+    undefined,
+  ],
   [
     "one that is not there is an error",
     0,
@@ -58,7 +79,13 @@ const reserved: [name: string, refusals: number, exists: boolean, told: string, 
     'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": the control',
     /\/sys does not exist/,
   ],
-  ["so is one that cannot be limited", 1, true, 'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": device', /busy/],
+  [
+    "so is one that cannot be limited",
+    1,
+    true,
+    'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": device',
+    /busy/,
+  ],
 ];
 for (const [name, refusals, exists, expected, refused] of reserved) {
   test(name, async () => {

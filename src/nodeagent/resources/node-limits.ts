@@ -1,4 +1,5 @@
-// What all pods together may use, and what is reserved for others: limits on groups that hold more than one pod.
+// What all pods together may use, and what is reserved for others: limits on groups that hold more than one
+// pod.
 import type { Clock, Log } from "#base";
 import { sharesOf } from "../plan/amounts.ts";
 import type { EventRecorder } from "../seams.ts";
@@ -18,16 +19,22 @@ type Amounts = Readonly<Record<string, string>>;
 const againMilliseconds = 60_000;
 
 export interface NodeLimits {
-  /** Holds all pods together to these amounts. Pods that ran before may use more than that: the kernel refuses the limit until they do not, and it is tried again. */
+  /**
+   * Holds all pods together to these amounts. Pods that ran before may use more than that: the kernel refuses
+   * the limit until they do not, and it is tried again.
+   */
   holdPods(group: string, amounts: Amounts, signal: AbortSignal): Promise<void>;
-  /** Holds a group that someone else made to what is reserved for it; `what` is that, as in "system reserved". */
+  /**
+   * Holds a group that someone else made to what is reserved for it; `what` is that, as in "system reserved".
+   */
   holdReserved(what: string, group: string, amounts: Amounts): Promise<void>;
 }
 
 export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOptions): NodeLimits {
   const node = { kind: "Node", name: nodeName, uid: nodeName };
   const done = (message: string): void => events.event(node, "Normal", "NodeAllocatableEnforced", message);
-  const failed = (message: string): void => events.event(node, "Warning", "FailedNodeAllocatableEnforcement", message);
+  const failed = (message: string): void =>
+    events.event(node, "Warning", "FailedNodeAllocatableEnforcement", message);
   return {
     holdPods: async (group, amounts, signal) => {
       while (!signal.aborted) {
@@ -37,20 +44,30 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
           return;
         } catch (error) {
           const { message } = error as Error;
-          log.warn("pods cannot be held to what the node has for them; it is tried again", { group, error: message });
+          log.warn("pods cannot be held to what the node has for them; it is tried again", {
+            group,
+            error: message,
+          });
           const names = group.split("/").filter((name) => name !== "");
-          failed(`Failed to update Node Allocatable Limits [${names.map((name) => JSON.stringify(name)).join(" ")}]: ${message}`);
+          failed(
+            `Failed to update Node Allocatable Limits [${names.map((name) => JSON.stringify(name)).join(" ")}]: ${message}`,
+          );
         }
         await clock.sleep(againMilliseconds, signal).catch(() => undefined);
       }
     },
     holdReserved: async (what, group, amounts) => {
       try {
-        if (!(await tree.exists(group))) throw new Error(`the control group ${group} does not exist, so that its reservation cannot be enforced`);
+        if (!(await tree.exists(group)))
+          throw new Error(
+            `the control group ${group} does not exist, so that its reservation cannot be enforced`,
+          );
         await tree.limit(group, limitsOf(amounts));
       } catch (error) {
         const title = what.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
-        failed(`Failed to enforce ${title} Cgroup Limits on ${JSON.stringify(group)}: ${(error as Error).message}`);
+        failed(
+          `Failed to enforce ${title} Cgroup Limits on ${JSON.stringify(group)}: ${(error as Error).message}`,
+        );
         throw error;
       }
       done(`Updated limits on ${what} cgroup ${group}`);

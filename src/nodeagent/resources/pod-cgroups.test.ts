@@ -14,7 +14,10 @@ import { podCgroups, podLimits } from "./pod-cgroups.ts";
 const naming: CgroupNaming = { root: "/top", podsGroup: "pods", driver: "cgroupfs" };
 const cpu = { quota: true, periodMicroseconds: 100_000 };
 type Amounts = Record<string, string>;
-const container = (requests: Amounts = {}, limits: Amounts = {}) => ({ name: "c", resources: { requests, limits } });
+const container = (requests: Amounts = {}, limits: Amounts = {}) => ({
+  name: "c",
+  resources: { requests, limits },
+});
 const pod = (uid: string, spec: object): Pod => ({ metadata: { name: "p", uid }, spec }) as unknown as Pod;
 
 const limitCases: [name: string, spec: object, limits: object][] = [
@@ -24,7 +27,11 @@ const limitCases: [name: string, spec: object, limits: object][] = [
     { containers: [container({ cpu: "500m", memory: "64Mi" }, { cpu: "500m", memory: "64Mi" })] },
     { cpuShares: 512, cpuPeriod: 100_000, cpuQuota: 50_000, memoryBytes: 64 * 1024 ** 2 },
   ],
-  ["a burstable pod without limits has shares only", { containers: [container({ cpu: "250m" })] }, { cpuShares: 256 }],
+  [
+    "a burstable pod without limits has shares only",
+    { containers: [container({ cpu: "250m" })] },
+    { cpuShares: 256 },
+  ],
   [
     "one container without a limit sets the pod free",
     { containers: [container({ cpu: "1" }, { cpu: "1", memory: "1Gi" }), container({}, { memory: "1Gi" })] },
@@ -32,18 +39,30 @@ const limitCases: [name: string, spec: object, limits: object][] = [
   ],
   [
     "the greatest init container and the overhead count",
-    { containers: [container({ cpu: "100m" }, { cpu: "100m" })], initContainers: [container({ cpu: "300m" }, { cpu: "300m" })], overhead: { cpu: "100m" } },
+    {
+      containers: [container({ cpu: "100m" }, { cpu: "100m" })],
+      initContainers: [container({ cpu: "300m" }, { cpu: "300m" })],
+      overhead: { cpu: "100m" },
+    },
     { cpuShares: 409, cpuPeriod: 100_000, cpuQuota: 40_000 },
   ],
-  ["hugepages are limited by their kernel names", { containers: [container({ "hugepages-2Mi": "4Mi", cpu: "1" })] }, { cpuShares: 1024, hugepages: { "2MB": 4 * 1024 ** 2 } }],
+  [
+    "hugepages are limited by their kernel names",
+    { containers: [container({ "hugepages-2Mi": "4Mi", cpu: "1" })] },
+    { cpuShares: 1024, hugepages: { "2MB": 4 * 1024 ** 2 } },
+  ],
 ];
-for (const [name, spec, limits] of limitCases) test(name, () => assert.deepEqual(podLimits(pod("u", spec), cpu), limits));
+for (const [name, spec, limits] of limitCases)
+  test(name, () => assert.deepEqual(podLimits(pod("u", spec), cpu), limits));
 
 test("names tell class and pod, and give the uid back", () => {
   assert.equal(podCgroup(naming, "Burstable", "a-b"), "/top/pods/burstable/poda-b");
   assert.equal(podCgroup(naming, "Guaranteed", "a-b"), "/top/pods/poda-b");
   const systemd: CgroupNaming = { ...naming, root: "", driver: "systemd" };
-  assert.equal(podCgroup(systemd, "BestEffort", "a-b"), "/pods.slice/pods-besteffort.slice/pods-besteffort-poda_b.slice");
+  assert.equal(
+    podCgroup(systemd, "BestEffort", "a-b"),
+    "/pods.slice/pods-besteffort.slice/pods-besteffort-poda_b.slice",
+  );
   assert.equal(uidOfGroup(systemd, "pods-besteffort-poda_b.slice"), "a-b");
   assert.equal(uidOfGroup(naming, "poda-b"), "a-b");
   assert.equal(uidOfGroup(naming, "burstable"), undefined);
@@ -66,32 +85,56 @@ test("mounts tell the version", async () => {
 
 test("shares become weights", () => assert.deepEqual([2, 1024, 262_144].map(weightOf), [1, 39, 10_000]));
 
-async function folders(t: { after(run: () => Promise<void>): void }): Promise<{ root: string; mounts: CgroupMounts }> {
+async function folders(t: {
+  after(run: () => Promise<void>): void;
+}): Promise<{ root: string; mounts: CgroupMounts }> {
   const root = await mkdtemp(join(tmpdir(), "cgroups-"));
   t.after(() => rm(root, { recursive: true, force: true }));
   for (const name of ["cpu", "memory", "cpuset"]) await mkdir(join(root, name));
-  return { root, mounts: { version: 1, controllers: new Map(["cpu", "memory", "cpuset"].map((name) => [name, join(root, name)])) } };
+  return {
+    root,
+    mounts: {
+      version: 1,
+      controllers: new Map(["cpu", "memory", "cpuset"].map((name) => [name, join(root, name)])),
+    },
+  };
 }
 const warnings = (): { log: Log; lines: string[] } => {
   const lines: string[] = [];
-  return { lines, log: { ...silentLog, warn: (_, fields) => void lines.push(String(fields?.["controller"])) } };
+  return {
+    lines,
+    log: { ...silentLog, warn: (_, fields) => void lines.push(String(fields?.["controller"])) },
+  };
 };
 
 test("a pod's group is made in every tree, limited, found and removed", async (t) => {
   const { root, mounts } = await folders(t);
   const { log, lines } = warnings();
-  const groups = podCgroups({ tree: cgroupTree(mounts, log), naming, cpu, pidsPerPod: 100, perPod: true, clock: systemClock, log });
+  const groups = podCgroups({
+    tree: cgroupTree(mounts, log),
+    naming,
+    cpu,
+    pidsPerPod: 100,
+    perPod: true,
+    clock: systemClock,
+    log,
+  });
   await groups.prepare();
   const name = await groups.ensure(pod("u1", { containers: [container({ cpu: "1" }, { memory: "1Mi" })] }));
   assert.equal(name, "/top/pods/burstable/podu1");
   const read = (tree: string, file: string): Promise<string> => readFile(join(root, tree, file), "utf8");
   assert.equal(await read("cpu", `${name}/cpu.shares`), "1024");
   assert.equal(await read("memory", `${name}/memory.limit_in_bytes`), "1048576");
-  assert.equal(await read("cpu", "top/pods/burstable/cpu.shares"), "1024", "the class weighs what its pods asked for");
+  assert.equal(
+    await read("cpu", "top/pods/burstable/cpu.shares"),
+    "1024",
+    "the class weighs what its pods asked for",
+  );
   assert.equal(await read("cpu", "top/pods/besteffort/cpu.shares"), "2");
   assert.deepEqual(lines, ["pids"], "a missing controller is told once");
   assert.deepEqual([...(await groups.podUids())], ["u1"]);
-  for (const tree of ["cpu", "memory", "cpuset"]) for (const file of await readdir(join(root, tree, name))) await rm(join(root, tree, name, file));
+  for (const tree of ["cpu", "memory", "cpuset"])
+    for (const file of await readdir(join(root, tree, name))) await rm(join(root, tree, name, file));
   await groups.release("u1");
   assert.deepEqual([...(await groups.podUids())], []);
   assert.equal(await read("cpu", "top/pods/burstable/cpu.shares"), "2");
@@ -112,15 +155,26 @@ test("lesser classes leave alone what better ones have reserved", async (t) => {
     log: silentLog,
   });
   await groups.prepare();
-  await groups.ensure(pod("g", { containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })] }));
+  await groups.ensure(
+    pod("g", { containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })] }),
+  );
   await groups.ensure(pod("b", { containers: [container({ memory: "400" })] }));
-  const limit = (quality: string): Promise<string> => readFile(join(root, `memory/top/pods/${quality}/memory.limit_in_bytes`), "utf8");
+  const limit = (quality: string): Promise<string> =>
+    readFile(join(root, `memory/top/pods/${quality}/memory.limit_in_bytes`), "utf8");
   assert.deepEqual([await limit("burstable"), await limit("besteffort")], ["900", "700"]);
 });
 
 test("without groups per pod the parent is the root, and nothing is made", async (t) => {
   const { root, mounts } = await folders(t);
-  const groups = podCgroups({ tree: cgroupTree(mounts, silentLog), naming, cpu, pidsPerPod: 0, perPod: false, clock: systemClock, log: silentLog });
+  const groups = podCgroups({
+    tree: cgroupTree(mounts, silentLog),
+    naming,
+    cpu,
+    pidsPerPod: 0,
+    perPod: false,
+    clock: systemClock,
+    log: silentLog,
+  });
   await groups.prepare();
   assert.equal(await groups.ensure(pod("u1", { containers: [{ name: "c" }] })), "/top");
   assert.deepEqual(await readdir(join(root, "cpu")), []);
@@ -131,34 +185,67 @@ test("in one tree controllers are handed down from the top", async (t) => {
   t.after(() => rm(root, { recursive: true, force: true }));
   await writeFile(join(root, "cgroup.subtree_control"), "memory");
   const tree = cgroupTree({ version: 2, path: root, controllers: new Set(["cpu", "memory"]) }, silentLog);
-  const groups = podCgroups({ tree, naming, cpu, pidsPerPod: 0, perPod: true, clock: systemClock, log: silentLog });
-  const name = await groups.ensure(pod("u1", { containers: [container({ cpu: "1", memory: "1Mi" }, { cpu: "1", memory: "1Mi" })] }));
+  const groups = podCgroups({
+    tree,
+    naming,
+    cpu,
+    pidsPerPod: 0,
+    perPod: true,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const name = await groups.ensure(
+    pod("u1", { containers: [container({ cpu: "1", memory: "1Mi" }, { cpu: "1", memory: "1Mi" })] }),
+  );
   assert.equal(await readFile(join(root, "cgroup.subtree_control"), "utf8"), "+cpu");
   assert.equal(await readFile(join(root, name, "cpu.max"), "utf8"), "100000 100000");
   assert.equal(await readFile(join(root, name, "cpu.weight"), "utf8"), "39");
   assert.equal(await readFile(join(root, name, "memory.max"), "utf8"), "1048576");
 });
 
-const real = process.getuid?.() === 0 && existsSync("/sys/fs/cgroup/memory/tasks") ? false : "needs root and control groups of the first version";
-test("in the kernel's own trees a group holds its limits, and its processes end with it", { skip: real }, async () => {
-  const tree = cgroupTree(await findCgroups(), silentLog);
-  const own: CgroupNaming = { root: `/agent-test-${process.pid}`, podsGroup: "pods", driver: "cgroupfs" };
-  const groups = podCgroups({ tree, naming: own, cpu, pidsPerPod: 50, perPod: true, clock: systemClock, log: silentLog });
-  let child: ChildProcess | undefined;
-  try {
-    await groups.prepare();
-    const name = await groups.ensure(pod("u1", { containers: [container({ cpu: "500m", memory: "32Mi" }, { cpu: "500m", memory: "32Mi" })] }));
-    assert.equal((await tree.read(name, "memory", "memory.limit_in_bytes"))?.trim(), String(32 * 1024 ** 2));
-    assert.equal((await tree.read(name, "cpu", "cpu.cfs_quota_us"))?.trim(), "50000");
-    assert.equal((await tree.read(name, "pids", "pids.max"))?.trim(), "50");
-    child = spawn("sleep", ["600"], { stdio: "ignore" });
-    const ended = new Promise((resolve) => child!.once("exit", (_, signal) => resolve(signal)));
-    for (const tree_ of ["memory", "cpuset", "pids"]) await writeFile(join("/sys/fs/cgroup", tree_, name, "cgroup.procs"), String(child.pid));
-    await groups.release("u1");
-    assert.equal(await ended, "SIGKILL");
-    assert.equal(await tree.exists(name), false);
-  } finally {
-    child?.kill("SIGKILL");
-    await tree.remove(own.root);
-  }
-});
+const real =
+  process.getuid?.() === 0 && existsSync("/sys/fs/cgroup/memory/tasks")
+    ? false
+    : "needs root and control groups of the first version";
+test(
+  "in the kernel's own trees a group holds its limits, and its processes end with it",
+  { skip: real },
+  async () => {
+    const tree = cgroupTree(await findCgroups(), silentLog);
+    const own: CgroupNaming = { root: `/agent-test-${process.pid}`, podsGroup: "pods", driver: "cgroupfs" };
+    const groups = podCgroups({
+      tree,
+      naming: own,
+      cpu,
+      pidsPerPod: 50,
+      perPod: true,
+      clock: systemClock,
+      log: silentLog,
+    });
+    let child: ChildProcess | undefined;
+    try {
+      await groups.prepare();
+      const name = await groups.ensure(
+        pod("u1", {
+          containers: [container({ cpu: "500m", memory: "32Mi" }, { cpu: "500m", memory: "32Mi" })],
+        }),
+      );
+      assert.equal(
+        (await tree.read(name, "memory", "memory.limit_in_bytes"))?.trim(),
+        String(32 * 1024 ** 2),
+      );
+      assert.equal((await tree.read(name, "cpu", "cpu.cfs_quota_us"))?.trim(), "50000");
+      assert.equal((await tree.read(name, "pids", "pids.max"))?.trim(), "50");
+      child = spawn("sleep", ["600"], { stdio: "ignore" });
+      const ended = new Promise((resolve) => child!.once("exit", (_, signal) => resolve(signal)));
+      for (const tree_ of ["memory", "cpuset", "pids"])
+        await writeFile(join("/sys/fs/cgroup", tree_, name, "cgroup.procs"), String(child.pid));
+      await groups.release("u1");
+      assert.equal(await ended, "SIGKILL");
+      assert.equal(await tree.exists(name), false);
+    } finally {
+      child?.kill("SIGKILL");
+      await tree.remove(own.root);
+    }
+  },
+);

@@ -17,7 +17,10 @@ export interface PodCgroupsOptions {
   readonly pidsPerPod: number;
   /** Whether there is a group per class and per pod at all. */
   readonly perPod: boolean;
-  /** How many percent of the memory that better classes asked for the lesser ones must leave alone; zero is none. */
+  /**
+   * How many percent of the memory that better classes asked for the lesser ones must leave alone; zero is
+   * none.
+   */
   readonly memoryReservedPercent?: number;
   /** Memory that pods may use together. */
   readonly allocatableMemory?: () => number;
@@ -39,8 +42,12 @@ const removalPauseMilliseconds = 50;
 
 export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   const { tree, naming, cpu, clock, log } = options;
-  const made = new Map<string, { readonly quality: QosClass; readonly milliCpu: number; readonly memory: number }>();
-  const nameOf = (pod: Pod): string => (options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root);
+  const made = new Map<
+    string,
+    { readonly quality: QosClass; readonly milliCpu: number; readonly memory: number }
+  >();
+  const nameOf = (pod: Pod): string =>
+    options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root;
   return {
     podsGroup: podsCgroup(naming),
     nameOf,
@@ -58,7 +65,11 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       await tree.make(name);
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
-      made.set(uidOf(pod), { quality: qosClass(pod), milliCpu: requestedMilliCpu(pod), memory: total(pod, "requests", "memory", whole) });
+      made.set(uidOf(pod), {
+        quality: qosClass(pod),
+        milliCpu: requestedMilliCpu(pod),
+        memory: total(pod, "requests", "memory", whole),
+      });
       if (qosClass(pod) !== "BestEffort") await shareOut();
       return name;
     },
@@ -83,12 +94,16 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
 
   /** Burstable pods together weigh as much as they asked for. */
   async function shareOut(): Promise<void> {
-    const milliCpu = [...made.values()].reduce((sum, pod) => sum + (pod.quality === "Burstable" ? pod.milliCpu : 0), 0);
+    const milliCpu = [...made.values()].reduce(
+      (sum, pod) => sum + (pod.quality === "Burstable" ? pod.milliCpu : 0),
+      0,
+    );
     await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
     const percent = options.memoryReservedPercent ?? 0;
     const allocatable = options.allocatableMemory?.() ?? 0;
     if (percent === 0 || allocatable === 0) return;
-    const asked = (quality: QosClass): number => [...made.values()].reduce((sum, pod) => sum + (pod.quality === quality ? pod.memory : 0), 0);
+    const asked = (quality: QosClass): number =>
+      [...made.values()].reduce((sum, pod) => sum + (pod.quality === quality ? pod.memory : 0), 0);
     const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed") * percent) / 100));
     const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable") * percent) / 100));
     await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
@@ -120,8 +135,10 @@ function end(pid: number): void {
   }
 }
 
-export const milli = (amount: string | undefined): number => (amount === undefined ? 0 : quantityMilliValue(parseQuantity(amount)));
-export const whole = (amount: string | undefined): number => (amount === undefined ? 0 : quantityValue(parseQuantity(amount)));
+export const milli = (amount: string | undefined): number =>
+  amount === undefined ? 0 : quantityMilliValue(parseQuantity(amount));
+export const whole = (amount: string | undefined): number =>
+  amount === undefined ? 0 : quantityValue(parseQuantity(amount));
 
 /** What the kernel holds one pod to. A limit counts only where every container has one. */
 export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
@@ -135,7 +152,10 @@ export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
   const cpuLimit = total(pod, "limits", "cpu", milli);
   return {
     cpuShares: sharesOf(requestedMilliCpu(pod)),
-    ...(limitsCpu && { cpuPeriod: cpu.periodMicroseconds, cpuQuota: cpu.quota ? quotaOf(cpuLimit, cpu.periodMicroseconds) : -1 }),
+    ...(limitsCpu && {
+      cpuPeriod: cpu.periodMicroseconds,
+      cpuQuota: cpu.quota ? quotaOf(cpuLimit, cpu.periodMicroseconds) : -1,
+    }),
     ...(limitsMemory && { memoryBytes: total(pod, "limits", "memory", whole) }),
     ...pages,
   };
@@ -143,8 +163,16 @@ export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
 
 const requestedMilliCpu = (pod: Pod): number => total(pod, "requests", "cpu", milli);
 
-/** Containers together or the greatest init container, and the cost of running the pod where it has an amount to add to. */
-function total(pod: Pod, kind: "requests" | "limits", name: string, read: (amount: string | undefined) => number): number {
+/**
+ * Containers together or the greatest init container, and the cost of running the pod where it has an amount
+ * to add to.
+ */
+function total(
+  pod: Pod,
+  kind: "requests" | "limits",
+  name: string,
+  read: (amount: string | undefined) => number,
+): number {
   const own = Math.max(
     containersOf(pod).reduce((sum, { resources }) => sum + read(resources?.[kind]?.[name]), 0),
     ...initContainersOf(pod).map(({ resources }) => read(resources?.[kind]?.[name])),
@@ -153,8 +181,17 @@ function total(pod: Pod, kind: "requests" | "limits", name: string, read: (amoun
 }
 
 function hugepagesOf(pod: Pod): Record<string, number> {
-  const names = new Set(containersOf(pod).flatMap(({ resources }) => Object.keys(resources?.requests ?? {}).filter((name) => name.startsWith("hugepages-"))));
-  return Object.fromEntries([...names].map((name) => [kernelSize(whole(name.slice("hugepages-".length))), total(pod, "requests", name, whole)]));
+  const names = new Set(
+    containersOf(pod).flatMap(({ resources }) =>
+      Object.keys(resources?.requests ?? {}).filter((name) => name.startsWith("hugepages-")),
+    ),
+  );
+  return Object.fromEntries(
+    [...names].map((name) => [
+      kernelSize(whole(name.slice("hugepages-".length))),
+      total(pod, "requests", name, whole),
+    ]),
+  );
 }
 
 function kernelSize(bytes: number): string {

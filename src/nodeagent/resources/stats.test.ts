@@ -21,13 +21,21 @@ async function files(t: TestContext, texts: Readonly<Record<string, string>>): P
   }
   return root;
 }
-const separate = (root: string) => cgroupTree({ version: 1, controllers: new Map(["cpu", "cpuacct", "memory", "pids"].map((name) => [name, join(root, name)])) }, silentLog);
+const separate = (root: string) =>
+  cgroupTree(
+    {
+      version: 1,
+      controllers: new Map(["cpu", "cpuacct", "memory", "pids"].map((name) => [name, join(root, name)])),
+    },
+    silentLog,
+  );
 const firstVersion = {
   "cpuacct/g/cpuacct.usage": "5000000000\n",
   "cpuacct/g/cpuacct.stat": "user 300\nsystem 200\n",
   "cpu/g/cpu.stat": "nr_periods 10\nnr_throttled 3\nthrottled_time 7\n",
   "memory/g/memory.usage_in_bytes": "1000\n",
-  "memory/g/memory.stat": "cache 1\ntotal_cache 400\ntotal_rss 600\ntotal_inactive_file 100\ntotal_pgfault 5\ntotal_pgmajfault 1\n",
+  "memory/g/memory.stat":
+    "cache 1\ntotal_cache 400\ntotal_rss 600\ntotal_inactive_file 100\ntotal_pgfault 5\ntotal_pgmajfault 1\n",
   "memory/g/memory.limit_in_bytes": "2000\n",
   "pids/g/pids.current": "4\n",
 };
@@ -35,7 +43,15 @@ const firstVersion = {
 test("a group's use is read from the files of the first version", async (t) => {
   const usage = await cgroupUsage(separate(await files(t, firstVersion)), "/g");
   assert.deepEqual(
-    [usage?.cpuNanoseconds, usage?.userNanoseconds, usage?.throttledPeriods, usage?.workingSetBytes, usage?.rssBytes, usage?.memoryLimitBytes, usage?.processes],
+    [
+      usage?.cpuNanoseconds,
+      usage?.userNanoseconds,
+      usage?.throttledPeriods,
+      usage?.workingSetBytes,
+      usage?.rssBytes,
+      usage?.memoryLimitBytes,
+      usage?.processes,
+    ],
     [5e9, 3e9, 3, 900, 600, 2000, 4],
   );
 });
@@ -48,9 +64,21 @@ test("a group's use is read from the files of the second version; no limit is no
     "g/memory.stat": "anon 600\nfile 400\ninactive_file 100\n",
     "g/pids.current": "4\n",
   });
-  const tree = cgroupTree({ version: 2, path: root, controllers: new Set(["cpu", "memory", "pids"]) }, silentLog);
+  const tree = cgroupTree(
+    { version: 2, path: root, controllers: new Set(["cpu", "memory", "pids"]) },
+    silentLog,
+  );
   const usage = await cgroupUsage(tree, "/g");
-  assert.deepEqual([usage?.cpuNanoseconds, usage?.workingSetBytes, usage?.rssBytes, usage?.memoryLimitBytes, usage?.processes], [5e6, 900, 600, undefined, 4]);
+  assert.deepEqual(
+    [
+      usage?.cpuNanoseconds,
+      usage?.workingSetBytes,
+      usage?.rssBytes,
+      usage?.memoryLimitBytes,
+      usage?.processes,
+    ],
+    [5e6, 900, 600, undefined, 4],
+  );
   assert.equal(await cgroupUsage(tree, "/nope"), undefined);
 });
 
@@ -86,7 +114,10 @@ test("figures come from the runtime and the groups, and rates from two looks", a
   } as unknown as Pod;
   await writeFile(join(root, "0.log"), "x".repeat(5000));
   await mkdir(join(root, "v"));
-  const registry = { pods: () => [pod], containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(root, "0.log") }] } as unknown as PodRegistry;
+  const registry = {
+    pods: () => [pod],
+    containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(root, "0.log") }],
+  } as unknown as PodRegistry;
   const parts = {
     clock,
     runtime,
@@ -109,8 +140,15 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     [{ nanoseconds: 1e9, nanoCores: undefined }, 77, Date.UTC(2023, 11, 31)],
   );
   assert.ok(first.containers[0]!.logs.bytes >= 5000);
-  assert.deepEqual([first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])], [1000, [["v", true]]]);
-  assert.deepEqual((await stats({ ...parts, volumeMilliseconds: 0 }).look()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
+  assert.deepEqual(
+    [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])],
+    [1000, [["v", true]]],
+  );
+  assert.deepEqual(
+    (await stats({ ...parts, volumeMilliseconds: 0 }).look()).pods[0]!.volumes,
+    [],
+    "a period of 0 leaves volumes out",
+  );
   asked = 1;
   await look.look();
   assert.equal(asked, 1, "a second look within moments sees the same");

@@ -1,4 +1,5 @@
-// What the node, its pods and their containers use: looked at when asked, and not more often than every few seconds.
+// What the node, its pods and their containers use: looked at when asked, and not more often than every few
+// seconds.
 import { readFile, stat } from "node:fs/promises";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
@@ -66,7 +67,9 @@ export interface NodeFigures {
   readonly disk: Filesystem;
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
   readonly processes: number;
-  readonly podsGroup: { readonly startedAt: number; readonly cpu: CpuFigures; readonly usage: CgroupUsage } | undefined;
+  readonly podsGroup:
+    | { readonly startedAt: number; readonly cpu: CpuFigures; readonly usage: CgroupUsage }
+    | undefined;
   readonly pods: readonly PodFigures[];
 }
 
@@ -101,18 +104,27 @@ export function stats(options: StatsOptions): Stats {
   let looking: Promise<NodeFigures> | undefined;
   let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
-  const meter = volumeMeter({ clock, goodForMilliseconds: options.volumeMilliseconds, ...(options.volumeTook && { took: options.volumeTook }) });
+  const meter = volumeMeter({
+    clock,
+    goodForMilliseconds: options.volumeMilliseconds,
+    ...(options.volumeTook && { took: options.volumeTook }),
+  });
 
   const look = async (): Promise<NodeFigures> => {
     if (last && clock.now() - last.at < goodForMilliseconds) return last;
     looking ??= collect().finally(() => (looking = undefined));
     return await looking;
   };
-  return { look, groups: async () => await groupFigures(await look(), tree, options.podsGroup, options.rootDirectory) };
+  return {
+    look,
+    groups: async () => await groupFigures(await look(), tree, options.podsGroup, options.rootDirectory),
+  };
 
   async function collect(): Promise<NodeFigures> {
     fresh = new Map();
-    const containerStats = new Map((await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]));
+    const containerStats = new Map(
+      (await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]),
+    );
     const disk = await filesystemOf(options.rootDirectory);
     const measured = new Set<string>();
     const pods: PodFigures[] = [];
@@ -153,13 +165,20 @@ export function stats(options: StatsOptions): Stats {
     const at = clock.now();
     const before = samples.get(key);
     fresh.set(key, { at, nanoseconds });
-    const nanoCores = before && at > before.at && nanoseconds >= before.nanoseconds ? Math.round(((nanoseconds - before.nanoseconds) * 1000) / (at - before.at)) : undefined;
+    const nanoCores =
+      before && at > before.at && nanoseconds >= before.nanoseconds
+        ? Math.round(((nanoseconds - before.nanoseconds) * 1000) / (at - before.at))
+        : undefined;
     return { nanoseconds, nanoCores };
   }
 
   type Told = Awaited<ReturnType<ContainerRuntime["listContainerStats"]>>[number];
 
-  async function ofPod(pod: Pod, told: ReadonlyMap<string, Told>, measured: Set<string>): Promise<PodFigures | undefined> {
+  async function ofPod(
+    pod: Pod,
+    told: ReadonlyMap<string, Told>,
+    measured: Set<string>,
+  ): Promise<PodFigures | undefined> {
     const uid = uidOf(pod);
     const running = registry.containers(uid).filter(({ state }) => state === "running");
     const group = options.groupOf(pod);
@@ -170,9 +189,11 @@ export function stats(options: StatsOptions): Stats {
       const figures = told.get(id);
       if (!figures) continue;
       const log = await stat(logPath).catch(() => undefined);
-      const status = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.ephemeralContainerStatuses ?? [])].find(
-        (one) => one.name === name,
-      );
+      const status = [
+        ...(pod.status?.containerStatuses ?? []),
+        ...(pod.status?.initContainerStatuses ?? []),
+        ...(pod.status?.ephemeralContainerStatuses ?? []),
+      ].find((one) => one.name === name);
       containers.push({
         id,
         name,
@@ -180,7 +201,10 @@ export function stats(options: StatsOptions): Stats {
         startedAt: Date.parse(status?.state?.running?.startedAt ?? "") || clock.now(),
         cpu: cpu(id, Number(figures.cpu?.usageCoreNanoSeconds?.value ?? 0)),
         workingSetBytes: Number(figures.memory?.workingSetBytes?.value ?? 0),
-        rootfs: { bytes: Number(figures.writableLayer?.usedBytes?.value ?? 0), inodes: Number(figures.writableLayer?.inodesUsed?.value ?? 0) },
+        rootfs: {
+          bytes: Number(figures.writableLayer?.usedBytes?.value ?? 0),
+          inodes: Number(figures.writableLayer?.inodesUsed?.value ?? 0),
+        },
         logs: { bytes: log ? log.blocks * 512 : 0, inodes: log ? 1 : 0 },
       });
     }
@@ -200,7 +224,10 @@ export function stats(options: StatsOptions): Stats {
   }
 
   /** A process of the pod, through whose eyes its network is seen. */
-  async function firstProcess(group: string, containers: readonly { readonly id: string }[]): Promise<number | undefined> {
+  async function firstProcess(
+    group: string,
+    containers: readonly { readonly id: string }[],
+  ): Promise<number | undefined> {
     for (const { id } of containers) {
       const pid = Number.parseInt((await tree.read(`${group}/${id}`, "memory", "cgroup.procs")) ?? "", 10);
       if (pid > 0) return pid;
@@ -221,7 +248,9 @@ export function stats(options: StatsOptions): Stats {
           name,
           used: found.used,
           filesystem: found.filesystem,
-          isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap ?? volume.gitRepo),
+          isLocal:
+            Boolean(volume.emptyDir && !volume.emptyDir.medium) ||
+            Boolean(volume.configMap ?? volume.gitRepo),
         });
     }
     return figures;

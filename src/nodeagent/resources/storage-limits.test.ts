@@ -9,8 +9,16 @@ import type { PodRegistry } from "../seams.ts";
 import { diskUsage } from "./disk-usage.ts";
 import { enforceStorageLimits, storageExcess } from "./storage-limits.ts";
 
-const limited = (limit?: string) => ({ name: "c", resources: { limits: limit ? { "ephemeral-storage": limit } : {} } });
-const pod = (...containers: object[]): Pod => ({ metadata: { name: "p", namespace: "ns", uid: "u" }, spec: { containers }, status: { phase: "Running" } }) as unknown as Pod;
+const limited = (limit?: string) => ({
+  name: "c",
+  resources: { limits: limit ? { "ephemeral-storage": limit } : {} },
+});
+const pod = (...containers: object[]): Pod =>
+  ({
+    metadata: { name: "p", namespace: "ns", uid: "u" },
+    spec: { containers },
+    status: { phase: "Running" },
+  }) as unknown as Pod;
 const figures = (rootfs: number, volume = 0) => ({
   containers: [
     {
@@ -29,12 +37,28 @@ const figures = (rootfs: number, volume = 0) => ({
 
 const cases: [name: string, pod: Pod, figures: ReturnType<typeof figures>, message: string | undefined][] = [
   ["within the limit", pod(limited("1k")), figures(900), undefined],
-  ["written layer and log over the limit", pod(limited("1k")), figures(901), "Pod ephemeral local storage usage exceeds the total limit of containers 1k. "],
-  ["volumes count for the pod", pod(limited("1k")), figures(0, 901), "Pod ephemeral local storage usage exceeds the total limit of containers 1k. "],
-  ["one container of several has a limit", pod(limited("1k"), { name: "d" }), figures(901), 'Container c exceeded its local ephemeral storage limit "1k". '],
+  [
+    "written layer and log over the limit",
+    pod(limited("1k")),
+    figures(901),
+    "Pod ephemeral local storage usage exceeds the total limit of containers 1k. ",
+  ],
+  [
+    "volumes count for the pod",
+    pod(limited("1k")),
+    figures(0, 901),
+    "Pod ephemeral local storage usage exceeds the total limit of containers 1k. ",
+  ],
+  [
+    "one container of several has a limit",
+    pod(limited("1k"), { name: "d" }),
+    figures(901),
+    'Container c exceeded its local ephemeral storage limit "1k". ',
+  ],
   ["no limit, no excess", pod(limited()), figures(1e9), undefined],
 ];
-for (const [name, asked, used, message] of cases) test(`local storage: ${name}`, () => assert.equal(storageExcess(asked, used)?.message, message));
+for (const [name, asked, used, message] of cases)
+  test(`local storage: ${name}`, () => assert.equal(storageExcess(asked, used)?.message, message));
 
 test("a folder's use counts files once, and nothing behind links", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "usage-"));

@@ -1,5 +1,5 @@
-// How much volumes hold. Counting takes its time, and a file server that is away never answers: nobody waits long for either, and whoever
-// has not answered yet is not asked again.
+// How much volumes hold. Counting takes its time, and a file server that is away never answers: nobody waits
+// long for either, and whoever has not answered yet is not asked again.
 import type { Clock } from "#base";
 import { type DiskUsage, diskUsage } from "./disk-usage.ts";
 import { type Filesystem, filesystemOf } from "./machine.ts";
@@ -29,7 +29,12 @@ export interface VolumeMeter {
 const patienceMilliseconds = 5000;
 
 export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
-  const { clock, goodForMilliseconds, filesystemOf: look = filesystemOf, diskUsage: count = diskUsage } = options;
+  const {
+    clock,
+    goodForMilliseconds,
+    filesystemOf: look = filesystemOf,
+    diskUsage: count = diskUsage,
+  } = options;
   const known = new Map<string, VolumeMeasure & { readonly countedAt: number }>();
   const asked = new Set<string>();
 
@@ -46,7 +51,9 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
       const filesystem = await timed("statfs", look(path));
       const old = known.get(path);
       const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;
-      const found = isGood ? { ...old, filesystem } : { filesystem, countedAt: clock.now(), used: await timed("du", count(path)) };
+      const found = isGood
+        ? { ...old, filesystem }
+        : { filesystem, countedAt: clock.now(), used: await timed("du", count(path)) };
       known.set(path, found);
       return found;
     } catch {

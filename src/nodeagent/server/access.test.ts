@@ -22,7 +22,10 @@ function setUp(changes: Partial<AccessOptions> = {}) {
   api.answer = ({ path }, body) => {
     if (path.endsWith("/tokenreviews")) {
       const { token } = (body as { spec: { token: string } }).spec;
-      return { status: 201, body: { status: token === "good" ? { authenticated: true, user: low } : { authenticated: false } } };
+      return {
+        status: 201,
+        body: { status: token === "good" ? { authenticated: true, user: low } : { authenticated: false } },
+      };
     }
     reviews.push((body as { spec: object }).spec);
     return { status: 201, body: { status: { allowed: isAllowed } } };
@@ -42,8 +45,19 @@ function setUp(changes: Partial<AccessOptions> = {}) {
     ...changes,
   };
   const guard = access(options);
-  const ask = async (method: string, path: string, headers: Record<string, string> = {}, certificates: readonly X509Certificate[] = []) => {
-    const call = { method, path, search: "", headers, peer: { address: "::1", certificates: () => certificates } } as unknown as Call;
+  const ask = async (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    certificates: readonly X509Certificate[] = [],
+  ) => {
+    const call = {
+      method,
+      path,
+      search: "",
+      headers,
+      peer: { address: "::1", certificates: () => certificates },
+    } as unknown as Call;
     const reply = await guard.refuse(call);
     return reply && `${reply.status} ${Buffer.from(reply.body as Uint8Array).toString()}`;
   };
@@ -66,10 +80,19 @@ const attributes: [method: string, path: string, verb: string | undefined, subre
 for (const [method, path, verb, subresource] of attributes) {
   test(`${method} ${path} is asked about as ${verb ?? "no verb"} on nodes/${subresource}`, async () => {
     const { ask, reviews, api } = setUp();
-    assert.equal(await ask(method, path, bearer("good")), `403 Forbidden (user=low, verb=${verb ?? ""}, resource=nodes, subresource=${subresource})`);
+    assert.equal(
+      await ask(method, path, bearer("good")),
+      `403 Forbidden (user=low, verb=${verb ?? ""}, resource=nodes, subresource=${subresource})`,
+    );
     assert.deepEqual(reviews, [
       {
-        resourceAttributes: { ...(verb && { verb }), version: "v1", resource: "nodes", subresource, name: "n1" },
+        resourceAttributes: {
+          ...(verb && { verb }),
+          version: "v1",
+          resource: "nodes",
+          subresource,
+          name: "n1",
+        },
         user: "low",
         groups: ["lowgroup", "system:authenticated"],
         uid: "low",
@@ -82,13 +105,29 @@ for (const [method, path, verb, subresource] of attributes) {
   });
 }
 
-const who: [name: string, changes: Partial<AccessOptions>, headers: Record<string, string>, answer: string][] = [
+const who: [
+  name: string,
+  changes: Partial<AccessOptions>,
+  headers: Record<string, string>,
+  answer: string,
+][] = [
   ["a bad token is refused though anonymous users may come", {}, bearer("bad"), "401 Unauthorized"],
-  ["another scheme is no credential", {}, { authorization: "Basic eDp5" }, "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)"],
-  ["nobody is anonymous", {}, {}, "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)"],
+  [
+    "another scheme is no credential",
+    {},
+    { authorization: "Basic eDp5" },
+    "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)",
+  ],
+  [
+    "nobody is anonymous",
+    {},
+    {},
+    "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)",
+  ],
   ["nobody is refused where anonymous users may not come", { anonymous: false }, {}, "401 Unauthorized"],
 ];
-for (const [name, changes, headers, answer] of who) test(name, async () => assert.equal(await setUp(changes).ask("GET", "/pods", headers), answer));
+for (const [name, changes, headers, answer] of who)
+  test(name, async () => assert.equal(await setUp(changes).ask("GET", "/pods", headers), answer));
 
 test("answers are remembered for their time, and no longer", async () => {
   const { ask, api, clock, allow } = setUp();
@@ -116,7 +155,10 @@ test("an API server that is away is an error, not a permission", async () => {
   const { ask, api } = setUp();
   api.answer = () => new Error("gone");
   assert.equal(await ask("GET", "/pods", bearer("good")), "401 Unauthorized");
-  assert.equal(await ask("GET", "/pods"), "500 Authorization error (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)");
+  assert.equal(
+    await ask("GET", "/pods"),
+    "500 Authorization error (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)",
+  );
 });
 
 test("a client certificate of a trusted authority names its user", async (t) => {
@@ -129,7 +171,12 @@ test("a client certificate of a trusted authority names its user", async (t) => 
   const { ask, guard } = setUp({ clientCaFile: join(folder, "ca.crt"), anonymous: false });
   t.after(() => guard.stop());
   const subject = { commonName: "kit", organizations: ["crew"] };
-  const certificate = (by: typeof authority): X509Certificate[] => [new X509Certificate(signClient(by, subject, { now, days: 1 }).certificate)];
-  assert.equal(await ask("GET", "/pods", {}, certificate(authority)), "403 Forbidden (user=kit, verb=get, resource=nodes, subresource=proxy)");
+  const certificate = (by: typeof authority): X509Certificate[] => [
+    new X509Certificate(signClient(by, subject, { now, days: 1 }).certificate),
+  ];
+  assert.equal(
+    await ask("GET", "/pods", {}, certificate(authority)),
+    "403 Forbidden (user=kit, verb=get, resource=nodes, subresource=proxy)",
+  );
   assert.equal(await ask("GET", "/pods", {}, certificate(stranger)), "401 Unauthorized");
 });

@@ -1,4 +1,5 @@
-// Who asks the agent's server, and whether they may: credentials by certificate or by the API server's word, rights by the API server's word.
+// Who asks the agent's server, and whether they may: credentials by certificate or by the API server's word,
+// rights by the API server's word.
 import { LRUCache } from "lru-cache";
 import {
   type Authenticator,
@@ -44,7 +45,13 @@ export interface Access {
 
 const keptAnswers = 4096;
 const trustCheckMilliseconds = 60_000;
-const verbs: Readonly<Record<string, string>> = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const verbs: Readonly<Record<string, string>> = {
+  GET: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 
 export function access(options: AccessOptions): Access {
   const { clock, log } = options;
@@ -54,13 +61,25 @@ export function access(options: AccessOptions): Access {
   if (options.clientCaFile) {
     const trust = trustBundleFile(options.clientCaFile);
     stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
-      if ("error" in change) log.error("the client authorities cannot be read again; the old ones stay", { error: (change.error as Error).message });
+      if ("error" in change)
+        log.error("the client authorities cannot be read again; the old ones stay", {
+          error: (change.error as Error).message,
+        });
     });
-    methods.push(clientCertificates(clientCertificateVerifier({ trust, clock }), options.metrics && certificateLives(options.metrics, clock)));
+    methods.push(
+      clientCertificates(
+        clientCertificateVerifier({ trust, clock }),
+        options.metrics && certificateLives(options.metrics, clock),
+      ),
+    );
   }
-  if (options.tokenReviews && options.client) methods.push(bearerTokens([tokenReviews(options.client, options, asked("authn"))], []));
+  if (options.tokenReviews && options.client)
+    methods.push(bearerTokens([tokenReviews(options.client, options, asked("authn"))], []));
   const authenticator = authenticatorOf(methods, { anonymous: options.anonymous });
-  const allowed = options.authorization === "AlwaysAllow" ? () => Promise.resolve(true) : accessReviews(options, asked("authz"));
+  const allowed =
+    options.authorization === "AlwaysAllow"
+      ? () => Promise.resolve(true)
+      : accessReviews(options, asked("authz"));
   return {
     stop: () => stop(),
     refuse: async (call) => {
@@ -73,7 +92,8 @@ export function access(options: AccessOptions): Access {
           certificates: call.peer.certificates(),
         });
       } catch (error) {
-        if (!(error instanceof BadCredential)) log.error("a request could not be authenticated", { error: (error as Error).message });
+        if (!(error instanceof BadCredential))
+          log.error("a request could not be authenticated", { error: (error as Error).message });
       }
       if (!identity) return text(401, "Unauthorized");
       const attributes = { verb: verbs[call.method] ?? "", subresource: subresourceOf(call.path) };
@@ -81,10 +101,16 @@ export function access(options: AccessOptions): Access {
         if (await allowed(identity.user, attributes)) return undefined;
       } catch (error) {
         const message = `Authorization error (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`;
-        log.error("a request could not be authorized", { user: identity.user.name, error: (error as Error).message });
+        log.error("a request could not be authorized", {
+          user: identity.user.name,
+          error: (error as Error).message,
+        });
         return text(500, message);
       }
-      return text(403, `Forbidden (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`);
+      return text(
+        403,
+        `Forbidden (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`,
+      );
     },
   };
 }
@@ -97,7 +123,10 @@ function subresourceOf(path: string): string {
 type Counted = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /** Counts and times what the API server is asked about callers, by the status of its answer. */
-function reviewMetrics({ metrics, clock }: Pick<AccessOptions, "metrics" | "clock">): (what: "authn" | "authz") => Counted {
+function reviewMetrics({
+  metrics,
+  clock,
+}: Pick<AccessOptions, "metrics" | "clock">): (what: "authn" | "authz") => Counted {
   return (what) => {
     const labels = ["code"];
     const total = metrics?.counter({
@@ -133,15 +162,30 @@ interface Reviewed {
 }
 
 /** Asks the API server about tokens, and remembers its answers. */
-function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">, counted: Counted): TokenMethod {
-  const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({ max: keptAnswers });
+function tokenReviews(
+  client: ApiClient,
+  { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">,
+  counted: Counted,
+): TokenMethod {
+  const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({
+    max: keptAnswers,
+  });
   return {
     identify: async (token) => {
       const known = kept.get(token);
       if (known && clock.now() < known.until) return known.identity;
-      const { status } = await counted(() => client.of(kinds.tokenReviews).create({ metadata: {}, spec: { token } }));
+      const { status } = await counted(() =>
+        client.of(kinds.tokenReviews).create({ metadata: {}, spec: { token } }),
+      );
       const user = status?.authenticated ? status.user : undefined;
-      const identity = user && { user: { name: user.username ?? "", ...(user.uid && { uid: user.uid }), groups: user.groups ?? [], ...(user.extra && { extra: user.extra }) } };
+      const identity = user && {
+        user: {
+          name: user.username ?? "",
+          ...(user.uid && { uid: user.uid }),
+          groups: user.groups ?? [],
+          ...(user.extra && { extra: user.extra }),
+        },
+      };
       if (tokenReviewTtl > 0) kept.set(token, { identity, until: clock.now() + tokenReviewTtl });
       return identity;
     },
@@ -152,11 +196,20 @@ function accessReviews(
   { client, clock, nodeName, allowedTtl, deniedTtl }: AccessOptions,
   counted: Counted,
 ): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
-  if (!client) throw new Error("authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration");
+  if (!client)
+    throw new Error(
+      "authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration",
+    );
   const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: keptAnswers });
   return async (user, { verb, subresource }) => {
     const spec = {
-      resourceAttributes: { ...(verb && { verb }), version: "v1", resource: "nodes", subresource, name: nodeName },
+      resourceAttributes: {
+        ...(verb && { verb }),
+        version: "v1",
+        resource: "nodes",
+        subresource,
+        name: nodeName,
+      },
       user: user.name,
       groups: [...user.groups],
       ...(user.extra && { extra: structuredClone(user.extra) as Record<string, string[]> }),
@@ -165,7 +218,9 @@ function accessReviews(
     const key = JSON.stringify(spec);
     const known = kept.get(key);
     if (known && clock.now() < known.until) return known.allowed;
-    const { status } = await counted(() => client.of(kinds.subjectAccessReviews).create({ metadata: {}, spec }));
+    const { status } = await counted(() =>
+      client.of(kinds.subjectAccessReviews).create({ metadata: {}, spec }),
+    );
     const allowed = status?.allowed === true && status.denied !== true;
     const ttl = allowed ? allowedTtl : deniedTtl;
     // Long questions are not remembered: they would fill memory, and nobody honest asks them twice.

@@ -26,22 +26,45 @@ test("calls to the runtime are counted, timed and their errors counted", async (
   assert.match(text, /^nodeagent_runtime_operations_errors_total\{operation_type="start_container"\} 1$/m);
   assert.match(text, /^nodeagent_run_podsandbox_duration_seconds_count\{runtime_handler="kata"\} 2$/m);
   assert.match(text, /^nodeagent_run_podsandbox_errors_total\{runtime_handler="kata"\} 1$/m);
-  assert.match(text, /^nodeagent_started_pods_total 2\n[^]*nodeagent_started_pods_errors_total 1|^nodeagent_started_pods_errors_total 1\n[^]*nodeagent_started_pods_total 2$/m);
-  assert.match(text, /^nodeagent_runtime_operations_duration_seconds_count\{operation_type="list_podsandbox"\} 2$/m);
+  assert.match(
+    text,
+    /^nodeagent_started_pods_total 2\n[^]*nodeagent_started_pods_errors_total 1|^nodeagent_started_pods_errors_total 1\n[^]*nodeagent_started_pods_total 2$/m,
+  );
+  assert.match(
+    text,
+    /^nodeagent_runtime_operations_duration_seconds_count\{operation_type="list_podsandbox"\} 2$/m,
+  );
 });
 
 test("requests are counted by the first part of their path", async () => {
   const metrics = createMetrics();
-  const handle = measuredRequests(metrics, orch, systemClock)("readwrite", () => Promise.resolve({ status: 200, headers: {} }));
-  for (const path of ["/pods", "/exec/a/b/c", "/wp-admin"]) await inject(handle, { method: "GET", path, headers: {} });
+  const handle = measuredRequests(
+    metrics,
+    orch,
+    systemClock,
+  )("readwrite", () => Promise.resolve({ status: 200, headers: {} }));
+  for (const path of ["/pods", "/exec/a/b/c", "/wp-admin"])
+    await inject(handle, { method: "GET", path, headers: {} });
   const text = metrics.expose();
   for (const [path, long] of [
     ["pods", "false"],
     ["exec", "true"],
     ["other", "false"],
   ]) {
-    assert.match(text, new RegExp(`^nodeagent_http_requests_total\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 1$`, "m"));
-    assert.match(text, new RegExp(`^nodeagent_http_inflight_requests\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 0$`, "m"));
+    assert.match(
+      text,
+      new RegExp(
+        `^nodeagent_http_requests_total\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 1$`,
+        "m",
+      ),
+    );
+    assert.match(
+      text,
+      new RegExp(
+        `^nodeagent_http_inflight_requests\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 0$`,
+        "m",
+      ),
+    );
   }
 });
 
@@ -63,7 +86,11 @@ test("pods and containers are counted when someone asks", () => {
       status: { phase },
     }) as unknown as Pod;
   const registry = {
-    pods: () => [pod("Running"), pod("Failed"), pod("Pending", { [orch.names.annotations.configSource]: "file" })],
+    pods: () => [
+      pod("Running"),
+      pod("Failed"),
+      pod("Pending", { [orch.names.annotations.configSource]: "file" }),
+    ],
     containers: (uid: string) => (uid === "Running" ? [{ state: "running" }, { state: "exited" }] : []),
     lastRelistAt: () => 5000,
   } as unknown as PodRegistry;

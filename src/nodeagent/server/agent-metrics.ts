@@ -1,4 +1,5 @@
-// What the agent tells of itself under `/metrics`: its pods, its process, its requests, and its dealings with the runtime.
+// What the agent tells of itself under `/metrics`: its pods, its process, its requests, and its dealings with
+// the runtime.
 import { readFileSync, readdirSync } from "node:fs";
 import type { Pod } from "#api";
 import type { Clock, Family, Gauge, Metrics } from "#base";
@@ -27,34 +28,63 @@ export interface AgentMetricsOptions {
 export function agentMetrics(options: AgentMetricsOptions): void {
   const { metrics, dialect, nodeName, version, registry } = options;
   const { agentMetricPrefix: prefix, metricPrefix } = dialect.data;
-  const gauge = (name: string, help: string, labels: readonly string[] = []) => metrics.gauge({ name, help, labels, stability: "ALPHA" });
-  gauge(`${prefix}node_name`, "The node's name, as the label of a constant 1.", ["node"]).with(nodeName).set(1);
+  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.gauge({ name, help, labels, stability: "ALPHA" });
+  gauge(`${prefix}node_name`, "The node's name, as the label of a constant 1.", ["node"])
+    .with(nodeName)
+    .set(1);
   const [major = "", minor = ""] = version.replace(/^v/, "").split(".");
-  gauge(`${metricPrefix}build_info`, "The version, as labels of a constant 1.", ["git_version", "major", "minor", "platform"])
+  gauge(`${metricPrefix}build_info`, "The version, as labels of a constant 1.", [
+    "git_version",
+    "major",
+    "minor",
+    "platform",
+  ])
     .with(version, major, minor, `linux/${process.arch}`)
     .set(1);
   const active = gauge(`${prefix}active_pods`, "Pods that take up room on the node.", ["static"]);
   const desired = gauge(`${prefix}desired_pods`, "Pods that should be on the node.", ["static"]);
   const running = gauge(`${prefix}running_pods`, "Pods with a running container.");
   const containers = gauge(`${prefix}running_containers`, "Containers by their state.", ["container_state"]);
-  const seen = gauge(`${prefix}pleg_last_seen_seconds`, "When the runtime was last looked at, in seconds since the epoch.");
-  const ephemeral = gauge(`${prefix}managed_ephemeral_containers`, "Ephemeral containers of the pods of this node.").with();
-  const mirrors = gauge(`${prefix}mirror_pods`, "Objects in the API server that stand for static pods.").with();
-  const working = gauge(`${prefix}working_pods`, "Pods by what is done with them and who asked for them.", ["config", "lifecycle", "static"]);
-  const volumes = gauge("volume_manager_total_volumes", "Volumes of pods by kind: those wanted, and those in place.", ["plugin_name", "state"]);
+  const seen = gauge(
+    `${prefix}pleg_last_seen_seconds`,
+    "When the runtime was last looked at, in seconds since the epoch.",
+  );
+  const ephemeral = gauge(
+    `${prefix}managed_ephemeral_containers`,
+    "Ephemeral containers of the pods of this node.",
+  ).with();
+  const mirrors = gauge(
+    `${prefix}mirror_pods`,
+    "Objects in the API server that stand for static pods.",
+  ).with();
+  const working = gauge(`${prefix}working_pods`, "Pods by what is done with them and who asked for them.", [
+    "config",
+    "lifecycle",
+    "static",
+  ]);
+  const volumes = gauge(
+    "volume_manager_total_volumes",
+    "Volumes of pods by kind: those wanted, and those in place.",
+    ["plugin_name", "state"],
+  );
   const feature = gauge(`${metricPrefix}feature_enabled`, "Whether a feature gate is on.", ["name", "stage"]);
-  for (const { name, stage, enabled } of options.gates) feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled ? 1 : 0);
+  for (const { name, stage, enabled } of options.gates)
+    feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled ? 1 : 0);
   const self = processGauges(metrics);
   metrics.beforeScrape(() => {
     const pods = registry.pods();
     for (const kind of [true, false]) {
       const ofKind = pods.filter((pod) => isStatic(pod, dialect) === kind);
       desired.with(String(kind)).set(ofKind.length);
-      active.with(String(kind)).set(ofKind.filter(({ status }) => status.phase !== "Succeeded" && status.phase !== "Failed").length);
+      active
+        .with(String(kind))
+        .set(ofKind.filter(({ status }) => status.phase !== "Succeeded" && status.phase !== "Failed").length);
     }
     const states = pods.map((pod) => registry.containers(uidOf(pod)));
     running.with().set(states.filter((all) => all.some(({ state }) => state === "running")).length);
-    for (const state of ["created", "running", "exited", "unknown"] as const) containers.with(state).set(states.flat().filter((one) => one.state === state).length);
+    for (const state of ["created", "running", "exited", "unknown"] as const)
+      containers.with(state).set(states.flat().filter((one) => one.state === state).length);
     seen.with().set(registry.lastRelistAt() / 1000);
     ephemeral.set(pods.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));
     mirrors.set(options.mirrors());
@@ -64,7 +94,9 @@ export function agentMetrics(options: AgentMetricsOptions): void {
     );
     tallied(
       volumes,
-      pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed").flatMap((pod) => volumesOf(pod, dialect, options.mounted(uidOf(pod)))),
+      pods
+        .filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
+        .flatMap((pod) => volumesOf(pod, dialect, options.mounted(uidOf(pod)))),
     );
     self();
   });
@@ -79,19 +111,29 @@ function tallied(family: Family<Gauge>, occurring: readonly (readonly string[])[
 function volumesOf(pod: Pod, dialect: Dialect, mounted: ReadonlyMap<string, unknown>): string[][] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const plugin = pluginNameOf(volume, dialect);
-    return [[plugin, "desired_state_of_world"], ...(mounted.has(volume.name) ? [[plugin, "actual_state_of_world"]] : [])];
+    return [
+      [plugin, "desired_state_of_world"],
+      ...(mounted.has(volume.name) ? [[plugin, "actual_state_of_world"]] : []),
+    ];
   });
 }
 
 function processGauges(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
-  const cpu = metrics.counter({ name: "process_cpu_seconds_total", help: "Processor time of the process, in seconds." }).with();
+  const cpu = metrics
+    .counter({ name: "process_cpu_seconds_total", help: "Processor time of the process, in seconds." })
+    .with();
   const resident = gauge("process_resident_memory_bytes", "Memory of the process that is in use, in bytes.");
   const virtual = gauge("process_virtual_memory_bytes", "Address space of the process, in bytes.");
-  const mostVirtual = gauge("process_virtual_memory_max_bytes", "Address space that the process may have, in bytes; -1 is no limit.");
+  const mostVirtual = gauge(
+    "process_virtual_memory_max_bytes",
+    "Address space that the process may have, in bytes; -1 is no limit.",
+  );
   const open = gauge("process_open_fds", "Files that the process has open.");
   const most = gauge("process_max_fds", "Files that the process may have open.");
-  gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.").set(Math.round(performance.timeOrigin) / 1000);
+  gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.").set(
+    Math.round(performance.timeOrigin) / 1000,
+  );
   return () => {
     const { user, system } = process.cpuUsage();
     cpu.value = (user + system) / 1e6;
@@ -100,25 +142,66 @@ function processGauges(metrics: Metrics): () => void {
     const limits = readFileSync("/proc/self/limits", "utf8");
     most.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 0));
     mostVirtual.set(Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? -1));
-    virtual.set(Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1024);
+    virtual.set(
+      Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1024,
+    );
   };
 }
 
 type Handle = (call: Call) => Promise<Reply>;
 
-const known = ["attach", "configz", "containerLogs", "checkpoint", "debug", "exec", "healthz", "logs", "metrics", "pods", "portForward", "run", "runningpods", "stats"];
+const known = [
+  "attach",
+  "configz",
+  "containerLogs",
+  "checkpoint",
+  "debug",
+  "exec",
+  "healthz",
+  "logs",
+  "metrics",
+  "pods",
+  "portForward",
+  "run",
+  "runningpods",
+  "stats",
+];
 const longRunning = ["attach", "exec", "portForward"];
 
 /** Counts and times requests by the first part of their path. */
-export function measuredRequests(metrics: Metrics, dialect: Dialect, clock: Clock): (server: "readonly" | "readwrite", handle: Handle) => Handle {
+export function measuredRequests(
+  metrics: Metrics,
+  dialect: Dialect,
+  clock: Clock,
+): (server: "readonly" | "readwrite", handle: Handle) => Handle {
   const prefix = dialect.data.agentMetricPrefix;
   const labels = ["long_running", "method", "path", "server_type"];
-  const total = metrics.counter({ name: `${prefix}http_requests_total`, help: "Requests to the agent's server.", labels, stability: "ALPHA" });
-  const inFlight = metrics.gauge({ name: `${prefix}http_inflight_requests`, help: "Requests being answered.", labels, stability: "ALPHA" });
-  const seconds = metrics.histogram({ name: `${prefix}http_requests_duration_seconds`, help: "How long answers took, in seconds.", labels, stability: "ALPHA" });
+  const total = metrics.counter({
+    name: `${prefix}http_requests_total`,
+    help: "Requests to the agent's server.",
+    labels,
+    stability: "ALPHA",
+  });
+  const inFlight = metrics.gauge({
+    name: `${prefix}http_inflight_requests`,
+    help: "Requests being answered.",
+    labels,
+    stability: "ALPHA",
+  });
+  const seconds = metrics.histogram({
+    name: `${prefix}http_requests_duration_seconds`,
+    help: "How long answers took, in seconds.",
+    labels,
+    stability: "ALPHA",
+  });
   return (server, handle) => async (call) => {
     const first = call.path.split("/", 2)[1] ?? "";
-    const values = [String(longRunning.includes(first)), call.method, known.includes(first) ? first : "other", server];
+    const values = [
+      String(longRunning.includes(first)),
+      call.method,
+      known.includes(first) ? first : "other",
+      server,
+    ];
     const at = clock.now();
     total.with(...values).add();
     inFlight.with(...values).add();
@@ -132,15 +215,42 @@ export function measuredRequests(metrics: Metrics, dialect: Dialect, clock: Cloc
 }
 
 /** Seconds, from 5 ms to half an hour. */
-const runtimeBuckets = Array.from({ length: 14 }, (_each, power) => Number((0.005 * 2.5 ** power).toPrecision(15)));
+const runtimeBuckets = Array.from({ length: 14 }, (_each, power) =>
+  Number((0.005 * 2.5 ** power).toPrecision(15)),
+);
 
 /** What becomes of sandboxes, by the runtime's handler. */
-function sandboxMetrics(metrics: Metrics, prefix: string): (handler: string, seconds: number, isGood: boolean) => void {
+function sandboxMetrics(
+  metrics: Metrics,
+  prefix: string,
+): (handler: string, seconds: number, isGood: boolean) => void {
   const labels = ["runtime_handler"];
-  const took = metrics.histogram({ name: `${prefix}run_podsandbox_duration_seconds`, help: "How long sandboxes took to be made, in seconds.", labels, stability: "ALPHA" });
-  const errors = metrics.counter({ name: `${prefix}run_podsandbox_errors_total`, help: "Sandboxes that could not be made.", labels, stability: "ALPHA" });
-  const pods = metrics.counter({ name: `${prefix}started_pods_total`, help: "Pods that were to be started.", stability: "ALPHA" }).with();
-  const failed = metrics.counter({ name: `${prefix}started_pods_errors_total`, help: "Pods that could not be started.", stability: "ALPHA" }).with();
+  const took = metrics.histogram({
+    name: `${prefix}run_podsandbox_duration_seconds`,
+    help: "How long sandboxes took to be made, in seconds.",
+    labels,
+    stability: "ALPHA",
+  });
+  const errors = metrics.counter({
+    name: `${prefix}run_podsandbox_errors_total`,
+    help: "Sandboxes that could not be made.",
+    labels,
+    stability: "ALPHA",
+  });
+  const pods = metrics
+    .counter({
+      name: `${prefix}started_pods_total`,
+      help: "Pods that were to be started.",
+      stability: "ALPHA",
+    })
+    .with();
+  const failed = metrics
+    .counter({
+      name: `${prefix}started_pods_errors_total`,
+      help: "Pods that could not be started.",
+      stability: "ALPHA",
+    })
+    .with();
   return (handler, seconds, isGood) => {
     took.with(handler).observe(seconds);
     pods.add();
@@ -158,11 +268,26 @@ const operationName = (method: string): string =>
     .replace("pod_sandbox", "podsandbox");
 
 /** A runtime whose calls are counted, timed, and their errors counted. */
-export function measuredRuntime(runtime: ContainerRuntime, metrics: Metrics, dialect: Dialect, clock: Clock): ContainerRuntime {
+export function measuredRuntime(
+  runtime: ContainerRuntime,
+  metrics: Metrics,
+  dialect: Dialect,
+  clock: Clock,
+): ContainerRuntime {
   const prefix = dialect.data.agentMetricPrefix;
   const labels = ["operation_type"];
-  const total = metrics.counter({ name: `${prefix}runtime_operations_total`, help: "Calls to the container runtime.", labels, stability: "ALPHA" });
-  const errors = metrics.counter({ name: `${prefix}runtime_operations_errors_total`, help: "Calls to the container runtime that failed.", labels, stability: "ALPHA" });
+  const total = metrics.counter({
+    name: `${prefix}runtime_operations_total`,
+    help: "Calls to the container runtime.",
+    labels,
+    stability: "ALPHA",
+  });
+  const errors = metrics.counter({
+    name: `${prefix}runtime_operations_errors_total`,
+    help: "Calls to the container runtime that failed.",
+    labels,
+    stability: "ALPHA",
+  });
   const seconds = metrics.histogram({
     name: `${prefix}runtime_operations_duration_seconds`,
     help: "How long calls to the container runtime took, in seconds.",
@@ -176,7 +301,12 @@ export function measuredRuntime(runtime: ContainerRuntime, metrics: Metrics, dia
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name, target);
       // A stream of events has no end to be timed, and closing is no call.
-      if (typeof method !== "function" || typeof name !== "string" || name === "close" || name === "containerEvents")
+      if (
+        typeof method !== "function" ||
+        typeof name !== "string" ||
+        name === "close" ||
+        name === "containerEvents"
+      )
         return typeof method === "function" ? method.bind(target) : method;
       if (!measured.has(name)) {
         const operation = operationName(name);
@@ -193,7 +323,8 @@ export function measuredRuntime(runtime: ContainerRuntime, metrics: Metrics, dia
             throw error;
           } finally {
             seconds.with(operation).observe((clock.now() - at) / 1000);
-            if (name === "runPodSandbox") sandboxes(String(given[1] ?? ""), (clock.now() - at) / 1000, isGood);
+            if (name === "runPodSandbox")
+              sandboxes(String(given[1] ?? ""), (clock.now() - at) / 1000, isGood);
           }
         });
       }

@@ -12,20 +12,61 @@ import type { NodeFigures } from "../resources/stats.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
 
 const disk = { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 };
-const network = [{ name: "eth0", rxBytes: 1, rxPackets: 2, rxErrors: 3, rxDropped: 4, txBytes: 5, txPackets: 6, txErrors: 7, txDropped: 8 }];
+const network = [
+  {
+    name: "eth0",
+    rxBytes: 1,
+    rxPackets: 2,
+    rxErrors: 3,
+    rxDropped: 4,
+    txBytes: 5,
+    txPackets: 6,
+    txErrors: 7,
+    txDropped: 8,
+  },
+];
 const cpu = { nanoseconds: 2e9, nanoCores: 1 };
-const container = { name: "main", id: "abc", image: "busybox:1", startedAt: 2000, cpu, workingSetBytes: 9, rootfs: { bytes: 10, inodes: 2 }, logs: { bytes: 0, inodes: 0 } };
+const container = {
+  name: "main",
+  id: "abc",
+  image: "busybox:1",
+  startedAt: 2000,
+  cpu,
+  workingSetBytes: 9,
+  rootfs: { bytes: 10, inodes: 2 },
+  logs: { bytes: 0, inodes: 0 },
+};
 const figures: NodeFigures = {
   at: 1000,
   startedAt: 1000,
   cpu,
-  memory: { availableBytes: 1, usageBytes: 2, workingSetBytes: 3, rssBytes: 4, pageFaults: 5, majorPageFaults: 6 },
+  memory: {
+    availableBytes: 1,
+    usageBytes: 2,
+    workingSetBytes: 3,
+    rssBytes: 4,
+    pageFaults: 5,
+    majorPageFaults: 6,
+  },
   network,
   disk,
   images: { filesystem: disk, used: { bytes: 1, inodes: 1 } },
   processes: 3,
   podsGroup: undefined,
-  pods: [{ name: "p", namespace: "n", uid: "u", startedAt: 1000, group: "/pods/u", cpu, usage: undefined, network, containers: [container], volumes: [] }],
+  pods: [
+    {
+      name: "p",
+      namespace: "n",
+      uid: "u",
+      startedAt: 1000,
+      group: "/pods/u",
+      cpu,
+      usage: undefined,
+      network,
+      containers: [container],
+      volumes: [],
+    },
+  ],
 };
 
 /** The files of one group in both versions, under a name. */
@@ -42,7 +83,8 @@ const versions: Readonly<Record<1 | 2, (group: string) => Readonly<Record<string
     [`memory${group}/memory.oom_control`]: "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
     [`memory${group}/cgroup.procs`]: `${process.pid}\n`,
     [`pids${group}/pids.max`]: "max\n",
-    [`blkio${group}/blkio.throttle.io_serviced_recursive`]: "8:0 Read 11\n8:0 Write 12\n8:0 Total 23\nTotal 23\n",
+    [`blkio${group}/blkio.throttle.io_serviced_recursive`]:
+      "8:0 Read 11\n8:0 Write 12\n8:0 Total 23\nTotal 23\n",
     [`blkio${group}/blkio.throttle.io_service_bytes_recursive`]: "8:0 Read 1100\n",
   }),
   2: (group) => ({
@@ -69,7 +111,9 @@ async function textOf(t: TestContext, version: 1 | 2): Promise<string> {
   }
   const controllers = ["cpu", "cpuacct", "memory", "pids", "blkio", "io"];
   const tree = cgroupTree(
-    version === 1 ? { version, controllers: new Map(controllers.map((name) => [name, join(root, name)])) } : { version, path: root, controllers: new Set(controllers) },
+    version === 1
+      ? { version, controllers: new Map(controllers.map((name) => [name, join(root, name)])) }
+      : { version, path: root, controllers: new Set(controllers) },
     silentLog,
   );
   return cadvisorText(figures, await groupFigures(figures, tree, "/pods", root), await readMachine());
@@ -103,7 +147,10 @@ for (const version of [1, 2] as const) {
     const shares = value("container_spec_cpu_shares");
     assert.ok(version === 1 ? shares === 102 : Math.abs(shares - 102) < 30, String(shares));
     assert.ok(value("container_file_descriptors") > 3 && value("container_ulimits_soft") > 0);
-    assert.match(text, /^container_memory_usage_bytes\{container="",id="\/",image="",name="",namespace="",pod=""\} 2 1000$/m);
+    assert.match(
+      text,
+      /^container_memory_usage_bytes\{container="",id="\/",image="",name="",namespace="",pod=""\} 2 1000$/m,
+    );
   });
 }
 
@@ -111,7 +158,11 @@ const recorded = new URL("../../../../shared/reference/node/http/metrics-cadviso
 test("every family is there, with its type and labels", async (t) => {
   if (!existsSync(recorded)) return t.skip("no recorded metrics beside the repo");
   const text = await textOf(t, 1);
-  const wanted = (JSON.parse(readFileSync(recorded, "utf8")) as { metrics: Record<string, { type: string; labels: string[]; timestamped?: boolean }> }).metrics;
+  const wanted = (
+    JSON.parse(readFileSync(recorded, "utf8")) as {
+      metrics: Record<string, { type: string; labels: string[]; timestamped?: boolean }>;
+    }
+  ).metrics;
   const found = Object.keys(wanted).map((name) => {
     const [type] = new RegExp(`(?<=^# TYPE ${name} )\\w+`, "m").exec(text) ?? [];
     const [, labels = "", at] = new RegExp(`^${name}(?:\\{(.*)\\})? \\S+( \\d+)?$`, "m").exec(text) ?? [];
@@ -119,6 +170,11 @@ test("every family is there, with its type and labels", async (t) => {
   });
   assert.deepEqual(
     found,
-    Object.entries(wanted).map(([name, { type, labels, timestamped }]) => [name, type, labels, timestamped ?? false]),
+    Object.entries(wanted).map(([name, { type, labels, timestamped }]) => [
+      name,
+      type,
+      labels,
+      timestamped ?? false,
+    ]),
   );
 });

@@ -1,4 +1,5 @@
-// `/containerLogs/{namespace}/{pod}/{container}`: which log is meant, what is asked of it, and why it cannot be had.
+// `/containerLogs/{namespace}/{pod}/{container}`: which log is meant, what is asked of it, and why it cannot
+// be had.
 import type { ContainerStatus, Pod } from "#api";
 import { type Clock, millisOfTime } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -18,13 +19,22 @@ export interface ContainerLogsOptions {
 
 const largestBacklog = 256 * 1024;
 
-export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions): (request: Request) => Promise<Reply> {
+export function containerLogs({
+  clock,
+  registry,
+  runtime,
+}: ContainerLogsOptions): (request: Request) => Promise<Reply> {
   return async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
     const asked = logQuery(query, clock.now());
-    if ("problem" in asked) return text(asked.problem === "decode" ? 400 : 422, `{"message": ${asked.problem === "decode" ? '"Unable to decode query."' : '"Invalid request."'}}`);
+    if ("problem" in asked)
+      return text(
+        asked.problem === "decode" ? 400 : 422,
+        `{"message": ${asked.problem === "decode" ? '"Unable to decode query."' : '"Invalid request."'}}`,
+      );
     const pod = registry.byName(namespace, name);
     if (!pod) return text(404, `pod ${JSON.stringify(name)} does not exist`);
-    if (!everyContainerOf(pod).some((one) => one.name === container)) return text(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
+    if (!everyContainerOf(pod).some((one) => one.name === container))
+      return text(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
     const which = containerWithLog(pod, container, isTrue(query, "previous"));
     if ("problem" in which) return said(400, which.problem);
     const wanted = bare(which.id);
@@ -36,7 +46,10 @@ export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions
       // There was one, so that this is its log: as much as is left of it.
       return said(200, `unable to retrieve container logs for ${which.id}`);
     }
-    const isRunning = (): boolean => registry.containers(uidOf(pod)).some(({ id, state }) => id === wanted && (state === "running" || state === "created"));
+    const isRunning = (): boolean =>
+      registry
+        .containers(uidOf(pod))
+        .some(({ id, state }) => id === wanted && (state === "running" || state === "created"));
     const stream = async (sink: Sink): Promise<void> => {
       const signal = AbortSignal.any([sink.closed, call.signal]);
       const write = async (bytes: Uint8Array): Promise<void> => {
@@ -46,7 +59,11 @@ export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions
       try {
         await readLog({ path, query: asked, clock, isRunning, write, signal });
       } catch (error) {
-        sink.write(Buffer.from(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${systemWordsOf(error as Error).replace(/^open /, "lstat ")}\n`));
+        sink.write(
+          Buffer.from(
+            `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${systemWordsOf(error as Error).replace(/^open /, "lstat ")}\n`,
+          ),
+        );
       }
     };
     return { status: 200, headers: {}, body: { stream } };
@@ -82,11 +99,14 @@ function logQuery(query: Query, now: number): LogQuery | { readonly problem: "de
   const given = query.get("sinceTime");
   let sinceTime: number | undefined;
   if (given !== undefined) {
-    if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(given)) return { problem: "decode" };
+    if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(given))
+      return { problem: "decode" };
     sinceTime = millisOfTime(given);
   }
   const isInvalid =
-    (tailLines !== undefined && tailLines < 0) || (limitBytes !== undefined && limitBytes < 1) || (sinceSeconds !== undefined && (sinceSeconds < 1 || sinceTime !== undefined));
+    (tailLines !== undefined && tailLines < 0) ||
+    (limitBytes !== undefined && limitBytes < 1) ||
+    (sinceSeconds !== undefined && (sinceSeconds < 1 || sinceTime !== undefined));
   if (isInvalid) return { problem: "invalid" };
   const since = sinceSeconds === undefined ? sinceTime : now - sinceSeconds * 1000;
   return {
@@ -98,22 +118,37 @@ function logQuery(query: Query, now: number): LogQuery | { readonly problem: "de
   };
 }
 
-/** The id, with the runtime's name, of the container whose log is meant: the one that runs, or the last that did. */
-function containerWithLog(pod: Pod, name: string, previous: boolean): { readonly id: string } | { readonly problem: string } {
+/**
+ * The id, with the runtime's name, of the container whose log is meant: the one that runs, or the last that
+ * did.
+ */
+function containerWithLog(
+  pod: Pod,
+  name: string,
+  previous: boolean,
+): { readonly id: string } | { readonly problem: string } {
   const { status } = pod;
-  const all: readonly ContainerStatus[] = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? []), ...(status.ephemeralContainerStatuses ?? [])];
+  const all: readonly ContainerStatus[] = [
+    ...(status.containerStatuses ?? []),
+    ...(status.initContainerStatuses ?? []),
+    ...(status.ephemeralContainerStatuses ?? []),
+  ];
   const found = all.find((one) => one.name === name);
   const place = `container ${JSON.stringify(name)} in pod ${JSON.stringify(nameOf(pod))}`;
   if (!found) return { problem: `${place} is not available` };
   const last = found.lastState?.terminated?.containerID;
   const { waiting, running, terminated } = found.state ?? {};
-  const idOr = (id: string | undefined, problem: string): { id: string } | { problem: string } => (id ? { id } : { problem });
+  const idOr = (id: string | undefined, problem: string): { id: string } | { problem: string } =>
+    id ? { id } : { problem };
   if (previous) return idOr(last, `previous terminated ${place} not found`);
   if (running) return idOr(found.containerID, `${place} is waiting to start - no logs yet`);
   if (terminated) return idOr(terminated.containerID || last, `${place} is terminated`);
   if (found.lastState?.terminated) return idOr(last, `${place} is terminated`);
   if (!waiting) return { problem: `${place} is waiting to start - no logs yet` };
-  const reasons: Readonly<Record<string, string>> = { ErrImagePull: "image can't be pulled", ImagePullBackOff: "trying and failing to pull image" };
+  const reasons: Readonly<Record<string, string>> = {
+    ErrImagePull: "image can't be pulled",
+    ImagePullBackOff: "trying and failing to pull image",
+  };
   return { problem: `${place} is waiting to start: ${reasons[waiting.reason ?? ""] ?? waiting.reason}` };
 }
 

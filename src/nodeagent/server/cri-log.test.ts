@@ -27,7 +27,14 @@ async function following(t: TestContext) {
     wake();
     return Promise.resolve();
   };
-  const done = readLog({ path, query, clock: systemClock, isRunning: () => runs, write, signal: stop.signal });
+  const done = readLog({
+    path,
+    query,
+    clock: systemClock,
+    isRunning: () => runs,
+    write,
+    signal: stop.signal,
+  });
   const until = async (text: string): Promise<void> => {
     while (seen !== text) await new Promise<void>((resolve) => (wake = resolve));
   };
@@ -77,7 +84,14 @@ test("the last lines are found across many blocks", async (t) => {
       seen += Buffer.from(bytes).toString();
       return Promise.resolve();
     };
-    await readLog({ path, query: { follow: false, timestamps: false, tailLines }, clock: systemClock, isRunning: () => false, write, signal: new AbortController().signal });
+    await readLog({
+      path,
+      query: { follow: false, timestamps: false, tailLines },
+      clock: systemClock,
+      isRunning: () => false,
+      write,
+      signal: new AbortController().signal,
+    });
     assert.equal(
       seen,
       lines
@@ -102,8 +116,12 @@ async function rotating(t: TestContext) {
       await writeFile(path, "");
     },
   } as unknown as ContainerRuntime;
-  const registry = { pods: () => [{ metadata: { uid: "u" } }], containers: () => [{ name: "c", id: "id", state: "running", attempt: 0, logPath: path }] } as unknown as PodRegistry;
-  const rotate = (): Promise<void> => rotateLogs({ clock, log: silentLog, runtime, registry, largestBytes: 10, mostFiles: 3 });
+  const registry = {
+    pods: () => [{ metadata: { uid: "u" } }],
+    containers: () => [{ name: "c", id: "id", state: "running", attempt: 0, logPath: path }],
+  } as unknown as PodRegistry;
+  const rotate = (): Promise<void> =>
+    rotateLogs({ clock, log: silentLog, runtime, registry, largestBytes: 10, mostFiles: 3 });
   return { folder, path, clock, rotate, reopened, refuse: () => (refuses = true) };
 }
 
@@ -115,7 +133,11 @@ test("a log that grew too large is set aside, older ones are packed, the oldest 
     await clock.advance(1000);
   }
   assert.equal(reopened.length, 4);
-  assert.deepEqual((await readdir(folder)).toSorted(), ["0.log", "0.log.20240101-000002.gz", "0.log.20240101-000003"]);
+  assert.deepEqual((await readdir(folder)).toSorted(), [
+    "0.log",
+    "0.log.20240101-000002.gz",
+    "0.log.20240101-000003",
+  ]);
   assert.equal(gunzipSync(await readFile(join(folder, "0.log.20240101-000002.gz"))).toString(), "third file");
   assert.equal(await readFile(join(folder, "0.log.20240101-000003"), "utf8"), "fourth one");
 });

@@ -1,4 +1,5 @@
-// Reads the log files that the runtime writes: `<time> <stdout|stderr> <F|P> <text>`, one line each; P marks a line that goes on.
+// Reads the log files that the runtime writes: `<time> <stdout|stderr> <F|P> <text>`, one line each; P marks
+// a line that goes on.
 import { watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -29,7 +30,10 @@ const lookMilliseconds = 1000;
 const newline = 10;
 const blank = 32;
 
-/** Writes what the query asks for. Following goes on from one file to the next when the log is rotated, and ends with the container. */
+/**
+ * Writes what the query asks for. Following goes on from one file to the next when the log is rotated, and
+ * ends with the container.
+ */
 export async function readLog({ path, query, clock, isRunning, write, signal }: LogReading): Promise<void> {
   let file = await open(path, "r");
   try {
@@ -42,7 +46,10 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
         const { bytesRead } = await file.read(buffer, 0, chunkBytes, position);
         if (bytesRead === 0) return true;
         position += bytesRead;
-        const data: Uint8Array = rest.length > 0 ? Buffer.concat([rest, buffer.subarray(0, bytesRead)]) : buffer.subarray(0, bytesRead);
+        const data: Uint8Array =
+          rest.length > 0
+            ? Buffer.concat([rest, buffer.subarray(0, bytesRead)])
+            : buffer.subarray(0, bytesRead);
         let from = 0;
         for (let at = data.indexOf(newline); at >= 0; at = data.indexOf(newline, from)) {
           const isDone = out.line(data.subarray(from, at));
@@ -53,7 +60,8 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
           }
         }
         rest = Uint8Array.from(data.subarray(from));
-        if (rest.length > longestLine) throw new Error(`a line of ${path} is longer than ${longestLine} bytes`);
+        if (rest.length > longestLine)
+          throw new Error(`a line of ${path} is longer than ${longestLine} bytes`);
         await out.flush();
         if (signal.aborted) return false;
       }
@@ -130,7 +138,11 @@ async function tailStart(file: FileHandle, lines: number): Promise<number> {
     const from = Math.max(0, end - chunkBytes);
     const buffer = Buffer.allocUnsafe(end - from);
     await file.read(buffer, 0, end - from, from);
-    for (let at = buffer.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : buffer.lastIndexOf(newline, at - 1)) {
+    for (
+      let at = buffer.lastIndexOf(newline);
+      at >= 0;
+      at = at === 0 ? -1 : buffer.lastIndexOf(newline, at - 1)
+    ) {
       if (isLast && from + at === size - 1) {
         isLast = false;
         continue;
@@ -180,17 +192,25 @@ function lineWriter(query: LogQuery, write: (bytes: Uint8Array) => Promise<void>
 }
 
 /** A line that is not of the runtime's making is left out. */
-export function parseLine(line: Uint8Array): { time: string; stream: string; isPartial: boolean; text: Uint8Array } | undefined {
+export function parseLine(
+  line: Uint8Array,
+): { time: string; stream: string; isPartial: boolean; text: Uint8Array } | undefined {
   const first = line.indexOf(blank);
   const second = first < 0 ? -1 : line.indexOf(blank, first + 1);
   const third = second < 0 ? -1 : line.indexOf(blank, second + 1);
   if (third < 0) return undefined;
-  const word = (from: number, to: number): string => Buffer.from(line.buffer, line.byteOffset + from, to - from).toString("latin1");
+  const word = (from: number, to: number): string =>
+    Buffer.from(line.buffer, line.byteOffset + from, to - from).toString("latin1");
   const stream = word(first + 1, second);
   if (stream !== "stdout" && stream !== "stderr") return undefined;
   const time = word(0, first);
   if (Number.isNaN(Date.parse(time))) return undefined;
-  return { time, stream, isPartial: word(second + 1, third).split(":", 1)[0] === "P", text: line.subarray(third + 1) };
+  return {
+    time,
+    stream,
+    isPartial: word(second + 1, third).split(":", 1)[0] === "P",
+    text: line.subarray(third + 1),
+  };
 }
 
 /** Nine digits of the second, always. */

@@ -15,7 +15,8 @@ export function verbosityFlag(setVerbosity: (level: number) => void): Answer {
   return async ({ call }) => {
     if (call.method !== "PUT") return text(406, "unsupported http method\n", plain);
     const given = Buffer.from(await call.body(largestNumber)).toString();
-    if (!/^\d{1,10}$/.test(given)) return text(400, `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax\n`, plain);
+    if (!/^\d{1,10}$/.test(given))
+      return text(400, `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax\n`, plain);
     setVerbosity(Number(given));
     return text(200, `successfully set klog.logging.verbosity to ${given}\n`, plain);
   };
@@ -51,8 +52,15 @@ function waitingText(): string {
   return `goroutine profile: total ${total}\n${[...counts].map(([kind, count]) => `${count} @ ${kind}\n`).join("")}`;
 }
 
-const fileHeaders = (name: string): Record<string, string> => ({ "content-type": "application/octet-stream", "content-disposition": `attachment; filename="${name}"` });
-const attachment = (name: string, body: string): Reply => ({ status: 200, headers: fileHeaders(name), body: Buffer.from(body) });
+const fileHeaders = (name: string): Record<string, string> => ({
+  "content-type": "application/octet-stream",
+  "content-disposition": `attachment; filename="${name}"`,
+});
+const attachment = (name: string, body: string): Reply => ({
+  status: 200,
+  headers: fileHeaders(name),
+  body: Buffer.from(body),
+});
 
 async function processorProfile(clock: Clock, seconds: number, signal: AbortSignal): Promise<string> {
   const session = new Session();

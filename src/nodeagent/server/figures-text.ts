@@ -7,9 +7,16 @@ export interface Series {
   readonly value: number;
 }
 
-const escaped = (value: string): string => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+const escaped = (value: string): string =>
+  value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-export function exposed(name: string, type: "counter" | "gauge", help: string, series: readonly Series[], at?: number): string {
+export function exposed(
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  series: readonly Series[],
+  at?: number,
+): string {
   if (series.length === 0) return "";
   const lines = series.map(({ labels, value }) => {
     const inside = Object.entries(labels)
@@ -23,9 +30,14 @@ export function exposed(name: string, type: "counter" | "gauge", help: string, s
 
 export function resourceText(figures: NodeFigures): string {
   const { at, pods } = figures;
-  const ofContainers = (value: (one: NodeFigures["pods"][number]["containers"][number]) => number): Series[] =>
-    pods.flatMap(({ name: pod, namespace, containers }) => containers.map((one) => ({ labels: { container: one.name, namespace, pod }, value: value(one) })));
-  const ofPods = (value: (pod: NodeFigures["pods"][number]) => number): Series[] => pods.map((pod) => ({ labels: { namespace: pod.namespace, pod: pod.name }, value: value(pod) }));
+  const ofContainers = (
+    value: (one: NodeFigures["pods"][number]["containers"][number]) => number,
+  ): Series[] =>
+    pods.flatMap(({ name: pod, namespace, containers }) =>
+      containers.map((one) => ({ labels: { container: one.name, namespace, pod }, value: value(one) })),
+    );
+  const ofPods = (value: (pod: NodeFigures["pods"][number]) => number): Series[] =>
+    pods.map((pod) => ({ labels: { namespace: pod.namespace, pod: pod.name }, value: value(pod) }));
   return [
     exposed(
       "container_cpu_usage_seconds_total",
@@ -55,7 +67,13 @@ export function resourceText(figures: NodeFigures): string {
       [{ labels: {}, value: figures.cpu.nanoseconds / 1e9 }],
       at,
     ),
-    exposed("node_memory_working_set_bytes", "gauge", "[ALPHA] Working set of the node, in bytes", [{ labels: {}, value: figures.memory.workingSetBytes }], at),
+    exposed(
+      "node_memory_working_set_bytes",
+      "gauge",
+      "[ALPHA] Working set of the node, in bytes",
+      [{ labels: {}, value: figures.memory.workingSetBytes }],
+      at,
+    ),
     exposed(
       "pod_cpu_usage_seconds_total",
       "counter",
@@ -67,9 +85,14 @@ export function resourceText(figures: NodeFigures): string {
       "pod_memory_working_set_bytes",
       "gauge",
       "[ALPHA] Working set of the pod, in bytes",
-      ofPods((pod) => pod.usage?.workingSetBytes ?? pod.containers.reduce((sum, one) => sum + one.workingSetBytes, 0)),
+      ofPods(
+        (pod) =>
+          pod.usage?.workingSetBytes ?? pod.containers.reduce((sum, one) => sum + one.workingSetBytes, 0),
+      ),
       at,
     ),
-    exposed("scrape_error", "gauge", "[ALPHA] 1 if the figures could not be had, 0 otherwise", [{ labels: {}, value: 0 }]),
+    exposed("scrape_error", "gauge", "[ALPHA] 1 if the figures could not be had, 0 otherwise", [
+      { labels: {}, value: 0 },
+    ]),
   ].join("");
 }

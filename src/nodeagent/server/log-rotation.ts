@@ -1,4 +1,5 @@
-// Keeps container logs small: a log that grew too large is set aside, the runtime begins a new one, and old ones are packed and counted.
+// Keeps container logs small: a log that grew too large is set aside, the runtime begins a new one, and old
+// ones are packed and counted.
 import { createReadStream, createWriteStream } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -31,18 +32,30 @@ export async function logRotation(options: LogRotationOptions, signal: AbortSign
 }
 
 /** Looks at every running container once. */
-export async function rotateLogs({ registry, runtime, clock, log, largestBytes, mostFiles }: LogRotationOptions): Promise<void> {
+export async function rotateLogs({
+  registry,
+  runtime,
+  clock,
+  log,
+  largestBytes,
+  mostFiles,
+}: LogRotationOptions): Promise<void> {
   for (const pod of registry.pods()) {
     for (const { id, state, logPath } of registry.containers(uidOf(pod))) {
       if (state !== "running" || logPath === "") continue;
       try {
         const found = await stat(logPath).catch(() => undefined);
         if (!found) {
-          // Nobody writes to a name that is gone: a rotation was cut short between setting aside and beginning anew.
+          // Nobody writes to a name that is gone: a rotation was cut short between setting aside and
+          // beginning anew.
           await runtime.reopenContainerLog(id);
         } else if (found.size >= largestBytes) await rotate(logPath, id);
       } catch (error) {
-        log.error("a container's log could not be rotated", { container: id, path: logPath, error: (error as Error).message });
+        log.error("a container's log could not be rotated", {
+          container: id,
+          path: logPath,
+          error: (error as Error).message,
+        });
       }
     }
   }
@@ -63,7 +76,8 @@ export async function rotateLogs({ registry, runtime, clock, log, largestBytes, 
   /** Makes room for one more: removes the oldest of what was set aside, and packs the rest. */
   async function tidy(folder: string, name: string): Promise<void> {
     const ours = (await readdir(folder)).filter((one) => one.startsWith(`${name}.`));
-    for (const one of ours.filter((file) => file.endsWith(".tmp"))) await rm(join(folder, one), { force: true });
+    for (const one of ours.filter((file) => file.endsWith(".tmp")))
+      await rm(join(folder, one), { force: true });
     const aside = ours.filter((one) => !one.endsWith(".tmp")).toSorted();
     const tooMany = aside.splice(0, Math.max(0, aside.length - (mostFiles - 2)));
     for (const one of tooMany) await rm(join(folder, one), { force: true });
@@ -79,4 +93,5 @@ async function pack(path: string): Promise<void> {
 }
 
 /** `20240102-030405`. */
-const stampOf = (now: number): string => new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+const stampOf = (now: number): string =>
+  new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");

@@ -31,12 +31,22 @@ export interface PodAccess {
 
 const largestForm = 64 * 1024;
 
-export function podAccess({ clock, registry, runtime, limits, checkpointFolder }: PodAccessOptions): PodAccess {
-  const podOf = ({ parts: { namespace = "", pod = "" } }: Request): Pod | undefined => registry.byName(namespace, pod);
-  const runningId = (pod: Pod, name: string): string | undefined => registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
+export function podAccess({
+  clock,
+  registry,
+  runtime,
+  limits,
+  checkpointFolder,
+}: PodAccessOptions): PodAccess {
+  const podOf = ({ parts: { namespace = "", pod = "" } }: Request): Pod | undefined =>
+    registry.byName(namespace, pod);
+  const runningId = (pod: Pod, name: string): string | undefined =>
+    registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
   const noPod = text(404, "pod does not exist");
   return {
-    exec: toContainer(notFound, ({ id, streams }, { query, call }) => runtime.exec({ containerId: id, cmd: [...query.all("command")], ...streams }, call.signal)),
+    exec: toContainer(notFound, ({ id, streams }, { query, call }) =>
+      runtime.exec({ containerId: id, cmd: [...query.all("command")], ...streams }, call.signal),
+    ),
     attach: toContainer(
       (name, pod) => `container ${name} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`,
       ({ id, name, pod, streams }, { call }) => {
@@ -51,7 +61,8 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
       const pod = podOf(request);
       if (!pod) return noPod;
       const sandboxId = registry.sandboxId(uidOf(pod));
-      if (!sandboxId) return text(500, `pod not found (${JSON.stringify(`${nameOf(pod)}_${namespaceOf(pod)}`)})`);
+      if (!sandboxId)
+        return text(500, `pod not found (${JSON.stringify(`${nameOf(pod)}_${namespaceOf(pod)}`)})`);
       if (!request.call.upgradable) return tunnel(request.call, "", limits);
       return await streamed(() => runtime.portForward(sandboxId, ports.ports, request.call.signal), request);
     },
@@ -63,9 +74,19 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
       const id = runningId(pod, container);
       if (!id) return text(500, notFound(container));
       try {
-        const { stdout, stderr, exitCode } = await runtime.execSync(id, command.split(" "), 0, request.call.signal);
-        if (exitCode !== 0) return text(500, `command '${command}' exited with ${exitCode}: ${Buffer.from(stderr).toString()}`);
-        return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.concat([stdout, stderr]) };
+        const { stdout, stderr, exitCode } = await runtime.execSync(
+          id,
+          command.split(" "),
+          0,
+          request.call.signal,
+        );
+        if (exitCode !== 0)
+          return text(500, `command '${command}' exited with ${exitCode}: ${Buffer.from(stderr).toString()}`);
+        return {
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: Buffer.concat([stdout, stderr]),
+        };
       } catch (error) {
         return text(500, fullWordsOf(error));
       }
@@ -73,13 +94,18 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
     checkpoint: async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
       const pod = registry.byName(namespace, name);
       if (!pod) return noPod;
-      if (!everyContainerOf(pod).some((one) => one.name === container)) return text(404, `container ${container} does not exist`);
+      if (!everyContainerOf(pod).some((one) => one.name === container))
+        return text(404, `container ${container} does not exist`);
       const given = query.get("timeout");
-      if (given !== undefined && !/^\d{1,9}$/.test(given)) return text(404, "cannot parse value of timeout parameter");
+      if (given !== undefined && !/^\d{1,9}$/.test(given))
+        return text(404, "cannot parse value of timeout parameter");
       const place = `${namespace}/${name}/${container}`;
       const id = runningId(pod, container);
       if (!id) return text(500, `checkpointing of ${place} failed (container is not running)`);
-      const file = join(checkpointFolder, `checkpoint-${name}_${namespace}-${container}-${new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z")}.tar`);
+      const file = join(
+        checkpointFolder,
+        `checkpoint-${name}_${namespace}-${container}-${new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z")}.tar`,
+      );
       try {
         await mkdir(checkpointFolder, { recursive: true, mode: 0o700 });
         await runtime.checkpointContainer(id, file, Number(given ?? 0), call.signal);
@@ -91,7 +117,10 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
   };
 
   /** Connects streams to a running container of the pod. */
-  function toContainer(missing: (name: string, pod: Pod) => string, connect: (to: Connected, request: Request) => Promise<string>): Answer {
+  function toContainer(
+    missing: (name: string, pod: Pod) => string,
+    connect: (to: Connected, request: Request) => Promise<string>,
+  ): Answer {
     return async (request) => {
       const streams = streamsOf(request.query);
       if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
@@ -132,7 +161,10 @@ interface Connected {
 const notFound = (container: string): string => `container not found (${JSON.stringify(container)})`;
 const isOn = (query: Query, name: string): boolean => query.get(name) === "1";
 
-/** What is asked to be connected; undefined when it is nothing. With a terminal there is no error stream of its own. */
+/**
+ * What is asked to be connected; undefined when it is nothing. With a terminal there is no error stream of
+ * its own.
+ */
 function streamsOf(query: Query): Streams | undefined {
   const [stdin, stdout, tty] = [isOn(query, "input"), isOn(query, "output"), isOn(query, "tty")];
   const stderr = isOn(query, "error") && !tty;
@@ -142,16 +174,24 @@ function streamsOf(query: Query): Streams | undefined {
 /** Ports belong to the request only where it is a WebSocket; elsewhere each stream names its own. */
 function portsOf({ call, query }: Request): { readonly ports: number[] } | { readonly problem: string } {
   const upgrade = call.headers["upgrade"];
-  if (!call.upgradable || typeof upgrade !== "string" || upgrade.toLowerCase() !== "websocket") return { ports: [] };
+  if (!call.upgradable || typeof upgrade !== "string" || upgrade.toLowerCase() !== "websocket")
+    return { ports: [] };
   const given = query.all("port").flatMap((value) => value.split(","));
   if (given.length === 0) return { problem: `query parameter "port" is required` };
-  const wrong = given.find((value) => !/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > 65_535);
-  if (wrong !== undefined) return { problem: `query parameter "port" cannot be parsed: ${JSON.stringify(wrong)} is no port` };
+  const wrong = given.find(
+    (value) => !/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > 65_535,
+  );
+  if (wrong !== undefined)
+    return { problem: `query parameter "port" cannot be parsed: ${JSON.stringify(wrong)} is no port` };
   return { ports: given.map(Number) };
 }
 
 async function commandOf({ call, query }: Request): Promise<string> {
   const inQuery = query.get("cmd");
-  if (inQuery !== undefined || !String(call.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")) return inQuery ?? "";
+  if (
+    inQuery !== undefined ||
+    !String(call.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")
+  )
+    return inQuery ?? "";
   return parseQuery(Buffer.from(await call.body(largestForm)).toString()).get("cmd") ?? "";
 }

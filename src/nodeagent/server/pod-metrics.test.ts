@@ -29,11 +29,19 @@ test("a pod's start is timed from when it was seen, and from when it was made wi
   over();
   tally.running(pod);
   tally.running(pod);
-  has("pod_start_duration_seconds_sum 5", "pod_start_duration_seconds_count 1", "pod_start_sli_duration_seconds_sum 6", "pod_worker_start_duration_seconds_sum 1");
+  has(
+    "pod_start_duration_seconds_sum 5",
+    "pod_start_duration_seconds_count 1",
+    "pod_start_sli_duration_seconds_sum 6",
+    "pod_worker_start_duration_seconds_sum 1",
+  );
   has('pod_worker_duration_seconds_sum{operation_type="create"} 4', "containers_per_pod_count_sum 1");
   tally.acting("u", "syncing")();
   tally.acting("u", "terminating")();
-  has('pod_worker_duration_seconds_count{operation_type="sync"} 1', 'pod_worker_duration_seconds_count{operation_type="kill"} 1');
+  has(
+    'pod_worker_duration_seconds_count{operation_type="sync"} 1',
+    'pod_worker_duration_seconds_count{operation_type="kill"} 1',
+  );
 });
 
 test("a pod that ran before the agent did is no start", () => {
@@ -46,13 +54,20 @@ test("a pod that ran before the agent did is no start", () => {
 
 test("groups are timed by what is done to them", async () => {
   const { tally, has } = setUp();
-  const inner: PodCgroups = { ensure: async () => "/g", release: async () => undefined, podUids: async () => new Set<string>() };
+  const inner: PodCgroups = {
+    ensure: async () => "/g",
+    release: async () => undefined,
+    podUids: async () => new Set<string>(),
+  };
   const groups = tally.cgroups(inner);
   await groups.ensure(samplePod());
   await groups.ensure(samplePod());
   await groups.release("u");
   await groups.ensure(samplePod());
-  has('cgroup_manager_duration_seconds_count{operation_type="create"} 2', 'cgroup_manager_duration_seconds_count{operation_type="update"} 1');
+  has(
+    'cgroup_manager_duration_seconds_count{operation_type="create"} 2',
+    'cgroup_manager_duration_seconds_count{operation_type="update"} 1',
+  );
   has('cgroup_manager_duration_seconds_count{operation_type="destroy"} 1');
 });
 
@@ -67,20 +82,48 @@ test("looks, statuses and housekeeping are told", () => {
   tally.following(true);
   tally.fellBack();
   has("lifecycle_handler_http_fallbacks_total 1");
-  has('evictions{eviction_signal="emptydirfs.limit"} 1', "evented_pleg_connection_success_count 1", "evented_pleg_connection_error_count 0");
-  has("pleg_relist_duration_seconds_sum 0.02", "pleg_relist_interval_seconds_sum 1", "pod_status_sync_duration_seconds_sum 0.5");
-  has("orphan_pod_cleaned_volumes 2", "orphan_pod_cleaned_volumes_errors 1", "orphaned_runtime_pods_total 1", 'preemptions{preemption_signal="cpu"} 1');
+  has(
+    'evictions{eviction_signal="emptydirfs.limit"} 1',
+    "evented_pleg_connection_success_count 1",
+    "evented_pleg_connection_error_count 0",
+  );
+  has(
+    "pleg_relist_duration_seconds_sum 0.02",
+    "pleg_relist_interval_seconds_sum 1",
+    "pod_status_sync_duration_seconds_sum 0.5",
+  );
+  has(
+    "orphan_pod_cleaned_volumes 2",
+    "orphan_pod_cleaned_volumes_errors 1",
+    "orphaned_runtime_pods_total 1",
+    'preemptions{preemption_signal="cpu"} 1',
+  );
 });
 
 test("pods that run, fail and come from nowhere are counted as they do", async () => {
   const { tally, has } = setUp();
   await on({ tally }, async (h) => {
     const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
-    h.run({ metadata: { name: "good" }, spec: { initContainers: [{ name: "first", image: "busybox:1", command: ["sh", "-c", "exit 0"] }], containers: [container] } });
-    h.run({ metadata: { name: "bad" }, spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] } });
+    h.run({
+      metadata: { name: "good" },
+      spec: {
+        initContainers: [{ name: "first", image: "busybox:1", command: ["sh", "-c", "exit 0"] }],
+        containers: [container],
+      },
+    });
+    h.run({
+      metadata: { name: "bad" },
+      spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] },
+    });
     await h.pass(5);
-    has('started_containers_total{container_type="container"} 2', 'started_containers_total{container_type="init_container"} 1');
-    has('started_containers_errors_total{code="CreateContainerConfigError",container_type="container"} 1', "pod_start_duration_seconds_count 1");
+    has(
+      'started_containers_total{container_type="container"} 2',
+      'started_containers_total{container_type="init_container"} 1',
+    );
+    has(
+      'started_containers_errors_total{code="CreateContainerConfigError",container_type="container"} 1',
+      "pod_start_duration_seconds_count 1",
+    );
     assert.deepEqual(h.pods.working(), [
       { lifecycle: "sync", config: "desired", static: "false" },
       { lifecycle: "sync", config: "desired", static: "false" },

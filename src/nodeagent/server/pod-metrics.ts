@@ -1,4 +1,5 @@
-// How the work on pods goes: how long pods take to start, workers to act, statuses to be told, and what came of containers.
+// How the work on pods goes: how long pods take to start, workers to act, statuses to be told, and what came
+// of containers.
 import type { Pod } from "#api";
 import { type Clock, type Metrics, millisOfTime } from "#base";
 import type { Dialect } from "#dialect";
@@ -30,36 +31,103 @@ interface Known {
 }
 
 const statusBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60];
-const startBuckets = [0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
+const startBuckets = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700,
+  3600,
+];
 
 export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): PodMetrics {
   const prefix = dialect.data.agentMetricPrefix;
-  const timed = (name: string, help: string, more: { readonly labels?: readonly string[]; readonly buckets?: readonly number[] } = {}) =>
-    metrics.histogram({ name: `${prefix}${name}_duration_seconds`, help: `${help}, in seconds.`, stability: "ALPHA", ...more });
-  const counter = (name: string, help: string, labels: readonly string[] = []) => metrics.counter({ name: `${prefix}${name}`, help, labels, stability: "ALPHA" });
-  const gauge = (name: string, help: string) => metrics.gauge({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
+  const timed = (
+    name: string,
+    help: string,
+    more: { readonly labels?: readonly string[]; readonly buckets?: readonly number[] } = {},
+  ) =>
+    metrics.histogram({
+      name: `${prefix}${name}_duration_seconds`,
+      help: `${help}, in seconds.`,
+      stability: "ALPHA",
+      ...more,
+    });
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.counter({ name: `${prefix}${name}`, help, labels, stability: "ALPHA" });
+  const gauge = (name: string, help: string) =>
+    metrics.gauge({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
 
-  const perPod = metrics.histogram({ name: `${prefix}containers_per_pod_count`, help: "Containers of each pod that came.", buckets: [1, 2, 4, 8, 16], stability: "ALPHA" }).with();
-  const worked = timed("pod_worker", "How long a worker took for one action on its pod", { labels: ["operation_type"] });
+  const perPod = metrics
+    .histogram({
+      name: `${prefix}containers_per_pod_count`,
+      help: "Containers of each pod that came.",
+      buckets: [1, 2, 4, 8, 16],
+      stability: "ALPHA",
+    })
+    .with();
+  const worked = timed("pod_worker", "How long a worker took for one action on its pod", {
+    labels: ["operation_type"],
+  });
   const waited = timed("pod_worker_start", "From the time a pod was seen until its worker began").with();
   const start = timed("pod_start", "From the time a pod was seen until it ran").with();
-  const startAlone = timed("pod_start_sli", "From the time a pod was made until it ran, without the time for its images", { buckets: startBuckets }).with();
-  const written = timed("pod_status_sync", "From a change of a pod's status until the API server had it", { buckets: statusBuckets }).with();
+  const startAlone = timed(
+    "pod_start_sli",
+    "From the time a pod was made until it ran, without the time for its images",
+    { buckets: startBuckets },
+  ).with();
+  const written = timed("pod_status_sync", "From a change of a pod's status until the API server had it", {
+    buckets: statusBuckets,
+  }).with();
   const relist = timed("pleg_relist", "How long a look at all pods of the runtime took").with();
   const interval = metrics
-    .histogram({ name: `${prefix}pleg_relist_interval_seconds`, help: "Time between two looks at all pods of the runtime, in seconds.", stability: "ALPHA" })
+    .histogram({
+      name: `${prefix}pleg_relist_interval_seconds`,
+      help: "Time between two looks at all pods of the runtime, in seconds.",
+      stability: "ALPHA",
+    })
     .with();
-  const groups = timed("cgroup_manager", "How long control groups of pods took to be made, changed and removed", { labels: ["operation_type"] });
-  const started = counter("started_containers_total", "Containers that were to be started.", ["container_type"]);
-  const failed = counter("started_containers_errors_total", "Containers that could not be started, by the reason.", ["code", "container_type"]);
-  const orphans = counter("orphaned_runtime_pods_total", "Pods found running that nobody had asked for.").with();
-  const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", ["eviction_signal"]);
-  const preemptions = counter("preemptions", "Pods ended to make room for one of the system, by what was lacking.", ["preemption_signal"]);
-  const opened = counter("evented_pleg_connection_success_count", "Streams of the runtime's events that were opened.").with();
-  const notOpened = counter("evented_pleg_connection_error_count", "Streams of the runtime's events that could not be opened, or broke.").with();
-  const fallbacks = counter("lifecycle_handler_http_fallbacks_total", "Hooks that were to be asked over TLS and were asked without.").with();
-  const cleared = gauge("orphan_pod_cleaned_volumes", "Folders of gone pods that the last round cleared away.");
-  const notCleared = gauge("orphan_pod_cleaned_volumes_errors", "Folders of gone pods that the last round could not clear away.");
+  const groups = timed(
+    "cgroup_manager",
+    "How long control groups of pods took to be made, changed and removed",
+    { labels: ["operation_type"] },
+  );
+  const started = counter("started_containers_total", "Containers that were to be started.", [
+    "container_type",
+  ]);
+  const failed = counter(
+    "started_containers_errors_total",
+    "Containers that could not be started, by the reason.",
+    ["code", "container_type"],
+  );
+  const orphans = counter(
+    "orphaned_runtime_pods_total",
+    "Pods found running that nobody had asked for.",
+  ).with();
+  const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", [
+    "eviction_signal",
+  ]);
+  const preemptions = counter(
+    "preemptions",
+    "Pods ended to make room for one of the system, by what was lacking.",
+    ["preemption_signal"],
+  );
+  const opened = counter(
+    "evented_pleg_connection_success_count",
+    "Streams of the runtime's events that were opened.",
+  ).with();
+  const notOpened = counter(
+    "evented_pleg_connection_error_count",
+    "Streams of the runtime's events that could not be opened, or broke.",
+  ).with();
+  const fallbacks = counter(
+    "lifecycle_handler_http_fallbacks_total",
+    "Hooks that were to be asked over TLS and were asked without.",
+  ).with();
+  const cleared = gauge(
+    "orphan_pod_cleaned_volumes",
+    "Folders of gone pods that the last round cleared away.",
+  );
+  const notCleared = gauge(
+    "orphan_pod_cleaned_volumes_errors",
+    "Folders of gone pods that the last round could not clear away.",
+  );
   const pods = new Map<string, Known>();
   const grouped = new Set<string>();
 
@@ -74,7 +142,12 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
   return {
     added: (pod) => {
       perPod.observe((pod.spec.containers ?? []).length);
-      pods.set(uidOf(pod), { seenAt: clock.now(), hasActed: false, isRunning: isUp(pod), pullMilliseconds: 0 });
+      pods.set(uidOf(pod), {
+        seenAt: clock.now(),
+        hasActed: false,
+        isRunning: isUp(pod),
+        pullMilliseconds: 0,
+      });
     },
     acting: (uid, at) => {
       const begun = clock.now();
@@ -97,7 +170,9 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
       if (!known || known.isRunning) return;
       known.isRunning = true;
       start.observe((clock.now() - known.seenAt) / 1000);
-      const madeAt = pod.metadata.creationTimestamp ? millisOfTime(pod.metadata.creationTimestamp) : known.seenAt;
+      const madeAt = pod.metadata.creationTimestamp
+        ? millisOfTime(pod.metadata.creationTimestamp)
+        : known.seenAt;
       startAlone.observe(Math.max(0, clock.now() - madeAt - known.pullMilliseconds) / 1000);
     },
     orphan: () => orphans.add(),

@@ -5,7 +5,13 @@ import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface ProbeMetrics {
   readonly metrics: Metrics;
-  record(this: void, pod: Pod, container: string, kind: "startup" | "readiness" | "liveness", result: "successful" | "failed" | "unknown"): void;
+  record(
+    this: void,
+    pod: Pod,
+    container: string,
+    kind: "startup" | "readiness" | "liveness",
+    result: "successful" | "failed" | "unknown",
+  ): void;
 }
 
 const types = { startup: "Startup", readiness: "Readiness", liveness: "Liveness" } as const;
@@ -19,8 +25,16 @@ export function probeMetrics(): ProbeMetrics {
     stability: "ALPHA",
   });
   metrics
-    .gauge({ name: "process_start_time_seconds", help: "When the process started, in seconds since the epoch.", stability: "ALPHA" })
+    .gauge({
+      name: "process_start_time_seconds",
+      help: "When the process started, in seconds since the epoch.",
+      stability: "ALPHA",
+    })
     .with()
     .set(Math.round(performance.timeOrigin) / 1000);
-  return { metrics, record: (pod, container, kind, result) => total.with(container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result).add() };
+  return {
+    metrics,
+    record: (pod, container, kind, result) =>
+      total.with(container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result).add(),
+  };
 }

@@ -1,4 +1,5 @@
-// Every recorded path of the agent's three ports: the same status, type, headers and words. The records are no part of the repo.
+// Every recorded path of the agent's three ports: the same status, type, headers and words. The records are
+// no part of the repo.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,8 +41,12 @@ test("the agent's ports answer as recorded", async (t) => {
       const answer = await inject(ports[port], { method, path, headers: {} });
       const text = Buffer.concat(await Array.fromAsync(answer.chunks)).toString();
       assert.equal(answer.status, status);
-      assert.deepEqual(Object.fromEntries(compared.map((name) => [name, answer.headers[name]])), Object.fromEntries(compared.map((name) => [name, headers[name]])));
-      if (status >= 300 && method !== "HEAD" && !ofTheRuntime.includes(`${method} ${path}`)) assert.equal(text, body);
+      assert.deepEqual(
+        Object.fromEntries(compared.map((name) => [name, answer.headers[name]])),
+        Object.fromEntries(compared.map((name) => [name, headers[name]])),
+      );
+      if (status >= 300 && method !== "HEAD" && !ofTheRuntime.includes(`${method} ${path}`))
+        assert.equal(text, body);
     });
   }
 });
@@ -67,7 +72,14 @@ async function handlers(hostLogFolder: string) {
     at: clock.now(),
     startedAt: 0,
     cpu: { nanoseconds: 1, nanoCores: 1 },
-    memory: { availableBytes: 1, usageBytes: 1, workingSetBytes: 1, rssBytes: 1, pageFaults: 1, majorPageFaults: 1 },
+    memory: {
+      availableBytes: 1,
+      usageBytes: 1,
+      workingSetBytes: 1,
+      rssBytes: 1,
+      pageFaults: 1,
+      majorPageFaults: 1,
+    },
     network: [],
     disk,
     images: { filesystem: disk, used: { bytes: 1, inodes: 1 } },
@@ -84,7 +96,10 @@ async function handlers(hostLogFolder: string) {
     runtime: fakeRuntime({ clock }),
     metrics: createMetrics(),
     probeMetrics: createMetrics(),
-    stats: { look: () => Promise.resolve(figures), groups: () => Promise.resolve({ groups: [], disks: [], device: "" }) },
+    stats: {
+      look: () => Promise.resolve(figures),
+      groups: () => Promise.resolve({ groups: [], disks: [], device: "" }),
+    },
     machine: await readMachine(),
     configuration: () => ({}),
     setVerbosity: () => undefined,

@@ -1,7 +1,8 @@
-// From a path to its handler, with the answers that clients of this server know for paths and methods that have none.
+// From a path to its handler, with the answers that clients of this server know for paths and methods that
+// have none.
 //
-// A plain route is one path and any method. A service owns a prefix: below it an unknown path or method is answered by the service, which
-// means after authentication.
+// A plain route is one path and any method. A service owns a prefix: below it an unknown path or method is
+// answered by the service, which means after authentication.
 import { type Call, type Query, type Reply, parseQuery, plainReply } from "#http";
 import { moved, text } from "./replies.ts";
 
@@ -21,43 +22,67 @@ export interface ServiceRoute {
 
 export type Route =
   | { readonly path: string; readonly answer: Answer }
-  /** `bare` answers the prefix without its slash by the service, too; otherwise it leads to the one with the slash. */
+  /**
+   * `bare` answers the prefix without its slash by the service, too; otherwise it leads to the one with the
+   * slash.
+   */
   | { readonly prefix: string; readonly bare: boolean; readonly routes: readonly ServiceRoute[] }
   /** Every path below is answered the same. */
   | { readonly prefix: string; readonly answer: Answer };
 
-export type Found = { readonly found: true; readonly answer: () => Promise<Reply> } | { readonly found: false; readonly reply: Reply };
+export type Found =
+  | { readonly found: true; readonly answer: () => Promise<Reply> }
+  | { readonly found: false; readonly reply: Reply };
 
 /** Finds what answers a call. What is not found was answered here, before anyone asks who is calling. */
 export function router(routes: readonly Route[]): (call: Call) => Found {
-  const plain = new Map(routes.flatMap((route) => ("path" in route ? [[route.path, route.answer] as const] : [])));
-  const services = routes.filter((route) => "prefix" in route).toSorted((a, b) => b.prefix.length - a.prefix.length);
+  const plain = new Map(
+    routes.flatMap((route) => ("path" in route ? [[route.path, route.answer] as const] : [])),
+  );
+  const services = routes
+    .filter((route) => "prefix" in route)
+    .toSorted((a, b) => b.prefix.length - a.prefix.length);
   return (call) => {
     const clean = cleanPath(call.path);
     const search = call.search === "" ? "" : `?${call.search}`;
     if (clean !== call.path) return { found: false, reply: moved(clean + search) };
     const query = parseQuery(call.search);
-    const answered = (answer: Answer, parts: Request["parts"] = {}): Found => ({ found: true, answer: async () => await answer({ call, query, parts }) });
+    const answered = (answer: Answer, parts: Request["parts"] = {}): Found => ({
+      found: true,
+      answer: async () => await answer({ call, query, parts }),
+    });
     const exact = plain.get(clean);
     if (exact) return answered(exact);
     for (const service of services) {
       if (clean !== service.prefix && !clean.startsWith(`${service.prefix}/`)) continue;
-      if (clean === service.prefix && !("bare" in service && service.bare)) return { found: false, reply: moved(`${clean}/${search}`) };
+      if (clean === service.prefix && !("bare" in service && service.bare))
+        return { found: false, reply: moved(`${clean}/${search}`) };
       if ("answer" in service) return answered(service.answer);
-      return { found: true, answer: () => inService(service.routes, clean.slice(service.prefix.length), call, query) };
+      return {
+        found: true,
+        answer: () => inService(service.routes, clean.slice(service.prefix.length), call, query),
+      };
     }
     return { found: false, reply: plainReply(404, "404 page not found") };
   };
 }
 
-async function inService(routes: readonly ServiceRoute[], rest: string, call: Call, query: Query): Promise<Reply> {
+async function inService(
+  routes: readonly ServiceRoute[],
+  rest: string,
+  call: Call,
+  query: Query,
+): Promise<Reply> {
   const fitting = routes.flatMap((route) => {
     const parts = matched(route.path, rest);
     return parts ? [{ route, parts }] : [];
   });
   if (fitting.length === 0) return text(404, "404: Page Not Found");
   const chosen = fitting.find(({ route }) => route.methods.includes(call.method));
-  if (!chosen) return text(405, "405: Method Not Allowed", { allow: [...new Set(fitting.flatMap(({ route }) => route.methods))].join(", ") });
+  if (!chosen)
+    return text(405, "405: Method Not Allowed", {
+      allow: [...new Set(fitting.flatMap(({ route }) => route.methods))].join(", "),
+    });
   return await chosen.route.answer({ call, query, parts: chosen.parts });
 }
 
@@ -96,5 +121,7 @@ function cleanPath(path: string): string {
     else if (part !== "" && part !== ".") kept.push(part);
   }
   const clean = `/${kept.join("/")}`;
-  return clean !== "/" && (path.endsWith("/") || path.endsWith("/.") || path.endsWith("/..")) ? `${clean}/` : clean;
+  return clean !== "/" && (path.endsWith("/") || path.endsWith("/.") || path.endsWith("/.."))
+    ? `${clean}/`
+    : clean;
 }

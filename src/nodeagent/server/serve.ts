@@ -7,7 +7,10 @@ import { access } from "./access.ts";
 import { type RunningServers, type ServerParts, startServers } from "./server.ts";
 import { servingCertificate } from "./serving-certificate.ts";
 
-export type ServeParts = Omit<ServerParts, "configuration" | "switches" | "hostLogFolder" | "checkpointFolder" | "streamIdleMilliseconds"> & {
+export type ServeParts = Omit<
+  ServerParts,
+  "configuration" | "switches" | "hostLogFolder" | "checkpointFolder" | "streamIdleMilliseconds"
+> & {
   readonly client: ApiClient | undefined;
   readonly addresses: readonly string[];
 };
@@ -64,5 +67,9 @@ export async function serve(settings: NodeagentSettings, parts: ServeParts): Pro
     healthAddress: settings.healthzBindAddress,
     health: settings.healthzPort,
   };
-  return await startServers(whole, ports, { access: guard, certificate, tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites) });
+  return await startServers(whole, ports, {
+    access: guard,
+    certificate,
+    tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites),
+  });
 }

@@ -12,7 +12,11 @@ import { readMachine } from "../resources/machine.ts";
 import type { ContainerHandle, PodRegistry } from "../seams.ts";
 import { agentRoutes, handler, type ServerParts } from "./server.ts";
 
-const running = { name: "main", state: { running: { startedAt: "2024-01-01T00:00:00Z" } }, containerID: "fake://id-main" };
+const running = {
+  name: "main",
+  state: { running: { startedAt: "2024-01-01T00:00:00Z" } },
+  containerID: "fake://id-main",
+};
 const podNamed = (name: string, containerStatuses: object[] = [running], spec: object = {}): Pod =>
   ({
     kind: "Pod",
@@ -22,7 +26,15 @@ const podNamed = (name: string, containerStatuses: object[] = [running], spec: o
     status: { phase: "Running", containerStatuses },
   }) as unknown as Pod;
 
-async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: ContainerHandle[]; switches?: Partial<ServerParts["switches"]>; port?: "secure" | "readonly" } = {}) {
+async function setUp(
+  t: TestContext,
+  changes: {
+    pods?: Pod[];
+    containers?: ContainerHandle[];
+    switches?: Partial<ServerParts["switches"]>;
+    port?: "secure" | "readonly";
+  } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), "server-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const clock = virtualClock(Date.UTC(2024, 0, 1, 12));
@@ -30,10 +42,14 @@ async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: Conta
   const pods = changes.pods ?? [podNamed("logger")];
   const registry: PodRegistry = {
     pods: () => pods,
-    byName: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    byName: (namespace, name) =>
+      pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     byUid: (uid) => pods.find(({ metadata }) => metadata.uid === uid),
     sandboxId: () => "sandbox",
-    containers: () => changes.containers ?? [{ name: "main", id: "id-main", state: "running", attempt: 0, logPath: join(folder, "0.log") }],
+    containers: () =>
+      changes.containers ?? [
+        { name: "main", id: "id-main", state: "running", attempt: 0, logPath: join(folder, "0.log") },
+      ],
     runningPods: () => Promise.resolve(pods),
     lastRelistAt: () => relistAt,
   };
@@ -56,10 +72,20 @@ async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: Conta
           at: clock.now(),
           startedAt: 0,
           cpu: { nanoseconds: 5e9, nanoCores: 7 },
-          memory: { availableBytes: 1, usageBytes: 2, workingSetBytes: 3, rssBytes: 4, pageFaults: 5, majorPageFaults: 6 },
+          memory: {
+            availableBytes: 1,
+            usageBytes: 2,
+            workingSetBytes: 3,
+            rssBytes: 4,
+            pageFaults: 5,
+            majorPageFaults: 6,
+          },
           network: [],
           disk: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
-          images: { filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 }, used: { bytes: 7, inodes: 1 } },
+          images: {
+            filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+            used: { bytes: 7, inodes: 1 },
+          },
           processes: 3,
           podsGroup: undefined,
           pods: [
@@ -84,7 +110,14 @@ async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: Conta
                   logs: { bytes: 20, inodes: 1 },
                 },
               ],
-              volumes: [{ name: "v", used: { bytes: 30, inodes: 3 }, filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 }, isLocal: true }],
+              volumes: [
+                {
+                  name: "v",
+                  used: { bytes: 30, inodes: 3 },
+                  filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+                  isLocal: true,
+                },
+              ],
             },
           ],
         }),
@@ -92,7 +125,14 @@ async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: Conta
     machine,
     configuration: () => ({ port: 10250 }),
     setVerbosity: (level) => void verbosity.push(level),
-    switches: { debugging: true, systemLogs: true, profiling: true, verbosityFlag: true, checkpoints: false, ...changes.switches },
+    switches: {
+      debugging: true,
+      systemLogs: true,
+      profiling: true,
+      verbosityFlag: true,
+      checkpoints: false,
+      ...changes.switches,
+    },
     hostLogFolder: join(folder, "log"),
     checkpointFolder: join(folder, "checkpoints"),
     streamIdleMilliseconds: 0,
@@ -109,14 +149,27 @@ async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: Conta
 const notFound = "404 page not found\n";
 const noPage = "404: Page Not Found";
 const disabled = "Debug endpoints are disabled.\n";
-const answers: [port: "secure" | "readonly", method: string, path: string, status: number, body: string | RegExp, allow?: string][] = [
+const answers: [
+  port: "secure" | "readonly",
+  method: string,
+  path: string,
+  status: number,
+  body: string | RegExp,
+  allow?: string,
+][] = [
   ["secure", "GET", "/", 404, notFound],
   ["secure", "GET", "/healthz", 200, "ok"],
   ["secure", "POST", "/healthz", 200, "ok"],
   ["secure", "GET", "/healthz/", 404, notFound],
   ["secure", "GET", "/healthz/syncloop", 200, "ok"],
   ["secure", "GET", "/healthz/nope", 404, notFound],
-  ["secure", "GET", "/pods", 200, /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"logger"/],
+  [
+    "secure",
+    "GET",
+    "/pods",
+    200,
+    /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"logger"/,
+  ],
   ["secure", "GET", "/pods/", 200, /^\{"kind":"PodList"/],
   ["secure", "GET", "/pods/x", 404, noPage],
   ["secure", "PUT", "/pods", 405, "405: Method Not Allowed", "GET"],
@@ -176,27 +229,48 @@ for (const [port, method, path, status, body, allow] of answers) {
     if (typeof body === "string") assert.equal(answer.body, body);
     else assert.match(answer.body, body);
     assert.equal(answer.headers["allow"], allow);
-    const sure = [notFound, disabled, "Upgrade request required\n", "Unknown profile\n", "unsupported http method\n", "num_symbols: 1\n"];
-    assert.equal(answer.headers["x-content-type-options"] === "nosniff", sure.includes(String(body)) || path === "/healthz" || path === "/configz");
+    const sure = [
+      notFound,
+      disabled,
+      "Upgrade request required\n",
+      "Unknown profile\n",
+      "unsupported http method\n",
+      "num_symbols: 1\n",
+    ];
+    assert.equal(
+      answer.headers["x-content-type-options"] === "nosniff",
+      sure.includes(String(body)) || path === "/healthz" || path === "/configz",
+    );
   });
 }
 
 test("switches take handlers away", async (t) => {
   const off = await setUp(t, { switches: { debugging: false } });
   assert.deepEqual(
-    [(await off.ask("GET", "/configz")).status, (await off.ask("GET", "/containerLogs/t1/logger/main")).body, (await off.ask("GET", "/pods")).status],
+    [
+      (await off.ask("GET", "/configz")).status,
+      (await off.ask("GET", "/containerLogs/t1/logger/main")).body,
+      (await off.ask("GET", "/pods")).status,
+    ],
     [404, disabled, 200],
   );
   const some = await setUp(t, { switches: { systemLogs: false, profiling: false, verbosityFlag: false } });
   assert.deepEqual(
-    [(await some.ask("GET", "/logs/")).status, (await some.ask("GET", "/debug/pprof/symbol")).status, (await some.ask("PUT", "/debug/flags/v", "3")).status],
+    [
+      (await some.ask("GET", "/logs/")).status,
+      (await some.ask("GET", "/debug/pprof/symbol")).status,
+      (await some.ask("PUT", "/debug/flags/v", "3")).status,
+    ],
     [404, 404, 404],
   );
 });
 
 test("the verbosity can be set", async (t) => {
   const { ask, verbosity } = await setUp(t);
-  assert.equal((await ask("PUT", "/debug/flags/v", "3")).body, "successfully set klog.logging.verbosity to 3\n");
+  assert.equal(
+    (await ask("PUT", "/debug/flags/v", "3")).body,
+    "successfully set klog.logging.verbosity to 3\n",
+  );
   assert.deepEqual(verbosity, [3]);
   const bad = await ask("PUT", "/debug/flags/v", "x");
   assert.deepEqual([bad.status, bad.body], [400, 'strconv.ParseUint: parsing "x": invalid syntax\n']);
@@ -205,19 +279,52 @@ test("the verbosity can be set", async (t) => {
 test("health fails when the runtime was not looked at for long", async (t) => {
   const { ask, stall } = await setUp(t);
   stall();
-  assert.deepEqual([(await ask("GET", "/healthz")).status, (await ask("GET", "/healthz/syncloop")).status, (await ask("GET", "/healthz/ping")).status], [500, 500, 200]);
+  assert.deepEqual(
+    [
+      (await ask("GET", "/healthz")).status,
+      (await ask("GET", "/healthz/syncloop")).status,
+      (await ask("GET", "/healthz/ping")).status,
+    ],
+    [500, 500, 200],
+  );
 });
 
 test("figures are told as a summary and as metrics", async (t) => {
   const { ask } = await setUp(t);
-  const whole = JSON.parse((await ask("GET", "/stats/summary")).body) as { node: Record<string, object>; pods: Record<string, object>[] };
-  assert.deepEqual(whole.node["fs"], { time: "2024-01-01T12:00:00Z", availableBytes: 40, capacityBytes: 100, usedBytes: 60, inodesFree: 4, inodes: 10, inodesUsed: 6 });
-  assert.deepEqual(Object.keys(whole.pods[0]!), ["podRef", "startTime", "containers", "cpu", "memory", "volume", "ephemeral-storage", "process_stats"]);
+  const whole = JSON.parse((await ask("GET", "/stats/summary")).body) as {
+    node: Record<string, object>;
+    pods: Record<string, object>[];
+  };
+  assert.deepEqual(whole.node["fs"], {
+    time: "2024-01-01T12:00:00Z",
+    availableBytes: 40,
+    capacityBytes: 100,
+    usedBytes: 60,
+    inodesFree: 4,
+    inodes: 10,
+    inodesUsed: 6,
+  });
+  assert.deepEqual(Object.keys(whole.pods[0]!), [
+    "podRef",
+    "startTime",
+    "containers",
+    "cpu",
+    "memory",
+    "volume",
+    "ephemeral-storage",
+    "process_stats",
+  ]);
   assert.equal((whole.pods[0]!["ephemeral-storage"] as { usedBytes: number }).usedBytes, 60);
-  const few = JSON.parse((await ask("GET", "/stats/summary?only_cpu_and_memory=true")).body) as { node: object; pods: object[] };
+  const few = JSON.parse((await ask("GET", "/stats/summary?only_cpu_and_memory=true")).body) as {
+    node: object;
+    pods: object[];
+  };
   assert.deepEqual(Object.keys(few.pods[0]!), ["podRef", "startTime", "containers", "cpu", "memory"]);
   const resource = (await ask("GET", "/metrics/resource")).body;
-  assert.match(resource, /^container_cpu_usage_seconds_total\{container="main",namespace="t1",pod="logger"\} 1 1704110400000$/m);
+  assert.match(
+    resource,
+    /^container_cpu_usage_seconds_total\{container="main",namespace="t1",pod="logger"\} 1 1704110400000$/m,
+  );
   assert.match(resource, /^# TYPE pod_memory_working_set_bytes gauge$/m);
   assert.match((await ask("GET", "/metrics/cadvisor")).body, /^machine_cpu_cores\{/m);
 });
@@ -232,7 +339,8 @@ const logText = [
   "",
 ].join("\n");
 const all = "err-line\nline-1\npartial\nline-3\n";
-const waiting = (reason: string): Pod => podNamed("logger", [{ name: "main", state: { waiting: { reason } } }]);
+const waiting = (reason: string): Pod =>
+  podNamed("logger", [{ name: "main", state: { waiting: { reason } } }]);
 const logs: [query: string, status: number, body: string, pod?: Pod][] = [
   ["", 200, all],
   ["?tailLines=1", 200, "line-3\n"],
@@ -253,12 +361,43 @@ const logs: [query: string, status: number, body: string, pod?: Pod][] = [
   ["?timestamps=true&tailLines=1", 200, "2024-01-01T11:59:58.000000000Z line-3\n"],
   ["?timestamps=0&tailLines=1", 200, "line-3\n"],
   ["?previous=true", 400, 'previous terminated container "main" in pod "logger" not found'],
-  ["", 400, 'container "main" in pod "logger" is waiting to start: PodInitializing', waiting("PodInitializing")],
-  ["", 400, `container "main" in pod "logger" is waiting to start: image can't be pulled`, waiting("ErrImagePull")],
+  [
+    "",
+    400,
+    'container "main" in pod "logger" is waiting to start: PodInitializing',
+    waiting("PodInitializing"),
+  ],
+  [
+    "",
+    400,
+    `container "main" in pod "logger" is waiting to start: image can't be pulled`,
+    waiting("ErrImagePull"),
+  ],
   ["", 400, 'container "main" in pod "logger" is not available', podNamed("logger", [])],
-  ["", 200, all, podNamed("logger", [{ name: "main", state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: { containerID: "fake://id-main" } } }])],
-  ["?previous=1", 200, "unable to retrieve container logs for fake://gone", podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://gone" } } }])],
-  ["?previous=1", 200, all, podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://id-main" } } }])],
+  [
+    "",
+    200,
+    all,
+    podNamed("logger", [
+      {
+        name: "main",
+        state: { waiting: { reason: "CrashLoopBackOff" } },
+        lastState: { terminated: { containerID: "fake://id-main" } },
+      },
+    ]),
+  ],
+  [
+    "?previous=1",
+    200,
+    "unable to retrieve container logs for fake://gone",
+    podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://gone" } } }]),
+  ],
+  [
+    "?previous=1",
+    200,
+    all,
+    podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://id-main" } } }]),
+  ],
 ];
 for (const [query, status, body, pod] of logs) {
   test(`a log asked for with ${query || "nothing"} is answered ${status} ${JSON.stringify(body.slice(0, 60))}`, async (t) => {
@@ -266,12 +405,18 @@ for (const [query, status, body, pod] of logs) {
     await writeFile(join(folder, "0.log"), logText);
     const answer = await ask("GET", `/containerLogs/t1/logger/main${query}`);
     assert.deepEqual([answer.status, answer.body], [status, body]);
-    assert.equal(answer.headers["content-type"], status === 422 || body.includes("decode") ? "text/plain; charset=utf-8" : undefined);
+    assert.equal(
+      answer.headers["content-type"],
+      status === 422 || body.includes("decode") ? "text/plain; charset=utf-8" : undefined,
+    );
   });
 }
 
 test("logs of what is not there", async (t) => {
   const { ask } = await setUp(t);
   assert.equal((await ask("GET", "/containerLogs/t1/nope/main")).body, 'pod "nope" does not exist');
-  assert.equal((await ask("GET", "/containerLogs/t1/logger/nope")).body, 'container "nope" not found in pod "logger"');
+  assert.equal(
+    (await ask("GET", "/containerLogs/t1/logger/nope")).body,
+    'container "nope" not found in pod "logger"',
+  );
 });

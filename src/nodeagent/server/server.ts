@@ -1,11 +1,20 @@
-// The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port for the machine itself.
+// The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port
+// for the machine itself.
 import { networkInterfaces } from "node:os";
 import type { TlsOptions } from "node:tls";
 import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { type Call, type Listener, type PlainListener, type Reply, listen, listenPlain, plainReply } from "#http";
+import {
+  type Call,
+  type Listener,
+  type PlainListener,
+  type Reply,
+  listen,
+  listenPlain,
+  plainReply,
+} from "#http";
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
@@ -60,8 +69,13 @@ const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Rout
   const answer =
     (name: string): Answer =>
     () =>
-      (name === "syncloop" || name === "") && isStalled() ? plainReply(500, "sync loop took longer than expected") : text(200, "ok", name === "" ? sure : {});
-  return [{ path: "/healthz", answer: answer("") }, ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) }))];
+      (name === "syncloop" || name === "") && isStalled()
+        ? plainReply(500, "sync loop took longer than expected")
+        : text(200, "ok", name === "" ? sure : {});
+  return [
+    { path: "/healthz", answer: answer("") },
+    ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) })),
+  ];
 };
 
 /** All paths of the secure port, or of the read-only one. */
@@ -76,7 +90,9 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     );
   const list: Answer = () => podList(registry.pods());
   const summarized: Answer = async ({ query }) =>
-    json(`${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`);
+    json(
+      `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
+    );
   const reads: Route[] = [
     ...healthRoutes(["ping", "log", "syncloop"], isStalled),
     {
@@ -87,52 +103,124 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
         { path: "/", methods: ["GET"], answer: list },
       ],
     },
-    { prefix: "/stats", bare: false, routes: [{ path: "/summary", methods: ["GET", "POST"], answer: summarized }] },
-    { path: "/metrics", answer: async () => exposition(metrics.expose() + logSizeText(dialect, await stats.look())) },
-    { path: "/metrics/cadvisor", answer: async () => exposition(cadvisorText(await stats.look(), await stats.groups(), machine)) },
+    {
+      prefix: "/stats",
+      bare: false,
+      routes: [{ path: "/summary", methods: ["GET", "POST"], answer: summarized }],
+    },
+    {
+      path: "/metrics",
+      answer: async () => exposition(metrics.expose() + logSizeText(dialect, await stats.look())),
+    },
+    {
+      path: "/metrics/cadvisor",
+      answer: async () => exposition(cadvisorText(await stats.look(), await stats.groups(), machine)),
+    },
     { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
     { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
   ];
-  if (port === "readonly") reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
+  if (port === "readonly")
+    reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
   if (!isDebugging) {
     const disabled: Answer = () => plainReply(405, "Debug endpoints are disabled.");
     return [
       ...reads,
-      ...["/runningpods", "/containerLogs", "/run", "/exec", "/attach", "/portForward", "/logs", "/debug/pprof"].map((prefix): Route => ({ prefix, answer: disabled })),
+      ...[
+        "/runningpods",
+        "/containerLogs",
+        "/run",
+        "/exec",
+        "/attach",
+        "/portForward",
+        "/logs",
+        "/debug/pprof",
+      ].map((prefix): Route => ({ prefix, answer: disabled })),
     ];
   }
-  const limits = { idleMilliseconds: parts.streamIdleMilliseconds, wholeMilliseconds: longestStreamMilliseconds, dialect };
+  const limits = {
+    idleMilliseconds: parts.streamIdleMilliseconds,
+    wholeMilliseconds: longestStreamMilliseconds,
+    dialect,
+  };
   const reach = podAccess({ clock, registry, runtime, limits, checkpointFolder: parts.checkpointFolder });
   const inContainer = (prefix: string, methods: readonly string[], answer: Answer): Route => ({
     prefix,
     bare: true,
-    routes: ["/{namespace}/{pod}/{container}", "/{namespace}/{pod}/{uid}/{container}"].map((path) => ({ path, methods, answer })),
+    routes: ["/{namespace}/{pod}/{container}", "/{namespace}/{pod}/{uid}/{container}"].map((path) => ({
+      path,
+      methods,
+      answer,
+    })),
   });
   return [
     ...reads,
-    { prefix: "/runningpods", bare: false, routes: [{ path: "/", methods: ["GET"], answer: async () => podList(await registry.runningPods()) }] },
-    { prefix: "/containerLogs", bare: true, routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["GET"], answer: containerLogs({ clock, registry, runtime }) }] },
+    {
+      prefix: "/runningpods",
+      bare: false,
+      routes: [{ path: "/", methods: ["GET"], answer: async () => podList(await registry.runningPods()) }],
+    },
+    {
+      prefix: "/containerLogs",
+      bare: true,
+      routes: [
+        {
+          path: "/{namespace}/{pod}/{container}",
+          methods: ["GET"],
+          answer: containerLogs({ clock, registry, runtime }),
+        },
+      ],
+    },
     inContainer("/run", ["POST"], reach.run),
     inContainer("/exec", ["GET", "POST"], reach.exec),
     inContainer("/attach", ["GET", "POST"], reach.attach),
     {
       prefix: "/portForward",
       bare: true,
-      routes: ["/{namespace}/{pod}", "/{namespace}/{pod}/{uid}"].map((path) => ({ path, methods: ["GET", "POST"], answer: reach.portForward })),
+      routes: ["/{namespace}/{pod}", "/{namespace}/{pod}/{uid}"].map((path) => ({
+        path,
+        methods: ["GET", "POST"],
+        answer: reach.portForward,
+      })),
     },
-    ...(switches.checkpoints ? [{ prefix: "/checkpoint", bare: true, routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: reach.checkpoint }] }] : []),
+    ...(switches.checkpoints
+      ? [
+          {
+            prefix: "/checkpoint",
+            bare: true,
+            routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: reach.checkpoint }],
+          },
+        ]
+      : []),
     {
       path: "/configz",
-      answer: () => ({ ...json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })), headers: { "content-type": "application/json", ...sure } }),
+      answer: () => ({
+        ...json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })),
+        headers: { "content-type": "application/json", ...sure },
+      }),
     },
-    { prefix: "/logs", bare: false, routes: switches.systemLogs ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder) }] : [] },
-    { prefix: "/debug/pprof", bare: false, routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [] },
-    ...(switches.verbosityFlag ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }] : []),
+    {
+      prefix: "/logs",
+      bare: false,
+      routes: switches.systemLogs
+        ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder) }]
+        : [],
+    },
+    {
+      prefix: "/debug/pprof",
+      bare: false,
+      routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [],
+    },
+    ...(switches.verbosityFlag
+      ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }]
+      : []),
   ];
 }
 
 /** How much disk the logs of containers take; looked up only for those who ask. */
-function logSizeText({ data: { agentMetricPrefix } }: Dialect, { pods }: Awaited<ReturnType<Stats["look"]>>): string {
+function logSizeText(
+  { data: { agentMetricPrefix } }: Dialect,
+  { pods }: Awaited<ReturnType<Stats["look"]>>,
+): string {
   const metrics = createMetrics();
   const used = metrics.gauge({
     name: `${agentMetricPrefix}container_log_filesystem_used_bytes`,
@@ -140,15 +228,22 @@ function logSizeText({ data: { agentMetricPrefix } }: Dialect, { pods }: Awaited
     labels: ["container", "namespace", "pod", "uid"],
     stability: "ALPHA",
   });
-  for (const { uid, name, namespace, containers } of pods) for (const one of containers) used.with(one.name, namespace, name, uid).set(one.logs.bytes);
+  for (const { uid, name, namespace, containers } of pods)
+    for (const one of containers) used.with(one.name, namespace, name, uid).set(one.logs.bytes);
   return pods.length === 0 ? "" : metrics.expose();
 }
 
 /** The health checks as metrics. */
 function healthText({ data: { metricPrefix } }: Dialect, isStalled: boolean): string {
   const metrics = createMetrics();
-  const checks = metrics.gauge({ name: `${metricPrefix}healthcheck`, help: "Result of each health check: 1 is healthy.", labels: ["name", "type"], stability: "ALPHA" });
-  for (const name of ["log", "ping", "syncloop"]) checks.with(name, "healthz").set(name === "syncloop" && isStalled ? 0 : 1);
+  const checks = metrics.gauge({
+    name: `${metricPrefix}healthcheck`,
+    help: "Result of each health check: 1 is healthy.",
+    labels: ["name", "type"],
+    stability: "ALPHA",
+  });
+  for (const name of ["log", "ping", "syncloop"])
+    checks.with(name, "healthz").set(name === "syncloop" && isStalled ? 0 : 1);
   return metrics.expose();
 }
 
@@ -156,7 +251,11 @@ function healthText({ data: { metricPrefix } }: Dialect, isStalled: boolean): st
 const itemText = (object: string): string => object.replace(/^\{"kind":"Pod","apiVersion":"v1",?/, "{");
 
 /** Answers calls by these routes; whoever asks for what exists is looked at first. */
-export function handler(routes: readonly Route[], access: Pick<Access, "refuse"> | undefined, log: Log): (call: Call) => Promise<Reply> {
+export function handler(
+  routes: readonly Route[],
+  access: Pick<Access, "refuse"> | undefined,
+  log: Log,
+): (call: Call) => Promise<Reply> {
   const find = router(routes);
   return async (call) => {
     try {
@@ -171,7 +270,11 @@ export function handler(routes: readonly Route[], access: Pick<Access, "refuse">
 }
 
 /** The health port's few paths. */
-export function healthHandler({ clock, registry, log }: Pick<ServerParts, "clock" | "registry" | "log">): (call: Call) => Promise<Reply> {
+export function healthHandler({
+  clock,
+  registry,
+  log,
+}: Pick<ServerParts, "clock" | "registry" | "log">): (call: Call) => Promise<Reply> {
   return handler(
     healthRoutes(["ping"], () => clock.now() - registry.lastRelistAt() > stalledMilliseconds),
     undefined,
@@ -220,21 +323,44 @@ export async function startServers(
         listen({
           host,
           port,
-          tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
+          tls: {
+            ...tls,
+            cert: pair.certificate,
+            key: pair.key,
+            requestCert: true,
+            rejectUnauthorized: false,
+          },
           handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
           now,
-          onProblem: (error) => log.error("a connection was lost by a mistake of this program", { error: error.stack ?? error.message }),
+          onProblem: (error) =>
+            log.error("a connection was lost by a mistake of this program", {
+              error: error.stack ?? error.message,
+            }),
         }),
       );
       open.push(listener);
       securePort = listener.address.port;
-      unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
+      unfollow = certificate.follow((next) =>
+        listener.setSecureContext({ cert: next.certificate, key: next.key }),
+      );
     }
     if (ports.readOnly > 0)
       open.push(
-        await patiently(parts, () => listenPlain({ host, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now })),
+        await patiently(parts, () =>
+          listenPlain({
+            host,
+            port: ports.readOnly,
+            handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)),
+            now,
+          }),
+        ),
       );
-    if (ports.health > 0) open.push(await patiently(parts, () => listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now })));
+    if (ports.health > 0)
+      open.push(
+        await patiently(parts, () =>
+          listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }),
+        ),
+      );
     return { securePort, close };
   } catch (error) {
     await close();
@@ -244,19 +370,28 @@ export async function startServers(
 
 /** Either way of writing "all addresses" means both families, where the machine has both. */
 const everyAddress = (address: string): string => (address === "0.0.0.0" && hasV6() ? "::" : address);
-const hasV6 = (): boolean => Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
+const hasV6 = (): boolean =>
+  Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
 
 const takenMilliseconds = 30_000;
 const againMilliseconds = 250;
 
 /** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
-export async function patiently<T>({ clock, log }: Pick<ServerParts, "clock" | "log">, open: () => Promise<T>): Promise<T> {
-  for (const until = clock.now() + takenMilliseconds, told = { once: false }; ; await clock.sleep(againMilliseconds)) {
+export async function patiently<T>(
+  { clock, log }: Pick<ServerParts, "clock" | "log">,
+  open: () => Promise<T>,
+): Promise<T> {
+  for (
+    const until = clock.now() + takenMilliseconds, told = { once: false };
+    ;
+    await clock.sleep(againMilliseconds)
+  ) {
     try {
       return await open();
     } catch (error) {
       if ((error as { code?: unknown }).code !== "EADDRINUSE" || clock.now() >= until) throw error;
-      if (!told.once) log.warn("a port is taken; the agent waits for it", { error: (error as Error).message });
+      if (!told.once)
+        log.warn("a port is taken; the agent waits for it", { error: (error as Error).message });
       told.once = true;
     }
   }

@@ -14,7 +14,16 @@ async function setUp(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "serving-"));
   t.after(() => rm(folder, { recursive: true }));
   const clock = virtualClock(start);
-  const options = { clock, log: silentLog, certificateFile: "", keyFile: "", folder, agent: "agent", nodeName: "n1", addresses: ["10.0.0.1"] };
+  const options = {
+    clock,
+    log: silentLog,
+    certificateFile: "",
+    keyFile: "",
+    folder,
+    agent: "agent",
+    nodeName: "n1",
+    addresses: ["10.0.0.1"],
+  };
   return { folder, clock, options };
 }
 
@@ -25,10 +34,16 @@ test("without a certificate the agent signs one for its name and address, and ke
   assert.ok(certificate.checkHost("n1") && certificate.checkIP("10.0.0.1"));
   assert.equal((await stat(join(folder, "agent.key"))).mode & 0o077, 0, "nobody else reads the key");
   assert.equal((await servingCertificate(options)).pair.certificate, pair.certificate);
-  assert.notEqual((await servingCertificate({ ...options, addresses: ["10.0.0.2"] })).pair.certificate, pair.certificate, "a new address needs a new one");
+  assert.notEqual(
+    (await servingCertificate({ ...options, addresses: ["10.0.0.2"] })).pair.certificate,
+    pair.certificate,
+    "a new address needs a new one",
+  );
   await clock.advance(340 * 86_400_000);
   const renewed = await servingCertificate({ ...options, addresses: ["10.0.0.2"] });
-  assert.ok(new X509Certificate(renewed.pair.certificate).validToDate.getTime() > clock.now() + 300 * 86_400_000);
+  assert.ok(
+    new X509Certificate(renewed.pair.certificate).validToDate.getTime() > clock.now() + 300 * 86_400_000,
+  );
 });
 
 test("a given certificate is used as it is, and taken up again when its file changes", async (t) => {
@@ -46,7 +61,11 @@ test("a given certificate is used as it is, and taken up again when its file cha
   await writeFile(certificateFile, `${chained.certificate}${higher.certificate}`);
   await writeFile(keyFile, chained.key);
   const whole = await servingCertificate({ ...options, certificateFile, keyFile });
-  assert.equal(whole.pair.certificate.match(/BEGIN CERTIFICATE/g)?.length, 2, "intermediates after the certificate are served with it");
+  assert.equal(
+    whole.pair.certificate.match(/BEGIN CERTIFICATE/g)?.length,
+    2,
+    "intermediates after the certificate are served with it",
+  );
   createSecureContext({ cert: whole.pair.certificate, key: whole.pair.key });
   const first = await give();
   const serving = await servingCertificate({ ...options, certificateFile, keyFile });

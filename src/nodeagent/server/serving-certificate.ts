@@ -31,7 +31,10 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
   const isGiven = options.certificateFile !== "" && options.keyFile !== "";
   const certificateFile = isGiven ? options.certificateFile : join(folder, `${agent}.crt`);
   const keyFile = isGiven ? options.keyFile : join(folder, `${agent}.key`);
-  const read = async (): Promise<CertificatePair> => ({ certificate: await readFile(certificateFile, "utf8"), key: await readFile(keyFile, "utf8") });
+  const read = async (): Promise<CertificatePair> => ({
+    certificate: await readFile(certificateFile, "utf8"),
+    key: await readFile(keyFile, "utf8"),
+  });
   let pair = isGiven ? await read() : await own();
   return {
     pair,
@@ -47,7 +50,10 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
             pair = next;
             onChange(next);
           } catch (error) {
-            log.error("the serving certificate cannot be read again; the old one stays", { file: certificateFile, error: (error as Error).message });
+            log.error("the serving certificate cannot be read again; the old one stays", {
+              file: certificateFile,
+              error: (error as Error).message,
+            });
           }
         }
       })();
@@ -59,7 +65,10 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     const names = [nodeName, ...options.addresses];
     const kept = await read().catch(() => undefined);
     if (kept && stillGood(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
-    const made = selfSigned({ commonName: `${nodeName}@${Math.floor(clock.now() / 1000)}` }, names, { now: clock.now(), days: 365 });
+    const made = selfSigned({ commonName: `${nodeName}@${Math.floor(clock.now() / 1000)}` }, names, {
+      now: clock.now(),
+      days: 365,
+    });
     writePair(made, certificateFile, keyFile);
     log.info("made a self-signed serving certificate", { file: certificateFile });
     return made;

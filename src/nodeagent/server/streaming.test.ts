@@ -6,7 +6,11 @@ import { listenPlain } from "#http";
 import { longestStreamMilliseconds, type TunnelLimits, tunnel } from "./streaming.ts";
 
 /** A runtime's streaming server that answers with the text, and the port of an agent that tunnels to it. */
-async function setUp(t: TestContext, answer: (request: string, socket: Socket) => void, limits: TunnelLimits = { idleMilliseconds: 0, wholeMilliseconds: 0 }): Promise<number> {
+async function setUp(
+  t: TestContext,
+  answer: (request: string, socket: Socket) => void,
+  limits: TunnelLimits = { idleMilliseconds: 0, wholeMilliseconds: 0 },
+): Promise<number> {
   const backend = createServer((socket) => {
     socket.once("data", (chunk) => answer(chunk.toString(), socket));
     socket.on("error", () => undefined);
@@ -24,7 +28,11 @@ async function setUp(t: TestContext, answer: (request: string, socket: Socket) =
   return (front.address as AddressInfo).port;
 }
 
-async function exchange(port: number, head: string, until: string): Promise<{ received: string; socket: Socket }> {
+async function exchange(
+  port: number,
+  head: string,
+  until: string,
+): Promise<{ received: string; socket: Socket }> {
   const socket = connect(port, "127.0.0.1");
   socket.write(head);
   let received = "";
@@ -62,7 +70,9 @@ test("the request goes on with its own headers, to the address's path, and bytes
 });
 
 test("a refusal of the runtime is passed on as it is", async (t) => {
-  const port = await setUp(t, (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n"));
+  const port = await setUp(t, (_, socket) =>
+    socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n"),
+  );
   const { received } = await exchange(port, upgrade, "nothing");
   assert.equal(received, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
 });
@@ -76,7 +86,12 @@ test("an answer that is neither an upgrade nor a refusal is an error", async (t)
 
 test("a runtime that cannot be reached is an error", async (t) => {
   const limits = { idleMilliseconds: 0, wholeMilliseconds: 0 };
-  const front = await listenPlain({ host: "127.0.0.1", port: 0, now: () => 0, handle: (call) => Promise.resolve(tunnel(call, "http://127.0.0.1:1/x", limits)) });
+  const front = await listenPlain({
+    host: "127.0.0.1",
+    port: 0,
+    now: () => 0,
+    handle: (call) => Promise.resolve(tunnel(call, "http://127.0.0.1:1/x", limits)),
+  });
   t.after(() => front.close());
   const { received } = await exchange((front.address as AddressInfo).port, upgrade, "backend");
   assert.match(received, /^HTTP\/1\.1 500 [\s\S]*error dialing backend/);

@@ -1,4 +1,5 @@
-// Exec, attach and port-forward: the runtime gives an address, and from then on bytes are passed both ways. No frame is looked at.
+// Exec, attach and port-forward: the runtime gives an address, and from then on bytes are passed both ways.
+// No frame is looked at.
 import { type Socket, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
@@ -22,14 +23,21 @@ const ownHeaders = new Set(["host", "authorization"]);
 /** Passes an upgrade request on to the address. */
 export function tunnel(call: Call, address: string, limits: TunnelLimits): Reply {
   if (!call.upgradable) return plainReply(500, "Upgrade request required");
-  return { status: 101, headers: {}, body: { takeOver: (socket, head) => pass(call, new URL(address), socket, head, limits) } };
+  return {
+    status: 101,
+    headers: {},
+    body: { takeOver: (socket, head) => pass(call, new URL(address), socket, head, limits) },
+  };
 }
 
 function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits: TunnelLimits): void {
   const port = Number(address.port || (address.protocol === "https:" ? 443 : 80));
   const host = address.hostname.replace(/^\[|\]$/g, "");
   // The address came over the runtime's own socket: whoever answers there is who we were told to ask.
-  const backend: Socket = address.protocol === "https:" ? connectTls({ host, port, rejectUnauthorized: false }) : connect({ host, port });
+  const backend: Socket =
+    address.protocol === "https:"
+      ? connectTls({ host, port, rejectUnauthorized: false })
+      : connect({ host, port });
   const whole = limits.wholeMilliseconds > 0 ? setTimeout(() => end(), limits.wholeMilliseconds) : undefined;
   whole?.unref();
   let isAnswered = false;
@@ -49,7 +57,9 @@ function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits
     }
     backend.destroy();
   };
-  backend.setTimeout(connectMilliseconds, () => (isAnswered ? end() : fail(`error dialing backend: ${address.host} does not answer`)));
+  backend.setTimeout(connectMilliseconds, () =>
+    isAnswered ? end() : fail(`error dialing backend: ${address.host} does not answer`),
+  );
   backend.on("error", (error) => (isAnswered ? end() : fail(`error dialing backend: ${error.message}`)));
   client.on("error", end);
   client.on("close", () => {
@@ -94,16 +104,22 @@ const protocolHeader = "sec-websocket-protocol";
 function answerHead(head: string, call: Call, dialect: Dialect | undefined): string {
   const offered = [call.headers[protocolHeader] ?? []].flat().join(",");
   if (!dialect || offered === "") return head;
-  return head.replace(/^(sec-websocket-protocol: *)([^\r\n]+)/im, (_, name: string, chosen: string) => name + clientProtocol(dialect, chosen, offered));
+  return head.replace(
+    /^(sec-websocket-protocol: *)([^\r\n]+)/im,
+    (_, name: string, chosen: string) => name + clientProtocol(dialect, chosen, offered),
+  );
 }
 
 function requestHead(call: Call, address: URL, dialect: Dialect | undefined): string {
   const lines = [`${call.method} ${address.pathname}${address.search} HTTP/1.1`, `Host: ${address.host}`];
   for (const [name, value] of Object.entries(call.headers)) {
     if (ownHeaders.has(name) || name === "x-forwarded-for" || value === undefined) continue;
-    for (const one of typeof value === "string" ? [value] : value) lines.push(`${name}: ${dialect && name === protocolHeader ? runtimeProtocols(dialect, one) : one}`);
+    for (const one of typeof value === "string" ? [value] : value)
+      lines.push(`${name}: ${dialect && name === protocolHeader ? runtimeProtocols(dialect, one) : one}`);
   }
   const before = call.headers["x-forwarded-for"];
-  lines.push(`X-Forwarded-For: ${[...(before === undefined ? [] : [before].flat()), call.peer.address.replace(/^::ffff:(?=\d+\.)/, "")].join(", ")}`);
+  lines.push(
+    `X-Forwarded-For: ${[...(before === undefined ? [] : [before].flat()), call.peer.address.replace(/^::ffff:(?=\d+\.)/, "")].join(", ")}`,
+  );
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

@@ -5,12 +5,23 @@ import type { DiskUsage } from "../resources/disk-usage.ts";
 import type { Filesystem, Machine } from "../resources/machine.ts";
 import type { CpuFigures, NodeFigures, PodFigures } from "../resources/stats.ts";
 
-export function summary(nodeName: string, machine: Machine, figures: NodeFigures, onlyCpuAndMemory: boolean): object {
+export function summary(
+  nodeName: string,
+  machine: Machine,
+  figures: NodeFigures,
+  onlyCpuAndMemory: boolean,
+): object {
   const time = timeOfMillis(figures.at);
-  const cpu = ({ nanoseconds, nanoCores }: CpuFigures): object => ({ time, usageNanoCores: nanoCores ?? 0, usageCoreNanoSeconds: Math.trunc(nanoseconds) });
+  const cpu = ({ nanoseconds, nanoCores }: CpuFigures): object => ({
+    time,
+    usageNanoCores: nanoCores ?? 0,
+    usageCoreNanoSeconds: Math.trunc(nanoseconds),
+  });
   const memory = (usage: CgroupUsage): object => ({
     time,
-    ...(usage.memoryLimitBytes !== undefined && { availableBytes: Math.max(0, usage.memoryLimitBytes - usage.workingSetBytes) }),
+    ...(usage.memoryLimitBytes !== undefined && {
+      availableBytes: Math.max(0, usage.memoryLimitBytes - usage.workingSetBytes),
+    }),
     usageBytes: usage.memoryBytes,
     workingSetBytes: usage.workingSetBytes,
     rssBytes: usage.rssBytes,
@@ -29,7 +40,13 @@ export function summary(nodeName: string, machine: Machine, figures: NodeFigures
   const { disk: nodeDisk, images, podsGroup } = figures;
   const network = (of: NodeFigures["network"]): object | undefined => {
     if (of.length === 0) return undefined;
-    const shown = of.map(({ name, rxBytes, rxErrors, txBytes, txErrors }) => ({ name, rxBytes, rxErrors, txBytes, txErrors }));
+    const shown = of.map(({ name, rxBytes, rxErrors, txBytes, txErrors }) => ({
+      name,
+      rxBytes,
+      rxErrors,
+      txBytes,
+      txErrors,
+    }));
     return { time, ...(shown.find(({ name }) => name === "eth0") ?? shown[0]), interfaces: shown };
   };
   const withNetwork = (of: NodeFigures["network"]): object => {
@@ -44,13 +61,20 @@ export function summary(nodeName: string, machine: Machine, figures: NodeFigures
       startTime: timeOfMillis(one.startedAt),
       cpu: cpu(one.cpu),
       memory: { time, workingSetBytes: one.workingSetBytes },
-      ...(!onlyCpuAndMemory && { rootfs: disk(images.filesystem, one.rootfs), logs: disk(nodeDisk, one.logs) }),
+      ...(!onlyCpuAndMemory && {
+        rootfs: disk(images.filesystem, one.rootfs),
+        logs: disk(nodeDisk, one.logs),
+      }),
     })),
     cpu: cpu(pod.cpu),
-    memory: pod.usage ? memory(pod.usage) : { time, workingSetBytes: pod.containers.reduce((sum, one) => sum + one.workingSetBytes, 0) },
+    memory: pod.usage
+      ? memory(pod.usage)
+      : { time, workingSetBytes: pod.containers.reduce((sum, one) => sum + one.workingSetBytes, 0) },
     ...withNetwork(pod.network),
     ...(!onlyCpuAndMemory && {
-      ...(pod.volumes.length > 0 && { volume: pod.volumes.map(({ name, used, filesystem }) => ({ ...disk(filesystem, used), name })) }),
+      ...(pod.volumes.length > 0 && {
+        volume: pod.volumes.map(({ name, used, filesystem }) => ({ ...disk(filesystem, used), name })),
+      }),
       "ephemeral-storage": disk(nodeDisk, localUsage(pod)),
       process_stats: { process_count: pod.usage?.processes ?? 0 },
     }),
@@ -58,13 +82,25 @@ export function summary(nodeName: string, machine: Machine, figures: NodeFigures
   return {
     node: {
       nodeName,
-      systemContainers: podsGroup ? [{ name: "pods", startTime: timeOfMillis(podsGroup.startedAt), cpu: cpu(podsGroup.cpu), memory: memory(podsGroup.usage) }] : [],
+      systemContainers: podsGroup
+        ? [
+            {
+              name: "pods",
+              startTime: timeOfMillis(podsGroup.startedAt),
+              cpu: cpu(podsGroup.cpu),
+              memory: memory(podsGroup.usage),
+            },
+          ]
+        : [],
       startTime: timeOfMillis(figures.startedAt),
       cpu: cpu(figures.cpu),
       memory: { time, ...figures.memory },
       ...withNetwork(figures.network),
       ...(!onlyCpuAndMemory && {
-        fs: disk(nodeDisk, { bytes: nodeDisk.capacityBytes - nodeDisk.availableBytes, inodes: nodeDisk.inodes - nodeDisk.inodesFree }),
+        fs: disk(nodeDisk, {
+          bytes: nodeDisk.capacityBytes - nodeDisk.availableBytes,
+          inodes: nodeDisk.inodes - nodeDisk.inodesFree,
+        }),
         runtime: { imageFs: disk(images.filesystem, images.used) },
         rlimit: { time, maxpid: machine.maxPids, curproc: figures.processes },
       }),
@@ -75,6 +111,12 @@ export function summary(nodeName: string, machine: Machine, figures: NodeFigures
 
 /** What counts as the pod's local storage: written layers, logs and volumes on the node's disk. */
 export function localUsage(pod: Pick<PodFigures, "containers" | "volumes">): DiskUsage {
-  const all = [...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs]), ...pod.volumes.filter(({ isLocal }) => isLocal).map(({ used }) => used)];
-  return { bytes: all.reduce((sum, { bytes }) => sum + bytes, 0), inodes: all.reduce((sum, { inodes }) => sum + inodes, 0) };
+  const all = [
+    ...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
+    ...pod.volumes.filter(({ isLocal }) => isLocal).map(({ used }) => used),
+  ];
+  return {
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    inodes: all.reduce((sum, { inodes }) => sum + inodes, 0),
+  };
 }

@@ -6,7 +6,10 @@ import type { VolumeTally } from "../seams.ts";
 
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-export function volumeMetrics(metrics: Metrics, dialect: Dialect): VolumeTally & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
+export function volumeMetrics(
+  metrics: Metrics,
+  dialect: Dialect,
+): VolumeTally & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
   const operations = metrics.histogram({
     name: "storage_operation_duration_seconds",
     help: "How long setting up a volume took, and taking away a pod's volumes together, in seconds.",
@@ -29,7 +32,11 @@ export function volumeMetrics(metrics: Metrics, dialect: Dialect): VolumeTally &
   });
   return {
     measured: (how, milliseconds) => looks.with(how).observe(milliseconds / 1000),
-    tried: (operation, plugin, milliseconds, isGood) => operations.with("false", operation, isGood ? "success" : "fail-unknown", plugin).observe(milliseconds / 1000),
-    inPlace: (operation, plugin, milliseconds) => whole.with(`overall_${operation}`, plugin).observe(milliseconds / 1000),
+    tried: (operation, plugin, milliseconds, isGood) =>
+      operations
+        .with("false", operation, isGood ? "success" : "fail-unknown", plugin)
+        .observe(milliseconds / 1000),
+    inPlace: (operation, plugin, milliseconds) =>
+      whole.with(`overall_${operation}`, plugin).observe(milliseconds / 1000),
   };
 }

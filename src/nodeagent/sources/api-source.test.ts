@@ -17,7 +17,10 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
   const clock = virtualClock();
   const api = fakeApi();
   const [warnings, told]: [string[], string[]] = [[], []];
-  const log: Log = { ...silentLog, warn: (message, fields) => void warnings.push(`${message}: ${String(fields?.["error"])}`) };
+  const log: Log = {
+    ...silentLog,
+    warn: (message, fields) => void warnings.push(`${message}: ${String(fields?.["error"])}`),
+  };
   const wanted = wantedPods({
     dialect: dialects.orch,
     clock,
@@ -28,19 +31,26 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
   });
   const pods = "/api/v1/pods";
   const put = (name: string, annotations = {}): Promise<unknown> =>
-    api.client.request("POST", pods, { metadata: { name, namespace: "n", uid: `uid-${name}`, annotations }, spec: {} });
+    api.client.request("POST", pods, {
+      metadata: { name, namespace: "n", uid: `uid-${name}`, annotations },
+      spec: {},
+    });
   await put("web");
   await put("shadow", { [configMirror]: "x" });
   api.asked.length = 0;
   api.answer = () => new Unreachable("nobody there");
   const stop = new AbortController();
-  const onMirror = (pod: Pod, gone: boolean): void => void told.push(`mirror ${pod.metadata.name}${gone ? " gone" : ""}`);
+  const onMirror = (pod: Pod, gone: boolean): void =>
+    void told.push(`mirror ${pod.metadata.name}${gone ? " gone" : ""}`);
   const source = apiSource({ client: api.client, clock, log, nodeName: "n1", wanted, onMirror }, stop.signal);
   for (let second = 0; second < 10; second++) {
     await settle();
     await clock.advance(1000);
   }
-  assert.ok(api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")), "it is asked again, for pods of this node");
+  assert.ok(
+    api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
+    "it is asked again, for pods of this node",
+  );
   assert.deepEqual([warnings, told], [["the API server cannot be asked for pods: nobody there"], []]);
   api.answer = () => undefined;
   await clock.advance(60_000);

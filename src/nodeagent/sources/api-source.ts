@@ -14,7 +14,10 @@ export interface ApiSourceOptions {
   readonly onMirror: (pod: Pod, gone: boolean) => void;
 }
 
-export function apiSource({ client, clock, log, nodeName, wanted, onMirror }: ApiSourceOptions, signal: AbortSignal): Informer<Pod> {
+export function apiSource(
+  { client, clock, log, nodeName, wanted, onMirror }: ApiSourceOptions,
+  signal: AbortSignal,
+): Informer<Pod> {
   let troubled = false;
   const pods = informer<Pod>({
     client: client.of({ schema: PodKind, plural: "pods", namespaced: true }),

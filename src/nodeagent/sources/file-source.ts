@@ -51,7 +51,10 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       if ((error as NodeJS.ErrnoException).code === "ENOENT") options.onPods([]);
       else log.error("static pods cannot be read", { path, error: (error as Error).message });
     }
-    await Promise.race([woken.then(() => clock.sleep(quietMilliseconds, signal)), clock.sleep(options.periodMilliseconds, signal)]).catch(() => undefined);
+    await Promise.race([
+      woken.then(() => clock.sleep(quietMilliseconds, signal)),
+      clock.sleep(options.periodMilliseconds, signal),
+    ]).catch(() => undefined);
   }
 
   /** A broken manifest leaves what it made before as it is. */
@@ -62,7 +65,8 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       return [];
     }
     try {
-      if (text.length > longestManifest) throw new ManifestError(`${file}: larger than ${longestManifest} bytes`);
+      if (text.length > longestManifest)
+        throw new ManifestError(`${file}: larger than ${longestManifest} bytes`);
       const pods = readManifest(text, { ...options, origin: file });
       last.set(file, pods);
       told.delete(file);
@@ -84,7 +88,10 @@ async function filesAt(path: string): Promise<string[]> {
   const named = entries.filter(({ name }) => !name.startsWith("."));
   const files = await Promise.all(
     named.map(async (entry) =>
-      entry.isFile() || (entry.isSymbolicLink() && (await stat(join(path, entry.name)).catch(() => undefined))?.isFile()) ? join(path, entry.name) : undefined,
+      entry.isFile() ||
+      (entry.isSymbolicLink() && (await stat(join(path, entry.name)).catch(() => undefined))?.isFile())
+        ? join(path, entry.name)
+        : undefined,
     ),
   );
   return files.filter((file) => file !== undefined).toSorted();

@@ -9,7 +9,8 @@ import { type Mirrors, mirrors } from "./mirrors.ts";
 
 const dialect = dialects.orch;
 const { configHash, configSource, configMirror } = dialect.names.annotations;
-const staticPod = (hash: string): Pod => samplePod({}, { uid: hash, annotations: { [configHash]: hash, [configSource]: "file" } });
+const staticPod = (hash: string): Pod =>
+  samplePod({}, { uid: hash, annotations: { [configHash]: hash, [configSource]: "file" } });
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -26,7 +27,9 @@ function setUp(pods: () => readonly Pod[], ready = () => true) {
       const uid = `m${++count}`;
       const stored = { ...pod, metadata: { ...pod.metadata, uid } };
       held.set(uid, stored);
-      log.push(`create ${uid} ${pod.metadata.annotations?.[configMirror]} owned by ${pod.metadata.ownerReferences?.[0]?.uid}`);
+      log.push(
+        `create ${uid} ${pod.metadata.annotations?.[configMirror]} owned by ${pod.metadata.ownerReferences?.[0]?.uid}`,
+      );
       return stored;
     },
     delete: async (_: string, { uid }: { uid: string }) => {

@@ -1,4 +1,5 @@
-// Objects in the API server that stand for static pods, so that users see them there. They are made and removed to follow.
+// Objects in the API server that stand for static pods, so that users see them there. They are made and
+// removed to follow.
 import { Node as NodeKind, Pod as PodKind, type Pod } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
@@ -33,7 +34,11 @@ const periodMilliseconds = 10_000;
 export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }: MirrorsOptions): Mirrors {
   const { dialect } = client;
   const { configMirror, configHash, configSource } = dialect.names.annotations;
-  const objects = client.of({ schema: PodKind, plural: "pods", namespaced: true }) as unknown as ResourceClient<Pod>;
+  const objects = client.of({
+    schema: PodKind,
+    plural: "pods",
+    namespaced: true,
+  }) as unknown as ResourceClient<Pod>;
   const held = new Map<string, Pod>();
   let wake = (): void => undefined;
 
@@ -46,8 +51,20 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
     );
     for (const [key, mirror] of held) {
       const pod = wanted.get(key);
-      const fits = pod && mirror.metadata.annotations?.[configMirror] === hashOf(pod) && !mirror.metadata.deletionTimestamp;
-      if (!fits) await attempt(() => objects.delete(nameOf(mirror), { namespace: namespaceOf(mirror), graceSeconds: 0, uid: uidOf(mirror) }), key);
+      const fits =
+        pod &&
+        mirror.metadata.annotations?.[configMirror] === hashOf(pod) &&
+        !mirror.metadata.deletionTimestamp;
+      if (!fits)
+        await attempt(
+          () =>
+            objects.delete(nameOf(mirror), {
+              namespace: namespaceOf(mirror),
+              graceSeconds: 0,
+              uid: uidOf(mirror),
+            }),
+          key,
+        );
     }
     for (const [key, pod] of wanted) {
       if (held.has(key)) continue;
@@ -79,8 +96,17 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
       metadata: {
         ...metadata,
         creationTimestamp: null,
-        annotations: { ...metadata.annotations, [configMirror]: hashOf(pod), [configHash]: hashOf(pod), [configSource]: pod.metadata.annotations?.[configSource] ?? "file" },
-        ...(node?.metadata.uid && { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: node.metadata.uid, controller: true }] }),
+        annotations: {
+          ...metadata.annotations,
+          [configMirror]: hashOf(pod),
+          [configHash]: hashOf(pod),
+          [configSource]: pod.metadata.annotations?.[configSource] ?? "file",
+        },
+        ...(node?.metadata.uid && {
+          ownerReferences: [
+            { apiVersion: "v1", kind: "Node", name: nodeName, uid: node.metadata.uid, controller: true },
+          ],
+        }),
       },
       status: {},
     };

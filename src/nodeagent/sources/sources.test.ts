@@ -15,8 +15,10 @@ import { urlSource } from "./url-source.ts";
 import { wantedPods } from "./wanted-pods.ts";
 
 const dialect = dialects.orch;
-const manifest = (name = "web", image = "busybox:1"): string => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: c, image: "${image}"}\n`;
-const read = (text: string, origin = "/m/web.yaml"): Pod[] => readManifest(text, { dialect, nodeName: "n1", origin });
+const manifest = (name = "web", image = "busybox:1"): string =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: c, image: "${image}"}\n`;
+const read = (text: string, origin = "/m/web.yaml"): Pod[] =>
+  readManifest(text, { dialect, nodeName: "n1", origin });
 
 test("a manifest makes a pod of this node, with defaults and an identity of its own", () => {
   const [pod] = read(manifest());
@@ -25,8 +27,14 @@ test("a manifest makes a pod of this node, with defaults and an identity of its 
   assert.equal(pod?.spec.nodeName, "n1");
   assert.match(pod?.metadata.uid ?? "", /^[0-9a-f]{32}$/);
   assert.equal(pod?.metadata.annotations?.[dialect.names.annotations.configHash], pod?.metadata.uid);
-  assert.deepEqual([pod?.spec.restartPolicy, pod?.spec.dnsPolicy, pod?.spec.terminationGracePeriodSeconds], ["Always", "ClusterFirst", 30]);
-  assert.deepEqual([pod?.spec.containers?.[0]?.imagePullPolicy, pod?.spec.containers?.[0]?.terminationMessagePath], ["IfNotPresent", "/dev/termination-log"]);
+  assert.deepEqual(
+    [pod?.spec.restartPolicy, pod?.spec.dnsPolicy, pod?.spec.terminationGracePeriodSeconds],
+    ["Always", "ClusterFirst", 30],
+  );
+  assert.deepEqual(
+    [pod?.spec.containers?.[0]?.imagePullPolicy, pod?.spec.containers?.[0]?.terminationMessagePath],
+    ["IfNotPresent", "/dev/termination-log"],
+  );
   assert.deepEqual(pod?.spec.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
 });
 
@@ -40,12 +48,20 @@ test("the same text is the same pod; another text or place is another", () => {
 test("a manifest may hold several pods, as documents, as a list, in JSON", () => {
   const namesOf = (text: string) => read(text).map(({ metadata }) => metadata.name);
   assert.deepEqual(namesOf(`${manifest("a")}---\n${manifest("b")}`), ["a-n1", "b-n1"]);
-  assert.deepEqual(namesOf(JSON.stringify({ apiVersion: "v1", kind: "PodList", items: [{ metadata: { name: "x" }, spec: { containers: [{ name: "c", image: "i" }] } }] })), [
-    "x-n1",
-  ]);
+  assert.deepEqual(
+    namesOf(
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "PodList",
+        items: [{ metadata: { name: "x" }, spec: { containers: [{ name: "c", image: "i" }] } }],
+      }),
+    ),
+    ["x-n1"],
+  );
 });
 
-test("a volume of no kind is an empty folder", () => assert.deepEqual(read(withSpec("volumes: [{name: v}]"))[0]?.spec.volumes, [{ name: "v", emptyDir: {} }]));
+test("a volume of no kind is an empty folder", () =>
+  assert.deepEqual(read(withSpec("volumes: [{name: v}]"))[0]?.spec.volumes, [{ name: "v", emptyDir: {} }]));
 
 const withSpec = (line: string): string => manifest().replace("spec:", `spec:\n  ${line}`);
 const referring = [
@@ -55,18 +71,40 @@ const referring = [
   "volumes: [{name: v, secret: {secretName: s}}]",
   "volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]",
 ];
-for (const line of referring) test(`a static pod may refer to what the API server has: ${line}`, () => assert.equal(read(withSpec(line)).length, 1));
+for (const line of referring)
+  test(`a static pod may refer to what the API server has: ${line}`, () =>
+    assert.equal(read(withSpec(line)).length, 1));
 
 const refused: [name: string, text: string, message: RegExp][] = [
   ["no YAML", "a: b: c", /web\.yaml/],
   ["another kind", "kind: Service\n", /expected a Pod or a PodList, found Service/],
   ["no kind", "a: 1\n", /found no kind/],
   ["an unknown field", manifest().replace("spec:", "spec:\n  containerz: []"), /containerz/],
-  ["no containers", "kind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n", /spec\.containers: Required value/],
-  ["a container without an image", "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n", /has no image/],
-  ["two containers of one name", 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n', /used twice/],
-  ["a token of no service account", withSpec("volumes: [{name: t, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"), /"t": a token needs spec\.serviceAccountName/],
-  ["a mount of nothing", manifest().replace("image:", "volumeMounts: [{name: nope, mountPath: /x}], image:"), /volumeMounts\[0\]\.name: Not found: "nope"/],
+  [
+    "no containers",
+    "kind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n",
+    /spec\.containers: Required value/,
+  ],
+  [
+    "a container without an image",
+    "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n",
+    /has no image/,
+  ],
+  [
+    "two containers of one name",
+    'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n',
+    /used twice/,
+  ],
+  [
+    "a token of no service account",
+    withSpec("volumes: [{name: t, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"),
+    /"t": a token needs spec\.serviceAccountName/,
+  ],
+  [
+    "a mount of nothing",
+    manifest().replace("image:", "volumeMounts: [{name: nope, mountPath: /x}], image:"),
+    /volumeMounts\[0\]\.name: Not found: "nope"/,
+  ],
   ["a bad name", manifest("Web_1"), /metadata\.name/],
 ];
 for (const [name, text, message] of refused)
@@ -107,7 +145,8 @@ test("a pod carries where it came from, and when it was first seen", async () =>
     dialect,
     clock,
     sources: ["api"],
-    onWanted: ({ metadata }) => void seen.push(metadata.annotations?.[configSource], metadata.annotations?.[configSeen]),
+    onWanted: ({ metadata }) =>
+      void seen.push(metadata.annotations?.[configSource], metadata.annotations?.[configSeen]),
     onUnwanted: () => undefined,
   });
   wanted.put("api", samplePod({}, { resourceVersion: "1" }));
@@ -123,14 +162,24 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
   let heard = (): void => undefined;
   const problems: string[] = [];
   const until = async (names: string[]): Promise<void> => {
-    while (JSON.stringify(told.at(-1)) !== JSON.stringify(names)) await new Promise<void>((resolve) => (heard = resolve));
+    while (JSON.stringify(told.at(-1)) !== JSON.stringify(names))
+      await new Promise<void>((resolve) => (heard = resolve));
   };
   const onPods = (pods: readonly Pod[]): void => {
     told.push(pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers?.[0]?.image}`));
     heard();
   };
   const following = fileSource(
-    { dialect, nodeName: "n1", path: folder, periodMilliseconds: 50, clock: systemClock, log: silentLog, onPods, onProblem: (message) => void problems.push(message) },
+    {
+      dialect,
+      nodeName: "n1",
+      path: folder,
+      periodMilliseconds: 50,
+      clock: systemClock,
+      log: silentLog,
+      onPods,
+      onProblem: (message) => void problems.push(message),
+    },
     stop.signal,
   );
   try {

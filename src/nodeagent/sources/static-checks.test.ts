@@ -6,11 +6,34 @@ import { staticProblems } from "./static-checks.ts";
 const c = { name: "c", image: "i" };
 const having = (container: object): object => ({ containers: [{ ...c, ...container }] });
 const cases: [name: string, spec: object, problems: string[]][] = [
-  ["nothing special", { volumes: [{ name: "v", emptyDir: {} }], containers: [{ ...c, ports: [{ containerPort: 80 }], volumeMounts: [{ name: "v", mountPath: "/v" }] }] }, []],
-  ["an unknown restart policy", { restartPolicy: "Sometimes" }, ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"']],
-  ["less than no time", { terminationGracePeriodSeconds: -1 }, ["spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0"]],
-  ["no time to live", { activeDeadlineSeconds: 0 }, ["spec.activeDeadlineSeconds: Invalid value: 0: must be greater than or equal to 1"]],
-  ["ephemeral containers", { ephemeralContainers: [c] }, ["spec.ephemeralContainers: Forbidden: cannot be set on create"]],
+  [
+    "nothing special",
+    {
+      volumes: [{ name: "v", emptyDir: {} }],
+      containers: [{ ...c, ports: [{ containerPort: 80 }], volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+    },
+    [],
+  ],
+  [
+    "an unknown restart policy",
+    { restartPolicy: "Sometimes" },
+    ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
+  ],
+  [
+    "less than no time",
+    { terminationGracePeriodSeconds: -1 },
+    ["spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0"],
+  ],
+  [
+    "no time to live",
+    { activeDeadlineSeconds: 0 },
+    ["spec.activeDeadlineSeconds: Invalid value: 0: must be greater than or equal to 1"],
+  ],
+  [
+    "ephemeral containers",
+    { ephemeralContainers: [c] },
+    ["spec.ephemeralContainers: Forbidden: cannot be set on create"],
+  ],
   [
     "two volumes of a name",
     {
@@ -21,9 +44,21 @@ const cases: [name: string, spec: object, problems: string[]][] = [
     },
     ['spec.volumes[1].name: Duplicate value: "v"'],
   ],
-  ["a volume of two kinds", { volumes: [{ name: "v", emptyDir: {}, hostPath: { path: "/" } }] }, ["spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"]],
-  ["a volume of no kind", { volumes: [{ name: "v" }] }, ["spec.volumes[0]: Required value: must specify a volume type"]],
-  ["a mount of nothing", having({ volumeMounts: [{ name: "nope", mountPath: "/x" }] }), ['spec.containers[0].volumeMounts[0].name: Not found: "nope"']],
+  [
+    "a volume of two kinds",
+    { volumes: [{ name: "v", emptyDir: {}, hostPath: { path: "/" } }] },
+    ["spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"],
+  ],
+  [
+    "a volume of no kind",
+    { volumes: [{ name: "v" }] },
+    ["spec.volumes[0]: Required value: must specify a volume type"],
+  ],
+  [
+    "a mount of nothing",
+    having({ volumeMounts: [{ name: "nope", mountPath: "/x" }] }),
+    ['spec.containers[0].volumeMounts[0].name: Not found: "nope"'],
+  ],
   [
     "two mounts in a place",
     {
@@ -40,19 +75,30 @@ const cases: [name: string, spec: object, problems: string[]][] = [
   [
     "a port that there is not",
     having({ ports: [{ containerPort: 70_000 }] }),
-    ["spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive"],
+    [
+      "spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
+    ],
   ],
   [
     "a probe that asks twice",
     having({ livenessProbe: { exec: { command: ["true"] }, tcpSocket: { port: 1 } } }),
     ["spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type"],
   ],
-  ["a hook that does nothing", having({ lifecycle: { preStop: {} } }), ["spec.containers[0].lifecycle.preStop: Required value: must specify a handler type"]],
+  [
+    "a hook that does nothing",
+    having({ lifecycle: { preStop: {} } }),
+    ["spec.containers[0].lifecycle.preStop: Required value: must specify a handler type"],
+  ],
   [
     "more than may be had",
     having({ resources: { requests: { cpu: "2" }, limits: { cpu: "1500m" } } }),
-    ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1500m'],
+    [
+      'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1500m',
+    ],
   ],
-  ["an init container's troubles", { initContainers: [{ ...c, name: "i", imagePullPolicy: "Now" }] }, ['spec.initContainers[0].imagePullPolicy: Unsupported value: "Now": supported values: "Always", "IfNotPresent", "Never"']], // prettier-ignore
+  // prettier-ignore
+  ["an init container's troubles", { initContainers: [{ ...c, name: "i", imagePullPolicy: "Now" }] }, ['spec.initContainers[0].imagePullPolicy: Unsupported value: "Now": supported values: "Always", "IfNotPresent", "Never"']],
 ];
-for (const [name, spec, problems] of cases) test(`a static pod with ${name}`, () => assert.deepEqual(staticProblems(samplePod({ containers: [c], ...spec })), problems));
+for (const [name, spec, problems] of cases)
+  test(`a static pod with ${name}`, () =>
+    assert.deepEqual(staticProblems(samplePod({ containers: [c], ...spec })), problems));

@@ -3,7 +3,13 @@ import { createHash } from "node:crypto";
 import { type Container, Pod as PodKind, type Pod } from "#api";
 import { fieldErrorText } from "#base";
 import type { Dialect } from "#dialect";
-import { applyDefaults, dns1123SubdomainProblems, fromJsonValue, parseYamlDocuments, validate } from "#schema";
+import {
+  applyDefaults,
+  dns1123SubdomainProblems,
+  fromJsonValue,
+  parseYamlDocuments,
+  validate,
+} from "#schema";
 import { parseImageName } from "../images/image-name.ts";
 import { containersOf, everyContainerOf, initContainersOf } from "../pod.ts";
 import { staticProblems } from "./static-checks.ts";
@@ -33,8 +39,11 @@ export function readManifest(text: string, options: ManifestOptions): Pod[] {
   return documents.flatMap((document) => {
     const { kind, items } = document as { kind?: string; items?: unknown[] };
     if (kind === "Pod") return [staticPod(document, options)];
-    if ((kind === "PodList" || kind === "List") && Array.isArray(items)) return items.map((item) => staticPod({ apiVersion: "v1", kind: "Pod", ...(item as object) }, options));
-    throw new ManifestError(`${options.origin}: expected a Pod or a PodList, found ${kind === undefined ? "no kind" : kind}`);
+    if ((kind === "PodList" || kind === "List") && Array.isArray(items))
+      return items.map((item) => staticPod({ apiVersion: "v1", kind: "Pod", ...(item as object) }, options));
+    throw new ManifestError(
+      `${options.origin}: expected a Pod or a PodList, found ${kind === undefined ? "no kind" : kind}`,
+    );
   });
 }
 
@@ -67,8 +76,13 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
   };
   pod.status = { phase: "Pending" };
   completeDefaults(pod);
-  const problems = [...new Set([...validate(PodKind, pod).map(fieldErrorText), ...ownProblems(pod), ...staticProblems(pod)])];
-  if (problems.length > 0) throw new ManifestError(`${origin}: pod ${JSON.stringify(pod.metadata.name)} is invalid: ${problems.join(", ")}`);
+  const problems = [
+    ...new Set([...validate(PodKind, pod).map(fieldErrorText), ...ownProblems(pod), ...staticProblems(pod)]),
+  ];
+  if (problems.length > 0)
+    throw new ManifestError(
+      `${origin}: pod ${JSON.stringify(pod.metadata.name)} is invalid: ${problems.join(", ")}`,
+    );
   return pod;
 }
 
@@ -76,9 +90,11 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
 export function completeDefaults(pod: Pod): void {
   for (const container of everyContainerOf(pod)) defaultContainer(container);
   if (pod.spec.hostNetwork) {
-    for (const { ports } of [...containersOf(pod), ...initContainersOf(pod)]) for (const port of ports ?? []) port.hostPort ||= port.containerPort;
+    for (const { ports } of [...containersOf(pod), ...initContainersOf(pod)])
+      for (const port of ports ?? []) port.hostPort ||= port.containerPort;
   }
-  for (const volume of pod.spec.volumes ?? []) if (Object.keys(volume).every((field) => field === "name")) volume.emptyDir = {};
+  for (const volume of pod.spec.volumes ?? [])
+    if (Object.keys(volume).every((field) => field === "name")) volume.emptyDir = {};
   pod.spec.enableServiceLinks ??= true;
   applyDefaults(PodKind, pod);
 }
@@ -104,15 +120,21 @@ function isMoving(image: string): boolean {
 
 /** What a pod that no server has looked at must be checked for. */
 function ownProblems(pod: Pod): string[] {
-  const problems = dns1123SubdomainProblems(pod.metadata.name ?? "").map((problem) => `metadata.name: ${problem}`);
+  const problems = dns1123SubdomainProblems(pod.metadata.name ?? "").map(
+    (problem) => `metadata.name: ${problem}`,
+  );
   if (containersOf(pod).length === 0) problems.push("spec.containers: Required value");
   const names = everyContainerOf(pod).map(({ name }) => name);
-  for (const [at, name] of names.entries()) if (names.indexOf(name) !== at) problems.push(`container name ${JSON.stringify(name)} is used twice`);
-  for (const { name, image } of everyContainerOf(pod)) if (!image) problems.push(`container ${JSON.stringify(name)} has no image`);
+  for (const [at, name] of names.entries())
+    if (names.indexOf(name) !== at) problems.push(`container name ${JSON.stringify(name)} is used twice`);
+  for (const { name, image } of everyContainerOf(pod))
+    if (!image) problems.push(`container ${JSON.stringify(name)} has no image`);
   const hasAccount = Boolean(pod.spec.serviceAccountName || pod.spec.serviceAccount);
   for (const { name, projected } of pod.spec.volumes ?? []) {
     if (!hasAccount && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))
-      problems.push(`volume ${JSON.stringify(name)}: a token needs spec.serviceAccountName, for no server fills it in`);
+      problems.push(
+        `volume ${JSON.stringify(name)}: a token needs spec.serviceAccountName, for no server fills it in`,
+      );
   }
   return problems;
 }

@@ -34,7 +34,10 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
     } catch (error) {
       // Once is worth a line, forever is not.
       if (!signal.aborted && failures++ < 3) {
-        options.log.error("pods cannot be read from the URL", { url: options.url, error: (error as Error).message });
+        options.log.error("pods cannot be read from the URL", {
+          url: options.url,
+          error: (error as Error).message,
+        });
         options.onProblem?.((error as Error).message);
       }
     }
@@ -45,20 +48,26 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
 function fetched(url: string, headers: UrlSourceOptions["headers"], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith("https:") ? requestHttps : requestHttp;
-    const sent = send(url, { headers: headers as Record<string, string | string[]>, timeout: timeoutMilliseconds, signal }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8");
-      answer.on("data", (part: string) => {
-        text += part;
-        if (text.length > longestBody) sent.destroy(new Error(`${url} sent more than ${longestBody} bytes`));
-      });
-      answer.on("end", () => {
-        if (answer.statusCode !== 200) reject(new Error(`${url}: ${answer.statusCode} ${answer.statusMessage ?? ""}`));
-        else if (text.trim() === "") reject(new Error(`zero-length data received from ${url}`));
-        else resolve(text);
-      });
-      answer.on("error", reject);
-    });
+    const sent = send(
+      url,
+      { headers: headers as Record<string, string | string[]>, timeout: timeoutMilliseconds, signal },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (part: string) => {
+          text += part;
+          if (text.length > longestBody)
+            sent.destroy(new Error(`${url} sent more than ${longestBody} bytes`));
+        });
+        answer.on("end", () => {
+          if (answer.statusCode !== 200)
+            reject(new Error(`${url}: ${answer.statusCode} ${answer.statusMessage ?? ""}`));
+          else if (text.trim() === "") reject(new Error(`zero-length data received from ${url}`));
+          else resolve(text);
+        });
+        answer.on("error", reject);
+      },
+    );
     sent.on("timeout", () => sent.destroy(new Error(`${url} did not answer`)));
     sent.on("error", reject);
     sent.end();

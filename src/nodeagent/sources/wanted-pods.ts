@@ -28,9 +28,18 @@ export interface WantedPodsOptions {
   readonly onReady?: () => void;
 }
 
-export function wantedPods({ dialect, clock, sources, onWanted, onUnwanted, onReady }: WantedPodsOptions): WantedPods {
+export function wantedPods({
+  dialect,
+  clock,
+  sources,
+  onWanted,
+  onUnwanted,
+  onReady,
+}: WantedPodsOptions): WantedPods {
   const { configSeen, configSource } = dialect.names.annotations;
-  const held = new Map<SourceName, Map<string, { readonly given: string; readonly seen: string }>>(sources.map((source) => [source, new Map()]));
+  const held = new Map<SourceName, Map<string, { readonly given: string; readonly seen: string }>>(
+    sources.map((source) => [source, new Map()]),
+  );
   const silent = new Set(sources);
   const mapOf = (source: SourceName) => held.get(source) ?? held.set(source, new Map()).get(source)!;
 
@@ -41,7 +50,13 @@ export function wantedPods({ dialect, clock, sources, onWanted, onUnwanted, onRe
     if (before?.given === given && given !== "") return;
     const seen = before?.seen ?? new Date(clock.now()).toISOString();
     own.set(uidOf(pod), { given, seen });
-    onWanted({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [configSeen]: seen, [configSource]: source } } });
+    onWanted({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations: { ...pod.metadata.annotations, [configSeen]: seen, [configSource]: source },
+      },
+    });
   };
   const drop = (source: SourceName, uid: string): void => {
     if (mapOf(source).delete(uid)) onUnwanted(uid);

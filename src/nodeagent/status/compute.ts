@@ -1,4 +1,5 @@
-// The status of a pod, computed from what it should be, what the runtime shows and what was said before. Pure.
+// The status of a pod, computed from what it should be, what the runtime shows and what was said before.
+// Pure.
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
@@ -17,7 +18,10 @@ export interface StatusFacts {
   /** What we said last, or what the API server holds. */
   readonly old: PodStatus;
   readonly trouble: ReadonlyMap<string, StartTrouble>;
-  readonly probes: { isStarted(containerId: string, hasProbe: boolean): boolean; isReady(containerId: string, hasProbe: boolean): boolean };
+  readonly probes: {
+    isStarted(containerId: string, hasProbe: boolean): boolean;
+    isReady(containerId: string, hasProbe: boolean): boolean;
+  };
   /** Nothing of the pod will be started again. */
   readonly over: boolean;
   readonly isStatic: boolean;
@@ -30,26 +34,53 @@ const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded"
 export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   const { old, observed, runtimeName, trouble } = facts;
   const base = { runtimeName, observed, trouble };
-  const inits = containerStatuses(pod, initContainersOf(pod), { ...base, old: old.initContainerStatuses ?? [], kind: "init" });
-  const ordinary = containerStatuses(pod, containersOf(pod), { ...base, old: old.containerStatuses ?? [], kind: "ordinary" });
-  const ephemeral = containerStatuses(pod, ephemeralContainersOf(pod), { ...base, old: old.ephemeralContainerStatuses ?? [], kind: "ephemeral" });
-  for (const status of [...inits, ...ordinary]) keepShort(status, Math.floor(mostSaid / (inits.length + ordinary.length)));
+  const inits = containerStatuses(pod, initContainersOf(pod), {
+    ...base,
+    old: old.initContainerStatuses ?? [],
+    kind: "init",
+  });
+  const ordinary = containerStatuses(pod, containersOf(pod), {
+    ...base,
+    old: old.containerStatuses ?? [],
+    kind: "ordinary",
+  });
+  const ephemeral = containerStatuses(pod, ephemeralContainersOf(pod), {
+    ...base,
+    old: old.ephemeralContainerStatuses ?? [],
+    kind: "ephemeral",
+  });
+  for (const status of [...inits, ...ordinary])
+    keepShort(status, Math.floor(mostSaid / (inits.length + ordinary.length)));
   for (const status of inits) status.ready = status.state.terminated?.exitCode === 0;
   for (const status of ordinary) readiness(pod, status, facts);
 
   let phase: string = phaseOf(pod, [...inits, ...ordinary], facts.over && !facts.isStatic);
-  if (!isTerminal(phase)) phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
+  if (!isTerminal(phase))
+    phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
   let reason = phase === old.phase ? old.reason || pod.status?.reason : undefined;
   let message = phase === old.phase ? old.message || pod.status?.message : undefined;
   if (facts.ended?.lasts) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
 
-  const disruption = facts.ended?.disruption && { type: "DisruptionTarget", status: "True", ...facts.ended.disruption };
-  const others = (pod.status?.conditions ?? []).filter(({ type }) => !isOwnCondition(type) && type !== disruption?.type);
+  const disruption = facts.ended?.disruption && {
+    type: "DisruptionTarget",
+    status: "True",
+    ...facts.ended.disruption,
+  };
+  const others = (pod.status?.conditions ?? []).filter(
+    ({ type }) => !isOwnCondition(type) && type !== disruption?.type,
+  );
   const all = containersReady(pod, ordinary, phase);
-  const own = [initialized(pod, inits, phase), ready(pod, all, others), all, { type: "PodScheduled", status: "True" }, ...(disruption ? [disruption] : [])];
+  const own = [
+    initialized(pod, inits, phase),
+    ready(pod, all, others),
+    all,
+    { type: "PodScheduled", status: "True" },
+    ...(disruption ? [disruption] : []),
+  ];
   // Whoever ends for the node's sake is as ready as its containers are until they have ended.
-  if (facts.ended && !facts.ended.lasts && !facts.over && !isTerminal(pod.status?.phase)) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
+  if (facts.ended && !facts.ended.lasts && !facts.over && !isTerminal(pod.status?.phase))
+    [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   const ips = addresses(pod, facts);
   return {
     phase,
@@ -74,7 +105,8 @@ function keepShort(status: ContainerStatus, bytes: number): void {
     const { terminated } = status[key];
     if (!terminated?.message || terminated.message.length * 3 <= bytes) continue;
     const text = Buffer.from(terminated.message);
-    if (text.length > bytes) status[key] = { terminated: { ...terminated, message: text.subarray(0, bytes).toString() } };
+    if (text.length > bytes)
+      status[key] = { terminated: { ...terminated, message: text.subarray(0, bytes).toString() } };
   }
 }
 
@@ -95,7 +127,9 @@ function addresses(pod: Pod, { observed, hostIps, old }: StatusFacts): readonly 
   const found = podIpsOf(observed);
   const isSix = (ip: string): boolean => ip.includes(":");
   const six = hostIps[0] !== undefined && isSix(hostIps[0]);
-  const ordered = [found.find((ip) => isSix(ip) === six), found.find((ip) => isSix(ip) !== six)].filter((ip) => ip !== undefined);
+  const ordered = [found.find((ip) => isSix(ip) === six), found.find((ip) => isSix(ip) !== six)].filter(
+    (ip) => ip !== undefined,
+  );
   // A sandbox that is down has no address any more, but the pod's record keeps the one it had.
   return ordered.length > 0 ? ordered : (old.podIPs ?? []).map(({ ip }) => ip ?? "");
 }
@@ -103,13 +137,20 @@ function addresses(pod: Pod, { observed, hostIps, old }: StatusFacts): readonly 
 /** A condition with the time of its last change. */
 function stamped(found: Found, old: readonly PodCondition[], now: number): PodCondition {
   const before = old.find(({ type }) => type === found.type);
-  const lastTransitionTime = before && before.status === found.status && before.lastTransitionTime ? before.lastTransitionTime : timeOfMillis(now);
+  const lastTransitionTime =
+    before && before.status === found.status && before.lastTransitionTime
+      ? before.lastTransitionTime
+      : timeOfMillis(now);
   return { ...found, lastProbeTime: null, lastTransitionTime };
 }
 
 /** The status of a pod that may run here but cannot be started now. */
-export function blockedStatus(status: PodStatus, { reason, message }: { readonly reason: string; readonly message: string }): PodStatus {
-  const blocked = (of: ContainerStatus): ContainerStatus => (of.state.waiting ? { ...of, state: { waiting: { ...of.state.waiting, reason: "Blocked" } } } : of);
+export function blockedStatus(
+  status: PodStatus,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): PodStatus {
+  const blocked = (of: ContainerStatus): ContainerStatus =>
+    of.state.waiting ? { ...of, state: { waiting: { ...of.state.waiting, reason: "Blocked" } } } : of;
   return {
     ...status,
     ...(!isTerminal(status.phase) && { phase: "Pending" }),
@@ -121,13 +162,23 @@ export function blockedStatus(status: PodStatus, { reason, message }: { readonly
 }
 
 /**
- * The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal one.
- * `begun` says whether its init containers were done when the end began: one that ended well because it was told to was not.
+ * The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal
+ * one. `begun` says whether its init containers were done when the end began: one that ended well because it
+ * was told to was not.
  */
-export function terminatedStatus(pod: Pod, status: PodStatus, isStatic: boolean, begun = hasInitialized(pod, status)): PodStatus {
-  const lost = (of: ContainerStatus): ContainerStatus => (of.state.terminated ? of : { ...of, state: lostAtTermination });
+export function terminatedStatus(
+  pod: Pod,
+  status: PodStatus,
+  isStatic: boolean,
+  begun = hasInitialized(pod, status),
+): PodStatus {
+  const lost = (of: ContainerStatus): ContainerStatus =>
+    of.state.terminated ? of : { ...of, state: lostAtTermination };
   const inits = status.initContainerStatuses ?? [];
-  const tried = Math.max(inits.length > 0 ? 1 : 0, inits.findLastIndex(({ state, lastState }) => !state.waiting || lastState.terminated) + 1);
+  const tried = Math.max(
+    inits.length > 0 ? 1 : 0,
+    inits.findLastIndex(({ state, lastState }) => !state.waiting || lastState.terminated) + 1,
+  );
   return {
     ...status,
     ...(!isStatic && !isTerminal(status.phase) && { phase: "Failed" }),
@@ -138,16 +189,27 @@ export function terminatedStatus(pod: Pod, status: PodStatus, isStatic: boolean,
 
 export function hasInitialized(pod: Pod, status: PodStatus): boolean {
   if (initContainersOf(pod).length === 0) return true;
-  if ((status.containerStatuses ?? []).some(({ state, lastState }) => lastState.terminated || !state.waiting)) return true;
+  if ((status.containerStatuses ?? []).some(({ state, lastState }) => lastState.terminated || !state.waiting))
+    return true;
   const last = status.initContainerStatuses?.at(-1);
   return last?.state.terminated?.exitCode === 0 || last?.lastState.terminated?.exitCode === 0;
 }
 
 /** What the API server is told: a pod whose containers may still run is not yet called over. */
-export function publishable(status: PodStatus, published: PodStatus, mayRun: boolean, now: number): PodStatus {
+export function publishable(
+  status: PodStatus,
+  published: PodStatus,
+  mayRun: boolean,
+  now: number,
+): PodStatus {
   if (mayRun && isTerminal(status.phase) && !isTerminal(published.phase)) {
     const { reason: _, message: __, ...rest } = status;
-    return { ...rest, phase: published.phase ?? "Pending", ...(published.reason && { reason: published.reason }), ...(published.message && { message: published.message }) };
+    return {
+      ...rest,
+      phase: published.phase ?? "Pending",
+      ...(published.reason && { reason: published.reason }),
+      ...(published.message && { message: published.message }),
+    };
   }
   if (!isTerminal(status.phase)) return status;
   // Over and ready at once would mislead those who send it work.

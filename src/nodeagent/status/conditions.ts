@@ -2,24 +2,33 @@
 import type { ContainerStatus, Pod, PodCondition } from "#api";
 import { containersOf, initContainersOf } from "../pod.ts";
 
-export type Found = Pick<PodCondition, "type" | "status"> & { readonly reason?: string; readonly message?: string };
+export type Found = Pick<PodCondition, "type" | "status"> & {
+  readonly reason?: string;
+  readonly message?: string;
+};
 
 const owned = new Set(["PodScheduled", "Ready", "Initialized", "ContainersReady"]);
 export const isOwnCondition = (type: string): boolean => owned.has(type);
 
 export function initialized(pod: Pod, statuses: readonly ContainerStatus[], phase: string): Found {
   const { unknown, unready } = sortedOut(initContainersOf(pod), statuses);
-  if (phase === "Succeeded" && unknown.length === 0) return { type: "Initialized", status: "True", reason: "PodCompleted" };
+  if (phase === "Succeeded" && unknown.length === 0)
+    return { type: "Initialized", status: "True", reason: "PodCompleted" };
   const message = told(unknown, unready, "incomplete");
-  return message ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message } : { type: "Initialized", status: "True" };
+  return message
+    ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message }
+    : { type: "Initialized", status: "True" };
 }
 
 export function containersReady(pod: Pod, statuses: readonly ContainerStatus[], phase: string): Found {
   const { unknown, unready } = sortedOut(containersOf(pod), statuses);
-  if (phase === "Succeeded" && unknown.length === 0) return { type: "ContainersReady", status: "False", reason: "PodCompleted" };
+  if (phase === "Succeeded" && unknown.length === 0)
+    return { type: "ContainersReady", status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type: "ContainersReady", status: "False", reason: "PodFailed" };
   const message = told(unknown, unready, "unready");
-  return message ? { type: "ContainersReady", status: "False", reason: "ContainersNotReady", message } : { type: "ContainersReady", status: "True" };
+  return message
+    ? { type: "ContainersReady", status: "False", reason: "ContainersNotReady", message }
+    : { type: "ContainersReady", status: "True" };
 }
 
 /** Ready when the containers are and every readiness gate that others set is open. */
@@ -27,13 +36,25 @@ export function ready(pod: Pod, containers: Found, others: readonly PodCondition
   if (containers.status !== "True") return { ...containers, type: "Ready" };
   const closed = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = others.find(({ type }) => type === conditionType);
-    if (!condition) return [`corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`];
-    return condition.status === "True" ? [] : [`the status of pod readiness gate ${JSON.stringify(conditionType)} is not "True", but ${condition.status}`];
+    if (!condition)
+      return [
+        `corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`,
+      ];
+    return condition.status === "True"
+      ? []
+      : [
+          `the status of pod readiness gate ${JSON.stringify(conditionType)} is not "True", but ${condition.status}`,
+        ];
   });
-  return closed.length > 0 ? { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: closed.join(", ") } : { type: "Ready", status: "True" };
+  return closed.length > 0
+    ? { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: closed.join(", ") }
+    : { type: "Ready", status: "True" };
 }
 
-function sortedOut(containers: readonly { readonly name: string }[], statuses: readonly ContainerStatus[]): { readonly unknown: string[]; readonly unready: string[] } {
+function sortedOut(
+  containers: readonly { readonly name: string }[],
+  statuses: readonly ContainerStatus[],
+): { readonly unknown: string[]; readonly unready: string[] } {
   const unknown: string[] = [];
   const unready: string[] = [];
   for (const { name } of containers) {

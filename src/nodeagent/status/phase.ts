@@ -6,7 +6,8 @@ export type Phase = "Pending" | "Running" | "Succeeded" | "Failed";
 
 /** `over` tells that nothing of the pod will be started again, whatever its policy. */
 export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[], over: boolean): Phase {
-  const statusOf = (name: string): ContainerStatus | undefined => statuses.find((status) => status.name === name);
+  const statusOf = (name: string): ContainerStatus | undefined =>
+    statuses.find((status) => status.name === name);
   const policy = pod.spec.restartPolicy ?? "Always";
   let uninitialized = 0;
   for (const { name } of initContainersOf(pod)) {

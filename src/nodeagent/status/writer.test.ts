@@ -24,7 +24,12 @@ function setUp(answer: (patch: { status: PodStatus }) => Promise<void> = async (
   };
   const complained: string[] = [];
   const log = { ...silentLog, error: (message: string) => void complained.push(message) };
-  const writer = statusWriter({ client: { of: () => resource } as unknown as ApiClient, clock, log, signal: new AbortController().signal });
+  const writer = statusWriter({
+    client: { of: () => resource } as unknown as ApiClient,
+    clock,
+    log,
+    signal: new AbortController().signal,
+  });
   return { clock, sent, deleted, complained, writer };
 }
 const pod = samplePod({}, {}, { phase: "Pending" });
@@ -77,7 +82,9 @@ test("a server that is away is tried again until it answers", async () => {
   assert.equal(writer.published(pod).phase, "Running");
 });
 
-const otherUid = { causes: [{ reason: "FieldValueInvalid", message: "field is immutable", field: "metadata.uid" }] };
+const otherUid = {
+  causes: [{ reason: "FieldValueInvalid", message: "field is immutable", field: "metadata.uid" }],
+};
 for (const [name, error, complaints] of [
   ["a pod that is gone", new ApiError(404, "NotFound", "no"), 0],
   ["another pod of the same name", new ApiError(409, "Conflict", "no"), 0],
@@ -118,10 +125,24 @@ test("what somebody else changed is written again, when it is seen in a later ob
   await settled();
   sent.length = 0;
   const changed = { phase: "Running", conditions: [own, { ...foreign, status: "False" }] };
-  for (const seen of [at("1", { phase: "Pending" }), at("10", changed), at("11", changed), at("12", { ...changed, phase: "Failed" })]) writer.restore(seen);
+  for (const seen of [
+    at("1", { phase: "Pending" }),
+    at("10", changed),
+    at("11", changed),
+    at("12", { ...changed, phase: "Failed" }),
+  ])
+    writer.restore(seen);
   await settled();
   assert.deepEqual(sent, []);
-  writer.restore(at("13", { phase: "Pending", message: "m", conditions: [{ ...own, status: "False", reason: "r" }, foreign] }));
+  writer.restore(
+    at("13", {
+      phase: "Pending",
+      message: "m",
+      conditions: [{ ...own, status: "False", reason: "r" }, foreign],
+    }),
+  );
   await settled();
-  assert.deepEqual(sent, [{ phase: "Running", message: null, conditions: [{ reason: null, ...own }] }] as never);
+  assert.deepEqual(sent, [
+    { phase: "Running", message: null, conditions: [{ reason: null, ...own }] },
+  ] as never);
 });

@@ -1,4 +1,5 @@
-// Tells the API server how pods are: only what changed, the newest for each pod, one request per pod at a time.
+// Tells the API server how pods are: only what changed, the newest for each pod, one request per pod at a
+// time.
 import { Pod as PodKind, type Pod, type PodCondition, type PodStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
@@ -49,12 +50,17 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
   const lineOf = (pod: Pod): Line => {
     const uid = uidOf(pod);
     let line = lines.get(uid);
-    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, version: "", wantedAt: 0, running: undefined }));
+    if (!line)
+      lines.set(
+        uid,
+        (line = { pod, wanted: undefined, written: undefined, version: "", wantedAt: 0, running: undefined }),
+      );
     line.pod = pod;
     return line;
   };
   /** What the server holds: what we wrote last, unless the object was read later. */
-  const heldOf = ({ pod, written, version }: Line): PodStatus => (written && !isLater(pod, version) ? written : (pod.status ?? {}));
+  const heldOf = ({ pod, written, version }: Line): PodStatus =>
+    written && !isLater(pod, version) ? written : (pod.status ?? {});
 
   async function run(line: Line): Promise<void> {
     for (let failures = 0; line.wanted && !signal.aborted;) {
@@ -62,7 +68,10 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       const patch = statusPatch(line.pod, heldOf(line), status);
       try {
         if (patch) {
-          const { metadata } = await pods.patch(nameOf(line.pod), "strategic", patch, { namespace: namespaceOf(line.pod), subresource: "status" });
+          const { metadata } = await pods.patch(nameOf(line.pod), "strategic", patch, {
+            namespace: namespaceOf(line.pod),
+            subresource: "status",
+          });
           line.version = metadata.resourceVersion ?? "";
           onWritten?.(clock.now() - line.wantedAt);
         }
@@ -110,7 +119,10 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       const line = lines.get(uidOf(pod));
       if (!line?.written || line.running || !isLater(pod, line.version) || isFinished(pod)) return;
       // What others tell in conditions of their own stays theirs.
-      write(pod, { ...line.written, conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)) });
+      write(pod, {
+        ...line.written,
+        conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)),
+      });
     },
     remove: async (pod) => {
       const line = lines.get(uidOf(pod));
@@ -127,13 +139,31 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
 
 /** Whether the pod is gone; another of the same name may be there, and has a uid of its own. */
 const isGone = (error: unknown): boolean =>
-  error instanceof ApiError && (error.code === 404 || error.code === 409 || (error.code === 422 && error.details?.causes?.some(({ field }) => field === "metadata.uid") === true));
+  error instanceof ApiError &&
+  (error.code === 404 ||
+    error.code === 409 ||
+    (error.code === 422 && error.details?.causes?.some(({ field }) => field === "metadata.uid") === true));
 
-const isLater = (pod: Pod, version: string): boolean => version !== "" && Number(pod.metadata.resourceVersion) > Number(version);
+const isLater = (pod: Pod, version: string): boolean =>
+  version !== "" && Number(pod.metadata.resourceVersion) > Number(version);
 
-const own = ["phase", "message", "reason", "hostIP", "podIP", "startTime", "initContainerStatuses", "containerStatuses", "qosClass", "ephemeralContainerStatuses"] as const;
+const own = [
+  "phase",
+  "message",
+  "reason",
+  "hostIP",
+  "podIP",
+  "startTime",
+  "initContainerStatuses",
+  "containerStatuses",
+  "qosClass",
+  "ephemeralContainerStatuses",
+] as const;
 
-/** What turns one status into another as a strategic merge patch; undefined when nothing does. Guarded by the pod's uid. */
+/**
+ * What turns one status into another as a strategic merge patch; undefined when nothing does. Guarded by the
+ * pod's uid.
+ */
 export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
   const changes: Record<string, unknown> = {};
   for (const key of own) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
@@ -142,13 +172,20 @@ export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | 
     changes["podIPs"] = [...(to.podIPs ?? []), ...gone.map(({ ip }) => ({ ip, $patch: "delete" }))];
     changes["$setElementOrder/podIPs"] = to.podIPs ?? [];
   }
-  const conditions = (to.conditions ?? []).filter((condition) => !isSame(conditionOf(from, condition.type), condition));
-  if (conditions.length > 0) changes["conditions"] = conditions.map((condition) => ({ ...missing(conditionOf(from, condition.type), condition), ...condition }));
+  const conditions = (to.conditions ?? []).filter(
+    (condition) => !isSame(conditionOf(from, condition.type), condition),
+  );
+  if (conditions.length > 0)
+    changes["conditions"] = conditions.map((condition) => ({
+      ...missing(conditionOf(from, condition.type), condition),
+      ...condition,
+    }));
   if (Object.keys(changes).length === 0) return undefined;
   return { metadata: { uid: uidOf(pod) }, status: changes };
 }
 
-const conditionOf = (status: PodStatus, type: string): PodCondition | undefined => status.conditions?.find((condition) => condition.type === type);
+const conditionOf = (status: PodStatus, type: string): PodCondition | undefined =>
+  status.conditions?.find((condition) => condition.type === type);
 /** Merged by key, a reason or message that is gone must be said to be gone. */
 const missing = (from: PodCondition | undefined, to: PodCondition): object => ({
   ...(from?.reason && !to.reason && { reason: null }),
@@ -159,9 +196,20 @@ const isSame = (a: unknown, b: unknown): boolean => isEqual(a ?? null, b ?? null
 /** Whether two values say the same as JSON, whatever the order of their keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
-  if (Array.isArray(a)) return a.length === (b as unknown[]).length && a.every((item, at) => isEqual(item, (b as unknown[])[at]));
+  if (
+    typeof a !== "object" ||
+    typeof b !== "object" ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false;
+  if (Array.isArray(a))
+    return a.length === (b as unknown[]).length && a.every((item, at) => isEqual(item, (b as unknown[])[at]));
   const [one, other] = [a, b] as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
   const isSaid = (of: Readonly<Record<string, unknown>>, key: string): boolean => of[key] !== undefined;
-  return Object.keys(one).every((key) => isEqual(one[key], other[key])) && Object.keys(other).every((key) => isSaid(one, key) || !isSaid(other, key));
+  return (
+    Object.keys(one).every((key) => isEqual(one[key], other[key])) &&
+    Object.keys(other).every((key) => isSaid(one, key) || !isSaid(other, key))
+  );
 }

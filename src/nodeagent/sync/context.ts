@@ -12,7 +12,14 @@ import type { BackOff } from "../plan/back-off.ts";
 import type { DnsConfig } from "../plan/dns.ts";
 import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";
-import type { EventRecorder, NodeFacts, PodCgroups, PodTally, PodVolumes, ReferencedObjects } from "../seams.ts";
+import type {
+  EventRecorder,
+  NodeFacts,
+  PodCgroups,
+  PodTally,
+  PodVolumes,
+  ReferencedObjects,
+} from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
 import type { Gate } from "./gate.ts";
 import type { PodFiles } from "./pod-files.ts";
@@ -50,7 +57,10 @@ export interface SyncContext {
   readonly hooks: Hooks;
   readonly restarts: BackOff;
   readonly files: PodFiles;
-  /** What costs the machine most goes through these: sandboxes that are made, and sandboxes that are taken down. */
+  /**
+   * What costs the machine most goes through these: sandboxes that are made, and sandboxes that are taken
+   * down.
+   */
   readonly making: Gate;
   readonly unmaking: Gate;
   readonly settings: SyncSettings;
@@ -68,7 +78,10 @@ export interface PodMemory {
   readonly trouble: Map<string, StartTrouble>;
   /** Containers whose preStop hook was run. */
   readonly told: Set<string>;
-  /** Sandboxes that were to be stopped while nobody knows whether all of them was: the runtime may call one down that still has its address. */
+  /**
+   * Sandboxes that were to be stopped while nobody knows whether all of them was: the runtime may call one
+   * down that still has its address.
+   */
   readonly halfStopped: Set<string>;
 }
 

@@ -5,7 +5,9 @@ import { samplePod } from "../pod.fixture.ts";
 import { ConfigTrouble, environment } from "./environment.ts";
 
 const maps: Readonly<Record<string, object>> = { cm: { data: { a: "1", "not a name": "2" } }, empty: {} };
-const secrets: Readonly<Record<string, object>> = { sec: { data: { s: Buffer.from("hidden").toString("base64") } } };
+const secrets: Readonly<Record<string, object>> = {
+  sec: { data: { s: Buffer.from("hidden").toString("base64") } },
+};
 const skipped: string[] = [];
 const of = async (container: object): Promise<Record<string, string>> => {
   skipped.length = 0;
@@ -49,13 +51,37 @@ const cases: [name: string, container: object, variables: Record<string, string>
     },
     { A: "2", ...service },
   ],
-  ["all of a config map, with a prefix", { envFrom: [{ prefix: "P_", configMapRef: { name: "cm" } }] }, { P_a: "1", ...service }],
+  [
+    "all of a config map, with a prefix",
+    { envFrom: [{ prefix: "P_", configMapRef: { name: "cm" } }] },
+    { P_a: "1", ...service },
+  ],
   ["all of a secret", { envFrom: [{ secretRef: { name: "sec" } }] }, { s: "hidden", ...service }],
-  ["own values before those of a map", { envFrom: [{ configMapRef: { name: "cm" } }], env: [{ name: "a", value: "mine" }] }, { a: "mine", ...service }],
-  ["a key of a config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "a" } } }] }, { A: "1", ...service }],
-  ["a key of a secret", { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "sec", key: "s" } } }] }, { A: "hidden", ...service }],
-  ["an optional key that is missing", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a", optional: true } } }] }, service],
-  ["an optional map that is missing", { envFrom: [{ configMapRef: { name: "none", optional: true } }] }, service],
+  [
+    "own values before those of a map",
+    { envFrom: [{ configMapRef: { name: "cm" } }], env: [{ name: "a", value: "mine" }] },
+    { a: "mine", ...service },
+  ],
+  [
+    "a key of a config map",
+    { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "a" } } }] },
+    { A: "1", ...service },
+  ],
+  [
+    "a key of a secret",
+    { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "sec", key: "s" } } }] },
+    { A: "hidden", ...service },
+  ],
+  [
+    "an optional key that is missing",
+    { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a", optional: true } } }] },
+    service,
+  ],
+  [
+    "an optional map that is missing",
+    { envFrom: [{ configMapRef: { name: "none", optional: true } }] },
+    service,
+  ],
   ["a map without data", { envFrom: [{ configMapRef: { name: "empty" } }] }, service],
   [
     "the pod's own fields",
@@ -67,22 +93,49 @@ const cases: [name: string, container: object, variables: Record<string, string>
     },
     { A: "10.0.0.1", B: "n1", ...service },
   ],
-  ["a limit that the node sets", { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }] }, { A: "4", ...service }],
+  [
+    "a limit that the node sets",
+    { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }] },
+    { A: "4", ...service },
+  ],
 ];
-for (const [name, container, variables] of cases) test(`an environment has ${name}`, async () => assert.deepEqual(await of(container), variables));
+for (const [name, container, variables] of cases)
+  test(`an environment has ${name}`, async () => assert.deepEqual(await of(container), variables));
 
 test("keys that are no names are told, not set", async () => {
   await of({ envFrom: [{ configMapRef: { name: "cm" } }] });
-  assert.deepEqual(skipped, ["Keys [not a name] from the EnvFrom configMap n/cm were skipped since they are considered invalid environment variable names."]);
+  assert.deepEqual(skipped, [
+    "Keys [not a name] from the EnvFrom configMap n/cm were skipped since they are considered invalid environment variable names.",
+  ]);
 });
 
 const troubles: [name: string, container: object, message: string][] = [
-  ["a config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a" } } }] }, 'configmap "none" not found'],
-  ["a key of a config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "z" } } }] }, "couldn't find key z in ConfigMap n/cm"],
-  ["a secret", { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "none", key: "a" } } }] }, 'secret "none" not found'],
-  ["a key of a secret", { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "sec", key: "z" } } }] }, "couldn't find key z in Secret n/sec"],
+  [
+    "a config map",
+    { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a" } } }] },
+    'configmap "none" not found',
+  ],
+  [
+    "a key of a config map",
+    { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "z" } } }] },
+    "couldn't find key z in ConfigMap n/cm",
+  ],
+  [
+    "a secret",
+    { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "none", key: "a" } } }] },
+    'secret "none" not found',
+  ],
+  [
+    "a key of a secret",
+    { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "sec", key: "z" } } }] },
+    "couldn't find key z in Secret n/sec",
+  ],
   ["a whole secret", { envFrom: [{ secretRef: { name: "none" } }] }, 'secret "none" not found'],
 ];
 for (const [name, container, message] of troubles) {
-  test(`${name} that is missing is told`, () => assert.rejects(of(container), (error: Error) => error instanceof ConfigTrouble && error.message === message));
+  test(`${name} that is missing is told`, () =>
+    assert.rejects(
+      of(container),
+      (error: Error) => error instanceof ConfigTrouble && error.message === message,
+    ));
 }

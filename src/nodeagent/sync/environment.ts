@@ -1,4 +1,5 @@
-// A container's environment: from whole config maps and secrets, then its own list, then the services of the namespace.
+// A container's environment: from whole config maps and secrets, then its own list, then the services of the
+// namespace.
 import type { Container, EnvVar, Pod } from "#api";
 import { environmentNameProblems } from "#schema";
 import { expand } from "../plan/expand.ts";
@@ -20,13 +21,19 @@ export interface EnvironmentFacts {
   readonly onSkipped?: (message: string) => void;
 }
 
-export async function environment(pod: Pod, container: Container, facts: EnvironmentFacts): Promise<Map<string, string>> {
+export async function environment(
+  pod: Pod,
+  container: Container,
+  facts: EnvironmentFacts,
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const source of container.envFrom ?? []) await addAll(found, pod, source, facts);
   const services = new Map(facts.services);
   const addresses: PodAddresses = { hostIps: facts.node.hostIps(), podIps: facts.podIps };
   for (const variable of container.env ?? []) {
-    const value = variable.valueFrom ? await fromSource(variable, pod, container, addresses, facts) : expand(variable.value ?? "", (name) => found.get(name) ?? services.get(name));
+    const value = variable.valueFrom
+      ? await fromSource(variable, pod, container, addresses, facts)
+      : expand(variable.value ?? "", (name) => found.get(name) ?? services.get(name));
     if (value !== undefined) found.set(variable.name, value);
   }
   for (const [name, value] of services) if (!found.has(name)) found.set(name, value);
@@ -35,7 +42,12 @@ export async function environment(pod: Pod, container: Container, facts: Environ
 
 type EnvFrom = NonNullable<Container["envFrom"]>[number];
 
-async function addAll(found: Map<string, string>, pod: Pod, source: EnvFrom, { objects, onSkipped }: EnvironmentFacts): Promise<void> {
+async function addAll(
+  found: Map<string, string>,
+  pod: Pod,
+  source: EnvFrom,
+  { objects, onSkipped }: EnvironmentFacts,
+): Promise<void> {
   const namespace = namespaceOf(pod);
   const reference = source.configMapRef ?? source.secretRef;
   if (!reference) return;
@@ -55,27 +67,44 @@ async function addAll(found: Map<string, string>, pod: Pod, source: EnvFrom, { o
   }
   if (skipped.length === 0) return;
   const where = `${isSecret ? "secret" : "configMap"} ${namespace}/${name}`;
-  onSkipped?.(`Keys [${skipped.toSorted().join(", ")}] from the EnvFrom ${where} were skipped since they are considered invalid environment variable names.`);
+  onSkipped?.(
+    `Keys [${skipped.toSorted().join(", ")}] from the EnvFrom ${where} were skipped since they are considered invalid environment variable names.`,
+  );
 }
 
 /** The value, or undefined where an optional source is missing. */
-async function fromSource({ valueFrom }: EnvVar, pod: Pod, container: Container, addresses: PodAddresses, { objects, node }: EnvironmentFacts): Promise<string | undefined> {
+async function fromSource(
+  { valueFrom }: EnvVar,
+  pod: Pod,
+  container: Container,
+  addresses: PodAddresses,
+  { objects, node }: EnvironmentFacts,
+): Promise<string | undefined> {
   const namespace = namespaceOf(pod);
   if (valueFrom?.fieldRef) return configured(() => podField(pod, valueFrom.fieldRef!.fieldPath, addresses));
-  if (valueFrom?.resourceFieldRef) return configured(() => resourceField(pod, valueFrom.resourceFieldRef!, container, node.allocatable()));
+  if (valueFrom?.resourceFieldRef)
+    return configured(() => resourceField(pod, valueFrom.resourceFieldRef!, container, node.allocatable()));
   if (valueFrom?.configMapKeyRef) {
     const { name = "", key, optional } = valueFrom.configMapKeyRef;
     const object = await objects.configMap(namespace, name);
     const value = object?.data?.[key];
     if (value !== undefined || optional) return value;
-    throw new ConfigTrouble(object ? `couldn't find key ${key} in ConfigMap ${namespace}/${name}` : `configmap ${JSON.stringify(name)} not found`);
+    throw new ConfigTrouble(
+      object
+        ? `couldn't find key ${key} in ConfigMap ${namespace}/${name}`
+        : `configmap ${JSON.stringify(name)} not found`,
+    );
   }
   if (valueFrom?.secretKeyRef) {
     const { name = "", key, optional } = valueFrom.secretKeyRef;
     const object = await objects.secret(namespace, name);
     const value = decoded(object?.data)?.[key];
     if (value !== undefined || optional) return value;
-    throw new ConfigTrouble(object ? `couldn't find key ${key} in Secret ${namespace}/${name}` : `secret ${JSON.stringify(name)} not found`);
+    throw new ConfigTrouble(
+      object
+        ? `couldn't find key ${key} in Secret ${namespace}/${name}`
+        : `secret ${JSON.stringify(name)} not found`,
+    );
   }
   return undefined;
 }
@@ -89,9 +118,16 @@ function configured(value: () => string): string {
 }
 
 /** Secret values are bytes; in an environment they are text. */
-function decoded(data: Readonly<Record<string, unknown>> | null | undefined): Record<string, string> | undefined {
+function decoded(
+  data: Readonly<Record<string, unknown>> | null | undefined,
+): Record<string, string> | undefined {
   if (!data) return undefined;
   return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, typeof value === "string" ? Buffer.from(value, "base64").toString() : Buffer.from((value ?? []) as Uint8Array).toString()]),
+    Object.entries(data).map(([key, value]) => [
+      key,
+      typeof value === "string"
+        ? Buffer.from(value, "base64").toString()
+        : Buffer.from((value ?? []) as Uint8Array).toString(),
+    ]),
   );
 }

@@ -1,5 +1,6 @@
-// Lets only so many through at a time: on a busy machine twenty pods that start one after the other are all there as soon as twenty that
-// start together, and the first of them much sooner. Whoever takes very long is not waited for, so that one that hangs holds up nobody.
+// Lets only so many through at a time: on a busy machine twenty pods that start one after the other are all
+// there as soon as twenty that start together, and the first of them much sooner. Whoever takes very long is
+// not waited for, so that one that hangs holds up nobody.
 import type { Clock } from "#base";
 
 export interface GateOptions {

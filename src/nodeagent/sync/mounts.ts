@@ -15,42 +15,86 @@ export interface MountFacts {
   readonly hostsText: string;
 }
 
-const propagations: Readonly<Record<string, number>> = { HostToContainer: mountPropagation.hostToContainer, Bidirectional: mountPropagation.bidirectional };
+const propagations: Readonly<Record<string, number>> = {
+  HostToContainer: mountPropagation.hostToContainer,
+  Bidirectional: mountPropagation.bidirectional,
+};
 
-export async function containerMounts(context: SyncContext, pod: Pod, container: Container, facts: MountFacts, signal: AbortSignal): Promise<Mount[]> {
+export async function containerMounts(
+  context: SyncContext,
+  pod: Pod,
+  container: Container,
+  facts: MountFacts,
+  signal: AbortSignal,
+): Promise<Mount[]> {
   const mounts: Mount[] = [];
   for (const [index, wanted] of (container.volumeMounts ?? []).entries()) {
     const volume = facts.volumes.get(wanted.name);
-    if (!volume) throw new ConfigTrouble(`cannot find volume ${JSON.stringify(wanted.name)} to mount into container ${JSON.stringify(container.name)}`);
+    if (!volume)
+      throw new ConfigTrouble(
+        `cannot find volume ${JSON.stringify(wanted.name)} to mount into container ${JSON.stringify(container.name)}`,
+      );
     const readOnly = wanted.readOnly === true || volume.readOnly === true;
-    const path = wanted.subPathExpr ? expanded(wanted.subPathExpr, facts.environment) : (wanted.subPath ?? "");
+    const path = wanted.subPathExpr
+      ? expanded(wanted.subPathExpr, facts.environment)
+      : (wanted.subPath ?? "");
     if (path !== "") refuseUnsafe(path);
     const hostPath =
-      path === "" ? volume.hostPath : await context.volumes.subPath(pod, volume, { container: container.name, index, volumeName: wanted.name, path, readOnly }, signal);
+      path === ""
+        ? volume.hostPath
+        : await context.volumes.subPath(
+            pod,
+            volume,
+            { container: container.name, index, volumeName: wanted.name, path, readOnly },
+            signal,
+          );
     mounts.push({
-      containerPath: posix.isAbsolute(wanted.mountPath) ? wanted.mountPath : posix.join("/", wanted.mountPath),
+      containerPath: posix.isAbsolute(wanted.mountPath)
+        ? wanted.mountPath
+        : posix.join("/", wanted.mountPath),
       hostPath,
       ...(readOnly && { readonly: true }),
       ...(volume.selinuxRelabel && context.settings.selinux && { selinuxRelabel: true }),
       propagation: propagations[wanted.mountPropagation ?? ""] ?? mountPropagation.private,
     });
   }
-  const isTaken = (place: string): boolean => mounts.some(({ containerPath }) => posix.normalize(containerPath ?? "").replace(/\/$/, "") === place);
+  const isTaken = (place: string): boolean =>
+    mounts.some(({ containerPath }) => posix.normalize(containerPath ?? "").replace(/\/$/, "") === place);
   if (!isTaken("/etc/hosts") && (facts.podIps.length > 0 || isHostNetwork(pod))) {
-    mounts.push({ containerPath: "/etc/hosts", hostPath: await context.files.writeHosts(uidOf(pod), facts.hostsText), propagation: mountPropagation.private });
+    mounts.push({
+      containerPath: "/etc/hosts",
+      hostPath: await context.files.writeHosts(uidOf(pod), facts.hostsText),
+      propagation: mountPropagation.private,
+    });
   }
   const last = container.terminationMessagePath;
-  if (last) mounts.push({ containerPath: posix.resolve("/", last), hostPath: await context.files.messageFile(uidOf(pod), container.name), propagation: mountPropagation.private });
+  if (last)
+    mounts.push({
+      containerPath: posix.resolve("/", last),
+      hostPath: await context.files.messageFile(uidOf(pod), container.name),
+      propagation: mountPropagation.private,
+    });
   return mounts;
 }
 
 /** Devices of the node that a container is given as they are. */
-export function containerDevices(container: Container, volumes: ReadonlyMap<string, MountedVolume>): Device[] {
+export function containerDevices(
+  container: Container,
+  volumes: ReadonlyMap<string, MountedVolume>,
+): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
-    if (!posix.isAbsolute(devicePath)) throw new ConfigTrouble(`error DevicePath \`${devicePath}\` must be an absolute path`);
+    if (!posix.isAbsolute(devicePath))
+      throw new ConfigTrouble(`error DevicePath \`${devicePath}\` must be an absolute path`);
     const volume = volumes.get(name);
-    if (!volume?.isDevice) throw new ConfigTrouble(`cannot find volume ${JSON.stringify(name)} to pass into container ${JSON.stringify(container.name)}`);
-    return { containerPath: devicePath, hostPath: volume.hostPath, permissions: volume.readOnly ? "r" : "mrw" };
+    if (!volume?.isDevice)
+      throw new ConfigTrouble(
+        `cannot find volume ${JSON.stringify(name)} to pass into container ${JSON.stringify(container.name)}`,
+      );
+    return {
+      containerPath: devicePath,
+      hostPath: volume.hostPath,
+      permissions: volume.readOnly ? "r" : "mrw",
+    };
   });
 }
 
@@ -65,6 +109,8 @@ function expanded(text: string, environment: ReadonlyMap<string, string>): strin
 }
 
 function refuseUnsafe(path: string): void {
-  if (posix.isAbsolute(path)) throw new ConfigTrouble(`error SubPath \`${path}\` must not be an absolute path`);
-  if (path.split("/").includes("..")) throw new ConfigTrouble(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  if (posix.isAbsolute(path))
+    throw new ConfigTrouble(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split("/").includes(".."))
+    throw new ConfigTrouble(`unable to provision SubPath \`${path}\`: must not contain '..'`);
 }

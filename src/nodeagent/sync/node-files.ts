@@ -8,7 +8,9 @@ export const nodeHostsText = (): Promise<string> => readFile("/etc/hosts", "utf8
 /** What a resolver file says; nothing when it is not named or cannot be read. */
 export function hostDns(path: string): DnsConfig {
   try {
-    return path === "" ? { servers: [], searches: [], options: [] } : parseResolvConf(readFileSync(path, "utf8"));
+    return path === ""
+      ? { servers: [], searches: [], options: [] }
+      : parseResolvConf(readFileSync(path, "utf8"));
   } catch {
     return { servers: [], searches: [], options: [] };
   }

@@ -1,4 +1,5 @@
-// The folder of each pod on the node: its hosts file and the files in which containers leave their last words.
+// The folder of each pod on the node: its hosts file and the files in which containers leave their last
+// words.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,7 +35,8 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
     podsFolder,
     folderOf,
     prepare: async (podUid) => {
-      for (const name of ["volumes", "plugins"]) await mkdir(join(folderOf(podUid), name), { recursive: true, mode: 0o750 });
+      for (const name of ["volumes", "plugins"])
+        await mkdir(join(folderOf(podUid), name), { recursive: true, mode: 0o750 });
     },
     writeHosts: async (podUid, text) => {
       const path = join(folderOf(podUid), "etc-hosts");
@@ -59,7 +61,10 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
     },
     remove: async (podUid) => {
       const folder = folderOf(podUid);
-      const [mounted] = mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8").catch(() => ""), folder).filter((point) => point !== folder);
+      const [mounted] = mountPointsBelow(
+        await readFile("/proc/self/mountinfo", "utf8").catch(() => ""),
+        folder,
+      ).filter((point) => point !== folder);
       if (mounted !== undefined) throw new Error(`${mounted} is still mounted`);
       for (const name of ["containers", "plugins"]) await removeAll(join(folder, name));
       await unlink(join(folder, "etc-hosts")).catch(ignoreAbsent);
@@ -71,11 +76,15 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
     prepareLogs: async (folder) => void (await mkdir(folder, { recursive: true, mode: 0o755 })),
     lastLog: async (folder) => {
       const names = await readdir(folder).catch(() => []);
-      return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)));
+      return Math.max(
+        -1,
+        ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)),
+      );
     },
     removeLogs: (folder) => removeAll(folder),
     removeLogsOf: async (podUid) => {
-      for (const name of await readdir(logsFolder).catch(() => [])) if (name.endsWith(`_${podUid}`)) await removeAll(join(logsFolder, name));
+      for (const name of await readdir(logsFolder).catch(() => []))
+        if (name.endsWith(`_${podUid}`)) await removeAll(join(logsFolder, name));
     },
   };
 }

@@ -27,7 +27,9 @@ export interface StartFacts {
   readonly secrets: readonly Secret[];
 }
 
-export type StartOutcome = { readonly started: true; readonly containerId: string } | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
+export type StartOutcome =
+  | { readonly started: true; readonly containerId: string }
+  | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
 
 /** How soon the runtime would have been looked at anyhow. */
 const lookMilliseconds = 1000;
@@ -41,7 +43,8 @@ export async function startContainer(
   signal: AbortSignal,
 ): Promise<StartOutcome> {
   const { runtime, events } = context;
-  const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events.event(referenceTo(pod, container.name), type, reason, message);
+  const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+    events.event(referenceTo(pod, container.name), type, reason, message);
   const type = containerType(pod, container);
   const failed = (reason: string, message: string): StartOutcome & { readonly started: false } => {
     context.tally?.started(type, reason);
@@ -55,25 +58,44 @@ export async function startContainer(
   if (!image.present) {
     context.tally?.started(type, image.reason);
     tell("Warning", "Failed", `Error: ${image.reason}`);
-    return { started: false, reason: image.reason, message: image.message, ...(image.againMilliseconds !== undefined && { againMilliseconds: image.againMilliseconds }) };
+    return {
+      started: false,
+      reason: image.reason,
+      message: image.message,
+      ...(image.againMilliseconds !== undefined && { againMilliseconds: image.againMilliseconds }),
+    };
   }
 
   const unstarted = unstartedOf(facts.observed, container);
-  const restartCount = unstarted?.marks.restartCount ?? (await nextAttempt(context, pod, container, facts.observed));
+  const restartCount =
+    unstarted?.marks.restartCount ?? (await nextAttempt(context, pod, container, facts.observed));
   const user = imageUserOf(image.image);
-  const target = "targetContainerName" in container && container.targetContainerName ? latest(facts.observed, container.targetContainerName) : undefined;
+  const target =
+    "targetContainerName" in container && container.targetContainerName
+      ? latest(facts.observed, container.targetContainerName)
+      : undefined;
   let config;
   try {
     if ("targetContainerName" in container && container.targetContainerName && !target)
-      throw new ConfigTrouble(`unable to find target container ${JSON.stringify(container.targetContainerName)}`);
+      throw new ConfigTrouble(
+        `unable to find target container ${JSON.stringify(container.targetContainerName)}`,
+      );
     const root = rootProblem(pod, container, user);
     if (root !== undefined) throw new ConfigTrouble(root);
     const variables = await environment(pod, container, {
       objects: context.objects,
       node: context.node,
       podIps: isHostNetwork(pod) ? context.node.hostIps() : facts.podIps,
-      services: servicesEnvironment(servicesFor(namespaceOf(pod), pod.spec.enableServiceLinks !== false, context.services(), context.dialect.data.apiService)),
-      onSkipped: (message) => events.event(referenceTo(pod), "Warning", "InvalidEnvironmentVariableNames", message),
+      services: servicesEnvironment(
+        servicesFor(
+          namespaceOf(pod),
+          pod.spec.enableServiceLinks !== false,
+          context.services(),
+          context.dialect.data.apiService,
+        ),
+      ),
+      onSkipped: (message) =>
+        events.event(referenceTo(pod), "Warning", "InvalidEnvironmentVariableNames", message),
     });
     const hostsText = hostsFile(pod, {
       product: context.dialect.wire.apiTitle,
@@ -81,7 +103,13 @@ export async function startContainer(
       podIps: facts.podIps,
       nodeFile: isHostNetwork(pod) ? await nodeHostsText() : "",
     });
-    const mounts = await containerMounts(context, pod, container, { volumes: facts.volumes, environment: variables, podIps: facts.podIps, hostsText }, signal);
+    const mounts = await containerMounts(
+      context,
+      pod,
+      container,
+      { volumes: facts.volumes, environment: variables, podIps: facts.podIps, hostsText },
+      signal,
+    );
     config = containerConfig(pod, container, {
       dialect: context.dialect,
       imageId: image.image.id,
@@ -131,29 +159,55 @@ export async function startContainer(
       tell("Warning", "FailedPostStartHook", "PostStartHook failed");
       const ended = { id: containerId, name: container.name, state: "running" as const };
       const graceSeconds = graceFor(pod, container, "FailedPostStartHook");
-      await stopContainer(context, pod, facts.podIps, { container: ended, graceSeconds, message: "FailedPostStartHook" }, memory, signal);
+      await stopContainer(
+        context,
+        pod,
+        facts.podIps,
+        { container: ended, graceSeconds, message: "FailedPostStartHook" },
+        memory,
+        signal,
+      );
       // It has ended by our own doing, which nobody tells us: it is looked at again as if somebody had.
-      return { started: false, reason: "PostStartHookError", message: wordsOf(error), againMilliseconds: lookMilliseconds };
+      return {
+        started: false,
+        reason: "PostStartHookError",
+        message: wordsOf(error),
+        againMilliseconds: lookMilliseconds,
+      };
     }
   }
   return { started: true, containerId };
 }
 
 const containerType = (pod: Pod, container: Container | EphemeralContainer): ContainerType =>
-  "targetContainerName" in container || pod.spec.ephemeralContainers?.some(({ name }) => name === container.name)
+  "targetContainerName" in container ||
+  pod.spec.ephemeralContainers?.some(({ name }) => name === container.name)
     ? "ephemeral_container"
     : initContainersOf(pod).some(({ name }) => name === container.name)
       ? "init_container"
       : "container";
 
-/** One that was made and never began, because nobody heard that it was made or could have it started: another takes its place, and its number. */
+/**
+ * One that was made and never began, because nobody heard that it was made or could have it started: another
+ * takes its place, and its number.
+ */
 function unstartedOf(observed: ObservedPod, { name }: Container): ObservedContainer | undefined {
   const last = latest(observed, name);
   return last?.state === "created" ? last : undefined;
 }
 
 /** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
-async function nextAttempt({ settings, files }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {
+async function nextAttempt(
+  { settings, files }: SyncContext,
+  pod: Pod,
+  container: Container,
+  observed: ObservedPod,
+): Promise<number> {
   const last = latest(observed, container.name);
-  return 1 + (last ? last.marks.restartCount : await files.lastLog(join(logFolderOf(pod, settings.logFolder), container.name)));
+  return (
+    1 +
+    (last
+      ? last.marks.restartCount
+      : await files.lastLog(join(logFolderOf(pod, settings.logFolder), container.name)))
+  );
 }

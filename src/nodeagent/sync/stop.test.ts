@@ -5,13 +5,22 @@ import { type Harness, on } from "../harness.fixture.ts";
 
 const hook = { lifecycle: { preStop: { exec: { command: ["sleep", "3"] } } } };
 const failing = (own?: number): object => ({
-  livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1, ...(own !== undefined && { terminationGracePeriodSeconds: own }) },
+  livenessProbe: {
+    exec: { command: ["false"] },
+    periodSeconds: 1,
+    failureThreshold: 1,
+    ...(own !== undefined && { terminationGracePeriodSeconds: own }),
+  },
 });
 const podOf = (container: object, spec: object): object => ({
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name: "a" },
-  spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }], ...spec },
+  spec: {
+    restartPolicy: "Never",
+    containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }],
+    ...spec,
+  },
 });
 const remove =
   (seconds: number) =>
@@ -22,19 +31,79 @@ const wait = (): void => undefined;
 
 /** What the container's hook and its end were called with: "hook, stop 5". */
 const ends: [name: string, container: object, spec: object, act: (h: Harness) => void, calls: string][] = [
-  ["a deleted pod gives its containers the time of the deletion", {}, { terminationGracePeriodSeconds: 20 }, remove(7), "stop 7"],
+  [
+    "a deleted pod gives its containers the time of the deletion",
+    {},
+    { terminationGracePeriodSeconds: 20 },
+    remove(7),
+    "stop 7",
+  ],
   ["one second is the least", {}, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
-  ["without any time there is none for a hook", hook, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
+  [
+    "without any time there is none for a hook",
+    hook,
+    { terminationGracePeriodSeconds: 20 },
+    remove(0),
+    "stop 1",
+  ],
   ["nor where the pod itself has none", hook, { terminationGracePeriodSeconds: 0 }, evict, "stop 1"],
-  ["what a hook takes is not taken from a container whose pod ends", hook, { terminationGracePeriodSeconds: 20 }, remove(7), "hook, stop 7"],
-  ["a hook that takes too long is not waited for", hook, { terminationGracePeriodSeconds: 20 }, remove(2), "hook, stop 2"],
+  [
+    "what a hook takes is not taken from a container whose pod ends",
+    hook,
+    { terminationGracePeriodSeconds: 20 },
+    remove(7),
+    "hook, stop 7",
+  ],
+  [
+    "a hook that takes too long is not waited for",
+    hook,
+    { terminationGracePeriodSeconds: 20 },
+    remove(2),
+    "hook, stop 2",
+  ],
   ["an evicted pod has its own time", {}, { terminationGracePeriodSeconds: 9 }, evict, "stop 9"],
-  ["past its deadline a container has two seconds at least", {}, { terminationGracePeriodSeconds: 0, activeDeadlineSeconds: 2 }, wait, "stop 2"],
-  ["past its deadline a hook counts", hook, { terminationGracePeriodSeconds: 9, activeDeadlineSeconds: 2 }, wait, "hook, stop 6"],
-  ["a container that fails its probe has two seconds at least", failing(), { terminationGracePeriodSeconds: 1 }, wait, "stop 2"],
-  ["a probe's own time comes first", failing(4), { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "stop 4"],
-  ["what a hook takes is taken from a container that ends alone", { ...hook, ...failing(8) }, { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "hook, stop 5"],
-  ["a hook that used up the time leaves two seconds", { ...hook, ...failing(3) }, { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "hook, stop 2"],
+  [
+    "past its deadline a container has two seconds at least",
+    {},
+    { terminationGracePeriodSeconds: 0, activeDeadlineSeconds: 2 },
+    wait,
+    "stop 2",
+  ],
+  [
+    "past its deadline a hook counts",
+    hook,
+    { terminationGracePeriodSeconds: 9, activeDeadlineSeconds: 2 },
+    wait,
+    "hook, stop 6",
+  ],
+  [
+    "a container that fails its probe has two seconds at least",
+    failing(),
+    { terminationGracePeriodSeconds: 1 },
+    wait,
+    "stop 2",
+  ],
+  [
+    "a probe's own time comes first",
+    failing(4),
+    { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
+    wait,
+    "stop 4",
+  ],
+  [
+    "what a hook takes is taken from a container that ends alone",
+    { ...hook, ...failing(8) },
+    { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
+    wait,
+    "hook, stop 5",
+  ],
+  [
+    "a hook that used up the time leaves two seconds",
+    { ...hook, ...failing(3) },
+    { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
+    wait,
+    "hook, stop 2",
+  ],
   [
     "a container whose first hook failed has its last one run",
     { lifecycle: { ...hook.lifecycle, postStart: { exec: { command: ["sh", "-c", "exit 4"] } } } },
@@ -62,9 +131,24 @@ for (const [name, container, spec, act, calls] of ends) {
 }
 
 const evictions: [name: string, script: string, spec: object, phase: string][] = [
-  ["an evicted pod whose containers end well has succeeded, and nothing more is said", "trap 'exit 0' TERM; sleep 100000", {}, "Succeeded undefined"],
-  ["an evicted pod whose container ends badly has failed with the reason", "trap 'exit 3' TERM; sleep 100000", {}, "Failed Evicted"],
-  ["a pod past its deadline has failed, however its containers end", "trap 'exit 0' TERM; sleep 100000", { activeDeadlineSeconds: 1 }, "Failed DeadlineExceeded"],
+  [
+    "an evicted pod whose containers end well has succeeded, and nothing more is said",
+    "trap 'exit 0' TERM; sleep 100000",
+    {},
+    "Succeeded undefined",
+  ],
+  [
+    "an evicted pod whose container ends badly has failed with the reason",
+    "trap 'exit 3' TERM; sleep 100000",
+    {},
+    "Failed Evicted",
+  ],
+  [
+    "a pod past its deadline has failed, however its containers end",
+    "trap 'exit 0' TERM; sleep 100000",
+    { activeDeadlineSeconds: 1 },
+    "Failed DeadlineExceeded",
+  ],
 ];
 for (const [name, script, spec, told] of evictions) {
   test(name, async () => {
@@ -96,11 +180,19 @@ test("an evicted pod stays, and nothing of it is left in the runtime", async () 
 
 test("a pod that is still ending when its deadline passes has failed by it", async () => {
   await on({}, async (h) => {
-    h.run(podOf({ command: ["sh", "-c", "trap 'sleep 4; exit 0' TERM; sleep 100000"] }, { activeDeadlineSeconds: 3, terminationGracePeriodSeconds: 9 }));
+    h.run(
+      podOf(
+        { command: ["sh", "-c", "trap 'sleep 4; exit 0' TERM; sleep 100000"] },
+        { activeDeadlineSeconds: 3, terminationGracePeriodSeconds: 9 },
+      ),
+    );
     await h.pass(1);
     h.delete("uid-of-a", 9);
     await h.pass(10);
-    assert.deepEqual([h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason], ["Failed", "DeadlineExceeded"]);
+    assert.deepEqual(
+      [h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason],
+      ["Failed", "DeadlineExceeded"],
+    );
     assert.equal(h.reasons().filter((reason) => reason === "DeadlineExceeded").length, 1);
   });
 });
@@ -112,8 +204,12 @@ test("a pod that cannot be ended is told of, and ended as soon as it can be", as
     h.runtime.faults.fail("StopContainer", new GrpcError("UNKNOWN", "shim says no"));
     h.delete("uid-of-a", 1);
     await h.pass(1);
-    const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ type, message }) => `${type} ${message}`);
-    assert.deepEqual(told, [`Warning error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = Unknown desc = shim says no"`]);
+    const told = h.events
+      .filter(({ reason }) => reason === "FailedKillPod")
+      .map(({ type, message }) => `${type} ${message}`);
+    assert.deepEqual(told, [
+      `Warning error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = Unknown desc = shim says no"`,
+    ]);
     assert.deepEqual(h.deleted, []);
     await h.pass(5);
     assert.deepEqual(h.deleted, ["uid-of-a"]);
@@ -126,6 +222,8 @@ test("a finished pod whose sandbox does not end is told of", async () => {
     h.run(podOf({ command: ["sh", "-c", "exit 0"] }, {}));
     await h.pass(3);
     const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ message }) => message);
-    assert.deepEqual(told, [`error killing pod: failed to "KillPodSandbox" for "uid-of-a" with KillPodSandboxError: "rpc error: code = Unknown desc = no network"`]);
+    assert.deepEqual(told, [
+      `error killing pod: failed to "KillPodSandbox" for "uid-of-a" with KillPodSandboxError: "rpc error: code = Unknown desc = no network"`,
+    ]);
   });
 });

@@ -10,7 +10,9 @@ import type { PodMemory, SyncContext } from "./context.ts";
 import type { Passage } from "./gate.ts";
 
 export interface ContainerEnd {
-  readonly container: Pick<ObservedContainer, "id" | "name" | "state"> & { readonly marks?: ObservedContainer["marks"] };
+  readonly container: Pick<ObservedContainer, "id" | "name" | "state"> & {
+    readonly marks?: ObservedContainer["marks"];
+  };
   /** What the hook may take; what it leaves is for the container, unless the whole pod ends. */
   readonly graceSeconds: number;
   /** What the container has after its hook, when the whole pod ends. */
@@ -44,11 +46,20 @@ export async function stopContainer(
   const deadline = context.clock.now() + graceSeconds * 1000;
   const preStop = definition?.lifecycle?.preStop ?? container.marks?.preStop;
   if (!memory.told.has(container.id)) {
-    context.events.event(referenceTo(pod, container.name), "Normal", "Killing", message || `Stopping container ${container.name}`);
+    context.events.event(
+      referenceTo(pod, container.name),
+      "Normal",
+      "Killing",
+      message || `Stopping container ${container.name}`,
+    );
     if (preStop && graceSeconds > 0 && container.state === "running") {
       memory.told.add(container.id);
       const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIps)[0] ?? "";
-      const hook = context.hooks.run(preStop, { pod, container: definition ?? restored(container), containerId: container.id, podIp }, signal);
+      const hook = context.hooks.run(
+        preStop,
+        { pod, container: definition ?? restored(container), containerId: container.id, podIp },
+        signal,
+      );
       await withinGrace(context, pod, container.name, hook, graceSeconds, signal);
     }
     memory.told.add(container.id);
@@ -62,10 +73,21 @@ export async function stopContainer(
 }
 
 /** As much of a container's definition as its marks tell. */
-const restored = ({ name, marks }: ContainerEnd["container"]): Container => ({ name, resources: {}, ...(marks?.ports && { ports: marks.ports.map((port) => ({ ...port })) }) });
+const restored = ({ name, marks }: ContainerEnd["container"]): Container => ({
+  name,
+  resources: {},
+  ...(marks?.ports && { ports: marks.ports.map((port) => ({ ...port })) }),
+});
 
 /** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
-async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: Promise<void>, graceSeconds: number, signal: AbortSignal): Promise<void> {
+async function withinGrace(
+  context: SyncContext,
+  pod: Pod,
+  name: string,
+  hook: Promise<void>,
+  graceSeconds: number,
+  signal: AbortSignal,
+): Promise<void> {
   const over = new AbortController();
   const failed = hook.then(
     () => undefined,
@@ -76,7 +98,10 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
     },
   );
   try {
-    await Promise.race([failed, context.clock.sleep(graceSeconds * 1000, AbortSignal.any([signal, over.signal]))]);
+    await Promise.race([
+      failed,
+      context.clock.sleep(graceSeconds * 1000, AbortSignal.any([signal, over.signal])),
+    ]);
   } finally {
     over.abort(new Error("the hook has ended"));
     failed.catch(() => undefined);
@@ -84,22 +109,54 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
 }
 
 /** Ends all containers side by side, then the sandboxes, of a pod that goes on. */
-export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<void> {
+export async function stopPod(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  memory: PodMemory,
+  signal: AbortSignal,
+): Promise<void> {
   await stopContainers(context, pod, observed, undefined, memory, signal);
   await stopSandboxes(context, observed, memory, { signal });
 }
 
-/** Ends all containers side by side; `podSeconds` is what each has after its hook, if the end of the pod has set a time. */
-export async function stopContainers(context: SyncContext, pod: Pod, observed: ObservedPod, podSeconds: number | undefined, memory: PodMemory, signal: AbortSignal): Promise<void> {
-  const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
+/**
+ * Ends all containers side by side; `podSeconds` is what each has after its hook, if the end of the pod has
+ * set a time.
+ */
+export async function stopContainers(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  podSeconds: number | undefined,
+  memory: PodMemory,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = observed.containers.filter(
+    ({ state }) => state === "running" || state === "unknown" || state === "created",
+  );
   const graceSeconds = askedGraceOf(pod);
   const end = (container: ObservedContainer): Promise<void> =>
-    stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds, podSeconds, message: "" }, memory, signal);
-  await allEnded(running.map((container) => ({ step: "KillContainer", name: container.name, ended: end(container) })));
+    stopContainer(
+      context,
+      pod,
+      podIpsOf(observed),
+      { container, graceSeconds, podSeconds, message: "" },
+      memory,
+      signal,
+    );
+  await allEnded(
+    running.map((container) => ({ step: "KillContainer", name: container.name, ended: end(container) })),
+  );
 }
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
-export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, observed: ObservedPod, { halfStopped }: PodMemory, passage: Passage): Promise<ObservedPod> {
+export async function stopSandboxes(
+  { runtime, unmaking, view }: SyncContext,
+  observed: ObservedPod,
+  { halfStopped }: PodMemory,
+  passage: Passage,
+): Promise<ObservedPod> {
   const up = observed.sandboxes.filter(({ id, ready }) => ready || halfStopped.has(id));
   if (up.length === 0) return observed;
   const stop = async (id: string): Promise<void> => {
@@ -107,15 +164,30 @@ export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, ob
     await runtime.stopPodSandbox(id, passage.signal);
     halfStopped.delete(id);
   };
-  await allEnded(up.map(({ id }) => ({ step: "KillPodSandbox", name: observed.uid, ended: unmaking.pass(() => stop(id), passage) })));
+  await allEnded(
+    up.map(({ id }) => ({
+      step: "KillPodSandbox",
+      name: observed.uid,
+      ended: unmaking.pass(() => stop(id), passage),
+    })),
+  );
   return view.look(observed, { stopped: up }, passage.signal);
 }
 
-/** Ends and removes what is left of a pod in the runtime, its sandboxes last. Nobody waits for it: pods that still run down go first. */
-export async function removePod({ runtime, unmaking }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+/**
+ * Ends and removes what is left of a pod in the runtime, its sandboxes last. Nobody waits for it: pods that
+ * still run down go first.
+ */
+export async function removePod(
+  { runtime, unmaking }: SyncContext,
+  observed: ObservedPod,
+  signal: AbortSignal,
+): Promise<void> {
   await unmaking.pass(
     async () => {
-      await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => runtime.stopPodSandbox(id, signal)));
+      await allDone(
+        observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => runtime.stopPodSandbox(id, signal)),
+      );
       await allDone(observed.containers.map(({ id }) => runtime.removeContainer(id, signal)));
       await allDone(observed.sandboxes.map(({ id }) => runtime.removePodSandbox(id, signal)));
     },
@@ -135,7 +207,11 @@ async function allEnded(ends: readonly End[]): Promise<void> {
   const results = await Promise.allSettled(ends.map(({ ended }) => ended));
   const failures = results.flatMap((result, position) => {
     const { step, name } = ends[position]!;
-    return result.status === "rejected" ? [`failed to "${step}" for ${JSON.stringify(name)} with ${step}Error: ${JSON.stringify(fullWordsOf(result.reason))}`] : [];
+    return result.status === "rejected"
+      ? [
+          `failed to "${step}" for ${JSON.stringify(name)} with ${step}Error: ${JSON.stringify(fullWordsOf(result.reason))}`,
+        ]
+      : [];
   });
   if (failures.length > 0) throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
 }

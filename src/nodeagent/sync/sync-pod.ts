@@ -7,7 +7,16 @@ import { fullWordsOf } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
 import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
-import { containersOf, initContainersOf, isHostNetwork, longNameOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import {
+  containersOf,
+  initContainersOf,
+  isHostNetwork,
+  longNameOf,
+  nameOf,
+  namespaceOf,
+  referenceTo,
+  uidOf,
+} from "../pod.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import { startContainer } from "./start-container.ts";
 import { graceFor, stopContainer, stopPod } from "./stop.ts";
@@ -37,7 +46,13 @@ const formSeconds = (milliseconds: number): string => {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 };
 
-export async function syncPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<SyncOutcome> {
+export async function syncPod(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  memory: PodMemory,
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
   const pruned = await prune(context, observed, signal);
   const todo = plan(pod, observed, context.probes);
   if (isIdle(todo)) return { acted: false };
@@ -48,7 +63,12 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   }
 
   if (todo.newSandbox && observed.sandboxes.length > 0)
-    context.events.event(referenceTo(pod), "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
+    context.events.event(
+      referenceTo(pod),
+      "Normal",
+      "SandboxChanged",
+      "Pod sandbox changed, it will be killed and re-created.",
+    );
   if (todo.stopPod) {
     await stopPod(context, pod, observed, memory, signal);
     if (todo.newSandbox) await forgetInits(context, pod, observed, signal);
@@ -56,28 +76,44 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   } else {
     for (const { container, reason, message } of todo.stop) {
       const definition = containersOf(pod).find(({ name }) => name === container.name);
-      await stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds: graceFor(pod, definition, reason), message }, memory, signal);
+      await stopContainer(
+        context,
+        pod,
+        podIpsOf(observed),
+        { container, graceSeconds: graceFor(pod, definition, reason), message },
+        memory,
+        signal,
+      );
     }
   }
   const wanted = wantedOf(todo);
   if (!todo.newSandbox && wanted.length === 0) return { acted: true };
 
-  // Who waits is told by the ends that were known before: one that was stopped just now starts again at once, unless its predecessor failed, too.
+  // Who waits is told by the ends that were known before: one that was stopped just now starts again at once,
+  // unless its predecessor failed, too.
   const { due, againMilliseconds } = dueNow(context, pod, observed, wanted, memory);
-  if (!todo.newSandbox && due.length === 0) return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
+  if (!todo.newSandbox && due.length === 0)
+    return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
 
   // A container that was stopped just now is numbered by its end as the runtime tells it.
   const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
   await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
   const cgroupParent = await context.cgroups.ensure(pod).catch((error: Error) => {
-    context.events.event(referenceTo(pod), "Warning", "FailedCreatePodContainer", `unable to ensure pod container exists: ${error.message}`);
+    context.events.event(
+      referenceTo(pod),
+      "Warning",
+      "FailedCreatePodContainer",
+      `unable to ensure pod container exists: ${error.message}`,
+    );
     throw error;
   });
   const volumes = await context.volumes.mount(pod, signal);
   const secrets = await pullSecrets(context, pod);
   const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });
-  if (todo.newSandbox) for (const { reason, message } of dns.warnings) context.events.event(referenceTo(pod), "Warning", reason, message);
+  if (todo.newSandbox)
+    for (const { reason, message } of dns.warnings)
+      context.events.event(referenceTo(pod), "Warning", reason, message);
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
   const sandbox = made(context, pod, () =>
     sandboxConfig(pod, {
@@ -96,23 +132,62 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   if (todo.newSandbox) {
     ({ sandboxId, podIps } = await newSandbox(context, pod, sandbox, signal));
   }
-  const outcome = await startAll(context, pod, due, { observed: seen, sandboxId, sandbox, podIps, volumes, secrets }, memory, signal, todo.startInit);
+  const outcome = await startAll(
+    context,
+    pod,
+    due,
+    { observed: seen, sandboxId, sandbox, podIps, volumes, secrets },
+    memory,
+    signal,
+    todo.startInit,
+  );
   const waits = [againMilliseconds, outcome.againMilliseconds].filter((wait) => wait !== undefined);
-  const isSimple = !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
-  return { acted: true, started: outcome.started, simple: isSimple, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
+  const isSimple =
+    !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
+  return {
+    acted: true,
+    started: outcome.started,
+    simple: isSimple,
+    ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }),
+  };
 }
 
-/** Whether something more is to be begun in the pod as it is found after an action, and nothing is known that would keep it. */
-export function hasMore({ probes }: SyncContext, pod: Pod, observed: ObservedPod, { started }: SyncOutcome, { trouble }: PodMemory): boolean {
+/**
+ * Whether something more is to be begun in the pod as it is found after an action, and nothing is known that
+ * would keep it.
+ */
+export function hasMore(
+  { probes }: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  { started }: SyncOutcome,
+  { trouble }: PodMemory,
+): boolean {
   if (!started?.every(({ id }) => observed.containers.some((container) => container.id === id))) return false;
   const todo = plan(pod, observed, probes);
   return !todo.newSandbox && wantedOf(todo).some(({ name }) => !trouble.has(name));
 }
 
-const wantedOf = ({ startEphemeral, startInit, start }: Plan): Container[] => [...startEphemeral, ...(startInit ? [startInit] : []), ...start];
+const wantedOf = ({ startEphemeral, startInit, start }: Plan): Container[] => [
+  ...startEphemeral,
+  ...(startInit ? [startInit] : []),
+  ...start,
+];
 
-const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start, startEphemeral }: Plan): boolean =>
-  !stopping && !making && stop.length === 0 && !startInit && start.length === 0 && startEphemeral.length === 0;
+const isIdle = ({
+  stopPod: stopping,
+  newSandbox: making,
+  stop,
+  startInit,
+  start,
+  startEphemeral,
+}: Plan): boolean =>
+  !stopping &&
+  !making &&
+  stop.length === 0 &&
+  !startInit &&
+  start.length === 0 &&
+  startEphemeral.length === 0;
 
 const nameParts = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
 
@@ -125,7 +200,10 @@ async function newSandbox(
   try {
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
-    const sandboxId = await context.making.pass(() => context.runtime.runPodSandbox(config, handler, signal), { signal });
+    const sandboxId = await context.making.pass(
+      () => context.runtime.runPodSandbox(config, handler, signal),
+      { signal },
+    );
     const observed = await context.view.look(nameParts(pod), { sandboxes: [{ id: sandboxId }] }, signal);
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {
@@ -163,7 +241,10 @@ function dueNow(
     const last = observed.containers.find(({ name, state }) => name === container.name && state === "exited");
     if (!last) {
       // One that the runtime could not start, and does not call ended either, is tried at the ordinary pace.
-      const stuck = memory.trouble.get(container.name)?.reason === "RunContainerError" ? latest(observed, container.name) : undefined;
+      const stuck =
+        memory.trouble.get(container.name)?.reason === "RunContainerError"
+          ? latest(observed, container.name)
+          : undefined;
       const wait = stuck ? stuck.createdAt + retryMilliseconds - context.clock.now() : 0;
       if (wait > 0) {
         again = Math.min(again ?? Infinity, wait);
@@ -177,7 +258,12 @@ function dueNow(
     const wait = context.restarts.remaining(key, endedAt);
     if (wait > 0) {
       const message = `back-off ${formSeconds(context.restarts.delay(key))} restarting failed container=${container.name} pod=${longNameOf(pod)}`;
-      context.events.event(referenceTo(pod, container.name), "Warning", "BackOff", `Back-off restarting failed container ${container.name} in pod ${longNameOf(pod)}`);
+      context.events.event(
+        referenceTo(pod, container.name),
+        "Warning",
+        "BackOff",
+        `Back-off restarting failed container ${container.name} in pod ${longNameOf(pod)}`,
+      );
       memory.trouble.set(container.name, { reason: "CrashLoopBackOff", message });
       again = Math.min(again ?? Infinity, wait);
       continue;
@@ -208,7 +294,8 @@ async function startAll(
       continue;
     }
     memory.trouble.set(container.name, { reason: outcome.reason, message: outcome.message });
-    if (outcome.againMilliseconds !== undefined) again = Math.min(again ?? Infinity, outcome.againMilliseconds);
+    if (outcome.againMilliseconds !== undefined)
+      again = Math.min(again ?? Infinity, outcome.againMilliseconds);
     else troubled = true;
     if (container === init) break;
   }
@@ -220,27 +307,43 @@ async function startAll(
 const retryMilliseconds = 10_000;
 
 /**
- * Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. Sandboxes that broke go with
- * the last of their containers. What cannot be removed now is in nobody's way, least of all the pod's. Tells whether any went.
+ * Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask
+ * for. Sandboxes that broke go with the last of their containers. What cannot be removed now is in nobody's
+ * way, least of all the pod's. Tells whether any went.
  */
-async function prune({ runtime, clock, log, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<boolean> {
+async function prune(
+  { runtime, clock, log, settings: { dead } }: SyncContext,
+  observed: ObservedPod,
+  signal: AbortSignal,
+): Promise<boolean> {
   const surplus = surplusOfPod(observed, dead, clock.now());
-  const kept = new Set(observed.containers.filter((container) => !surplus.includes(container)).map(({ sandboxId }) => sandboxId));
+  const kept = new Set(
+    observed.containers.filter((container) => !surplus.includes(container)).map(({ sandboxId }) => sandboxId),
+  );
   const broken = observed.sandboxes.slice(1).filter(({ id, ready }) => !ready && !kept.has(id));
   try {
     for (const { id } of surplus) await runtime.removeContainer(id, signal);
     for (const { id } of broken) await runtime.removePodSandbox(id, signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.verbose(2, "what is left of earlier containers cannot be removed", { pod: `${observed.namespace}/${observed.name}`, error: (error as Error).message });
+    log.verbose(2, "what is left of earlier containers cannot be removed", {
+      pod: `${observed.namespace}/${observed.name}`,
+      error: (error as Error).message,
+    });
   }
   return surplus.length > 0 || broken.length > 0;
 }
 
 /** Init containers run anew in a new sandbox: what they did in the old one does not count. */
-async function forgetInits(context: SyncContext, pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+async function forgetInits(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  signal: AbortSignal,
+): Promise<void> {
   const names = new Set(initContainersOf(pod).map(({ name }) => name));
-  for (const { id, name } of observed.containers) if (names.has(name)) await context.runtime.removeContainer(id, signal);
+  for (const { id, name } of observed.containers)
+    if (names.has(name)) await context.runtime.removeContainer(id, signal);
 }
 
 async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
@@ -254,7 +357,10 @@ async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
         continue;
       }
     } catch (error) {
-      context.log.verbose(2, "pull secret could not be read", { secret: name, error: (error as Error).message });
+      context.log.verbose(2, "pull secret could not be read", {
+        secret: name,
+        error: (error as Error).message,
+      });
     }
     const message = `Unable to retrieve some image pull secrets (${name}); attempting to pull the image may not succeed.`;
     context.events.event(referenceTo(pod), "Warning", "FailedToRetrieveImagePullSecret", message);

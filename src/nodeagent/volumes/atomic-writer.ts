@@ -1,10 +1,24 @@
-// Files that change all at once: the data lives in a folder of its own, which one symbolic link names, and renaming that link is the change.
+// Files that change all at once: the data lives in a folder of its own, which one symbolic link names, and
+// renaming that link is the change.
 //
 //   volume/a            -> ..data/a
 //   volume/..data       -> ..2024_01_02_03_04_05.123
 //   volume/..2024_…123/a
 import { randomInt } from "node:crypto";
-import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 
 export interface FileContent {
@@ -19,8 +33,16 @@ export type Payload = ReadonlyMap<string, FileContent>;
 const dataLink = "..data";
 const freshLink = "..data_tmp";
 
-/** Brings a folder to hold just these files; gives whether anything changed. The group, where given, gets to read everything. */
-export async function writeAtomically(folder: string, payload: Payload, now: number, group?: number): Promise<boolean> {
+/**
+ * Brings a folder to hold just these files; gives whether anything changed. The group, where given, gets to
+ * read everything.
+ */
+export async function writeAtomically(
+  folder: string,
+  payload: Payload,
+  now: number,
+  group?: number,
+): Promise<boolean> {
   for (const path of payload.keys()) checkPath(path);
   const current = await readlink(join(folder, dataLink)).catch(() => undefined);
   if (current !== undefined && (await isUpToDate(join(folder, current), payload))) {
@@ -39,7 +61,8 @@ export async function writeAtomically(folder: string, payload: Payload, now: num
     throw error;
   }
   for (const name of await linkNames(folder, payload)) {
-    if (name.startsWith("..") && name !== dataLink && name !== fresh) await rm(join(folder, name), { recursive: true, force: true });
+    if (name.startsWith("..") && name !== dataLink && name !== fresh)
+      await rm(join(folder, name), { recursive: true, force: true });
   }
   return true;
 }
@@ -58,7 +81,9 @@ async function link(target: string, path: string): Promise<void> {
 function checkPath(path: string): void {
   const parts = path.split("/");
   if (path === "" || posix.isAbsolute(path) || parts.includes("..") || parts[0]!.startsWith(".."))
-    throw new Error(`invalid path: ${JSON.stringify(path)} must be relative and not begin with or contain '..'`);
+    throw new Error(
+      `invalid path: ${JSON.stringify(path)} must be relative and not begin with or contain '..'`,
+    );
 }
 
 async function freshFolder(folder: string, now: number): Promise<string> {
@@ -74,12 +99,19 @@ async function freshFolder(folder: string, now: number): Promise<string> {
   }
 }
 
-async function put(root: string, path: string, { bytes, mode, user }: FileContent, group: number | undefined): Promise<void> {
+async function put(
+  root: string,
+  path: string,
+  { bytes, mode, user }: FileContent,
+  group: number | undefined,
+): Promise<void> {
   const file = join(root, path);
   if (path.includes("/")) await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-  if (group !== undefined) for (let at = dirname(file); at !== root; at = dirname(at)) await giveFolder(at, group);
+  if (group !== undefined)
+    for (let at = dirname(file); at !== root; at = dirname(at)) await giveFolder(at, group);
   await writeFile(file, bytes, { mode });
-  if (user !== undefined || group !== undefined) await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
+  if (user !== undefined || group !== undefined)
+    await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
   // After the change of owner, which takes bits away; and because of the process's own mask.
   await chmod(file, group === undefined ? mode : mode | 0o440);
 }
@@ -105,15 +137,21 @@ async function isUpToDate(folder: string, payload: Payload): Promise<boolean> {
 
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-/** Every first part of a path is a link into the data; links whose data is gone go too. Gives what was in the folder before. */
+/**
+ * Every first part of a path is a link into the data; links whose data is gone go too. Gives what was in the
+ * folder before.
+ */
 async function linkNames(folder: string, payload: Payload): Promise<readonly string[]> {
   const wanted = new Set([...payload.keys()].map((path) => path.split("/", 1)[0]!));
   const found = await readdir(folder);
   const held = found.filter((name) => !name.startsWith(".."));
-  for (const name of wanted) if (!held.includes(name)) await symlink(join(dataLink, name), join(folder, name));
+  for (const name of wanted)
+    if (!held.includes(name)) await symlink(join(dataLink, name), join(folder, name));
   for (const name of held) if (!wanted.has(name)) await unlink(join(folder, name));
   return found;
 }

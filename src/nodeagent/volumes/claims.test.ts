@@ -7,30 +7,51 @@ import { podWith, setUp } from "./volumes.fixture.ts";
 
 test("an NFS volume is mounted with its options", async (t) => {
   const { mount, mounter, place } = await setUp(t);
-  assert.deepEqual(await mount(podWith({ nfs: { server: "fd00::1", path: "/x", readOnly: true } })), { hostPath: place("nfs"), readOnly: true });
+  assert.deepEqual(await mount(podWith({ nfs: { server: "fd00::1", path: "/x", readOnly: true } })), {
+    hostPath: place("nfs"),
+    readOnly: true,
+  });
   assert.deepEqual(mounter.done, ["nfs [fd00::1]:/x ro"]);
 });
 
-const claimed: [name: string, claim: object, volume: object, expected: RegExp | "host" | "local" | "nfs"][] = [
-  ["a path of the host", {}, { hostPath: "here" }, "host"],
-  ["a local folder", {}, { local: "here" }, "local"],
-  ["an NFS export", {}, { nfs: { server: "s", path: "/e" }, mountOptions: ["hard"] }, "nfs"],
-  ["a claim that is not bound", { status: { phase: "Pending" } }, { hostPath: "here" }, /PVC is not bound/],
-  ["a claim that goes away", { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } }, { hostPath: "here" }, /PVC is being deleted/],
-  ["a volume of another claim", {}, { hostPath: "here", claimRef: { uid: "other" } }, /bound to another claim/],
+const claimed: [name: string, claim: object, volume: object, expected: RegExp | "host" | "local" | "nfs"][] =
   [
-    "a volume of another node",
-    {},
-    { local: "here", nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }] } } },
-    /node affinity does not match/,
-  ],
-  [
-    "a block device that is to be mounted",
-    {},
-    { local: "here", volumeMode: "Block" },
-    /failed to process volumes=\[v\]: volume v has volumeMode Block, but is specified in volumeMounts$/,
-  ],
-];
+    ["a path of the host", {}, { hostPath: "here" }, "host"],
+    ["a local folder", {}, { local: "here" }, "local"],
+    ["an NFS export", {}, { nfs: { server: "s", path: "/e" }, mountOptions: ["hard"] }, "nfs"],
+    ["a claim that is not bound", { status: { phase: "Pending" } }, { hostPath: "here" }, /PVC is not bound/],
+    [
+      "a claim that goes away",
+      { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } },
+      { hostPath: "here" },
+      /PVC is being deleted/,
+    ],
+    [
+      "a volume of another claim",
+      {},
+      { hostPath: "here", claimRef: { uid: "other" } },
+      /bound to another claim/,
+    ],
+    [
+      "a volume of another node",
+      {},
+      {
+        local: "here",
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }],
+          },
+        },
+      },
+      /node affinity does not match/,
+    ],
+    [
+      "a block device that is to be mounted",
+      {},
+      { local: "here", volumeMode: "Block" },
+      /failed to process volumes=\[v\]: volume v has volumeMode Block, but is specified in volumeMounts$/,
+    ],
+  ];
 for (const [name, claim, volume, expected] of claimed) {
   test(`a claim on ${name}`, async (t) => {
     const { api, folder, mount, mounter, place } = await setUp(t);
@@ -44,7 +65,10 @@ for (const [name, claim, volume, expected] of claimed) {
       status: { phase: "Bound" },
       ...rest,
     });
-    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
+    api.objects.set("/api/v1/persistentvolumes/pv1", {
+      metadata: { name: "pv1" },
+      spec: { claimRef: { uid: "claim" }, ...whole },
+    });
     const mounting = mount(podWith({ persistentVolumeClaim: { claimName: "c1", readOnly: true } }));
     if (expected instanceof RegExp) await assert.rejects(mounting, expected);
     else if (expected === "host") assert.deepEqual(await mounting, { hostPath: path, readOnly: true });
@@ -56,23 +80,47 @@ for (const [name, claim, volume, expected] of claimed) {
 }
 
 const devices: [name: string, volume: object, told: RegExp][] = [
-  ["that is a folder", { local: "here", volumeMode: "Block" }, /^FailedMapVolume: MapVolume\.MapBlockVolume failed for volume "pv1" : .*here is a directory, and no block device$/],
+  [
+    "that is a folder",
+    { local: "here", volumeMode: "Block" },
+    /^FailedMapVolume: MapVolume\.MapBlockVolume failed for volume "pv1" : .*here is a directory, and no block device$/,
+  ],
   [
     "that is not there",
     { local: { path: "/dev/nothing" }, volumeMode: "Block" },
     /^FailedMapVolume: .*EvalHostSymlinks failed for volume "pv1" : lstat \/dev\/nothing: no such file or directory$/,
   ],
-  ["of a kind that has none", { hostPath: "here", volumeMode: "Block" }, /^FailedMapVolume: .*"pv1" : only volumes of the kind local/],
-  ["that is to be mounted", { local: "here" }, /volume v has volumeMode Filesystem, but is specified in volumeDevices$/],
+  [
+    "of a kind that has none",
+    { hostPath: "here", volumeMode: "Block" },
+    /^FailedMapVolume: .*"pv1" : only volumes of the kind local/,
+  ],
+  [
+    "that is to be mounted",
+    { local: "here" },
+    /volume v has volumeMode Filesystem, but is specified in volumeDevices$/,
+  ],
 ];
 for (const [name, volume, told] of devices) {
   test(`a claim on a device ${name} is refused`, async (t) => {
     const { api, folder, mount, events } = await setUp(t);
     await mkdir(join(folder, "here"));
-    const whole = JSON.parse(JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path: join(folder, "here") }))) as object;
-    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", { metadata: { name: "c1", uid: "claim" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } });
-    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
-    const pod = podWith({ persistentVolumeClaim: { claimName: "c1" } }, { containers: [{ name: "c", volumeDevices: [{ name: "v", devicePath: "/dev/x" }] }] });
+    const whole = JSON.parse(
+      JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path: join(folder, "here") })),
+    ) as object;
+    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+      metadata: { name: "c1", uid: "claim" },
+      spec: { volumeName: "pv1" },
+      status: { phase: "Bound" },
+    });
+    api.objects.set("/api/v1/persistentvolumes/pv1", {
+      metadata: { name: "pv1" },
+      spec: { claimRef: { uid: "claim" }, ...whole },
+    });
+    const pod = podWith(
+      { persistentVolumeClaim: { claimName: "c1" } },
+      { containers: [{ name: "c", volumeDevices: [{ name: "v", devicePath: "/dev/x" }] }] },
+    );
     await assert.rejects(mount(pod), VolumeTrouble);
     assert.match(events.at(-1)!, told);
   });

@@ -5,8 +5,16 @@ import type { ApiClient, ResourceKind } from "#client";
 import { namespaceOf, uidOf } from "../pod.ts";
 import type { NodeFacts } from "../seams.ts";
 
-const claims: ResourceKind<typeof PersistentVolumeClaim> = { schema: PersistentVolumeClaim, plural: "persistentvolumeclaims", namespaced: true };
-const volumes: ResourceKind<typeof PersistentVolume> = { schema: PersistentVolume, plural: "persistentvolumes", namespaced: false };
+const claims: ResourceKind<typeof PersistentVolumeClaim> = {
+  schema: PersistentVolumeClaim,
+  plural: "persistentvolumeclaims",
+  namespaced: true,
+};
+const volumes: ResourceKind<typeof PersistentVolume> = {
+  schema: PersistentVolume,
+  plural: "persistentvolumes",
+  namespaced: false,
+};
 
 /** A claim that leads to no volume: there is nothing yet that could be mounted. */
 export class ClaimTrouble extends Error {
@@ -22,7 +30,9 @@ export interface ClaimUse {
   readonly isForPod: boolean;
 }
 
-/** The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here. */
+/**
+ * The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here.
+ */
 export async function boundVolume(
   client: ApiClient | undefined,
   node: Pick<NodeFacts, "name" | "labels">,
@@ -33,14 +43,18 @@ export async function boundVolume(
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
-  const trouble = (why: string, options?: ErrorOptions): ClaimTrouble => new ClaimTrouble(`error processing PVC ${claimed}: ${why}`, options);
+  const trouble = (why: string, options?: ErrorOptions): ClaimTrouble =>
+    new ClaimTrouble(`error processing PVC ${claimed}: ${why}`, options);
   const claim = await client
     .of(claims)
     .get(claimName, { namespace })
     .catch((error: unknown) => {
       throw trouble(`failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
     });
-  if (isForPod && !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)) {
+  if (
+    isForPod &&
+    !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)
+  ) {
     throw new Error(`PVC ${claimed} was not created for the pod (pod is not owner)`);
   }
   if (claim.metadata.deletionTimestamp) throw trouble("PVC is being deleted");
@@ -51,15 +65,25 @@ export async function boundVolume(
     .get(name)
     .catch((error: unknown) => {
       const missing = error instanceof ApiError && error.code === 404;
-      throw trouble(missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message, { cause: error });
+      throw trouble(
+        missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message,
+        { cause: error },
+      );
     });
-  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw trouble(`PV ${name} is bound to another claim`);
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid)
+    throw trouble(`PV ${name} is bound to another claim`);
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
-    const asking = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
-    if (!wantsNode(asking, { name: node.name, labels: node.labels() })) throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
+    const asking = {
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    };
+    if (!wantsNode(asking, { name: node.name, labels: node.labels() }))
+      throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
   }
   const mode = volume.spec?.volumeMode ?? "Filesystem";
-  if ((mode === "Block") !== asDevice) throw new ClaimTrouble(`volume ${volumeName} has volumeMode ${mode}, but is specified in ${asDevice ? "volumeDevices" : "volumeMounts"}`);
+  if ((mode === "Block") !== asDevice)
+    throw new ClaimTrouble(
+      `volume ${volumeName} has volumeMode ${mode}, but is specified in ${asDevice ? "volumeDevices" : "volumeMounts"}`,
+    );
   return volume;
 }

@@ -1,25 +1,43 @@
-// Takes a pod's volumes away: first unmounts, then removes only what the agent itself made, and never through a mount.
+// Takes a pod's volumes away: first unmounts, then removes only what the agent itself made, and never through
+// a mount.
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { LeftBehind } from "../seams.ts";
 import type { Mounter } from "./mounter.ts";
 
-/** Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is removed. */
-export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "downward-api", "git-repo"] as const;
+/**
+ * Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is
+ * removed.
+ */
+export const ownedKinds = [
+  "empty-dir",
+  "configmap",
+  "secret",
+  "projected",
+  "downward-api",
+  "git-repo",
+] as const;
 
-/** Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted, and LeftBehind when only foreign files are left. */
+/**
+ * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot
+ * be unmounted, and LeftBehind when only foreign files are left.
+ */
 export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
   // In the order in which they were mounted: sub paths, which are bound to volumes, come after those.
-  const mounted = async (): Promise<string[]> => (await mounter.below(podFolder)).filter((point) => [subPaths, volumes].some((folder) => `${point}/`.startsWith(`${folder}/`)));
+  const mounted = async (): Promise<string[]> =>
+    (await mounter.below(podFolder)).filter((point) =>
+      [subPaths, volumes].some((folder) => `${point}/`.startsWith(`${folder}/`)),
+    );
   const points = await mounted();
   for (const point of points.toReversed()) await mounter.unmount(point);
   const [still] = points.length > 0 ? await mounted() : [];
   if (still !== undefined) throw new Error(`${still} is still mounted`);
   // One that cannot go does not keep the others.
   let left: Error | undefined;
-  const attempt = (removed: Promise<void>): Promise<void> => removed.catch((error: unknown) => void (left ??= error as Error));
+  const attempt = (removed: Promise<void>): Promise<void> =>
+    removed.catch((error: unknown) => void (left ??= error as Error));
   await attempt(removeEmpty(subPaths));
   await attempt(removeLinks(join(podFolder, "volumeDevices")));
   for (const kind of await namesIn(volumes)) {

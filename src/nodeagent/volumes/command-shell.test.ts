@@ -10,7 +10,11 @@ test("programs run one after the other, with their words as they are", async () 
   const shell = commandShell();
   try {
     const odd = join(folder, "it's $HOME `odd`\n#done 1 0");
-    await Promise.all([shell.run("touch", [odd]), shell.run("sh", ["-c", `echo one >> '${folder}/log'`]), shell.run("sh", ["-c", `echo two >> '${folder}/log'`])]);
+    await Promise.all([
+      shell.run("touch", [odd]),
+      shell.run("sh", ["-c", `echo one >> '${folder}/log'`]),
+      shell.run("sh", ["-c", `echo two >> '${folder}/log'`]),
+    ]);
     assert.equal(readFileSync(odd, "utf8"), "");
     assert.equal(readFileSync(join(folder, "log"), "utf8"), "one\ntwo\n");
   } finally {
@@ -20,7 +24,12 @@ test("programs run one after the other, with their words as they are", async () 
 });
 
 const failures: [name: string, command: string, args: string[], message: RegExp][] = [
-  ["a program that fails tells what it said", "sh", ["-c", "echo out; echo wrong >&2; exit 3"], /^out\nwrong$/],
+  [
+    "a program that fails tells what it said",
+    "sh",
+    ["-c", "echo out; echo wrong >&2; exit 3"],
+    /^out\nwrong$/,
+  ],
   ["a program that fails silently tells its code", "sh", ["-c", "exit 7"], /exit code 7/],
   ["a program that is missing is told", "/no/such/program", [], /not found/],
 ];
@@ -43,7 +52,8 @@ test("a program that hangs is ended, and the next one runs", async () => {
     await assert.rejects(shell.run("sh", ["-c", `echo $$ > ${note}; exec sleep 600`]), /too long/);
     await shell.run("true", []);
     const pid = Number(readFileSync(note, "utf8"));
-    while (existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise((resolve) => setImmediate(resolve));
+    while (existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
+      await new Promise((resolve) => setImmediate(resolve));
   } finally {
     shell.close();
   }

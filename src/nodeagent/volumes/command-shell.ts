@@ -1,5 +1,5 @@
-// Runs the system's programs from a small shell that is kept, one after the other: to fork this whole process for each mount would cost
-// more than all the rest of starting a pod.
+// Runs the system's programs from a small shell that is kept, one after the other: to fork this whole process
+// for each mount would cost more than all the rest of starting a pod.
 //
 //   we write   mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
 //   it writes  what the program said, then  #done 0 32
@@ -29,7 +29,9 @@ function killGroup(shell: ChildProcessWithoutNullStreams): void {
 const longestOutput = 64 * 1024;
 const mostWaiting = 10_000;
 
-export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly timeLimitMilliseconds?: number } = {}): CommandShell {
+export function commandShell({
+  timeLimitMilliseconds = 120_000,
+}: { readonly timeLimitMilliseconds?: number } = {}): CommandShell {
   const queue: Waiting[] = [];
   let shell: ChildProcessWithoutNullStreams | undefined;
   let current: Waiting | undefined;
@@ -53,7 +55,11 @@ export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly tim
     if (current) end(why);
   };
   const open = (): ChildProcessWithoutNullStreams => {
-    const made = spawn("/bin/sh", [], { env: { ...process.env, LC_ALL: "C" }, stdio: "pipe", detached: true });
+    const made = spawn("/bin/sh", [], {
+      env: { ...process.env, LC_ALL: "C" },
+      stdio: "pipe",
+      detached: true,
+    });
     made.stdout.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-longestOutput);
       const found = /^#done (\d+) (\d+)$/m.exec(said);
@@ -67,7 +73,8 @@ export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly tim
     });
     made.stdin.on("error", () => undefined);
     made.unref();
-    for (const stream of [made.stdin, made.stdout, made.stderr]) (stream as unknown as { unref?(): void }).unref?.();
+    for (const stream of [made.stdin, made.stdout, made.stderr])
+      (stream as unknown as { unref?(): void }).unref?.();
     return made;
   };
   const next = (): void => {

@@ -1,4 +1,5 @@
-// A block device of the node that a container is given as it is, not mounted: a link in the pod's folder stands for it.
+// A block device of the node that a container is given as it is, not mounted: a link in the pod's folder
+// stands for it.
 import { lstat, mkdir, readlink, realpath, stat, symlink, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -13,10 +14,20 @@ export class DeviceTrouble extends Error {
 /** Makes the link to what the path leads to. Says whether it is new. */
 export async function linkDevice(volume: string, path: string, link: string): Promise<boolean> {
   const device = await realpath(path).catch((error: Error & { code?: string }) => {
-    throw new DeviceTrouble("EvalHostSymlinks", volume, error.code === "ENOENT" ? `lstat ${path}: no such file or directory` : error.message, { cause: error });
+    throw new DeviceTrouble(
+      "EvalHostSymlinks",
+      volume,
+      error.code === "ENOENT" ? `lstat ${path}: no such file or directory` : error.message,
+      { cause: error },
+    );
   });
   const found = await stat(device);
-  if (!found.isBlockDevice()) throw new DeviceTrouble("MapBlockVolume", volume, `${path} is ${found.isDirectory() ? "a directory" : "a file"}, and no block device`);
+  if (!found.isBlockDevice())
+    throw new DeviceTrouble(
+      "MapBlockVolume",
+      volume,
+      `${path} is ${found.isDirectory() ? "a directory" : "a file"}, and no block device`,
+    );
   const known = await readlink(link).catch(() => undefined);
   if (known === device) return false;
   await mkdir(dirname(link), { recursive: true, mode: 0o750 });

@@ -27,6 +27,7 @@ export function fakeMounter(): FakeMounter {
       done.push("unmount");
       return Promise.resolve();
     },
-    below: (path) => Promise.resolve(points.filter((point) => point === path || point.startsWith(`${path}/`))),
+    below: (path) =>
+      Promise.resolve(points.filter((point) => point === path || point.startsWith(`${path}/`))),
   };
 }

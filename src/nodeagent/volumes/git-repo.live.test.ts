@@ -23,7 +23,8 @@ async function offered(t: TestContext): Promise<{ url: string; path: string; fir
   const root = await emptyFolder(t);
   const [source, path, work] = [join(root, "source"), join(root, "tools.git"), join(root, "work")];
   await Promise.all([mkdir(source), mkdir(work)]);
-  const git = (...args: string[]): Promise<{ stdout: string }> => run("git", ["-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com", ...args]);
+  const git = (...args: string[]): Promise<{ stdout: string }> =>
+    run("git", ["-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com", ...args]);
   await git("init", "-q");
   await writeFile(join(source, "file"), "one");
   await git("add", ".");
@@ -64,11 +65,17 @@ test("another folder name, with a revision", needs("git"), async (t) => {
 
 test("what git says is told when it fails", needs("git"), async (t) => {
   const { url, work } = await offered(t);
-  await assert.rejects(fillFromGit(systemGit, work, { repository: `${url}x` }), /^Error: failed to exec 'git clone -- http.*x': .*not found.*: exit status 128$/s);
+  await assert.rejects(
+    fillFromGit(systemGit, work, { repository: `${url}x` }),
+    /^Error: failed to exec 'git clone -- http.*x': .*not found.*: exit status 128$/s,
+  );
 });
 
 test("repositories on the node itself are not read", needs("git"), async (t) => {
   const { path, work } = await offered(t);
   await assert.rejects(fillFromGit(systemGit, work, { repository: path }), /transport 'file' not allowed/);
-  await assert.rejects(fillFromGit(systemGit, work, { repository: "ext::sh -c true" }), /transport 'ext' not allowed/);
+  await assert.rejects(
+    fillFromGit(systemGit, work, { repository: "ext::sh -c true" }),
+    /transport 'ext' not allowed/,
+  );
 });

@@ -35,6 +35,7 @@ for (const [type, what, outcome] of hostPaths) {
       return;
     }
     assert.deepEqual(await mount(pod), { hostPath: join(folder, what) });
-    if (type.endsWith("OrCreate")) assert.equal((await stat(join(folder, what))).isDirectory(), type.startsWith("Directory"));
+    if (type.endsWith("OrCreate"))
+      assert.equal((await stat(join(folder, what))).isDirectory(), type.startsWith("Directory"));
   });
 }

@@ -10,7 +10,10 @@ const kinds = {
   BlockDevice: ["a block device", "isBlockDevice"],
 } as const;
 
-/** Throws when the path is not of the type. The empty type takes anything, and leaves a missing path to the runtime. */
+/**
+ * Throws when the path is not of the type. The empty type takes anything, and leaves a missing path to the
+ * runtime.
+ */
 export async function checkHostPath(path: string, type: string): Promise<void> {
   const failed = (why: string): Error => new Error(`hostPath type check failed: ${why}`);
   if (type === "") return;

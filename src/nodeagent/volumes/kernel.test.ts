@@ -64,7 +64,11 @@ test("clearing away unmounts tmpfs and binds, and leaves bound folders whole", a
   const folder = await scratch(t);
   const mounter = systemMounter();
   const pod = join(folder, "pod");
-  const [memory, local, theirs] = [join(pod, "volumes/x~secret/s"), join(pod, "volumes/x~local-volume/pv"), join(folder, "theirs")];
+  const [memory, local, theirs] = [
+    join(pod, "volumes/x~secret/s"),
+    join(pod, "volumes/x~local-volume/pv"),
+    join(folder, "theirs"),
+  ];
   await mounter.tmpfs(memory, { sizeBytes: 65_536, mode: "0777" });
   await writeFile(join(memory, "f"), "secret");
   await mkdir(theirs);
@@ -99,7 +103,10 @@ test("a group gets a whole volume, but nothing through links", asRoot, async (t)
     const { gid, mode } = await lstat(join(folder, path));
     return `${gid} ${(mode & 0o7777).toString(8)}`;
   };
-  assert.deepEqual([await shown("v/deep"), await shown("v/deep/f"), await shown("outside")], ["2222 2770", "2222 660", "0 600"]);
+  assert.deepEqual(
+    [await shown("v/deep"), await shown("v/deep/f"), await shown("outside")],
+    ["2222 2770", "2222 660", "0 600"],
+  );
   await writeFile(join(folder, "v/later"), "", { mode: 0o600 });
   await giveToGroup(join(folder, "v"), 2222, { onlyOnMismatch: true });
   assert.equal(await shown("v/later"), "2222 600", "the top was right already");
@@ -107,7 +114,12 @@ test("a group gets a whole volume, but nothing through links", asRoot, async (t)
 
 test("files for a group can be read by it, and by the user they are given to", asRoot, async (t) => {
   const folder = await scratch(t);
-  await writeAtomically(folder, new Map([["d/k", { bytes: Buffer.from("x"), mode: 0o600, user: 1000 }]]), 0, 2222);
+  await writeAtomically(
+    folder,
+    new Map([["d/k", { bytes: Buffer.from("x"), mode: 0o600, user: 1000 }]]),
+    0,
+    2222,
+  );
   const { uid, gid, mode } = await stat(join(folder, "d/k"));
   assert.deepEqual([uid, gid, (mode & 0o7777).toString(8)], [1000, 2222, "640"]);
   assert.equal(((await stat(join(folder, "d"))).mode & 0o7777).toString(8), "2755");

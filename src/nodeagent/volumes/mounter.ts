@@ -1,4 +1,5 @@
-// Mounting and unmounting, through the system's own programs, and what is mounted where, from the kernel's own list.
+// Mounting and unmounting, through the system's own programs, and what is mounted where, from the kernel's
+// own list.
 import { execFile } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -18,35 +19,65 @@ const run = promisify(execFile);
 const timeLimitMilliseconds = 120_000;
 
 const directly = async (command: string, args: readonly string[]): Promise<void> =>
-  void (await run(command, [...args], { timeout: timeLimitMilliseconds, env: { ...process.env, LC_ALL: "C" } }));
+  void (await run(command, [...args], {
+    timeout: timeLimitMilliseconds,
+    env: { ...process.env, LC_ALL: "C" },
+  }));
 
-/** Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from this process. */
-export function systemMounter(program = "mount", execute: (command: string, args: readonly string[]) => Promise<void> = directly): Mounter {
+/**
+ * Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from
+ * this process.
+ */
+export function systemMounter(
+  program = "mount",
+  execute: (command: string, args: readonly string[]) => Promise<void> = directly,
+): Mounter {
   const callBy = async (run: typeof execute, command: string, ...args: readonly string[]): Promise<void> => {
     try {
       await run(command, args);
     } catch (error) {
       const { stderr, message, code } = error as { stderr?: string; message: string; code?: unknown };
-      const [what, given] = command === "umount" ? ["unmount", ""] : ["mount", `Mounting command: ${command}\n`];
+      const [what, given] =
+        command === "umount" ? ["unmount", ""] : ["mount", `Mounting command: ${command}\n`];
       const end = typeof code === "number" ? `exit status ${code}` : message;
-      throw new Error(`${what} failed: ${end}\n${given}${what === "mount" ? "Mounting" : "Unmounting"} arguments: ${args.join(" ")}\nOutput: ${stderr?.trim() || message}\n`, {
-        cause: error,
-      });
+      throw new Error(
+        `${what} failed: ${end}\n${given}${what === "mount" ? "Mounting" : "Unmounting"} arguments: ${args.join(" ")}\nOutput: ${stderr?.trim() || message}\n`,
+        {
+          cause: error,
+        },
+      );
     }
   };
-  const call = (command: string, ...args: readonly string[]): Promise<void> => callBy(execute, command, ...args);
+  const call = (command: string, ...args: readonly string[]): Promise<void> =>
+    callBy(execute, command, ...args);
   const mount = async (target: string, ...args: readonly string[]): Promise<void> => {
     await mkdir(target, { recursive: true, mode: 0o750 });
     await call(program, ...args, target);
   };
   return {
-    tmpfs: (target, { sizeBytes, mode }) => mount(target, "-t", "tmpfs", "-o", `mode=${mode}${sizeBytes === undefined ? "" : `,size=${sizeBytes}`}`, "tmpfs"),
+    tmpfs: (target, { sizeBytes, mode }) =>
+      mount(
+        target,
+        "-t",
+        "tmpfs",
+        "-o",
+        `mode=${mode}${sizeBytes === undefined ? "" : `,size=${sizeBytes}`}`,
+        "tmpfs",
+      ),
     hugetlbfs: (target, pageSize) => mount(target, "-t", "hugetlbfs", "-o", `pagesize=${pageSize}`, "nodev"),
     bind: (source, target) => call(program, "--no-canonicalize", "-o", "bind", source, target),
     // A server that does not answer must not hold up what is local.
     network: async (type, source, target, options) => {
       await mkdir(target, { recursive: true, mode: 0o750 });
-      await callBy(directly, program, "-t", type, ...(options.length > 0 ? ["-o", options.join(",")] : []), source, target);
+      await callBy(
+        directly,
+        program,
+        "-t",
+        type,
+        ...(options.length > 0 ? ["-o", options.join(",")] : []),
+        source,
+        target,
+      );
     },
     unmount: (target) => call("umount", "--no-canonicalize", target),
     below: async (path) => mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8"), path),
@@ -54,7 +85,8 @@ export function systemMounter(program = "mount", execute: (command: string, args
 }
 
 export function mountPointsBelow(mountinfo: string, path: string): string[] {
-  // Nearly always nothing is mounted there, and only names with blanks and the like are written in another way.
+  // Nearly always nothing is mounted there, and only names with blanks and the like are written in another
+  // way.
   if (!/[\s\\#]/.test(path) && !mountinfo.includes(path)) return [];
   return mountinfo
     .split("\n")
@@ -63,4 +95,5 @@ export function mountPointsBelow(mountinfo: string, path: string): string[] {
 }
 
 /** Blanks and the like are written as three octal digits. */
-const unescaped = (text: string): string => text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));

@@ -8,7 +8,11 @@ export interface GroupOptions {
   readonly onlyOnMismatch?: boolean;
 }
 
-export async function giveToGroup(root: string, group: number, { readOnly = false, onlyOnMismatch = false }: GroupOptions = {}): Promise<void> {
+export async function giveToGroup(
+  root: string,
+  group: number,
+  { readOnly = false, onlyOnMismatch = false }: GroupOptions = {},
+): Promise<void> {
   const wanted = readOnly ? 0o440 : 0o660;
   if (onlyOnMismatch) {
     const { gid, mode } = await lstat(root);
@@ -33,5 +37,6 @@ async function give(path: string, group: number, wanted: number, device: number)
   const bits = mode | wanted | (kind.isFolder ? 0o2110 : 0);
   // A change of owner takes the bits of set-group away.
   if (bits !== mode || gid !== group) await chmod(path, bits);
-  if (kind.isFolder) for (const name of await readdir(path)) await give(join(path, name), group, wanted, device);
+  if (kind.isFolder)
+    for (const name of await readdir(path)) await give(join(path, name), group, wanted, device);
 }

@@ -20,16 +20,38 @@ interface Keys {
 const usualMode = 0o644;
 const tokenSeconds = 3600;
 
-export async function configMapPayload(sources: PayloadSources, namespace: string, name: string, keys: Keys, mode: number): Promise<Payload> {
+export async function configMapPayload(
+  sources: PayloadSources,
+  namespace: string,
+  name: string,
+  keys: Keys,
+  mode: number,
+): Promise<Payload> {
   const map = await sources.objects.configMap(namespace, name);
   if (!map && !keys.optional) throw new Error(`configmap ${JSON.stringify(name)} not found`);
-  return chosen(map ? configMapFiles(map) : new Map(), keys, mode, (key) => `configmap references non-existent config key: ${key}`);
+  return chosen(
+    map ? configMapFiles(map) : new Map(),
+    keys,
+    mode,
+    (key) => `configmap references non-existent config key: ${key}`,
+  );
 }
 
-export async function secretPayload(sources: PayloadSources, namespace: string, name: string, keys: Keys, mode: number): Promise<Payload> {
+export async function secretPayload(
+  sources: PayloadSources,
+  namespace: string,
+  name: string,
+  keys: Keys,
+  mode: number,
+): Promise<Payload> {
   const secret = await sources.objects.secret(namespace, name);
   if (!secret && !keys.optional) throw new Error(`secret ${JSON.stringify(name)} not found`);
-  return chosen(secret ? secretFiles(secret) : new Map(), keys, mode, (key) => `references non-existent secret key: ${key}`);
+  return chosen(
+    secret ? secretFiles(secret) : new Map(),
+    keys,
+    mode,
+    (key) => `references non-existent secret key: ${key}`,
+  );
 }
 
 function configMapFiles({ data, binaryData }: ConfigMap): Map<string, Uint8Array> {
@@ -39,12 +61,19 @@ function configMapFiles({ data, binaryData }: ConfigMap): Map<string, Uint8Array
   return files;
 }
 
-const secretFiles = ({ data }: Secret): Map<string, Uint8Array> => new Map(Object.entries(data ?? {}).map(([key, bytes]) => [key, bytesOf(bytes)]));
+const secretFiles = ({ data }: Secret): Map<string, Uint8Array> =>
+  new Map(Object.entries(data ?? {}).map(([key, bytes]) => [key, bytesOf(bytes)]));
 
 /** Objects that came as JSON hold base64 text. */
-const bytesOf = (value: Uint8Array | string): Uint8Array => (typeof value === "string" ? Buffer.from(value, "base64") : value);
+const bytesOf = (value: Uint8Array | string): Uint8Array =>
+  typeof value === "string" ? Buffer.from(value, "base64") : value;
 
-function chosen(files: ReadonlyMap<string, Uint8Array>, { items, optional }: Keys, mode: number, missing: (key: string) => string): Payload {
+function chosen(
+  files: ReadonlyMap<string, Uint8Array>,
+  { items, optional }: Keys,
+  mode: number,
+  missing: (key: string) => string,
+): Payload {
   const payload = new Map<string, FileContent>();
   if (!items || items.length === 0) {
     for (const [key, bytes] of files) payload.set(key, { bytes, mode });
@@ -60,7 +89,12 @@ function chosen(files: ReadonlyMap<string, Uint8Array>, { items, optional }: Key
 
 const normal = (path: string): string => path.replaceAll(/\/+/g, "/").replace(/^\.\//, "");
 
-export function downwardPayload(sources: PayloadSources, pod: Pod, items: readonly DownwardAPIVolumeFile[], mode: number): Payload {
+export function downwardPayload(
+  sources: PayloadSources,
+  pod: Pod,
+  items: readonly DownwardAPIVolumeFile[],
+  mode: number,
+): Payload {
   const payload = new Map<string, FileContent>();
   for (const { path, fieldRef, resourceFieldRef, mode: own } of items) {
     const text = fieldRef
@@ -74,7 +108,12 @@ export function downwardPayload(sources: PayloadSources, pod: Pod, items: readon
 }
 
 /** Later parts win where paths collide. */
-export async function projectedPayload(sources: PayloadSources, pod: Pod, parts: readonly VolumeProjection[], mode: number | undefined): Promise<Payload> {
+export async function projectedPayload(
+  sources: PayloadSources,
+  pod: Pod,
+  parts: readonly VolumeProjection[],
+  mode: number | undefined,
+): Promise<Payload> {
   const payload = new Map<string, FileContent>();
   const namespace = namespaceOf(pod);
   const all = mode ?? usualMode;
@@ -92,7 +131,14 @@ export async function projectedPayload(sources: PayloadSources, pod: Pod, parts:
       const token = await sources.token(pod, audience ?? "", Number(expirationSeconds ?? tokenSeconds));
       // Where it is known who reads it, nobody else may.
       const isPrivate = user !== undefined || (group !== undefined && group !== null);
-      put(new Map([[normal(path), { bytes: Buffer.from(token), mode: isPrivate ? 0o600 : all, ...(user !== undefined && { user }) }]]));
+      put(
+        new Map([
+          [
+            normal(path),
+            { bytes: Buffer.from(token), mode: isPrivate ? 0o600 : all, ...(user !== undefined && { user }) },
+          ],
+        ]),
+      );
     }
   }
   return payload;
@@ -101,7 +147,9 @@ export async function projectedPayload(sources: PayloadSources, pod: Pod, parts:
 /** The one user that all containers run as, if there is one. */
 export function soleUser(pod: Pod): number | undefined {
   const ofPod = pod.spec.securityContext?.runAsUser;
-  const users = new Set(everyContainerOf(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod));
+  const users = new Set(
+    everyContainerOf(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod),
+  );
   const [only] = users;
   return users.size === 1 && only !== undefined && only !== null ? Number(only) : undefined;
 }

@@ -6,7 +6,10 @@ import { fakeApi } from "../fake-api.fixture.ts";
 import { referencedObjects, referencesOf } from "./referenced-objects.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps/m";
-const pod = { metadata: { name: "p", namespace: "ns", uid: "u" }, spec: { containers: [{ name: "c", envFrom: [{ configMapRef: { name: "m" } }] }] } } as unknown as Pod;
+const pod = {
+  metadata: { name: "p", namespace: "ns", uid: "u" },
+  spec: { containers: [{ name: "c", envFrom: [{ configMapRef: { name: "m" } }] }] },
+} as unknown as Pod;
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -15,11 +18,19 @@ function setUp(t: TestContext, strategy: "Get" | "Cache" | "Watch") {
   const clock = virtualClock();
   const api = fakeApi();
   const changed: string[] = [];
-  const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy, onChange: (uids) => void changed.push(...uids) });
+  const objects = referencedObjects({
+    client: api.client,
+    clock,
+    log: silentLog,
+    strategy,
+    onChange: (uids) => void changed.push(...uids),
+  });
   t.after(() => objects.close());
   const put = (value: string): Promise<unknown> => {
     const object = { metadata: { name: "m", namespace: "ns" }, data: { a: value } };
-    return api.objects.has(path) ? api.client.request("PUT", path, object) : api.client.request("POST", path.replace(/\/m$/, ""), object);
+    return api.objects.has(path)
+      ? api.client.request("PUT", path, object)
+      : api.client.request("POST", path.replace(/\/m$/, ""), object);
   };
   const read = async (): Promise<string | undefined> => (await objects.configMap("ns", "m"))?.data?.["a"];
   const gets = (): number => api.asked.filter((line) => line === `GET ${path}`).length;
@@ -61,7 +72,13 @@ test("the strategy Watch follows, answers without asking and tells which pods a 
 test("every config map and secret that a pod names is found once", () => {
   const named = {
     spec: {
-      containers: [{ name: "c", envFrom: [{ secretRef: { name: "s1" } }], env: [{ name: "E", valueFrom: { configMapKeyRef: { name: "m1", key: "k" } } }] }],
+      containers: [
+        {
+          name: "c",
+          envFrom: [{ secretRef: { name: "s1" } }],
+          env: [{ name: "E", valueFrom: { configMapKeyRef: { name: "m1", key: "k" } } }],
+        },
+      ],
       volumes: [
         { name: "v", configMap: { name: "m1" } },
         { name: "w", projected: { sources: [{ secret: { name: "s2" } }, { configMap: { name: "m2" } }] } },

@@ -1,4 +1,5 @@
-// Config maps and secrets that pods of this node refer to: asked for each time, kept for a while, or followed, as configured.
+// Config maps and secrets that pods of this node refer to: asked for each time, kept for a while, or
+// followed, as configured.
 import { ConfigMap, type Pod, Secret } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
@@ -70,11 +71,13 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
     const key = keyOf(sort, namespace, name);
     const watched = followed.get(key);
     if (watched) {
-      if (!watched.isSynced) await Promise.race([watched.informer.synced, clock.sleep(syncPatienceMilliseconds)]);
+      if (!watched.isSynced)
+        await Promise.race([watched.informer.synced, clock.sleep(syncPatienceMilliseconds)]);
       if (watched.isSynced) return watched.informer.get(namespace, name);
     }
     const last = strategy === "Cache" ? kept.get(key) : undefined;
-    if (last && clock.now() - last.at < (options.keepMilliseconds ?? usualKeepMilliseconds)) return last.object;
+    if (last && clock.now() - last.at < (options.keepMilliseconds ?? usualKeepMilliseconds))
+      return last.object;
     const object = await client
       .of(kinds[sort])
       .get(name, { namespace })
@@ -82,7 +85,8 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
         if (error instanceof ApiError && error.code === 404) return undefined;
         throw error;
       });
-    if (strategy === "Cache" && [...byPod.values()].some((keys) => keys.includes(key))) kept.set(key, { at: clock.now(), object: object as Held | undefined });
+    if (strategy === "Cache" && [...byPod.values()].some((keys) => keys.includes(key)))
+      kept.set(key, { at: clock.now(), object: object as Held | undefined });
     return object as Held | undefined;
   }
 
@@ -104,7 +108,8 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
         onEvent: () => {
           if (follower.isSynced) options.onChange?.([...pods]);
         },
-        onTrouble: (error) => log.verbose(2, "an object cannot be followed", { object: key, error: error.message }),
+        onTrouble: (error) =>
+          log.verbose(2, "an object cannot be followed", { object: key, error: error.message }),
       }),
     };
     void follower.informer.synced.then(() => (follower.isSynced = true));

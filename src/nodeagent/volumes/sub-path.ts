@@ -1,6 +1,8 @@
-// A path inside a volume, bound to a place of our own, so that nothing in the volume can lead a container out of it.
+// A path inside a volume, bound to a place of our own, so that nothing in the volume can lead a container out
+// of it.
 //
-// The way is walked one part at a time from an open folder, never through a symbolic link; what is bound is the open file, not its name.
+// The way is walked one part at a time from an open folder, never through a symbolic link; what is bound is
+// the open file, not its name.
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -9,12 +11,16 @@ import type { Mounter } from "./mounter.ts";
 const pathOnly = 0o10000000;
 const { O_NOFOLLOW: noFollow, O_DIRECTORY: folderOnly } = constants;
 
-/** Opens what a path inside the volume names, making folders where there is nothing. Throws when it lies outside. */
+/**
+ * Opens what a path inside the volume names, making folders where there is nothing. Throws when it lies
+ * outside.
+ */
 export async function openInside(volume: string, path: string): Promise<FileHandle> {
   const base = await realpath(volume);
   const found = await resolved(join(base, path));
   const inside = relative(base, found.existing);
-  if (inside === ".." || inside.startsWith("../")) throw new Error(`the path ${JSON.stringify(path)} leads out of the volume`);
+  if (inside === ".." || inside.startsWith("../"))
+    throw new Error(`the path ${JSON.stringify(path)} leads out of the volume`);
   let at = await open(base, pathOnly | noFollow | folderOnly);
   try {
     for (const part of inside === "" ? [] : inside.split("/")) at = await step(at, part);
@@ -79,11 +85,20 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Binds a path inside the volume to the target. A target that already shows the same thing is left as it is. */
-export async function bindInside(mounter: Mounter, volume: string, path: string, target: string): Promise<void> {
+/**
+ * Binds a path inside the volume to the target. A target that already shows the same thing is left as it is.
+ */
+export async function bindInside(
+  mounter: Mounter,
+  volume: string,
+  path: string,
+  target: string,
+): Promise<void> {
   const source = await openInside(volume, path);
   try {
-    const { dev, ino, ...kind } = await source.stat().then((stats) => ({ dev: stats.dev, ino: stats.ino, isFolder: stats.isDirectory() }));
+    const { dev, ino, ...kind } = await source
+      .stat()
+      .then((stats) => ({ dev: stats.dev, ino: stats.ino, isFolder: stats.isDirectory() }));
     if ((await mounter.below(target)).includes(target)) {
       const shown = await stat(target).catch(() => undefined);
       if (shown && shown.dev === dev && shown.ino === ino) return;

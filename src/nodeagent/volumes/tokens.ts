@@ -1,4 +1,5 @@
-// Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of their life are over.
+// Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of
+// their life are over.
 import type { Pod } from "#api";
 import { ApiError, type Clock, type Log, millisOfTime } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -18,7 +19,15 @@ interface Held {
 const oldestMilliseconds = 24 * 3_600_000;
 const jitterMilliseconds = 10_000;
 
-export function podTokens({ client, clock, log }: { readonly client: ApiClient | undefined; readonly clock: Clock; readonly log: Log }): PodTokens {
+export function podTokens({
+  client,
+  clock,
+  log,
+}: {
+  readonly client: ApiClient | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}): PodTokens {
   const held = new Map<string, Map<string, Held>>();
   return {
     get: async (pod, audience, expirationSeconds) => {
@@ -33,7 +42,10 @@ export function podTokens({ client, clock, log }: { readonly client: ApiClient |
         return fresh.token;
       } catch (error) {
         if (!old || clock.now() >= old.until) throw error;
-        log.warn("a token could not be renewed; the old one is good for a while", { pod: `${namespaceOf(pod)}/${nameOf(pod)}`, error: (error as Error).message });
+        log.warn("a token could not be renewed; the old one is good for a while", {
+          pod: `${namespaceOf(pod)}/${nameOf(pod)}`,
+          error: (error as Error).message,
+        });
         return old.token;
       }
     },
@@ -53,15 +65,21 @@ export function podTokens({ client, clock, log }: { readonly client: ApiClient |
       },
     };
     try {
-      const { status } = await client.of(kinds.tokenRequests).create(request, { name: account, subresource: "token" });
+      const { status } = await client
+        .of(kinds.tokenRequests)
+        .create(request, { name: account, subresource: "token" });
       return { token: status.token, from, until: millisOfTime(status.expirationTimestamp!) };
     } catch (error) {
-      if (error instanceof ApiError) throw new Error(`failed to fetch token: ${error.message}`, { cause: error });
+      if (error instanceof ApiError)
+        throw new Error(`failed to fetch token: ${error.message}`, { cause: error });
       throw error;
     }
   }
 }
 
 function isTired({ from, until }: Held, now: number): boolean {
-  return now - from > oldestMilliseconds || now >= until - (until - from) / 5 - Math.random() * Math.min(jitterMilliseconds, (until - from) / 100);
+  return (
+    now - from > oldestMilliseconds ||
+    now >= until - (until - from) / 5 - Math.random() * Math.min(jitterMilliseconds, (until - from) / 100)
+  );
 }

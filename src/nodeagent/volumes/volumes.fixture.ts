@@ -1,4 +1,5 @@
-// Volumes of one pod with a played mounter, a played API server and a clock that tests turn; only the folder is real.
+// Volumes of one pod with a played mounter, a played API server and a clock that tests turn; only the folder
+// is real.
 import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,11 @@ type Spec = Record<string, unknown>;
 export const podWith = (volume: object, spec: Spec = {}, metadata: object = {}): Pod =>
   ({
     metadata: { name: "p", namespace: "ns", uid: "u1", labels: { a: "one" }, ...metadata },
-    spec: { volumes: [{ name: "v", ...volume }], containers: [{ name: "c", volumeMounts: [{ name: "v", mountPath: "/v" }] }], ...spec },
+    spec: {
+      volumes: [{ name: "v", ...volume }],
+      containers: [{ name: "c", volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+      ...spec,
+    },
   }) as unknown as Pod;
 
 export async function setUp(t: TestContext) {
@@ -28,7 +33,13 @@ export async function setUp(t: TestContext) {
   const events: string[] = [];
   const changed: string[] = [];
   const counted: string[] = [];
-  const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
+  const objects = referencedObjects({
+    client: api.client,
+    clock,
+    log: silentLog,
+    strategy: "Watch",
+    onChange: (uids) => void changed.push(...uids),
+  });
   t.after(() => objects.close());
   /** An agent's volumes; another call is another agent that knows nothing yet. */
   const anAgent = (more: { readonly keepTerminated?: boolean } = {}) =>
@@ -43,32 +54,56 @@ export async function setUp(t: TestContext) {
       node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
       mounter,
       tally: {
-        tried: (operation, plugin, milliseconds, isGood) => void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
-        inPlace: (operation, plugin, milliseconds) => void counted.push(`${operation} ${plugin} in place after ${milliseconds}`),
+        tried: (operation, plugin, milliseconds, isGood) =>
+          void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
+        inPlace: (operation, plugin, milliseconds) =>
+          void counted.push(`${operation} ${plugin} in place after ${milliseconds}`),
       },
       podsFolder: join(folder, "pods"),
     });
   const volumes = anAgent();
   const put = (path: string, object: object): Promise<unknown> => api.client.request("POST", path, object);
-  const map = (name: string, data: object, more: object = {}): Promise<unknown> => put("/api/v1/namespaces/ns/configmaps", { metadata: { name, namespace: "ns" }, data, ...more });
+  const map = (name: string, data: object, more: object = {}): Promise<unknown> =>
+    put("/api/v1/namespaces/ns/configmaps", { metadata: { name, namespace: "ns" }, data, ...more });
   const secret = (name: string, data: Record<string, string>): Promise<unknown> =>
     put("/api/v1/namespaces/ns/secrets", {
       metadata: { name, namespace: "ns" },
-      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+      data: Object.fromEntries(
+        Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+      ),
     });
   const mount = async (pod: Pod) => (await volumes.mount(pod, new AbortController().signal)).get("v")!;
-  const place = (kind: string, name = "v"): string => join(folder, "pods", "u1", "volumes", `${dialects.orch.data.labelDomain}~${kind}`, name);
+  const place = (kind: string, name = "v"): string =>
+    join(folder, "pods", "u1", "volumes", `${dialects.orch.data.labelDomain}~${kind}`, name);
   /** What a container would see: path, mode, content. */
   const seen = async (at: string): Promise<Record<string, string>> => {
     const found: Record<string, string> = {};
     for (const name of (await readdir(at, { recursive: true })).filter((path) => !path.startsWith(".."))) {
       const { mode } = await stat(join(at, name));
-      if ((await stat(join(at, name))).isFile()) found[name] = `${(mode & 0o777).toString(8)} ${await readFile(join(at, name), "utf8")}`;
+      if ((await stat(join(at, name))).isFile())
+        found[name] = `${(mode & 0o777).toString(8)} ${await readFile(join(at, name), "utf8")}`;
       else
         for (const below of await readdir(join(at, name)))
-          found[`${name}/${below}`] = `${((await stat(join(at, name, below))).mode & 0o777).toString(8)} ${await readFile(join(at, name, below), "utf8")}`;
+          found[`${name}/${below}`] =
+            `${((await stat(join(at, name, below))).mode & 0o777).toString(8)} ${await readFile(join(at, name, below), "utf8")}`;
     }
     return found;
   };
-  return { folder, clock, api, mounter, events, changed, counted, objects, volumes, anAgent, map, secret, mount, place, seen };
+  return {
+    folder,
+    clock,
+    api,
+    mounter,
+    events,
+    changed,
+    counted,
+    objects,
+    volumes,
+    anAgent,
+    map,
+    secret,
+    mount,
+    place,
+    seen,
+  };
 }

@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { chmod, lstat, mkdir, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog } from "#base";
@@ -11,7 +22,11 @@ import { podWith, setUp } from "./volumes.fixture.ts";
 test("a config map is a folder of links into its data", async (t) => {
   const { map, mount, place, seen } = await setUp(t);
   await map("m", { a: "1", b: "2" }, { binaryData: { c: Buffer.from("3").toString("base64") } });
-  assert.deepEqual(await mount(podWith({ configMap: { name: "m" } })), { hostPath: place("configmap"), readOnly: true, selinuxRelabel: true });
+  assert.deepEqual(await mount(podWith({ configMap: { name: "m" } })), {
+    hostPath: place("configmap"),
+    readOnly: true,
+    selinuxRelabel: true,
+  });
   assert.deepEqual(await seen(place("configmap")), { a: "644 1", b: "644 2", c: "644 3" });
   assert.equal(await readlink(join(place("configmap"), "a")), "..data/a");
   assert.match(await readlink(join(place("configmap"), "..data")), /^\.\.2024_01_01_00_00_00\.\d+$/);
@@ -26,7 +41,12 @@ test("attempts to set up a volume are counted, and the time until it was there, 
   await mount(pod);
   await volumes.release("u1");
   const plugin = `${dialects.orch.data.labelDomain}/configmap`;
-  assert.deepEqual(counted, [`volume_mount ${plugin} 0 bad`, `volume_mount ${plugin} 0 good`, `volume_mount ${plugin} in place after 2000`, `volume_unmount ${plugin} 0 good`]);
+  assert.deepEqual(counted, [
+    `volume_mount ${plugin} 0 bad`,
+    `volume_mount ${plugin} 0 good`,
+    `volume_mount ${plugin} in place after 2000`,
+    `volume_unmount ${plugin} 0 good`,
+  ]);
 });
 
 test("items choose keys, paths and modes", async (t) => {
@@ -48,11 +68,27 @@ test("items choose keys, paths and modes", async (t) => {
 });
 
 const missing: [name: string, volume: object, message: RegExp][] = [
-  ["a config map that is not there", { configMap: { name: "nope" } }, /MountVolume\.SetUp failed for volume "v" : configmap "nope" not found/],
+  [
+    "a config map that is not there",
+    { configMap: { name: "nope" } },
+    /MountVolume\.SetUp failed for volume "v" : configmap "nope" not found/,
+  ],
   ["a secret that is not there", { secret: { secretName: "nope" } }, /secret "nope" not found/],
-  ["a key that is not there", { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } }, /configmap references non-existent config key: nope/],
-  ["a path that leads out", { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } }, /must be relative/],
-  ["a kind that nobody here knows", { iscsi: { targetPortal: "x" } }, /no way to mount a volume of kind iscsi/],
+  [
+    "a key that is not there",
+    { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } },
+    /configmap references non-existent config key: nope/,
+  ],
+  [
+    "a path that leads out",
+    { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } },
+    /must be relative/,
+  ],
+  [
+    "a kind that nobody here knows",
+    { iscsi: { targetPortal: "x" } },
+    /no way to mount a volume of kind iscsi/,
+  ],
   [
     "a repository that looks like an option",
     { gitRepo: { repository: "-x" } },
@@ -76,7 +112,11 @@ const missing: [name: string, volume: object, message: RegExp][] = [
     },
     /"v" : mkdir .*\/x: file exists$/,
   ],
-  ["a driver that is not there", { csi: { driver: "x" } }, /driver name x not found in the list of registered CSI drivers/],
+  [
+    "a driver that is not there",
+    { csi: { driver: "x" } },
+    /driver name x not found in the list of registered CSI drivers/,
+  ],
   [
     "a claim that is not there",
     { persistentVolumeClaim: { claimName: "nope" } },
@@ -87,7 +127,10 @@ for (const [name, volume, message] of missing) {
   test(`${name} is trouble and an event`, async (t) => {
     const { map, mount, events } = await setUp(t);
     await map("m", { a: "1" });
-    await assert.rejects(mount(podWith(volume)), (error) => error instanceof VolumeTrouble && message.test(error.message));
+    await assert.rejects(
+      mount(podWith(volume)),
+      (error) => error instanceof VolumeTrouble && message.test(error.message),
+    );
     assert.match(events[0]!, /^FailedMount: /);
   });
 }
@@ -116,7 +159,13 @@ test("what is optional may be missing", async (t) => {
     [],
   );
   await map("m", { a: "1" });
-  await mount(podWith({ configMap: { name: "m", optional: true, items: [{ key: "nope", path: "x" }] } }, {}, { uid: "u2" }));
+  await mount(
+    podWith(
+      { configMap: { name: "m", optional: true, items: [{ key: "nope", path: "x" }] } },
+      {},
+      { uid: "u2" },
+    ),
+  );
 });
 
 test("secrets, downward values and projections live in memory", async (t) => {
@@ -145,7 +194,14 @@ test("secrets, downward values and projections live in memory", async (t) => {
     },
   ];
   assert.equal((await mount(podWith({ projected: { defaultMode: 0o440, sources } }))).readOnly, true);
-  assert.deepEqual(await seen(place("projected")), { a: "440 A", same: "440 from the secret", s: "400 S", n: "440 p", labels: '440 a="one"', cpu: "440 4000" });
+  assert.deepEqual(await seen(place("projected")), {
+    a: "440 A",
+    same: "440 from the secret",
+    s: "400 S",
+    n: "440 p",
+    labels: '440 a="one"',
+    cpu: "440 4000",
+  });
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${1024 ** 3}`]);
 });
 
@@ -157,13 +213,24 @@ test("a change reaches the running pod at once and as a whole", async (t) => {
   await mount(pod);
   const before = await readlink(join(place("configmap"), "..data"));
   await volumes.refresh(pod);
-  assert.equal(await readlink(join(place("configmap"), "..data")), before, "nothing changed, nothing is written");
-  await api.client.request("PUT", "/api/v1/namespaces/ns/configmaps/m", { metadata: { name: "m", namespace: "ns" }, data: { a: "new", c: "3" } });
+  assert.equal(
+    await readlink(join(place("configmap"), "..data")),
+    before,
+    "nothing changed, nothing is written",
+  );
+  await api.client.request("PUT", "/api/v1/namespaces/ns/configmaps/m", {
+    metadata: { name: "m", namespace: "ns" },
+    data: { a: "new", c: "3" },
+  });
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual([...new Set(changed)], ["u1"]);
   await volumes.refresh(pod);
   assert.deepEqual(await seen(place("configmap")), { a: "644 new", c: "644 3" });
-  assert.equal((await readdir(place("configmap"))).filter((name) => name.startsWith("..2")).length, 1, "the old data is gone");
+  assert.equal(
+    (await readdir(place("configmap"))).filter((name) => name.startsWith("..2")).length,
+    1,
+    "the old data is gone",
+  );
 });
 
 test("labels that change reach the pod's files", async (t) => {
@@ -178,8 +245,25 @@ test("tokens are asked for, kept, and renewed after four fifths of their life", 
   const { api, clock, mount, place, seen, volumes } = await setUp(t);
   let count = 0;
   api.answer = ({ path }) =>
-    path.endsWith("/token") ? { status: 201, body: { status: { token: `token-${++count}`, expirationTimestamp: new Date(clock.now() + 1_000_000).toISOString() } } } : undefined;
-  const pod = podWith({ projected: { sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }] } }, { serviceAccountName: "robot" });
+    path.endsWith("/token")
+      ? {
+          status: 201,
+          body: {
+            status: {
+              token: `token-${++count}`,
+              expirationTimestamp: new Date(clock.now() + 1_000_000).toISOString(),
+            },
+          },
+        }
+      : undefined;
+  const pod = podWith(
+    {
+      projected: {
+        sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }],
+      },
+    },
+    { serviceAccountName: "robot" },
+  );
   await mount(pod);
   assert.deepEqual(await seen(place("projected")), { tok: "644 token-1" });
   assert.equal(api.asked.at(-1), "POST /api/v1/namespaces/ns/serviceaccounts/robot/token");
@@ -197,23 +281,42 @@ test("tokens are asked for, kept, and renewed after four fifths of their life", 
   api.answer = () => ({ status: 500, body: {} });
   await clock.advance(800_001);
   await volumes.refresh(pod);
-  assert.deepEqual(await seen(place("projected")), { tok: "644 token-2" }, "the old one stays while it is good");
+  assert.deepEqual(
+    await seen(place("projected")),
+    { tok: "644 token-2" },
+    "the old one stays while it is good",
+  );
 });
 
 test("an emptyDir is open to all; in memory it is as large as the least limit", async (t) => {
   const { mount, mounter, place } = await setUp(t);
   await mount(podWith({ emptyDir: {} }));
   assert.equal((await stat(place("empty-dir"))).mode & 0o7777, 0o777);
-  const limited = { containers: [{ name: "c", resources: { limits: { memory: "64Mi" } }, volumeMounts: [{ name: "v", mountPath: "/v" }] }] };
+  const limited = {
+    containers: [
+      {
+        name: "c",
+        resources: { limits: { memory: "64Mi" } },
+        volumeMounts: [{ name: "v", mountPath: "/v" }],
+      },
+    ],
+  };
   await mount(podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }, {}, { uid: "u2" }));
   await mount(podWith({ emptyDir: { medium: "Memory" } }, limited, { uid: "u3" }));
   await mount(podWith({ emptyDir: { medium: "HugePages-2Mi" } }, {}, { uid: "u4" }));
-  assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`, "hugetlbfs 2M"]);
+  assert.deepEqual(mounter.done, [
+    `tmpfs 1777 ${8 * 1024 ** 2}`,
+    `tmpfs 1777 ${64 * 1024 ** 2}`,
+    "hugetlbfs 2M",
+  ]);
 });
 
 test("a volume that no container mounts is not set up", async (t) => {
   const { volumes, folder } = await setUp(t);
-  const mounted = await volumes.mount(podWith({ emptyDir: {} }, { containers: [{ name: "c" }] }), new AbortController().signal);
+  const mounted = await volumes.mount(
+    podWith({ emptyDir: {} }, { containers: [{ name: "c" }] }),
+    new AbortController().signal,
+  );
   assert.equal(mounted.size, 0);
   assert.deepEqual(await readdir(folder), []);
 });
@@ -222,7 +325,13 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   const { folder, mount, mounter, volumes } = await setUp(t);
   const pod = podWith({ emptyDir: {} });
   const volume = await mount(pod);
-  const bind = (path: string): Promise<string> => volumes.subPath(pod, volume, { container: "c", index: 0, volumeName: "v", path, readOnly: false }, new AbortController().signal);
+  const bind = (path: string): Promise<string> =>
+    volumes.subPath(
+      pod,
+      volume,
+      { container: "c", index: 0, volumeName: "v", path, readOnly: false },
+      new AbortController().signal,
+    );
   assert.equal(await bind("new/deep"), join(folder, "pods/u1/volume-subpaths/v/c/0"));
   assert.ok((await lstat(join(volume.hostPath, "new/deep"))).isDirectory());
   assert.deepEqual(mounter.done, ["bind /proc/open"]);
@@ -230,9 +339,14 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   await symlink("new", join(volume.hostPath, "within"));
   await symlink("/nowhere/at/all", join(volume.hostPath, "dangling"));
   await bind("within/deep");
-  for (const path of ["out", "out/passwd"]) await assert.rejects(bind(path), /failed to prepare subPath for volumeMount "v" of container "c"/, path);
+  for (const path of ["out", "out/passwd"])
+    await assert.rejects(bind(path), /failed to prepare subPath for volumeMount "v" of container "c"/, path);
   for (const path of ["dangling", "dangling/x", "out/none"]) {
-    await assert.rejects(bind(path), /failed to create subPath directory for volumeMount "v" of container "c"/, path);
+    await assert.rejects(
+      bind(path),
+      /failed to create subPath directory for volumeMount "v" of container "c"/,
+      path,
+    );
   }
 });
 
@@ -259,8 +373,14 @@ test("an agent that starts anew takes over the volumes of pods that run", async 
   const later = anAgent();
   assert.equal(later.places("u1").size, 0);
   await later.refresh(both);
-  assert.deepEqual([await readFile(join(place("configmap"), "a"), "utf8"), [...later.places("u1").keys()]], ["2", ["v", "e"]]);
-  assert.deepEqual([((await stat(place("empty-dir", "e"))).mode & 0o777).toString(8), mounter.done.length], ["700", mounts]);
+  assert.deepEqual(
+    [await readFile(join(place("configmap"), "a"), "utf8"), [...later.places("u1").keys()]],
+    ["2", ["v", "e"]],
+  );
+  assert.deepEqual(
+    [((await stat(place("empty-dir", "e"))).mode & 0o777).toString(8), mounter.done.length],
+    ["700", mounts],
+  );
   await later.refresh(podWith({ emptyDir: {} }, {}, { uid: "u2" }));
   assert.equal(later.places("u2").size, 0, "a pod that has no folder yet waits for its start");
 });
@@ -269,7 +389,12 @@ test("taking away unmounts first, and spares what others made", async (t) => {
   const { folder, mount, mounter, place, volumes } = await setUp(t);
   const pod = podWith({ emptyDir: { medium: "Memory" } });
   const volume = await mount(pod);
-  await volumes.subPath(pod, volume, { container: "c", index: 0, volumeName: "v", path: "x", readOnly: false }, new AbortController().signal);
+  await volumes.subPath(
+    pod,
+    volume,
+    { container: "c", index: 0, volumeName: "v", path: "x", readOnly: false },
+    new AbortController().signal,
+  );
   await writeFile(join(volume.hostPath, "left"), "by the pod");
   await symlink("/etc", join(volume.hostPath, "link"));
   await volumes.release("u1");

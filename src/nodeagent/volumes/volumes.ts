@@ -1,4 +1,5 @@
-// The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away when all is over.
+// The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away
+// when all is over.
 import { chmod, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Pod, Volume } from "#api";
@@ -6,8 +7,25 @@ import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import type { ApiClient } from "#client";
 import type { Dialect } from "#dialect";
 import { systemWordsOf } from "../errors.ts";
-import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
-import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, type VolumeTally, VolumeTrouble } from "../seams.ts";
+import {
+  containersOf,
+  everyContainerOf,
+  initContainersOf,
+  keyOf,
+  nameOf,
+  namespaceOf,
+  referenceTo,
+  uidOf,
+} from "../pod.ts";
+import {
+  type EventRecorder,
+  type MountedVolume,
+  type NodeFacts,
+  type PodVolumes,
+  type ReferencedObjects,
+  type VolumeTally,
+  VolumeTrouble,
+} from "../seams.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
 import { ClaimTrouble, type ClaimUse, boundVolume } from "./claims.ts";
 import { clearAway } from "./clear-away.ts";
@@ -16,7 +34,13 @@ import { type Git, GitRefusal, fillFromGit, systemGit } from "./git-repo.ts";
 import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
 import { giveToGroup } from "./ownership.ts";
-import { type PayloadSources, configMapPayload, downwardPayload, projectedPayload, secretPayload } from "./payload.ts";
+import {
+  type PayloadSources,
+  configMapPayload,
+  downwardPayload,
+  projectedPayload,
+  secretPayload,
+} from "./payload.ts";
 import { pluginNameOf } from "./plugin-name.ts";
 import { bindInside } from "./sub-path.ts";
 import { podTokens } from "./tokens.ts";
@@ -61,42 +85,67 @@ interface Failure {
 export function podVolumes(options: VolumesOptions): RunningVolumes {
   const { dialect, clock, log, events, objects, node, mounter, podsFolder, tally } = options;
   const tokens = podTokens(options);
-  const sources: PayloadSources = { objects, allocatable: () => node.allocatable(), token: (pod, audience, seconds) => tokens.get(pod, audience, seconds) };
+  const sources: PayloadSources = {
+    objects,
+    allocatable: () => node.allocatable(),
+    token: (pod, audience, seconds) => tokens.get(pod, audience, seconds),
+  };
   const ready = new Map<string, Map<string, MountedVolume>>();
   const failures = new Map<string, Failure>();
   /** The kinds of each pod's volumes that are in place, for those who count. */
   const plugins = new Map<string, readonly { readonly plugin: string; readonly asDevice: boolean }[]>();
   const busy = new Map<string, Promise<unknown>>();
-  const kindFolder = (kind: string): string => `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
-  const folderOf = (uid: string, kind: string, name: string): string => join(podsFolder, uid, "volumes", kindFolder(kind), name);
+  const kindFolder = (kind: string): string =>
+    `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
+  const folderOf = (uid: string, kind: string, name: string): string =>
+    join(podsFolder, uid, "volumes", kindFolder(kind), name);
 
   return {
     places: (uid) => ready.get(uid) ?? new Map(),
     limited: (pod) =>
       (pod.spec.volumes ?? []).flatMap(({ name, emptyDir }) => {
         const limit = emptyDir && !emptyDir.medium ? emptyDir.sizeLimit : undefined;
-        return limit && limit !== "0" ? [{ volume: name, path: folderOf(uidOf(pod), "empty-dir", name), limit }] : [];
+        return limit && limit !== "0"
+          ? [{ volume: name, path: folderOf(uidOf(pod), "empty-dir", name), limit }]
+          : [];
       }),
     mount: (pod, signal) => inTurn(uidOf(pod), () => mountAll(pod, signal)),
     subPath: async (pod, volume, at) => {
-      const target = join(podsFolder, uidOf(pod), "volume-subpaths", at.volumeName, at.container, String(at.index));
+      const target = join(
+        podsFolder,
+        uidOf(pod),
+        "volume-subpaths",
+        at.volumeName,
+        at.container,
+        String(at.index),
+      );
       try {
         await bindInside(mounter, volume.hostPath, at.path, target);
         return target;
       } catch (error) {
-        log.error("a path inside a volume cannot be used", { pod: keyOf(pod), volume: at.volumeName, path: at.path, error: (error as Error).message });
+        log.error("a path inside a volume cannot be used", {
+          pod: keyOf(pod),
+          volume: at.volumeName,
+          path: at.path,
+          error: (error as Error).message,
+        });
         const was = await stat(join(volume.hostPath, at.path)).then(
           () => "prepare subPath",
           () => "create subPath directory",
         );
-        throw new Error(`failed to ${was} for volumeMount ${JSON.stringify(at.volumeName)} of container ${JSON.stringify(at.container)}`, { cause: error });
+        throw new Error(
+          `failed to ${was} for volumeMount ${JSON.stringify(at.volumeName)} of container ${JSON.stringify(at.container)}`,
+          { cause: error },
+        );
       }
     },
     refresh: (pod) =>
       inTurn(uidOf(pod), async () => {
         if (!ready.has(uidOf(pod))) {
-          // What an earlier agent mounted is taken over: whatever is there already stays, the files are written anew.
-          if (await isThere(join(podsFolder, uidOf(pod), "volumes"))) await mountAll(pod, never).catch(unlessTrouble);
+          // What an earlier agent mounted is taken over: whatever is there already stays, the files are
+          // written anew.
+          if (await isThere(join(podsFolder, uidOf(pod), "volumes")))
+            await mountAll(pod, never).catch(unlessTrouble);
           return;
         }
         for (const volume of pod.spec.volumes ?? []) {
@@ -113,7 +162,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         if (options.keepTerminated) return;
         const at = clock.now();
         const told = (isGood: boolean): void => {
-          for (const { plugin, asDevice } of plugins.get(uid) ?? []) tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
+          for (const { plugin, asDevice } of plugins.get(uid) ?? [])
+            tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
         await clearAway(mounter, join(podsFolder, uid)).catch((error: unknown) => {
           told(false);
@@ -154,7 +204,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         continue;
       }
       const begunAt = clock.now();
-      const [operation, plugin] = [isDevice(pod, volume.name) ? ("map_volume" as const) : ("volume_mount" as const), pluginNameOf(volume, dialect)];
+      const [operation, plugin] = [
+        isDevice(pod, volume.name) ? ("map_volume" as const) : ("volume_mount" as const),
+        pluginNameOf(volume, dialect),
+      ];
       const firstAt = failed?.firstAt ?? begunAt;
       try {
         mounted.set(volume.name, await setUp(pod, volume));
@@ -164,7 +217,12 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       } catch (error) {
         tally?.tried(operation, plugin, clock.now() - begunAt, false);
         const message = tell(pod, volume.name, error as Error);
-        failures.set(key, { message, firstAt, at: clock.now(), wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds) });
+        failures.set(key, {
+          message,
+          firstAt,
+          at: clock.now(),
+          wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds),
+        });
         trouble ??= message;
       }
     }
@@ -172,7 +230,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     ready.set(uidOf(pod), mounted);
     plugins.set(
       uidOf(pod),
-      wanted.map((volume) => ({ plugin: pluginNameOf(volume, dialect), asDevice: isDevice(pod, volume.name) })),
+      wanted.map((volume) => ({
+        plugin: pluginNameOf(volume, dialect),
+        asDevice: isDevice(pod, volume.name),
+      })),
     );
     return mounted;
   }
@@ -180,7 +241,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   function tell(pod: Pod, name: string, error: Error): string {
     const [reason, message] =
       error instanceof ClaimTrouble
-        ? ["FailedMount", `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`]
+        ? [
+            "FailedMount",
+            `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`,
+          ]
         : error instanceof DeviceTrouble
           ? ["FailedMapVolume", error.message]
           : [
@@ -204,7 +268,13 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     if (nfs) return await network(folderOf(uid, "nfs", name), nfs, []);
     if (gitRepo) return { hostPath: await cloned(pod, name, gitRepo), selinuxRelabel: true };
     const use = { volumeName: name, asDevice: isDevice(pod, name), isForPod: ephemeral !== undefined };
-    if (persistentVolumeClaim) return await claimed(pod, persistentVolumeClaim.claimName, persistentVolumeClaim.readOnly === true, use);
+    if (persistentVolumeClaim)
+      return await claimed(
+        pod,
+        persistentVolumeClaim.claimName,
+        persistentVolumeClaim.readOnly === true,
+        use,
+      );
     if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, use);
     // Drivers cannot be registered here, so that none is ever among those that are.
     if (csi)
@@ -212,26 +282,58 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${csi.driver} not found in the list of registered CSI drivers`,
       );
     // Nor can programs be put here that would look after such a volume.
-    if (volume.flexVolume) throw new ClaimTrouble(`failed to get Plugin from volumeSpec for volume ${JSON.stringify(name)} err=no volume plugin matched`);
+    if (volume.flexVolume)
+      throw new ClaimTrouble(
+        `failed to get Plugin from volumeSpec for volume ${JSON.stringify(name)} err=no volume plugin matched`,
+      );
     const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
     throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
   }
 
   /** Writes the files of a volume that the API server's objects fill; undefined for other kinds. */
-  async function fill(pod: Pod, { name, configMap, secret, downwardAPI, projected }: Volume): Promise<string | undefined> {
+  async function fill(
+    pod: Pod,
+    { name, configMap, secret, downwardAPI, projected }: Volume,
+  ): Promise<string | undefined> {
     const [uid, namespace] = [uidOf(pod), namespaceOf(pod)];
-    const modeOf = (source: { readonly defaultMode?: number | undefined }): number => source.defaultMode ?? usualMode;
-    if (configMap) return await write(pod, folderOf(uid, "configmap", name), await configMapPayload(sources, namespace, configMap.name ?? "", configMap, modeOf(configMap)), false);
-    if (secret) return await write(pod, folderOf(uid, "secret", name), await secretPayload(sources, namespace, secret.secretName ?? "", secret, modeOf(secret)), true);
-    if (downwardAPI) return await write(pod, folderOf(uid, "downward-api", name), downwardPayload(sources, pod, downwardAPI.items ?? [], modeOf(downwardAPI)), true);
-    if (projected) return await write(pod, folderOf(uid, "projected", name), await projectedPayload(sources, pod, projected.sources ?? [], projected.defaultMode), true);
+    const modeOf = (source: { readonly defaultMode?: number | undefined }): number =>
+      source.defaultMode ?? usualMode;
+    if (configMap)
+      return await write(
+        pod,
+        folderOf(uid, "configmap", name),
+        await configMapPayload(sources, namespace, configMap.name ?? "", configMap, modeOf(configMap)),
+        false,
+      );
+    if (secret)
+      return await write(
+        pod,
+        folderOf(uid, "secret", name),
+        await secretPayload(sources, namespace, secret.secretName ?? "", secret, modeOf(secret)),
+        true,
+      );
+    if (downwardAPI)
+      return await write(
+        pod,
+        folderOf(uid, "downward-api", name),
+        downwardPayload(sources, pod, downwardAPI.items ?? [], modeOf(downwardAPI)),
+        true,
+      );
+    if (projected)
+      return await write(
+        pod,
+        folderOf(uid, "projected", name),
+        await projectedPayload(sources, pod, projected.sources ?? [], projected.defaultMode),
+        true,
+      );
     return undefined;
   }
 
   async function write(pod: Pod, folder: string, payload: Payload, inMemory: boolean): Promise<string> {
     const group = fsGroupOf(pod);
     if (!ready.has(uidOf(pod))) {
-      if (inMemory && !(await mounter.below(folder)).includes(folder)) await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: sharedMode });
+      if (inMemory && !(await mounter.below(folder)).includes(folder))
+        await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: sharedMode });
       await mkdir(folder, { recursive: true });
       await openToAll(folder);
       if (group !== undefined) await giveFolder(folder, group);
@@ -240,7 +342,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return folder;
   }
 
-  async function makeEmpty(pod: Pod, name: string, emptyDir: NonNullable<Volume["emptyDir"]>): Promise<string> {
+  async function makeEmpty(
+    pod: Pod,
+    name: string,
+    emptyDir: NonNullable<Volume["emptyDir"]>,
+  ): Promise<string> {
     const folder = folderOf(uidOf(pod), "empty-dir", name);
     const medium = emptyDir.medium ?? "";
     // One that is there belongs to the pod: what its containers did to it stays.
@@ -253,7 +359,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       return folder;
     }
     await mkdir(folder, { recursive: true });
-    if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
+    if (medium === "Memory")
+      await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
     else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
     else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
     await share(folder, pod);
@@ -272,7 +379,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
 
   async function network(
     folder: string,
-    { server, path, readOnly }: { readonly server: string; readonly path: string; readonly readOnly?: boolean | undefined },
+    {
+      server,
+      path,
+      readOnly,
+    }: { readonly server: string; readonly path: string; readonly readOnly?: boolean | undefined },
     mountOptions: readonly string[],
   ): Promise<MountedVolume> {
     if (!(await mounter.below(folder)).includes(folder)) {
@@ -294,12 +405,22 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return folder;
   }
 
-  async function claimed(pod: Pod, claimName: string, readOnly: boolean, use: ClaimUse): Promise<MountedVolume> {
+  async function claimed(
+    pod: Pod,
+    claimName: string,
+    readOnly: boolean,
+    use: ClaimUse,
+  ): Promise<MountedVolume> {
     const volume = await boundVolume(options.client, node, pod, claimName, use);
     const { hostPath, local, nfs, mountOptions } = volume.spec;
     const pvName = volume.metadata.name!;
     if (use.asDevice) {
-      if (!local) throw new DeviceTrouble("FindMapperPluginBySpec", pvName, "only volumes of the kind local can be block devices");
+      if (!local)
+        throw new DeviceTrouble(
+          "FindMapperPluginBySpec",
+          pvName,
+          "only volumes of the kind local can be block devices",
+        );
       const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder("local-volume"), pvName);
       if (await linkDevice(pvName, local.path, link))
         events.event(
@@ -314,7 +435,12 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       await checkHostPath(hostPath.path, hostPath.type ?? "");
       return { hostPath: hostPath.path, ...(readOnly && { readOnly }) };
     }
-    if (nfs) return await network(folderOf(uidOf(pod), "nfs", pvName), { ...nfs, readOnly: readOnly || nfs.readOnly === true }, mountOptions ?? []);
+    if (nfs)
+      return await network(
+        folderOf(uidOf(pod), "nfs", pvName),
+        { ...nfs, readOnly: readOnly || nfs.readOnly === true },
+        mountOptions ?? [],
+      );
     if (local) {
       const folder = folderOf(uidOf(pod), "local-volume", pvName);
       if (!(await mounter.below(folder)).includes(folder)) {
@@ -323,7 +449,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         await mounter.bind(local.path, folder);
       }
       const group = fsGroupOf(pod);
-      if (group !== undefined && !readOnly) await giveToGroup(folder, group, { onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch" });
+      if (group !== undefined && !readOnly)
+        await giveToGroup(folder, group, {
+          onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch",
+        });
       return { hostPath: folder, ...(readOnly && { readOnly }), selinuxRelabel: true };
     }
     throw new Error(`PersistentVolume ${pvName} is of a kind that this agent has no way to mount`);
@@ -353,8 +482,11 @@ async function openToAll(folder: string): Promise<void> {
 }
 
 /** A volume that no container uses is not set up. */
-const isUsed = (pod: Pod, name: string): boolean => isDevice(pod, name) || everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
-const isDevice = (pod: Pod, name: string): boolean => everyContainerOf(pod).some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
+const isUsed = (pod: Pod, name: string): boolean =>
+  isDevice(pod, name) ||
+  everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
+const isDevice = (pod: Pod, name: string): boolean =>
+  everyContainerOf(pod).some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
 
 function fsGroupOf(pod: Pod): number | undefined {
   const group = pod.spec.securityContext?.fsGroup;
@@ -364,7 +496,14 @@ function fsGroupOf(pod: Pod): number | undefined {
 /** The page size that the medium names, or the only one that the pod asks for. */
 function pageSizeOf(pod: Pod, medium: string): string {
   if (medium.startsWith("HugePages-")) return medium.slice("HugePages-".length).replace(/i$/, "");
-  const sizes = new Set(everyContainerOf(pod).flatMap(({ resources }) => Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-"))));
-  if (sizes.size !== 1) throw new Error(`medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`);
+  const sizes = new Set(
+    everyContainerOf(pod).flatMap(({ resources }) =>
+      Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-")),
+    ),
+  );
+  if (sizes.size !== 1)
+    throw new Error(
+      `medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`,
+    );
   return [...sizes][0]!.slice("hugepages-".length).replace(/i$/, "");
 }

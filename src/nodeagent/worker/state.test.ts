@@ -4,19 +4,40 @@ import type { Pod } from "#api";
 import { type Why, type WorkerEvent, type WorkerState, begin, graceOf, next } from "./state.ts";
 
 const podWith = (metadata: object = {}, spec: object = {}, status: object = {}): Pod =>
-  ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "n", uid: "u", ...metadata }, spec: { containers: [], ...spec }, status }) as unknown as Pod;
+  ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", namespace: "n", uid: "u", ...metadata },
+    spec: { containers: [], ...spec },
+    status,
+  }) as unknown as Pod;
 const pod = podWith();
 const newer = podWith({ labels: { a: "b" } });
-const deleted = (seconds: number): Pod => podWith({ deletionTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: seconds });
+const deleted = (seconds: number): Pod =>
+  podWith({ deletionTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: seconds });
 const byUser: Why = { because: "deleted" };
 const evicted: Why = { because: "ended", reason: "Evicted", message: "no room" };
 const update = (to: Pod): WorkerEvent => ({ type: "update", pod: to });
-const stop = (graceSeconds?: number, why: Why = byUser): WorkerEvent => ({ type: "stop", why, ...(graceSeconds !== undefined && { graceSeconds }) });
-const stopping = (graceSeconds: number, of = pod, why: Why = byUser): WorkerState => ({ at: "terminating", pod: of, graceSeconds, why });
+const stop = (graceSeconds?: number, why: Why = byUser): WorkerEvent => ({
+  type: "stop",
+  why,
+  ...(graceSeconds !== undefined && { graceSeconds }),
+});
+const stopping = (graceSeconds: number, of = pod, why: Why = byUser): WorkerState => ({
+  at: "terminating",
+  pod: of,
+  graceSeconds,
+  why,
+});
 const over: WorkerState = { at: "terminated", pod, why: byUser };
 
 const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerState][] = [
-  ["a changed pod goes on with its new form", { at: "syncing", pod }, update(newer), { at: "syncing", pod: newer }],
+  [
+    "a changed pod goes on with its new form",
+    { at: "syncing", pod },
+    update(newer),
+    { at: "syncing", pod: newer },
+  ],
   ["a deleted pod starts to stop", { at: "syncing", pod }, update(deleted(7)), stopping(7, deleted(7))],
   ["a pod told to stop stops", { at: "syncing", pod }, stop(20), stopping(20)],
   [
@@ -28,15 +49,30 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ["the reason of an eviction is kept", { at: "syncing", pod }, stop(2, evicted), stopping(2, pod, evicted)],
   ["a shorter grace period wins", stopping(30), stop(5), stopping(5)],
   ["a longer grace period is ignored", stopping(5), stop(30), stopping(5)],
-  ["a second deletion with less grace shortens the first", stopping(30), update(deleted(3)), stopping(3, deleted(3))],
-  ["a later deletion with more grace does not lengthen it", stopping(3), update(deleted(60)), stopping(3, deleted(60))],
+  [
+    "a second deletion with less grace shortens the first",
+    stopping(30),
+    update(deleted(3)),
+    stopping(3, deleted(3)),
+  ],
+  [
+    "a later deletion with more grace does not lengthen it",
+    stopping(3),
+    update(deleted(60)),
+    stopping(3, deleted(60)),
+  ],
   ["an update of a stopping pod does not revive it", stopping(3), update(newer), stopping(3, newer)],
   ["the first reason to stop is kept", stopping(3, pod, evicted), stop(3), stopping(3, pod, evicted)],
   ["grace is never less than a second", { at: "syncing", pod }, stop(0), stopping(1)],
   ["a pod whose containers have ended is terminated", stopping(3), { type: "stopped" }, over],
   ["nothing revives a terminated pod", over, update(newer), { ...over, pod: newer }],
   ["stopping a terminated pod is nothing", over, stop(1), over],
-  ["a running pod is not over because containers ended", { at: "syncing", pod }, { type: "stopped" }, { at: "syncing", pod }],
+  [
+    "a running pod is not over because containers ended",
+    { at: "syncing", pod },
+    { type: "stopped" },
+    { at: "syncing", pod },
+  ],
 ];
 for (const [name, from, event, to] of moves) test(name, () => assert.deepEqual(next(from, event), to));
 
@@ -51,7 +87,12 @@ for (const [name, given, at] of beginnings) test(name, () => assert.equal(begin(
 const graces: [name: string, pod: Pod, seconds: number][] = [
   ["thirty seconds without a word", pod, 30],
   ["the pod's own seconds", podWith({}, { terminationGracePeriodSeconds: 12 }), 12],
-  ["the deletion's seconds before the pod's", podWith({ deletionTimestamp: "x", deletionGracePeriodSeconds: 2 }, { terminationGracePeriodSeconds: 12 }), 2],
+  [
+    "the deletion's seconds before the pod's",
+    podWith({ deletionTimestamp: "x", deletionGracePeriodSeconds: 2 }, { terminationGracePeriodSeconds: 12 }),
+    2,
+  ],
   ["at least one second", podWith({}, { terminationGracePeriodSeconds: 0 }), 1],
 ];
-for (const [name, given, seconds] of graces) test(`grace is ${name}`, () => assert.equal(graceOf(given), seconds));
+for (const [name, given, seconds] of graces)
+  test(`grace is ${name}`, () => assert.equal(graceOf(given), seconds));

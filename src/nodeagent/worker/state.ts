@@ -1,4 +1,5 @@
-// Where a pod is in its life on this node, and what moves it on: forward only, and the time it is given to end only shrinks.
+// Where a pod is in its life on this node, and what moves it on: forward only, and the time it is given to
+// end only shrinks.
 import type { Pod } from "#api";
 import { isDeleted, isFinished } from "../pod.ts";
 
@@ -14,7 +15,10 @@ export type Why =
 export interface Ending {
   readonly reason: string;
   readonly message: string;
-  /** Holds whatever becomes of the containers; else a pod whose containers all end well has succeeded all the same. */
+  /**
+   * Holds whatever becomes of the containers; else a pod whose containers all end well has succeeded all the
+   * same.
+   */
   readonly lasts?: boolean;
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
@@ -32,7 +36,10 @@ export type WorkerEvent =
 
 const ordinaryGraceSeconds = 30;
 
-/** The seconds a pod is to have for its end, by its deletion or by its own word. None at all means that hooks have no time either. */
+/**
+ * The seconds a pod is to have for its end, by its deletion or by its own word. None at all means that hooks
+ * have no time either.
+ */
 export function askedGraceOf(pod: Pod): number {
   const asked = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
   return Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds);
@@ -41,18 +48,39 @@ export function askedGraceOf(pod: Pod): number {
 /** The seconds a pod has to end. Nothing is ended without a moment's notice. */
 export const graceOf = (pod: Pod): number => Math.max(1, askedGraceOf(pod));
 
-/** Whether the pod's containers are ended one by one as they would be while it goes on: nobody has set a time for the whole. */
-export const endsByItself = (why: Why): boolean => why.because === "finished" || (why.because === "ended" && why.lasts === true);
+/**
+ * Whether the pod's containers are ended one by one as they would be while it goes on: nobody has set a time
+ * for the whole.
+ */
+export const endsByItself = (why: Why): boolean =>
+  why.because === "finished" || (why.because === "ended" && why.lasts === true);
 
 export function next(state: WorkerState, event: WorkerEvent): WorkerState {
   switch (state.at) {
     case "syncing":
       if (event.type === "update") return begin(event.pod);
-      if (event.type === "stop") return { at: "terminating", pod: state.pod, graceSeconds: Math.max(1, event.graceSeconds ?? graceOf(state.pod)), why: event.why };
+      if (event.type === "stop")
+        return {
+          at: "terminating",
+          pod: state.pod,
+          graceSeconds: Math.max(1, event.graceSeconds ?? graceOf(state.pod)),
+          why: event.why,
+        };
       return state;
     case "terminating":
-      if (event.type === "update") return { ...state, pod: event.pod, graceSeconds: isDeleted(event.pod) ? Math.min(state.graceSeconds, graceOf(event.pod)) : state.graceSeconds };
-      if (event.type === "stop") return { ...state, graceSeconds: Math.min(state.graceSeconds, Math.max(1, event.graceSeconds ?? state.graceSeconds)) };
+      if (event.type === "update")
+        return {
+          ...state,
+          pod: event.pod,
+          graceSeconds: isDeleted(event.pod)
+            ? Math.min(state.graceSeconds, graceOf(event.pod))
+            : state.graceSeconds,
+        };
+      if (event.type === "stop")
+        return {
+          ...state,
+          graceSeconds: Math.min(state.graceSeconds, Math.max(1, event.graceSeconds ?? state.graceSeconds)),
+        };
       return { at: "terminated", pod: state.pod, why: state.why };
     case "terminated":
       return event.type === "update" ? { ...state, pod: event.pod } : state;
@@ -61,7 +89,9 @@ export function next(state: WorkerState, event: WorkerEvent): WorkerState {
 
 /** Where a pod stands that is seen for the first time. */
 export function begin(pod: Pod): WorkerState {
-  if (isDeleted(pod)) return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "deleted" } };
-  if (isFinished(pod)) return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "finished" } };
+  if (isDeleted(pod))
+    return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "deleted" } };
+  if (isFinished(pod))
+    return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "finished" } };
   return { at: "syncing", pod };
 }

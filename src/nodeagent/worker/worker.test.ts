@@ -5,7 +5,14 @@ import { silentLog, virtualClock } from "#base";
 import type { WorkerState } from "./state.ts";
 import { type Done, worker } from "./worker.ts";
 
-const pod = (spec: object = {}): Pod => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", uid: "u" }, spec: { containers: [], ...spec }, status: {} }) as unknown as Pod;
+const pod = (spec: object = {}): Pod =>
+  ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", uid: "u" },
+    spec: { containers: [], ...spec },
+    status: {},
+  }) as unknown as Pod;
 const settled = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -13,7 +20,10 @@ const settled = async (): Promise<void> => {
 function harness(act: (state: WorkerState, signal: AbortSignal) => Promise<Done>) {
   const clock = virtualClock();
   const seen: string[] = [];
-  const made = worker({ at: "syncing", pod: pod() }, { clock, log: silentLog, act: (state, signal) => (seen.push(state.at), act(state, signal)) });
+  const made = worker(
+    { at: "syncing", pod: pod() },
+    { clock, log: silentLog, act: (state, signal) => (seen.push(state.at), act(state, signal)) },
+  );
   return { clock, seen, made };
 }
 
@@ -72,7 +82,10 @@ test("a changed label waits for the action under way, a changed spec aborts it",
   });
   made.wake();
   await settled();
-  made.send({ type: "update", pod: { ...pod(), metadata: { name: "a", uid: "u", labels: { a: "b" } } } as unknown as Pod });
+  made.send({
+    type: "update",
+    pod: { ...pod(), metadata: { name: "a", uid: "u", labels: { a: "b" } } } as unknown as Pod,
+  });
   await settled();
   assert.deepEqual(aborted, []);
   await clock.advance(100);

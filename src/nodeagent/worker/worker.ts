@@ -1,5 +1,6 @@
-// One worker per pod: events change its state at once, and one action at a time makes the world follow. Events of any number
-// collapse into the newest state, so there is no queue to overflow. What makes the current action pointless aborts it.
+// One worker per pod: events change its state at once, and one action at a time makes the world follow.
+// Events of any number collapse into the newest state, so there is no queue to overflow. What makes the
+// current action pointless aborts it.
 import type { Clock, Log } from "#base";
 import { type WorkerEvent, type WorkerState, next } from "./state.ts";
 
@@ -78,7 +79,11 @@ export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOpt
       } catch (error) {
         if (closed || signal.aborted) continue;
         failures++;
-        log.verbose(2, "action on pod failed, will be tried again", { pod: state.pod.metadata.name, at: state.at, error: (error as Error).message });
+        log.verbose(2, "action on pod failed, will be tried again", {
+          pod: state.pod.metadata.name,
+          at: state.at,
+          error: (error as Error).message,
+        });
         wakeAfter(Math.min(firstRetryMilliseconds * 2 ** (failures - 1), lastRetryMilliseconds));
       }
     }

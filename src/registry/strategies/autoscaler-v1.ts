@@ -1,5 +1,13 @@
-// The older version of autoscalers knows only cpu use. Whatever else there is travels in annotations, as text.
-import type { HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, MetricSpec, MetricStatus, MetricTarget } from "#api";
+// The older version of autoscalers knows only cpu use. Whatever else there is travels in annotations, as
+// text.
+import type {
+  HPAScalingRules,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerV1,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+} from "#api";
 import type { Dialect } from "#dialect";
 import type { ApiObject } from "../strategy.ts";
 
@@ -7,10 +15,17 @@ type Json = Record<string, unknown>;
 
 const keysIn = ({ data }: Dialect) => {
   const prefix = `autoscaling.alpha.${data.labelDomain}/`;
-  return { metrics: `${prefix}metrics`, behavior: `${prefix}behavior`, currentMetrics: `${prefix}current-metrics`, conditions: `${prefix}conditions` };
+  return {
+    metrics: `${prefix}metrics`,
+    behavior: `${prefix}behavior`,
+    currentMetrics: `${prefix}current-metrics`,
+    conditions: `${prefix}conditions`,
+  };
 };
 
-export const defaultMetrics = (): MetricSpec[] => [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }];
+export const defaultMetrics = (): MetricSpec[] => [
+  { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
+];
 
 /** Text that is not what it should be is as good as none. */
 function parsed<T>(text: string | undefined): T | undefined {
@@ -21,7 +36,10 @@ function parsed<T>(text: string | undefined): T | undefined {
   }
 }
 
-const without = (annotations: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> =>
+const without = (
+  annotations: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[],
+): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !keys.includes(key)));
 
 export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutoscaler {
@@ -31,12 +49,28 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
   const { targetCPUUtilizationPercentage: share, ...bounds } = spec;
   const { currentCPUUtilizationPercentage: used, ...counts } = status;
   const others = (parsed<Json[]>(noted[keys.metrics]) ?? []).map(metricFromV1);
-  const metrics = [...others, ...(share === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: share } } }])];
+  const metrics = [
+    ...others,
+    ...(share === undefined
+      ? []
+      : [
+          {
+            type: "Resource",
+            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: share } },
+          },
+        ]),
+  ];
   const behavior = parsed<{ ScaleUp?: Json | null; ScaleDown?: Json | null }>(noted[keys.behavior]);
   const measured = parsed<Json[]>(noted[keys.currentMetrics])?.map(measuredFromV1);
-  const conditions = parsed<NonNullable<HorizontalPodAutoscaler["status"]["conditions"]>>(noted[keys.conditions]);
+  const conditions = parsed<NonNullable<HorizontalPodAutoscaler["status"]["conditions"]>>(
+    noted[keys.conditions],
+  );
   const annotations = without(metadata.annotations, Object.values(keys));
-  const current = measured?.length ? measured : used === undefined ? null : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: used } } }];
+  const current = measured?.length
+    ? measured
+    : used === undefined
+      ? null
+      : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: used } } }];
   const { annotations: _noted, ...rest } = metadata;
   return {
     ...served,
@@ -46,14 +80,18 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
       metrics: metrics.length > 0 ? metrics : defaultMetrics(),
       ...(behavior &&
         (behavior.ScaleUp || behavior.ScaleDown) && {
-          behavior: { ...(behavior.ScaleUp && { scaleUp: rulesFrom(behavior.ScaleUp) }), ...(behavior.ScaleDown && { scaleDown: rulesFrom(behavior.ScaleDown) }) },
+          behavior: {
+            ...(behavior.ScaleUp && { scaleUp: rulesFrom(behavior.ScaleUp) }),
+            ...(behavior.ScaleDown && { scaleDown: rulesFrom(behavior.ScaleDown) }),
+          },
         }),
     },
     status: { ...counts, currentMetrics: current, ...(conditions?.length && { conditions }) },
   } as unknown as HorizontalPodAutoscaler;
 }
 
-const isCpuShare = ({ type, resource }: MetricSpec): boolean => type === "Resource" && resource?.name === "cpu" && resource.target.averageUtilization !== undefined;
+const isCpuShare = ({ type, resource }: MetricSpec): boolean =>
+  type === "Resource" && resource?.name === "cpu" && resource.target.averageUtilization !== undefined;
 
 export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject {
   const { metadata, spec, status } = hub;
@@ -61,12 +99,17 @@ export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject 
   const { currentMetrics, conditions, ...counts } = status;
   const keys = keysIn(dialect);
   const share = metrics?.findLast(isCpuShare)?.resource?.target.averageUtilization;
-  const used = currentMetrics?.find(({ type, resource }) => type === "Resource" && resource?.name === "cpu")?.resource?.current.averageUtilization;
+  const used = currentMetrics?.find(({ type, resource }) => type === "Resource" && resource?.name === "cpu")
+    ?.resource?.current.averageUtilization;
   const others = (metrics ?? []).filter((metric) => !isCpuShare(metric));
   const notes: Record<string, string> = {};
   if (others.length > 0) notes[keys.metrics] = JSON.stringify(others.map(metricToV1));
   if (currentMetrics?.length) notes[keys.currentMetrics] = JSON.stringify(currentMetrics.map(measuredToV1));
-  if (behavior) notes[keys.behavior] = JSON.stringify({ ScaleUp: rulesTo(behavior.scaleUp), ScaleDown: rulesTo(behavior.scaleDown) });
+  if (behavior)
+    notes[keys.behavior] = JSON.stringify({
+      ScaleUp: rulesTo(behavior.scaleUp),
+      ScaleDown: rulesTo(behavior.scaleDown),
+    });
   if (conditions?.length) notes[keys.conditions] = JSON.stringify(conditions);
   const annotations = { ...without(metadata.annotations, Object.values(keys)), ...notes };
   const { annotations: _noted, ...rest } = metadata;
@@ -74,7 +117,11 @@ export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject 
     ...hub,
     metadata: { ...rest, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: { ...bounds, ...(share !== undefined && { targetCPUUtilizationPercentage: share }) },
-    status: { ...counts, currentReplicas: status.currentReplicas ?? 0, ...(used !== undefined && { currentCPUUtilizationPercentage: used }) },
+    status: {
+      ...counts,
+      currentReplicas: status.currentReplicas ?? 0,
+      ...(used !== undefined && { currentCPUUtilizationPercentage: used }),
+    },
   } as unknown as ApiObject;
 }
 
@@ -83,26 +130,38 @@ const rulesTo = (rules: HPAScalingRules | undefined): Json | null =>
     ? {
         StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
         SelectPolicy: rules.selectPolicy ?? null,
-        Policies: rules.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
+        Policies:
+          rules.policies?.map(({ type, value, periodSeconds }) => ({
+            Type: type,
+            Value: value,
+            PeriodSeconds: periodSeconds,
+          })) ?? null,
       }
     : null;
 
-function rulesFrom({ StabilizationWindowSeconds: window, SelectPolicy: select, Policies: policies }: Json): HPAScalingRules {
+function rulesFrom({
+  StabilizationWindowSeconds: window,
+  SelectPolicy: select,
+  Policies: policies,
+}: Json): HPAScalingRules {
   return {
     ...(typeof window === "number" && { stabilizationWindowSeconds: window }),
     ...(typeof select === "string" && { selectPolicy: select }),
     ...(Array.isArray(policies) && {
-      policies: policies.map(({ Type, Value, PeriodSeconds }: { Type: string; Value: number; PeriodSeconds: number }) => ({
-        type: Type,
-        value: Value,
-        periodSeconds: PeriodSeconds,
-      })),
+      policies: policies.map(
+        ({ Type, Value, PeriodSeconds }: { Type: string; Value: number; PeriodSeconds: number }) => ({
+          type: Type,
+          value: Value,
+          periodSeconds: PeriodSeconds,
+        }),
+      ),
     }),
   };
 }
 
 /** Only what is there, so that texts come out as short as they went in. */
-const present = (entries: Json): Json => Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
+const present = (entries: Json): Json =>
+  Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 const nothing = "0";
 
 function metricToV1({ type, object, pods, resource, containerResource, external }: MetricSpec): Json {
@@ -117,8 +176,20 @@ function metricToV1({ type, object, pods, resource, containerResource, external 
         selector: object.metric.selector,
         averageValue: object.target.averageValue,
       }),
-    pods: pods && present({ metricName: pods.metric.name, targetAverageValue: pods.target.averageValue ?? nothing, selector: pods.metric.selector }),
-    resource: resource && present({ name: resource.name, targetAverageUtilization: resource.target.averageUtilization, targetAverageValue: resource.target.averageValue }),
+    pods:
+      pods &&
+      present({
+        metricName: pods.metric.name,
+        targetAverageValue: pods.target.averageValue ?? nothing,
+        selector: pods.metric.selector,
+      }),
+    resource:
+      resource &&
+      present({
+        name: resource.name,
+        targetAverageUtilization: resource.target.averageUtilization,
+        targetAverageValue: resource.target.averageValue,
+      }),
     containerResource:
       containerResource &&
       present({
@@ -129,13 +200,19 @@ function metricToV1({ type, object, pods, resource, containerResource, external 
       }),
     external:
       external &&
-      present({ metricName: external.metric.name, metricSelector: external.metric.selector, targetValue: external.target.value, targetAverageValue: external.target.averageValue }),
+      present({
+        metricName: external.metric.name,
+        metricSelector: external.metric.selector,
+        targetValue: external.target.value,
+        targetAverageValue: external.target.averageValue,
+      }),
   });
 }
 
 function metricFromV1({ type, object, pods, resource, containerResource, external }: Json): MetricSpec {
   const at = (source: unknown): Json => source as Json;
-  const target = (kind: string, values: Json): MetricTarget => present({ type: kind, ...values }) as unknown as MetricTarget;
+  const target = (kind: string, values: Json): MetricTarget =>
+    present({ type: kind, ...values }) as unknown as MetricTarget;
   const usage = (source: Json): MetricTarget =>
     target(source["targetAverageUtilization"] === undefined ? "AverageValue" : "Utilization", {
       averageValue: source["targetAverageValue"],
@@ -146,7 +223,10 @@ function metricFromV1({ type, object, pods, resource, containerResource, externa
     type,
     object: object && {
       describedObject: at(object)["target"],
-      target: target(kindOf(at(object)["averageValue"]), { value: at(object)["targetValue"], averageValue: at(object)["averageValue"] }),
+      target: target(kindOf(at(object)["averageValue"]), {
+        value: at(object)["targetValue"],
+        averageValue: at(object)["averageValue"],
+      }),
       metric: present({ name: at(object)["metricName"], selector: at(object)["selector"] }),
     },
     pods: pods && {
@@ -154,10 +234,17 @@ function metricFromV1({ type, object, pods, resource, containerResource, externa
       target: target("AverageValue", { averageValue: at(pods)["targetAverageValue"] }),
     },
     resource: resource && { name: at(resource)["name"], target: usage(at(resource)) },
-    containerResource: containerResource && { name: at(containerResource)["name"], target: usage(at(containerResource)), container: at(containerResource)["container"] },
+    containerResource: containerResource && {
+      name: at(containerResource)["name"],
+      target: usage(at(containerResource)),
+      container: at(containerResource)["container"],
+    },
     external: external && {
       metric: present({ name: at(external)["metricName"], selector: at(external)["metricSelector"] }),
-      target: target(kindOf(at(external)["targetAverageValue"]), { value: at(external)["targetValue"], averageValue: at(external)["targetAverageValue"] }),
+      target: target(kindOf(at(external)["targetAverageValue"]), {
+        value: at(external)["targetValue"],
+        averageValue: at(external)["targetAverageValue"],
+      }),
     },
   }) as unknown as MetricSpec;
 }
@@ -174,9 +261,20 @@ function measuredToV1({ type, object, pods, resource, containerResource, externa
         selector: object.metric.selector,
         averageValue: object.current.averageValue,
       }),
-    pods: pods && present({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue ?? nothing, selector: pods.metric.selector }),
+    pods:
+      pods &&
+      present({
+        metricName: pods.metric.name,
+        currentAverageValue: pods.current.averageValue ?? nothing,
+        selector: pods.metric.selector,
+      }),
     resource:
-      resource && present({ name: resource.name, currentAverageUtilization: resource.current.averageUtilization, currentAverageValue: resource.current.averageValue ?? nothing }),
+      resource &&
+      present({
+        name: resource.name,
+        currentAverageUtilization: resource.current.averageUtilization,
+        currentAverageValue: resource.current.averageValue ?? nothing,
+      }),
     containerResource:
       containerResource &&
       present({
@@ -198,7 +296,11 @@ function measuredToV1({ type, object, pods, resource, containerResource, externa
 
 function measuredFromV1({ type, object, pods, resource, containerResource, external }: Json): MetricStatus {
   const at = (source: unknown): Json => source as Json;
-  const usage = (source: Json): Json => present({ averageValue: source["currentAverageValue"], averageUtilization: source["currentAverageUtilization"] });
+  const usage = (source: Json): Json =>
+    present({
+      averageValue: source["currentAverageValue"],
+      averageUtilization: source["currentAverageUtilization"],
+    });
   return present({
     type,
     object: object && {
@@ -206,12 +308,22 @@ function measuredFromV1({ type, object, pods, resource, containerResource, exter
       current: present({ value: at(object)["currentValue"], averageValue: at(object)["averageValue"] }),
       describedObject: at(object)["target"],
     },
-    pods: pods && { metric: present({ name: at(pods)["metricName"], selector: at(pods)["selector"] }), current: present({ averageValue: at(pods)["currentAverageValue"] }) },
+    pods: pods && {
+      metric: present({ name: at(pods)["metricName"], selector: at(pods)["selector"] }),
+      current: present({ averageValue: at(pods)["currentAverageValue"] }),
+    },
     resource: resource && { name: at(resource)["name"], current: usage(at(resource)) },
-    containerResource: containerResource && { name: at(containerResource)["name"], current: usage(at(containerResource)), container: at(containerResource)["container"] },
+    containerResource: containerResource && {
+      name: at(containerResource)["name"],
+      current: usage(at(containerResource)),
+      container: at(containerResource)["container"],
+    },
     external: external && {
       metric: present({ name: at(external)["metricName"], selector: at(external)["metricSelector"] }),
-      current: present({ value: at(external)["currentValue"], averageValue: at(external)["currentAverageValue"] }),
+      current: present({
+        value: at(external)["currentValue"],
+        averageValue: at(external)["currentAverageValue"],
+      }),
     },
   }) as unknown as MetricStatus;
 }

@@ -8,36 +8,85 @@ import { cellsOf, defaulted, tryCreate, tryPart } from "./try-out.fixture.ts";
 
 const metadata = { name: "a" };
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };
-const cpu = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } } };
-const memory = { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } } };
-const pods = { type: "Pods", pods: { metric: { name: "q" }, target: { type: "AverageValue", averageValue: "10" } } };
+const cpu = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+};
+const memory = {
+  type: "Resource",
+  resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } },
+};
+const pods = {
+  type: "Pods",
+  pods: { metric: { name: "q" }, target: { type: "AverageValue", averageValue: "10" } },
+};
 
 const refused: [name: string, spec: object, causes: string[]][] = [
   ["bounds are in order", { minReplicas: 9, maxReplicas: 5, scaleTargetRef }, ["Invalid spec.maxReplicas"]],
   [
     "something is scaled, to something",
     { maxReplicas: 0, scaleTargetRef: {} },
-    ["Invalid spec.maxReplicas", "Invalid spec.maxReplicas", "Required spec.scaleTargetRef.kind", "Required spec.scaleTargetRef.name"],
+    [
+      "Invalid spec.maxReplicas",
+      "Invalid spec.maxReplicas",
+      "Required spec.scaleTargetRef.kind",
+      "Required spec.scaleTargetRef.name",
+    ],
   ],
   [
     "metrics are of a known type, and there",
     { maxReplicas: 1, scaleTargetRef, metrics: [{ type: "Odd" }, { type: "Resource" }] },
-    ["NotSupported spec.metrics[0].type", "NotSupported spec.metrics[0].type", "Required spec.metrics[1].resource"],
+    [
+      "NotSupported spec.metrics[0].type",
+      "NotSupported spec.metrics[0].type",
+      "Required spec.metrics[1].resource",
+    ],
   ],
-  ["metrics are of one type", { maxReplicas: 1, scaleTargetRef, metrics: [{ ...cpu, pods: pods.pods }] }, ["Forbidden spec.metrics[0].pods"]],
+  [
+    "metrics are of one type",
+    { maxReplicas: 1, scaleTargetRef, metrics: [{ ...cpu, pods: pods.pods }] },
+    ["Forbidden spec.metrics[0].pods"],
+  ],
   [
     "metrics aim at something",
-    { maxReplicas: 1, scaleTargetRef, metrics: [{ type: "Pods", pods: { metric: { name: "" }, target: { type: "X" } } }] },
-    ["Invalid spec.metrics[0].pods.target.type", "Required spec.metrics[0].pods.metric.name", "Required spec.metrics[0].pods.target.averageValue"],
+    {
+      maxReplicas: 1,
+      scaleTargetRef,
+      metrics: [{ type: "Pods", pods: { metric: { name: "" }, target: { type: "X" } } }],
+    },
+    [
+      "Invalid spec.metrics[0].pods.target.type",
+      "Required spec.metrics[0].pods.metric.name",
+      "Required spec.metrics[0].pods.target.averageValue",
+    ],
   ],
   [
     "targets are positive",
-    { maxReplicas: 1, scaleTargetRef, metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 0 } } }] },
+    {
+      maxReplicas: 1,
+      scaleTargetRef,
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 0 } },
+        },
+      ],
+    },
     ["Invalid spec.metrics[0].resource.target.averageUtilization"],
   ],
   [
     "rules are bounded",
-    { maxReplicas: 1, scaleTargetRef, behavior: { scaleUp: { stabilizationWindowSeconds: 3601, selectPolicy: "X", policies: [{ type: "Y", value: 0, periodSeconds: 1801 }] } } },
+    {
+      maxReplicas: 1,
+      scaleTargetRef,
+      behavior: {
+        scaleUp: {
+          stabilizationWindowSeconds: 3601,
+          selectPolicy: "X",
+          policies: [{ type: "Y", value: 0, periodSeconds: 1801 }],
+        },
+      },
+    },
     [
       "Invalid spec.behavior.scaleUp.policies[0].periodSeconds",
       "Invalid spec.behavior.scaleUp.policies[0].value",
@@ -56,34 +105,65 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     {
       scaleTargetRef,
       maxReplicas: 1,
-      metrics: [{ type: "ContainerResource", containerResource: { name: "odd", container: "c", target: { type: "AverageValue", averageValue: "1" } } }],
+      metrics: [
+        {
+          type: "ContainerResource",
+          containerResource: {
+            name: "odd",
+            container: "c",
+            target: { type: "AverageValue", averageValue: "1" },
+          },
+        },
+      ],
     },
     ["Invalid spec.metrics[0].containerResource.name", "Invalid spec.metrics[0].containerResource.name"],
   ],
 ];
-for (const [name, spec, causes] of refused) test(name, () => assert.deepEqual(tryCreate(horizontalPodAutoscaler, { metadata, spec }).causes, causes));
+for (const [name, spec, causes] of refused)
+  test(name, () => assert.deepEqual(tryCreate(horizontalPodAutoscaler, { metadata, spec }).causes, causes));
 
 test("without a measure it is cpu, and behavior is filled in", () => {
-  const spec = tryCreate(horizontalPodAutoscaler, { metadata, spec: { maxReplicas: 5, scaleTargetRef, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } } }).object[
-    "spec"
-  ] as HorizontalPodAutoscaler["spec"];
-  assert.deepEqual(spec.metrics, [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }]);
-  assert.deepEqual(spec.behavior?.scaleDown, { stabilizationWindowSeconds: 60, selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] });
+  const spec = tryCreate(horizontalPodAutoscaler, {
+    metadata,
+    spec: { maxReplicas: 5, scaleTargetRef, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+  }).object["spec"] as HorizontalPodAutoscaler["spec"];
+  assert.deepEqual(spec.metrics, [
+    { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
+  ]);
+  assert.deepEqual(spec.behavior?.scaleDown, {
+    stabilizationWindowSeconds: 60,
+    selectPolicy: "Max",
+    policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+  });
   assert.equal(spec.behavior.scaleUp?.policies?.length, 2);
 });
 
 const hub = {
   ...defaulted(horizontalPodAutoscaler, {
     metadata,
-    spec: { minReplicas: 2, maxReplicas: 5, scaleTargetRef, metrics: [memory, pods, cpu], behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+    spec: {
+      minReplicas: 2,
+      maxReplicas: 5,
+      scaleTargetRef,
+      metrics: [memory, pods, cpu],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+    },
   }),
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
 } as HorizontalPodAutoscaler;
 
 test("the older version carries what it does not know as text", () => {
-  const shown = toV1(structuredClone(hub), dialects.orch) as unknown as { metadata: { annotations: Record<string, string> }; spec: object };
-  assert.deepEqual(shown.spec, { minReplicas: 2, maxReplicas: 5, scaleTargetRef, targetCPUUtilizationPercentage: 70 });
+  const shown = toV1(structuredClone(hub), dialects.orch) as unknown as {
+    metadata: { annotations: Record<string, string> };
+    spec: object;
+  };
+  assert.deepEqual(shown.spec, {
+    minReplicas: 2,
+    maxReplicas: 5,
+    scaleTargetRef,
+    targetCPUUtilizationPercentage: 70,
+  });
   assert.equal(
     shown.metadata.annotations["autoscaling.alpha.orch.io/metrics"],
     '[{"type":"Resource","resource":{"name":"memory","targetAverageValue":"1Gi"}},{"type":"Pods","pods":{"metricName":"q","targetAverageValue":"10"}}]',
@@ -98,7 +178,9 @@ test("nothing is lost on the way through the older version", () => {
   const status = {
     desiredReplicas: 2,
     currentReplicas: 1,
-    currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 30, averageValue: "1" } } }],
+    currentMetrics: [
+      { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 30, averageValue: "1" } } },
+    ],
     conditions: [{ type: "Able", status: "True", lastTransitionTime: null }],
   };
   const full = { ...structuredClone(hub), status } as HorizontalPodAutoscaler;
@@ -109,7 +191,10 @@ test("text that means nothing is ignored", () => {
   const served = {
     apiVersion: "",
     kind: "",
-    metadata: { creationTimestamp: null, annotations: { "autoscaling.alpha.orch.io/metrics": "nonsense", mine: "stays" } },
+    metadata: {
+      creationTimestamp: null,
+      annotations: { "autoscaling.alpha.orch.io/metrics": "nonsense", mine: "stays" },
+    },
     spec: { maxReplicas: 5, scaleTargetRef },
     status: { currentReplicas: 0, desiredReplicas: 0 },
   };
@@ -119,20 +204,29 @@ test("text that means nothing is ignored", () => {
 });
 
 test("counts are not negative", () => {
-  assert.deepEqual(tryPart(horizontalPodAutoscaler, "status", { metadata, spec: { maxReplicas: 1, scaleTargetRef } }, { status: { desiredReplicas: -1 } }).causes, [
-    "Invalid status.desiredReplicas",
-  ]);
+  assert.deepEqual(
+    tryPart(
+      horizontalPodAutoscaler,
+      "status",
+      { metadata, spec: { maxReplicas: 1, scaleTargetRef } },
+      { status: { desiredReplicas: -1 } },
+    ).causes,
+    ["Invalid status.desiredReplicas"],
+  );
 });
 
 test("a table shows what is measured of what is aimed at", () => {
-  const status = { desiredReplicas: 1, currentReplicas: 1, currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40 } } }] };
-  assert.deepEqual(cellsOf(horizontalPodAutoscaler, { metadata, spec: { maxReplicas: 5, scaleTargetRef, metrics: [cpu, memory, pods] }, status }), [
-    "a",
-    "Deployment/d",
-    "40%/70%, <unknown>/1Gi + 1 more...",
-    "1",
-    5,
-    1,
-    "<unknown>",
-  ]);
+  const status = {
+    desiredReplicas: 1,
+    currentReplicas: 1,
+    currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40 } } }],
+  };
+  assert.deepEqual(
+    cellsOf(horizontalPodAutoscaler, {
+      metadata,
+      spec: { maxReplicas: 5, scaleTargetRef, metrics: [cpu, memory, pods] },
+      status,
+    }),
+    ["a", "Deployment/d", "40%/70%, <unknown>/1Gi + 1 more...", "1", 5, 1, "<unknown>"],
+  );
 });

@@ -14,7 +14,8 @@ function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
   let size = 0;
   for (const key in data) {
     if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "data"));
-    if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+    if (binaryData && Object.hasOwn(binaryData, key))
+      errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     size += Buffer.byteLength(data[key]!);
   }
   for (const key in binaryData) {
@@ -36,7 +37,13 @@ export const configMap = strategy<ConfigMap>({
   validateUpdate: (obj, old) => [...frozenErrors(obj, old, ["data", "binaryData"]), ...errorsOf(obj)],
   columns: [
     nameColumn,
-    { name: "Data", type: "string", doc: "Number of entries.", cell: ({ data, binaryData }: ConfigMap) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length },
+    {
+      name: "Data",
+      type: "string",
+      doc: "Number of entries.",
+      cell: ({ data, binaryData }: ConfigMap) =>
+        Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length,
+    },
     ageColumn,
   ],
 });

@@ -6,7 +6,10 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { unchanged } from "./rules/unchanged.ts";
 
-const errorsOf = ({ data, revision }: ControllerRevision): FieldError[] => [...(data ? [] : [required("data", "data is mandatory")]), ...notNegative(revision, "revision")];
+const errorsOf = ({ data, revision }: ControllerRevision): FieldError[] => [
+  ...(data ? [] : [required("data", "data is mandatory")]),
+  ...notNegative(revision, "revision"),
+];
 
 /** `statefulset.apps/web`, the controller that it belongs to. */
 function controllerText({ metadata }: ControllerRevision): string {
@@ -27,7 +30,12 @@ export const controllerRevision = strategy<ControllerRevision>({
   columns: [
     nameColumn,
     { name: "Controller", type: "string", doc: "Whom it belongs to.", cell: controllerText },
-    { name: "Revision", type: "string", doc: "Its number.", cell: ({ revision }: ControllerRevision) => revision },
+    {
+      name: "Revision",
+      type: "string",
+      doc: "Its number.",
+      cell: ({ revision }: ControllerRevision) => revision,
+    },
     ageColumn,
   ],
 });

@@ -20,22 +20,33 @@ function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, about: Circ
   const errors: FieldError[] = schedule ? [] : [required("spec.schedule")];
   const problem = schedule ? scheduleProblem(schedule) : undefined;
   if (problem) errors.push(invalidValue("spec.schedule", schedule, problem));
-  if (schedule.includes("TZ") && timeZone !== undefined) errors.push(invalidValue("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"));
+  if (schedule.includes("TZ") && timeZone !== undefined)
+    errors.push(
+      invalidValue("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"),
+    );
   errors.push(...notNegative(spec.startingDeadlineSeconds, "spec.startingDeadlineSeconds"));
-  if (timeZone !== undefined && timeZone !== old?.timeZone) errors.push(...zoneErrors(timeZone, "spec.timeZone"));
+  if (timeZone !== undefined && timeZone !== old?.timeZone)
+    errors.push(...zoneErrors(timeZone, "spec.timeZone"));
   errors.push(...oneOf(spec.concurrencyPolicy, "spec.concurrencyPolicy", ["Allow", "Forbid", "Replace"]));
   const at = "spec.jobTemplate.spec";
   errors.push(...jobSpecErrors(jobTemplate.spec, at, about));
-  if (jobTemplate.spec.selector) errors.push(invalidValue(`${at}.selector`, jobTemplate.spec.selector, "`selector` will be auto-generated"));
-  if (jobTemplate.spec.manualSelector) errors.push(notSupported(`${at}.manualSelector`, true, ["nil", "false"]));
+  if (jobTemplate.spec.selector)
+    errors.push(
+      invalidValue(`${at}.selector`, jobTemplate.spec.selector, "`selector` will be auto-generated"),
+    );
+  if (jobTemplate.spec.manualSelector)
+    errors.push(notSupported(`${at}.manualSelector`, true, ["nil", "false"]));
   errors.push(...notNegative(spec.successfulJobsHistoryLimit, "spec.successfulJobsHistoryLimit"));
   return [...errors, ...notNegative(spec.failedJobsHistoryLimit, "spec.failedJobsHistoryLimit")];
 }
 
 function zoneErrors(zone: string, field: string): FieldError[] {
   if (zone === "") return [invalidValue(field, zone, "must not be empty when given")];
-  const errors = zone.toLowerCase() === "local" ? [invalidValue(field, zone, "must be an explicit time zone")] : [];
-  return errors.length > 0 || isTimeZone(zone) ? errors : [invalidValue(field, zone, `unknown time zone ${zone}`)];
+  const errors =
+    zone.toLowerCase() === "local" ? [invalidValue(field, zone, "must be an explicit time zone")] : [];
+  return errors.length > 0 || isTimeZone(zone)
+    ? errors
+    : [invalidValue(field, zone, `unknown time zone ${zone}`)];
 }
 
 const template = ({ spec }: CronJob) => spec.jobTemplate.spec.template;
@@ -58,13 +69,25 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
   },
   validate: ({ metadata, spec }, about) => {
     const tooLong = (metadata.name ?? "").length > longestName;
-    return [...specErrors(spec, undefined, about), ...(tooLong ? [invalidValue("metadata.name", metadata.name, `must be no more than ${longestName} characters`)] : [])];
+    return [
+      ...specErrors(spec, undefined, about),
+      ...(tooLong
+        ? [invalidValue("metadata.name", metadata.name, `must be no more than ${longestName} characters`)]
+        : []),
+    ];
   },
   validateUpdate: ({ spec }, { spec: old }, about) => specErrors(spec, old, about),
   warnings: (obj, old, about) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
-    ...podTemplateWarnings(template(obj), { metadata: obj.metadata, old }, "spec.jobTemplate.spec.template", about),
-    ...(obj.spec.schedule.includes("TZ") ? ["CRON_TZ or TZ used in spec.spec.schedule is not officially supported"] : []),
+    ...podTemplateWarnings(
+      template(obj),
+      { metadata: obj.metadata, old },
+      "spec.jobTemplate.spec.template",
+      about,
+    ),
+    ...(obj.spec.schedule.includes("TZ")
+      ? ["CRON_TZ or TZ used in spec.spec.schedule is not officially supported"]
+      : []),
   ],
   subresources: { status: { ...statusPart<CronJob>(), metaChecks: { asChange: 0 } } },
   columns: [
@@ -76,16 +99,40 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
       doc: "Whether further runs are held back.",
       cell: ({ spec }: CronJob) => (spec.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False"),
     },
-    { name: "Active", type: "integer", doc: "Jobs running now.", cell: ({ status }: CronJob) => status.active?.length ?? 0 },
+    {
+      name: "Active",
+      type: "integer",
+      doc: "Jobs running now.",
+      cell: ({ status }: CronJob) => status.active?.length ?? 0,
+    },
     {
       name: "Last Schedule",
       type: "string",
       doc: "When it last ran.",
-      cell: ({ status }: CronJob, now) => (status.lastScheduleTime ? ago(status.lastScheduleTime, now) : "<none>"),
+      cell: ({ status }: CronJob, now) =>
+        status.lastScheduleTime ? ago(status.lastScheduleTime, now) : "<none>",
     },
     ageColumn,
-    { name: "Containers", type: "string", priority: 1, doc: "Names of the containers in each pod.", cell: (obj: CronJob) => containersText(template(obj)) },
-    { name: "Images", type: "string", priority: 1, doc: "Images of the containers in each pod.", cell: (obj: CronJob) => imagesText(template(obj)) },
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to its jobs.", cell: ({ spec }: CronJob) => selectorText(spec.jobTemplate.spec.selector) },
+    {
+      name: "Containers",
+      type: "string",
+      priority: 1,
+      doc: "Names of the containers in each pod.",
+      cell: (obj: CronJob) => containersText(template(obj)),
+    },
+    {
+      name: "Images",
+      type: "string",
+      priority: 1,
+      doc: "Images of the containers in each pod.",
+      cell: (obj: CronJob) => imagesText(template(obj)),
+    },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to its jobs.",
+      cell: ({ spec }: CronJob) => selectorText(spec.jobTemplate.spec.selector),
+    },
   ],
 });

@@ -23,7 +23,9 @@ function tokenErrors({ tokenRequests }: CSIDriverSpec): FieldError[] {
     const at = `spec.tokenRequests[${position}]`;
     if (audiences.has(audience)) return [duplicate(`${at}.audience`, audience)];
     audiences.add(audience);
-    const wrong = (detail: string): FieldError[] => [invalidValue(`${at}.expirationSeconds`, seconds, detail)];
+    const wrong = (detail: string): FieldError[] => [
+      invalidValue(`${at}.expirationSeconds`, seconds, detail),
+    ];
     if (seconds === undefined) return [];
     if (seconds < shortestToken) return wrong("may not specify a duration less than 10 minutes");
     return seconds > longestToken ? wrong("may not specify a duration larger than 2^32 seconds") : [];
@@ -34,9 +36,13 @@ function driverErrors(spec: CSIDriverSpec): FieldError[] {
   const errors = spec.attachRequired === undefined ? [required("spec.attachedRequired")] : [];
   if (spec.podInfoOnMount === undefined) errors.push(required("spec.podInfoOnMount"));
   if (spec.storageCapacity === undefined) errors.push(required("spec.storageCapacity"));
-  if (spec.fsGroupPolicy !== undefined) errors.push(...supported(spec.fsGroupPolicy, "spec.fsGroupPolicy", ["File", "None", "ReadWriteOnceWithFSType"]));
+  if (spec.fsGroupPolicy !== undefined)
+    errors.push(
+      ...supported(spec.fsGroupPolicy, "spec.fsGroupPolicy", ["File", "None", "ReadWriteOnceWithFSType"]),
+    );
   errors.push(...tokenErrors(spec));
-  for (const mode of spec.volumeLifecycleModes ?? []) errors.push(...supported(mode, "spec.volumeLifecycleModes", ["Persistent", "Ephemeral"]));
+  for (const mode of spec.volumeLifecycleModes ?? [])
+    errors.push(...supported(mode, "spec.volumeLifecycleModes", ["Persistent", "Ephemeral"]));
   return errors;
 }
 
@@ -53,7 +59,10 @@ export const csiDriver = strategy<CSIDriver>({
   },
   prepareForUpdate: ({ metadata, spec }, { metadata: oldMeta, spec: old }) => {
     if (old.seLinuxMount === undefined) delete spec.seLinuxMount;
-    const renewed = !same(spec.tokenRequests, old.tokenRequests) || spec.requiresRepublish !== old.requiresRepublish || spec.seLinuxMount !== old.seLinuxMount;
+    const renewed =
+      !same(spec.tokenRequests, old.tokenRequests) ||
+      spec.requiresRepublish !== old.requiresRepublish ||
+      spec.seLinuxMount !== old.seLinuxMount;
     if (renewed) metadata.generation = (oldMeta.generation ?? 0) + 1;
   },
   validate: ({ spec }) => driverErrors(spec),
@@ -67,17 +76,43 @@ export const csiDriver = strategy<CSIDriver>({
   ],
   columns: [
     nameColumn,
-    { name: "AttachRequired", type: "boolean", doc: "Whether volumes must be attached first.", cell: ({ spec }: CSIDriver) => spec.attachRequired ?? true },
-    { name: "PodInfoOnMount", type: "boolean", doc: "Whether the driver is told about the pod.", cell: ({ spec }: CSIDriver) => spec.podInfoOnMount ?? false },
-    { name: "StorageCapacity", type: "boolean", doc: "Whether placing pods looks at the room left.", cell: ({ spec }: CSIDriver) => spec.storageCapacity ?? false },
+    {
+      name: "AttachRequired",
+      type: "boolean",
+      doc: "Whether volumes must be attached first.",
+      cell: ({ spec }: CSIDriver) => spec.attachRequired ?? true,
+    },
+    {
+      name: "PodInfoOnMount",
+      type: "boolean",
+      doc: "Whether the driver is told about the pod.",
+      cell: ({ spec }: CSIDriver) => spec.podInfoOnMount ?? false,
+    },
+    {
+      name: "StorageCapacity",
+      type: "boolean",
+      doc: "Whether placing pods looks at the room left.",
+      cell: ({ spec }: CSIDriver) => spec.storageCapacity ?? false,
+    },
     {
       name: "TokenRequests",
       type: "string",
       doc: "Audiences of the tokens it gets.",
-      cell: ({ spec }: CSIDriver) => (spec.tokenRequests ? joined(spec.tokenRequests.map(({ audience }) => audience)) : "<unset>"),
+      cell: ({ spec }: CSIDriver) =>
+        spec.tokenRequests ? joined(spec.tokenRequests.map(({ audience }) => audience)) : "<unset>",
     },
-    { name: "RequiresRepublish", type: "boolean", doc: "Whether mounting is repeated.", cell: ({ spec }: CSIDriver) => spec.requiresRepublish ?? false },
-    { name: "Modes", type: "string", doc: "Lives of the volumes it offers.", cell: ({ spec }: CSIDriver) => orNone(joined(spec.volumeLifecycleModes)) },
+    {
+      name: "RequiresRepublish",
+      type: "boolean",
+      doc: "Whether mounting is repeated.",
+      cell: ({ spec }: CSIDriver) => spec.requiresRepublish ?? false,
+    },
+    {
+      name: "Modes",
+      type: "string",
+      doc: "Lives of the volumes it offers.",
+      cell: ({ spec }: CSIDriver) => orNone(joined(spec.volumeLifecycleModes)),
+    },
     ageColumn,
   ],
 });
@@ -90,7 +125,8 @@ function nodeDriverErrors(drivers: readonly CSINodeDriver[] | null): FieldError[
     const at = `spec.drivers[${position}]`;
     const errors = driverNameErrors(name, `${at}.name`);
     if (!nodeID) errors.push(required(`${at}.nodeID`));
-    else if (nodeID.length > longestNodeId) errors.push(invalidValue(`${at}.nodeID`, nodeID, `must be ${longestNodeId} characters or less`));
+    else if (nodeID.length > longestNodeId)
+      errors.push(invalidValue(`${at}.nodeID`, nodeID, `must be ${longestNodeId} characters or less`));
     errors.push(...notNegative(allocatable?.count, `${at}.allocatable.count`));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
@@ -117,15 +153,35 @@ export const csiNode = strategy<CSINode>({
   validateUpdate: ({ spec }, { spec: old }) => {
     const errors = nodeDriverErrors(spec.drivers);
     const known = new Map((old.drivers ?? []).map((driver) => [driver.name, driver]));
-    const changed = (spec.drivers ?? []).filter((driver) => known.has(driver.name) && !same(known.get(driver.name), driver));
-    return [...errors, ...errors, ...changed.map((driver) => invalidValue("CSINodeDriver", driver, "field is immutable"))];
+    const changed = (spec.drivers ?? []).filter(
+      (driver) => known.has(driver.name) && !same(known.get(driver.name), driver),
+    );
+    return [
+      ...errors,
+      ...errors,
+      ...changed.map((driver) => invalidValue("CSINodeDriver", driver, "field is immutable")),
+    ];
   },
-  columns: [nameColumn, { name: "Drivers", type: "integer", doc: "Number of drivers on the node.", cell: ({ spec }: CSINode) => spec.drivers?.length ?? 0 }, ageColumn],
+  columns: [
+    nameColumn,
+    {
+      name: "Drivers",
+      type: "integer",
+      doc: "Number of drivers on the node.",
+      cell: ({ spec }: CSINode) => spec.drivers?.length ?? 0,
+    },
+    ageColumn,
+  ],
 });
 
 function capacityErrors({ nodeTopology, storageClassName, capacity }: CSIStorageCapacity): FieldError[] {
-  const errors = [...labelSelectorErrors(nodeTopology, "nodeTopology"), ...formatErrors(storageClassName, "storageClassName", dns1123SubdomainProblems)];
-  return capacity !== undefined && parseQuantity(capacity).value < 0n ? [...errors, invalidValue("capacity", capacity, "must be greater than or equal to 0")] : errors;
+  const errors = [
+    ...labelSelectorErrors(nodeTopology, "nodeTopology"),
+    ...formatErrors(storageClassName, "storageClassName", dns1123SubdomainProblems),
+  ];
+  return capacity !== undefined && parseQuantity(capacity).value < 0n
+    ? [...errors, invalidValue("capacity", capacity, "must be greater than or equal to 0")]
+    : errors;
 }
 
 export const csiStorageCapacity = strategy<CSIStorageCapacity>({

@@ -1,18 +1,32 @@
-// Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always was.
+// Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always
+// was.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import type { Circumstances, PartSubresource } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone, selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
+import {
+  podColumns,
+  podTemplateDefaults,
+  podTemplateWarnings,
+  templated,
+  validatePodTemplate,
+} from "./pod-template.ts";
 import { isEmptySelector, labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
-import { counterErrors, endlessErrors, mismatch, notDecremented, sharedDiskErrors } from "./rules/workload.ts";
+import {
+  counterErrors,
+  endlessErrors,
+  mismatch,
+  notDecremented,
+  sharedDiskErrors,
+} from "./rules/workload.ts";
 
 const generationKey = "deprecated.daemonset.template.generation";
-const templateGeneration = ({ metadata }: DaemonSet): number => Number(metadata.annotations?.[generationKey] ?? 0) || 0;
+const templateGeneration = ({ metadata }: DaemonSet): number =>
+  Number(metadata.annotations?.[generationKey] ?? 0) || 0;
 const setTemplateGeneration = ({ metadata }: DaemonSet, value: number): void => {
   metadata.annotations = { ...metadata.annotations, [generationKey]: String(value) };
 };
@@ -23,10 +37,17 @@ function updateErrors({ type, rollingUpdate }: DaemonSetUpdateStrategy, path: st
   const at = `${path}.rollingUpdate`;
   if (!rollingUpdate) return [required(at)];
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
-  const errors = [...countOrPercent(maxUnavailable, `${at}.maxUnavailable`), ...countOrPercent(maxSurge, `${at}.maxSurge`)];
-  errors.push(...atMostWhole(maxUnavailable, `${at}.maxUnavailable`), ...atMostWhole(maxSurge, `${at}.maxSurge`));
+  const errors = [
+    ...countOrPercent(maxUnavailable, `${at}.maxUnavailable`),
+    ...countOrPercent(maxSurge, `${at}.maxSurge`),
+  ];
+  errors.push(
+    ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`),
+    ...atMostWhole(maxSurge, `${at}.maxSurge`),
+  );
   const [missing, extra] = [percentOf(maxUnavailable) !== 0, percentOf(maxSurge) !== 0];
-  if (missing && extra) errors.push(invalidValue(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
+  if (missing && extra)
+    errors.push(invalidValue(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
   if (!missing && !extra) errors.push(required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   return errors;
 }
@@ -35,13 +56,29 @@ function specErrors(spec: DaemonSetSpec, about: Circumstances): FieldError[] {
   const { selector, template } = spec;
   const errors = labelSelectorErrors(selector, "spec.selector");
   if (selects(selector, template.metadata.labels) === false) errors.push(mismatch(template, "spec"));
-  if (selector && isEmptySelector(selector)) errors.push(invalidValue("spec.selector", selector, "an empty selector is invalid for a daemon set"));
-  errors.push(...validatePodTemplate(template, "spec.template", about), ...sharedDiskErrors(template, "spec.template"), ...endlessErrors(template, "spec.template"));
-  errors.push(...notNegative(spec.minReadySeconds, "spec.minReadySeconds"), ...updateErrors(spec.updateStrategy, "spec.updateStrategy"));
+  if (selector && isEmptySelector(selector))
+    errors.push(invalidValue("spec.selector", selector, "an empty selector is invalid for a daemon set"));
+  errors.push(
+    ...validatePodTemplate(template, "spec.template", about),
+    ...sharedDiskErrors(template, "spec.template"),
+    ...endlessErrors(template, "spec.template"),
+  );
+  errors.push(
+    ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+    ...updateErrors(spec.updateStrategy, "spec.updateStrategy"),
+  );
   return [...errors, ...notNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit")];
 }
 
-const counters = ["currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"];
+const counters = [
+  "currentNumberScheduled",
+  "numberMisscheduled",
+  "desiredNumberScheduled",
+  "numberReady",
+  "updatedNumberScheduled",
+  "numberAvailable",
+  "numberUnavailable",
+];
 
 /** Whoever writes the status does not change how often the template was. */
 const keepingCount = (part: PartSubresource<DaemonSet>): PartSubresource<DaemonSet> => ({
@@ -68,19 +105,38 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   defaults: (obj) => {
     podTemplateDefaults(obj.spec.template);
     const update = obj.spec.updateStrategy;
-    if (update.type === "RollingUpdate") update.rollingUpdate = { maxUnavailable: update.rollingUpdate?.maxUnavailable ?? 1, maxSurge: update.rollingUpdate?.maxSurge ?? 0 };
+    if (update.type === "RollingUpdate")
+      update.rollingUpdate = {
+        maxUnavailable: update.rollingUpdate?.maxUnavailable ?? 1,
+        maxSurge: update.rollingUpdate?.maxSurge ?? 0,
+      };
     setTemplateGeneration(obj, templateGeneration(obj));
   },
   prepareForCreate: (obj) => {
-    obj.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
+    obj.status = {
+      currentNumberScheduled: 0,
+      numberMisscheduled: 0,
+      desiredNumberScheduled: 0,
+      numberReady: 0,
+    };
     setTemplateGeneration(obj, Math.max(templateGeneration(obj), 1));
   },
-  prepareForUpdate: (obj, old) => setTemplateGeneration(obj, templateGeneration(old) + (same(obj.spec.template, old.spec.template) ? 0 : 1)),
+  prepareForUpdate: (obj, old) =>
+    setTemplateGeneration(
+      obj,
+      templateGeneration(old) + (same(obj.spec.template, old.spec.template) ? 0 : 1),
+    ),
   validate: ({ spec }, about) => specErrors(spec, about),
   // Everything is said twice of a changed daemon set; clients know it no other way.
-  validateUpdate: ({ spec }, { spec: old }, about) => [...specErrors(spec, about), ...specErrors(spec, about), ...unchanged(spec.selector, old.selector, "spec.selector")],
+  validateUpdate: ({ spec }, { spec: old }, about) => [
+    ...specErrors(spec, about),
+    ...specErrors(spec, about),
+    ...unchanged(spec.selector, old.selector, "spec.selector"),
+  ],
   warnings: ({ metadata, spec }, old, about) =>
-    old && same(spec.template, old.spec.template) ? [] : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", about),
+    old && same(spec.template, old.spec.template)
+      ? []
+      : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", about),
   subresources: {
     status: keepingCount(
       statusPart<DaemonSet>(({ status }, { status: old }) => [
@@ -91,14 +147,50 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   },
   columns: [
     nameColumn,
-    { name: "Desired", type: "integer", doc: "Nodes that should run a pod.", cell: ({ status }: DaemonSet) => status.desiredNumberScheduled },
-    { name: "Current", type: "integer", doc: "Nodes that have one.", cell: ({ status }: DaemonSet) => status.currentNumberScheduled },
-    { name: "Ready", type: "integer", doc: "Nodes where it is ready.", cell: ({ status }: DaemonSet) => status.numberReady },
-    { name: "Up-to-date", type: "integer", doc: "Nodes where it is made from the present template.", cell: ({ status }: DaemonSet) => status.updatedNumberScheduled ?? 0 },
-    { name: "Available", type: "integer", doc: "Nodes where it has been ready long enough.", cell: ({ status }: DaemonSet) => status.numberAvailable ?? 0 },
-    { name: "Node Selector", type: "string", doc: "Labels of the nodes.", cell: ({ spec }: DaemonSet) => orNone(labelsText(spec.template.spec.nodeSelector)) },
+    {
+      name: "Desired",
+      type: "integer",
+      doc: "Nodes that should run a pod.",
+      cell: ({ status }: DaemonSet) => status.desiredNumberScheduled,
+    },
+    {
+      name: "Current",
+      type: "integer",
+      doc: "Nodes that have one.",
+      cell: ({ status }: DaemonSet) => status.currentNumberScheduled,
+    },
+    {
+      name: "Ready",
+      type: "integer",
+      doc: "Nodes where it is ready.",
+      cell: ({ status }: DaemonSet) => status.numberReady,
+    },
+    {
+      name: "Up-to-date",
+      type: "integer",
+      doc: "Nodes where it is made from the present template.",
+      cell: ({ status }: DaemonSet) => status.updatedNumberScheduled ?? 0,
+    },
+    {
+      name: "Available",
+      type: "integer",
+      doc: "Nodes where it has been ready long enough.",
+      cell: ({ status }: DaemonSet) => status.numberAvailable ?? 0,
+    },
+    {
+      name: "Node Selector",
+      type: "string",
+      doc: "Labels of the nodes.",
+      cell: ({ spec }: DaemonSet) => orNone(labelsText(spec.template.spec.nodeSelector)),
+    },
     ageColumn,
     ...podColumns,
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: DaemonSet) => selectorText(spec.selector) },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to it.",
+      cell: ({ spec }: DaemonSet) => selectorText(spec.selector),
+    },
   ],
 });

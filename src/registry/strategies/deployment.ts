@@ -1,19 +1,43 @@
 // Deployments and the replica sets below them.
-import { Deployment, type DeploymentSpec, type DeploymentStrategy, ReplicaSet, type ReplicaSetSpec } from "#api";
+import {
+  Deployment,
+  type DeploymentSpec,
+  type DeploymentStrategy,
+  ReplicaSet,
+  type ReplicaSetSpec,
+} from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { Circumstances, Column } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
+import {
+  podColumns,
+  podTemplateDefaults,
+  podTemplateWarnings,
+  templated,
+  validatePodTemplate,
+} from "./pod-template.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
-import { type PodKeeper, counterErrors, endlessErrors, keeperErrors, notDecremented, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
+import {
+  type PodKeeper,
+  counterErrors,
+  endlessErrors,
+  keeperErrors,
+  notDecremented,
+  podNameWarnings,
+  shareErrors,
+  sharedDiskErrors,
+} from "./rules/workload.ts";
 
 const template = "spec.template";
 
-function replicatedErrors(spec: PodKeeper & { readonly replicas?: number | undefined }, about: Circumstances): FieldError[] {
+function replicatedErrors(
+  spec: PodKeeper & { readonly replicas?: number | undefined },
+  about: Circumstances,
+): FieldError[] {
   return [
     ...notNegative(spec.replicas, "spec.replicas"),
     ...keeperErrors(spec, "spec", () => [
@@ -27,9 +51,15 @@ function replicatedErrors(spec: PodKeeper & { readonly replicas?: number | undef
 function deploymentErrors(spec: DeploymentSpec, about: Circumstances): FieldError[] {
   const { minReadySeconds, revisionHistoryLimit, progressDeadlineSeconds: deadline } = spec;
   const errors = [...replicatedErrors(spec, about), ...rolloutErrors(spec.strategy, "spec.strategy")];
-  errors.push(...notNegative(minReadySeconds, "spec.minReadySeconds"), ...notNegative(revisionHistoryLimit, "spec.revisionHistoryLimit"));
+  errors.push(
+    ...notNegative(minReadySeconds, "spec.minReadySeconds"),
+    ...notNegative(revisionHistoryLimit, "spec.revisionHistoryLimit"),
+  );
   errors.push(...notNegative(deadline, "spec.progressDeadlineSeconds"));
-  if (deadline !== undefined && deadline <= (minReadySeconds ?? 0)) errors.push(invalidValue("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+  if (deadline !== undefined && deadline <= (minReadySeconds ?? 0))
+    errors.push(
+      invalidValue("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"),
+    );
   return errors;
 }
 
@@ -37,12 +67,20 @@ function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] 
   const at = `${path}.rollingUpdate`;
   switch (rollout.type) {
     case "Recreate":
-      return rollout.rollingUpdate ? [forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'")] : [];
+      return rollout.rollingUpdate
+        ? [forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'")]
+        : [];
     case "RollingUpdate": {
       if (!rollout.rollingUpdate) return [required(at)];
       const { maxUnavailable = 0, maxSurge = 0 } = rollout.rollingUpdate;
-      const errors = [...countOrPercent(maxUnavailable, `${at}.maxUnavailable`), ...countOrPercent(maxSurge, `${at}.maxSurge`)];
-      if (percentOf(maxUnavailable) === 0 && percentOf(maxSurge) === 0) errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+      const errors = [
+        ...countOrPercent(maxUnavailable, `${at}.maxUnavailable`),
+        ...countOrPercent(maxSurge, `${at}.maxSurge`),
+      ];
+      if (percentOf(maxUnavailable) === 0 && percentOf(maxSurge) === 0)
+        errors.push(
+          invalidValue(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"),
+        );
       return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
     }
     default:
@@ -66,7 +104,10 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     podTemplateDefaults(spec.template);
     const rollout = spec.strategy;
     if (rollout.type === "RollingUpdate")
-      rollout.rollingUpdate = { maxUnavailable: rollout.rollingUpdate?.maxUnavailable ?? "25%", maxSurge: rollout.rollingUpdate?.maxSurge ?? "25%" };
+      rollout.rollingUpdate = {
+        maxUnavailable: rollout.rollingUpdate?.maxUnavailable ?? "25%",
+        maxSurge: rollout.rollingUpdate?.maxSurge ?? "25%",
+      };
   },
   prepareForCreate: (obj) => {
     obj.status = {};
@@ -76,27 +117,64 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     if (!same(metadata.annotations, old.annotations)) metadata.generation = (old.generation ?? 0) + 1;
   },
   validate: ({ spec }, about) => deploymentErrors(spec, about),
-  validateUpdate: ({ spec }, { spec: old }, about) => [...deploymentErrors(spec, about), ...unchanged(spec.selector, old.selector, "spec.selector")],
-  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about)],
+  validateUpdate: ({ spec }, { spec: old }, about) => [
+    ...deploymentErrors(spec, about),
+    ...unchanged(spec.selector, old.selector, "spec.selector"),
+  ],
+  warnings: (obj, old, about) => [
+    ...(old ? [] : podNameWarnings(obj.metadata.name)),
+    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about),
+  ],
   subresources: {
     status: {
       ...statusPart<Deployment>(({ status }, { status: old }) => [
-        ...counterErrors(status, ["observedGeneration", "updatedReplicas", "unavailableReplicas", "collisionCount", ...replicas]),
+        ...counterErrors(status, [
+          "observedGeneration",
+          "updatedReplicas",
+          "unavailableReplicas",
+          "collisionCount",
+          ...replicas,
+        ]),
         ...shareErrors(status, ["updatedReplicas", "readyReplicas", "availableReplicas"]),
         ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
       ]),
-      merge: (sent, old) => ({ ...old, metadata: { ...sent.metadata, labels: old.metadata.labels }, status: sent.status }),
+      merge: (sent, old) => ({
+        ...old,
+        metadata: { ...sent.metadata, labels: old.metadata.labels },
+        status: sent.status,
+      }),
       resets: ["spec", "metadata.labels"],
     },
   },
   columns: [
     nameColumn,
-    { name: "Ready", type: "string", doc: "Pods that are ready, and wanted.", cell: ({ spec, status }: Deployment) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}` },
-    { name: "Up-to-date", type: "string", doc: "Pods made from the present template.", cell: ({ status }: Deployment) => status.updatedReplicas ?? 0 },
-    { name: "Available", type: "string", doc: "Pods that have been ready long enough.", cell: ({ status }: Deployment) => status.availableReplicas ?? 0 },
+    {
+      name: "Ready",
+      type: "string",
+      doc: "Pods that are ready, and wanted.",
+      cell: ({ spec, status }: Deployment) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+    },
+    {
+      name: "Up-to-date",
+      type: "string",
+      doc: "Pods made from the present template.",
+      cell: ({ status }: Deployment) => status.updatedReplicas ?? 0,
+    },
+    {
+      name: "Available",
+      type: "string",
+      doc: "Pods that have been ready long enough.",
+      cell: ({ status }: Deployment) => status.availableReplicas ?? 0,
+    },
     ageColumn,
     ...podColumns,
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: Deployment) => selectorText(spec.selector) },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to it.",
+      cell: ({ spec }: Deployment) => selectorText(spec.selector),
+    },
   ],
 });
 
@@ -108,7 +186,12 @@ const replicaSetErrors = (spec: ReplicaSetSpec, about: Circumstances): FieldErro
 const replicaColumns: readonly Column<ReplicaSet>[] = [
   { name: "Desired", type: "integer", doc: "Pods that are wanted.", cell: ({ spec }) => spec.replicas ?? 0 },
   { name: "Current", type: "integer", doc: "Pods there are.", cell: ({ status }) => status.replicas },
-  { name: "Ready", type: "integer", doc: "Pods that are ready.", cell: ({ status }) => status.readyReplicas ?? 0 },
+  {
+    name: "Ready",
+    type: "integer",
+    doc: "Pods that are ready.",
+    cell: ({ status }) => status.readyReplicas ?? 0,
+  },
 ];
 
 export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
@@ -133,7 +216,10 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
     ...replicaSetErrors(spec, about),
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
-  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about)],
+  warnings: (obj, old, about) => [
+    ...(old ? [] : podNameWarnings(obj.metadata.name)),
+    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about),
+  ],
   subresources: {
     status: statusPart(({ status }) => [
       ...counterErrors(status, ["observedGeneration", "fullyLabeledReplicas", ...replicas]),
@@ -145,6 +231,12 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
     ...replicaColumns,
     ageColumn,
     ...podColumns,
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: ReplicaSet) => selectorText(spec.selector) },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to it.",
+      cell: ({ spec }: ReplicaSet) => selectorText(spec.selector),
+    },
   ],
 });

@@ -11,13 +11,22 @@ import { atMostWhole, countOrPercent } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
 import { counterErrors } from "./rules/workload.ts";
 
-const shareErrors = (value: IntOrString | undefined, field: string): FieldError[] => (value === undefined ? [] : [...countOrPercent(value, field), ...atMostWhole(value, field)]);
+const shareErrors = (value: IntOrString | undefined, field: string): FieldError[] =>
+  value === undefined ? [] : [...countOrPercent(value, field), ...atMostWhole(value, field)];
 
 function errorsOf({ spec }: PodDisruptionBudget): FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
-  const errors = minAvailable !== undefined && maxUnavailable !== undefined ? [invalidValue("spec", spec, "minAvailable and maxUnavailable cannot be both set")] : [];
-  errors.push(...shareErrors(minAvailable, "spec.minAvailable"), ...shareErrors(maxUnavailable, "spec.maxUnavailable"), ...labelSelectorErrors(selector, "spec.selector"));
-  if (policy !== undefined) errors.push(...supported(policy, "spec.unhealthyPodEvictionPolicy", ["AlwaysAllow", "IfHealthyBudget"]));
+  const errors =
+    minAvailable !== undefined && maxUnavailable !== undefined
+      ? [invalidValue("spec", spec, "minAvailable and maxUnavailable cannot be both set")]
+      : [];
+  errors.push(
+    ...shareErrors(minAvailable, "spec.minAvailable"),
+    ...shareErrors(maxUnavailable, "spec.maxUnavailable"),
+    ...labelSelectorErrors(selector, "spec.selector"),
+  );
+  if (policy !== undefined)
+    errors.push(...supported(policy, "spec.unhealthyPodEvictionPolicy", ["AlwaysAllow", "IfHealthyBudget"]));
   return errors;
 }
 
@@ -49,9 +58,24 @@ export const podDisruptionBudget = strategy<PodDisruptionBudget>({
   },
   columns: [
     nameColumn,
-    { name: "Min Available", type: "string", doc: "How many must stay.", cell: ({ spec }: PodDisruptionBudget) => shown(spec.minAvailable) },
-    { name: "Max Unavailable", type: "string", doc: "How many may be missing.", cell: ({ spec }: PodDisruptionBudget) => shown(spec.maxUnavailable) },
-    { name: "Allowed Disruptions", type: "integer", doc: "How many may go now.", cell: ({ status }: PodDisruptionBudget) => status.disruptionsAllowed },
+    {
+      name: "Min Available",
+      type: "string",
+      doc: "How many must stay.",
+      cell: ({ spec }: PodDisruptionBudget) => shown(spec.minAvailable),
+    },
+    {
+      name: "Max Unavailable",
+      type: "string",
+      doc: "How many may be missing.",
+      cell: ({ spec }: PodDisruptionBudget) => shown(spec.maxUnavailable),
+    },
+    {
+      name: "Allowed Disruptions",
+      type: "integer",
+      doc: "How many may go now.",
+      cell: ({ status }: PodDisruptionBudget) => status.disruptionsAllowed,
+    },
     ageColumn,
   ],
 });

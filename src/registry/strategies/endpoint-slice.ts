@@ -21,7 +21,8 @@ function domainErrors(name: string, field: string): FieldError[] {
   const plain = name.replace(/\.$/, "");
   const errors = formatErrors(plain, field, dns1123SubdomainProblems);
   if (errors.length > 0) return errors;
-  if (!plain.includes(".")) return [invalidValue(field, name, "should be a domain with at least two segments separated by dots")];
+  if (!plain.includes("."))
+    return [invalidValue(field, name, "should be a domain with at least two segments separated by dots")];
   return plain.split(".").flatMap((part) => formatErrors(part, field, dns1123LabelProblems));
 }
 
@@ -31,12 +32,23 @@ const addressRules: Readonly<Record<string, (text: string, field: string) => Fie
   FQDN: domainErrors,
 };
 
-function endpointErrors({ addresses, nodeName, hostname, hints }: Endpoint, type: string, at: string): FieldError[] {
+function endpointErrors(
+  { addresses, nodeName, hostname, hints }: Endpoint,
+  type: string,
+  at: string,
+): FieldError[] {
   const count = addresses?.length ?? 0;
   const errors: FieldError[] =
-    count === 0 ? [required(`${at}.addresses`, "must contain at least 1 address")] : count > mostAddresses ? [tooMany(`${at}.addresses`, count, mostAddresses)] : [];
-  addresses?.forEach((address, position) => errors.push(...(own(addressRules, type)?.(address, `${at}.addresses[${position}]`) ?? [])));
-  if (nodeName !== undefined) errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
+    count === 0
+      ? [required(`${at}.addresses`, "must contain at least 1 address")]
+      : count > mostAddresses
+        ? [tooMany(`${at}.addresses`, count, mostAddresses)]
+        : [];
+  addresses?.forEach((address, position) =>
+    errors.push(...(own(addressRules, type)?.(address, `${at}.addresses[${position}]`) ?? [])),
+  );
+  if (nodeName !== undefined)
+    errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
   if (hostname !== undefined) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123LabelProblems));
   const zones = hints?.forZones ?? [];
   if (zones.length > mostZones) return [...errors, tooMany(`${at}.hints.forZones`, zones.length, mostZones)];
@@ -57,8 +69,14 @@ function slicePortErrors(ports: readonly SliceEndpointPort[]): FieldError[] {
     const errors = name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : [];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
-    errors.push(...(protocol === undefined ? [required(`${at}.protocol`)] : supported(protocol, `${at}.protocol`, ["SCTP", "TCP", "UDP"])));
-    return appProtocol === undefined ? errors : [...errors, ...qualifiedNameErrors(appProtocol, `${at}.appProtocol`)];
+    errors.push(
+      ...(protocol === undefined
+        ? [required(`${at}.protocol`)]
+        : supported(protocol, `${at}.protocol`, ["SCTP", "TCP", "UDP"])),
+    );
+    return appProtocol === undefined
+      ? errors
+      : [...errors, ...qualifiedNameErrors(appProtocol, `${at}.appProtocol`)];
   });
 }
 
@@ -66,7 +84,10 @@ function errorsOf({ addressType, endpoints, ports }: EndpointSlice): FieldError[
   const errors = oneOf(addressType, "addressType", ["FQDN", "IPv4", "IPv6"]);
   const count = endpoints?.length ?? 0;
   if (count > mostEndpoints) errors.push(tooMany("endpoints", count, mostEndpoints));
-  else endpoints?.forEach((endpoint, position) => errors.push(...endpointErrors(endpoint, addressType, `endpoints[${position}]`)));
+  else
+    endpoints?.forEach((endpoint, position) =>
+      errors.push(...endpointErrors(endpoint, addressType, `endpoints[${position}]`)),
+    );
   return [...errors, ...slicePortErrors(ports ?? [])];
 }
 
@@ -75,7 +96,8 @@ function forgetTopology({ endpoints }: EndpointSlice): void {
 }
 
 const shown = 3;
-const listText = (items: readonly string[]): string => (items.length === 0 ? "<unset>" : firstFew(items, shown, (left) => ` + ${left} more...`));
+const listText = (items: readonly string[]): string =>
+  items.length === 0 ? "<unset>" : firstFew(items, shown, (left) => ` + ${left} more...`);
 
 export const endpointSlice = strategy<EndpointSlice>({
   resource: "endpointslices",
@@ -88,22 +110,40 @@ export const endpointSlice = strategy<EndpointSlice>({
   prepareForUpdate: (obj, old) => {
     const changed = !same(obj.endpoints, old.endpoints);
     if (changed) forgetTopology(obj);
-    // Labels say which service the slice belongs to, so a change of them counts; and so does a topology that is then forgotten.
-    if (changed || !same(obj.metadata.labels, old.metadata.labels)) obj.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    // Labels say which service the slice belongs to, so a change of them counts; and so does a topology that
+    // is then forgotten.
+    if (changed || !same(obj.metadata.labels, old.metadata.labels))
+      obj.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
   validate: errorsOf,
-  validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.addressType, old.addressType, "addressType")],
-  warnings: ({ addressType }, old) => (!old && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : []),
+  validateUpdate: (obj, old) => [
+    ...errorsOf(obj),
+    ...unchanged(obj.addressType, old.addressType, "addressType"),
+  ],
+  warnings: ({ addressType }, old) =>
+    !old && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [],
   columns: [
     nameColumn,
-    { name: "AddressType", type: "string", doc: "Which kind of addresses it holds.", cell: ({ addressType }: EndpointSlice) => addressType },
+    {
+      name: "AddressType",
+      type: "string",
+      doc: "Which kind of addresses it holds.",
+      cell: ({ addressType }: EndpointSlice) => addressType,
+    },
     {
       name: "Ports",
       type: "string",
       doc: "Ports of the endpoints.",
-      cell: ({ ports }: EndpointSlice) => listText((ports ?? []).map(({ port, name }) => String(port ?? name ?? "*"))),
+      cell: ({ ports }: EndpointSlice) =>
+        listText((ports ?? []).map(({ port, name }) => String(port ?? name ?? "*"))),
     },
-    { name: "Endpoints", type: "string", doc: "Addresses.", cell: ({ endpoints }: EndpointSlice) => listText((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) },
+    {
+      name: "Endpoints",
+      type: "string",
+      doc: "Addresses.",
+      cell: ({ endpoints }: EndpointSlice) =>
+        listText((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
+    },
     ageColumn,
   ],
 });

@@ -14,10 +14,19 @@ export const protocols = ["SCTP", "TCP", "UDP"] as const;
 function errorsOf({ subsets }: Endpoints): FieldError[] {
   return (subsets ?? []).flatMap(({ addresses, notReadyAddresses, ports }, position) => {
     const at = `subsets[${position}]`;
-    const errors = addresses?.length || notReadyAddresses?.length ? [] : [required(at, "must specify `addresses` or `notReadyAddresses`")];
-    addresses?.forEach((address, index) => errors.push(...addressErrors(address, `${at}.addresses[${index}]`)));
-    notReadyAddresses?.forEach((address, index) => errors.push(...addressErrors(address, `${at}.notReadyAddresses[${index}]`)));
-    ports?.forEach((port, index) => errors.push(...endpointPortErrors(port, ports.length > 1, `${at}.ports[${index}]`)));
+    const errors =
+      addresses?.length || notReadyAddresses?.length
+        ? []
+        : [required(at, "must specify `addresses` or `notReadyAddresses`")];
+    addresses?.forEach((address, index) =>
+      errors.push(...addressErrors(address, `${at}.addresses[${index}]`)),
+    );
+    notReadyAddresses?.forEach((address, index) =>
+      errors.push(...addressErrors(address, `${at}.notReadyAddresses[${index}]`)),
+    );
+    ports?.forEach((port, index) =>
+      errors.push(...endpointPortErrors(port, ports.length > 1, `${at}.ports[${index}]`)),
+    );
     return errors;
   });
 }
@@ -25,12 +34,21 @@ function errorsOf({ subsets }: Endpoints): FieldError[] {
 function addressErrors({ ip, hostname, nodeName }: EndpointAddress, at: string): FieldError[] {
   const errors = ipErrors(ip, `${at}.ip`);
   if (hostname) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123LabelProblems));
-  if (nodeName !== undefined) errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
+  if (nodeName !== undefined)
+    errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
   return [...errors, ...ordinaryIpErrors(ip, `${at}.ip`)];
 }
 
-function endpointPortErrors({ name, port, protocol, appProtocol }: EndpointPort, nameNeeded: boolean, at: string): FieldError[] {
-  const errors = name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : nameNeeded ? [required(`${at}.name`)] : [];
+function endpointPortErrors(
+  { name, port, protocol, appProtocol }: EndpointPort,
+  nameNeeded: boolean,
+  at: string,
+): FieldError[] {
+  const errors = name
+    ? formatErrors(name, `${at}.name`, dns1123LabelProblems)
+    : nameNeeded
+      ? [required(`${at}.name`)]
+      : [];
   errors.push(...portErrors(port, `${at}.port`), ...oneOf(protocol, `${at}.protocol`, protocols));
   if (appProtocol !== undefined) errors.push(...qualifiedNameErrors(appProtocol, `${at}.appProtocol`));
   return errors;
@@ -38,12 +56,17 @@ function endpointPortErrors({ name, port, protocol, appProtocol }: EndpointPort,
 
 const shown = 3;
 
-/** `10.0.0.1:80,10.0.0.2:80 + 1 more...`: ready addresses with their ports; those without ports are shown bare. */
+/**
+ * `10.0.0.1:80,10.0.0.2:80 + 1 more...`: ready addresses with their ports; those without ports are shown
+ * bare.
+ */
 function addressesText({ subsets }: Endpoints): string {
   if (!subsets?.length) return "<none>";
   const items = subsets.flatMap(({ addresses, ports }) => {
     const ips = (addresses ?? []).map(({ ip }) => ip);
-    return ports?.length ? ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`))) : ips;
+    return ports?.length
+      ? ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`)))
+      : ips;
   });
   return firstFew(items, shown, (left) => ` + ${left} more...`);
 }
@@ -58,5 +81,9 @@ export const endpoints = strategy<Endpoints>({
   storagePath: "services/endpoints",
   createOnUpdate: true,
   validate: errorsOf,
-  columns: [nameColumn, { name: "Endpoints", type: "string", doc: "Addresses that are ready.", cell: addressesText }, ageColumn],
+  columns: [
+    nameColumn,
+    { name: "Endpoints", type: "string", doc: "Addresses that are ready.", cell: addressesText },
+    ageColumn,
+  ],
 });

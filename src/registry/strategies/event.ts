@@ -1,4 +1,5 @@
-// Events: stored in the shape of the events group, served there and in the core group. The core group asks for less.
+// Events: stored in the shape of the events group, served there and in the core group. The core group asks
+// for less.
 import { CoreEvent, Event } from "#api";
 import { type FieldError, invalidValue, required } from "#base";
 import { isDeepStrictEqual } from "node:util";
@@ -21,7 +22,16 @@ const renamed: readonly Renamed[] = [
   ["deprecatedLastTimestamp", "lastTimestamp"],
   ["deprecatedCount", "count"],
 ];
-const same = ["metadata", "eventTime", "series", "action", "reason", "related", "type", "reportingInstance"] as const;
+const same = [
+  "metadata",
+  "eventTime",
+  "series",
+  "action",
+  "reason",
+  "related",
+  "type",
+  "reportingInstance",
+] as const;
 
 function fromCore(served: ApiObject): Event {
   const from = served as unknown as Record<string, unknown>;
@@ -57,22 +67,31 @@ function commonErrors(event: Event, about: Circumstances): FieldError[] {
   const about_ = event.regarding.namespace ?? "";
   const mismatch = invalidValue("involvedObject.namespace", about_, "does not match event.namespace");
   if (!event.eventTime) {
-    if (about_ === "" ? namespace !== "" && namespace !== "default" : namespace !== about_) errors.push(mismatch);
+    if (about_ === "" ? namespace !== "" && namespace !== "default" : namespace !== about_)
+      errors.push(mismatch);
   } else {
     const controllerField = viaCore(about) ? "reportingComponent" : "reportingController";
-    if (about_ === "" && namespace !== "default" && namespace !== about.dialect.data.systemNamespace) errors.push(mismatch);
+    if (about_ === "" && namespace !== "default" && namespace !== about.dialect.data.systemNamespace)
+      errors.push(mismatch);
     const controller = event.reportingController ?? "";
     if (controller === "") errors.push(required(controllerField));
     errors.push(...qualifiedNameErrors(controller, controllerField));
-    errors.push(...filled(event.reportingInstance, "reportingInstance"), ...filled(event.action, "action"), ...filled(event.reason, "reason"));
-    if (Buffer.byteLength(event.note ?? "") > longestNote) errors.push(invalidValue("message", "", `can have at most ${longestNote} characters`));
+    errors.push(
+      ...filled(event.reportingInstance, "reportingInstance"),
+      ...filled(event.action, "action"),
+      ...filled(event.reason, "reason"),
+    );
+    if (Buffer.byteLength(event.note ?? "") > longestNote)
+      errors.push(invalidValue("message", "", `can have at most ${longestNote} characters`));
   }
   return [...errors, ...formatErrors(namespace, "namespace", dns1123SubdomainProblems)];
 }
 
 function filled(value: string | undefined, field: string): FieldError[] {
   if (!value) return [required(field)];
-  return Buffer.byteLength(value) > longest ? [invalidValue(field, "", `can have at most ${longest} characters`)] : [];
+  return Buffer.byteLength(value) > longest
+    ? [invalidValue(field, "", `can have at most ${longest} characters`)]
+    : [];
 }
 
 function seriesErrors({ series }: Event): FieldError[] {
@@ -87,7 +106,8 @@ function newErrors(event: Event): FieldError[] {
   const errors = seriesErrors(event);
   const unset = (field: string): FieldError => invalidValue(field, "", "needs to be unset");
   if (!event.eventTime) errors.push(required("eventTime"));
-  if (event.type !== "Normal" && event.type !== "Warning") errors.push(invalidValue("type", "", `has invalid value: ${event.type ?? ""}`));
+  if (event.type !== "Normal" && event.type !== "Warning")
+    errors.push(invalidValue("type", "", `has invalid value: ${event.type ?? ""}`));
   if (event.deprecatedFirstTimestamp) errors.push(unset("firstTimestamp"));
   if (event.deprecatedLastTimestamp) errors.push(unset("lastTimestamp"));
   if (event.deprecatedCount) errors.push(unset("count"));
@@ -113,28 +133,49 @@ const immutable: readonly (readonly [keyof Event, string])[] = [
   ["reportingInstance", "reportingInstance"],
 ];
 
-const texts: ReadonlySet<keyof Event> = new Set(["reason", "note", "type", "action", "reportingController", "reportingInstance"]);
+const texts: ReadonlySet<keyof Event> = new Set([
+  "reason",
+  "note",
+  "type",
+  "action",
+  "reportingController",
+  "reportingInstance",
+]);
 const counts: ReadonlySet<keyof Event> = new Set(["deprecatedCount"]);
 
 /** What stands there, or what stands for nothing. */
-const shownValue = (event_: Event, key: keyof Event): unknown => event_[key] ?? (texts.has(key) ? "" : counts.has(key) ? 0 : null);
+const shownValue = (event_: Event, key: keyof Event): unknown =>
+  event_[key] ?? (texts.has(key) ? "" : counts.has(key) ? 0 : null);
 
 const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");
 
 function seen(event: Event, now: Date): { first: string; last: string; count: number } {
-  const first = event.deprecatedFirstTimestamp ? ago(event.deprecatedFirstTimestamp, now) : ago(event.eventTime, now);
+  const first = event.deprecatedFirstTimestamp
+    ? ago(event.deprecatedFirstTimestamp, now)
+    : ago(event.eventTime, now);
   const last = event.deprecatedLastTimestamp ? ago(event.deprecatedLastTimestamp, now) : first;
-  if (event.series) return { first, last: ago(event.series.lastObservedTime, now), count: event.series.count };
+  if (event.series)
+    return { first, last: ago(event.series.lastObservedTime, now), count: event.series.count };
   return { first, last, count: event.deprecatedCount || 1 };
 }
 
 function source(event: Event): string {
   const { component, host } = event.deprecatedSource;
-  const [name, instance] = component ? [component, host] : [event.reportingController ?? "", event.reportingInstance];
+  const [name, instance] = component
+    ? [component, host]
+    : [event.reportingController ?? "", event.reportingInstance];
   return instance ? `${name}, ${instance}` : (name ?? "");
 }
 
-const selectable = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+const selectable = [
+  "kind",
+  "namespace",
+  "name",
+  "uid",
+  "apiVersion",
+  "resourceVersion",
+  "fieldPath",
+] as const;
 
 const selectableIn = (reference: string, controller: string): Record<string, string> => ({
   ...Object.fromEntries(selectable.map((key) => [`${reference}.${key}`, `involvedObject.${key}`])),
@@ -159,15 +200,24 @@ export const event = strategy<Event>({
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
     // The core group takes any name that fits into a path, the events group a DNS subdomain.
-    return [...errors, ...validateMeta(event_.metadata, true, dnsSubdomain), ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect), ...newErrors(event_)];
+    return [
+      ...errors,
+      ...validateMeta(event_.metadata, true, dnsSubdomain),
+      ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect),
+      ...newErrors(event_),
+    ];
   },
   validateUpdate: (event_, old, about) => {
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
-    errors.push(...validateMetaUpdate(event_.metadata, old.metadata), ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect));
+    errors.push(
+      ...validateMetaUpdate(event_.metadata, old.metadata),
+      ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect),
+    );
     if (!isDeepStrictEqual(event_.series, old.series)) errors.push(...seriesErrors(event_));
     for (const [key, field] of immutable) {
-      if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null)) errors.push(invalidValue(field, shownValue(event_, key), "field is immutable"));
+      if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null))
+        errors.push(invalidValue(field, shownValue(event_, key), "field is immutable"));
     }
     return errors;
   },
@@ -190,20 +240,53 @@ export const event = strategy<Event>({
   },
   ttlSeconds: (_event, about) => about.settings.eventTtlSeconds,
   columns: [
-    { name: "Last Seen", type: "string", doc: "When it was seen last.", cell: (event_, now) => seen(event_, now).last },
+    {
+      name: "Last Seen",
+      type: "string",
+      doc: "When it was seen last.",
+      cell: (event_, now) => seen(event_, now).last,
+    },
     { name: "Type", type: "string", doc: "Normal or Warning.", cell: (event_) => event_.type ?? "" },
     { name: "Reason", type: "string", doc: "Why, in one word.", cell: (event_) => event_.reason ?? "" },
     {
       name: "Object",
       type: "string",
       doc: "What it is about.",
-      cell: ({ regarding }) => (regarding.name ? `${(regarding.kind ?? "").toLowerCase()}/${regarding.name}` : (regarding.kind ?? "").toLowerCase()),
+      cell: ({ regarding }) =>
+        regarding.name
+          ? `${(regarding.kind ?? "").toLowerCase()}/${regarding.name}`
+          : (regarding.kind ?? "").toLowerCase(),
     },
-    { name: "Subobject", type: "string", priority: 1, doc: "Which part of the object.", cell: (event_) => event_.regarding.fieldPath ?? "" },
+    {
+      name: "Subobject",
+      type: "string",
+      priority: 1,
+      doc: "Which part of the object.",
+      cell: (event_) => event_.regarding.fieldPath ?? "",
+    },
     { name: "Source", type: "string", priority: 1, doc: "Who reported it.", cell: source },
     { name: "Message", type: "string", doc: "What happened.", cell: (event_) => (event_.note ?? "").trim() },
-    { name: "First Seen", type: "string", priority: 1, doc: "When it was seen first.", cell: (event_, now) => seen(event_, now).first },
-    { name: "Count", type: "string", priority: 1, doc: "How often it was seen.", cell: (event_, now) => seen(event_, now).count },
-    { name: "Name", type: "string", format: "name", priority: 1, doc: "Name of the event.", cell: (event_) => event_.metadata.name ?? "" },
+    {
+      name: "First Seen",
+      type: "string",
+      priority: 1,
+      doc: "When it was seen first.",
+      cell: (event_, now) => seen(event_, now).first,
+    },
+    {
+      name: "Count",
+      type: "string",
+      priority: 1,
+      doc: "How often it was seen.",
+      cell: (event_, now) => seen(event_, now).count,
+    },
+    {
+      name: "Name",
+      type: "string",
+      format: "name",
+      priority: 1,
+      doc: "Name of the event.",
+      cell: (event_) => event_.metadata.name ?? "",
+    },
   ],
 });

@@ -16,14 +16,20 @@ type ResourceRule = NonNullable<Rule["resourceRules"]>[number];
 type PathRule = NonNullable<Rule["nonResourceRules"]>[number];
 
 const anything: Pick<Rule, "resourceRules" | "nonResourceRules"> = {
-  resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
+  resourceRules: [
+    { verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] },
+  ],
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
 };
 const group = (name: string): Subject => ({ kind: "Group", group: { name } });
 
 /** Schemas that every server has, exactly like this. */
 export const mandatoryFlowSchemas: Readonly<Record<string, FlowSchema["spec"]>> = {
-  exempt: { priorityLevelConfiguration: { name: "exempt" }, matchingPrecedence: 1, rules: [{ subjects: [group("system:masters")], ...anything }] },
+  exempt: {
+    priorityLevelConfiguration: { name: "exempt" },
+    matchingPrecedence: 1,
+    rules: [{ subjects: [group("system:masters")], ...anything }],
+  },
   "catch-all": {
     priorityLevelConfiguration: { name: "catch-all" },
     matchingPrecedence: 10_000,
@@ -36,26 +42,45 @@ const lowest = 10_000;
 
 function errorsOf({ metadata, spec, status }: FlowSchema): FieldError[] {
   const name = metadata.name ?? "";
-  const { matchingPrecedence: precedence, distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
+  const {
+    matchingPrecedence: precedence,
+    distinguisherMethod: method,
+    priorityLevelConfiguration: level,
+  } = spec;
   const field = "spec.matchingPrecedence";
-  const errors: FieldError[] = precedence <= 0 ? [invalidValue(field, precedence, "must be a positive value")] : [];
+  const errors: FieldError[] =
+    precedence <= 0 ? [invalidValue(field, precedence, "must be a positive value")] : [];
   if (precedence > lowest) errors.push(invalidValue(field, precedence, `must not be greater than ${lowest}`));
-  if (precedence === 1 && name !== "exempt") errors.push(invalidValue(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1"));
-  if (method) errors.push(...supported(method.type, "spec.distinguisherMethod.type", ["ByNamespace", "ByUser"]));
+  if (precedence === 1 && name !== "exempt")
+    errors.push(
+      invalidValue(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1"),
+    );
+  if (method)
+    errors.push(...supported(method.type, "spec.distinguisherMethod.type", ["ByNamespace", "ByUser"]));
   const reference = "spec.priorityLevelConfiguration.name";
-  errors.push(...(level.name ? formatErrors(level.name, reference, dns1123SubdomainProblems) : [required(reference, "must reference a priority level")]));
+  errors.push(
+    ...(level.name
+      ? formatErrors(level.name, reference, dns1123SubdomainProblems)
+      : [required(reference, "must reference a priority level")]),
+  );
   spec.rules?.forEach((rule, position) => errors.push(...ruleErrors(rule, `spec.rules[${position}]`)));
   const fixed = Object.hasOwn(mandatoryFlowSchemas, name) ? mandatoryFlowSchemas[name] : undefined;
-  if (fixed && !same(spec, fixed)) errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
+  if (fixed && !same(spec, fixed))
+    errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
   return [...errors, ...flowConditionErrors(status.conditions)];
 }
 
-export function flowConditionErrors(conditions: readonly { readonly type?: string | undefined }[] | undefined): FieldError[] {
+export function flowConditionErrors(
+  conditions: readonly { readonly type?: string | undefined }[] | undefined,
+): FieldError[] {
   const types = (conditions ?? []).map(({ type }) => type ?? "");
   const repeated = repeats<string>();
   return types.flatMap((type, position) => {
     const field = `status.conditions[${position}].type`;
-    return [...(repeated(type) ? [duplicate(field, type)] : []), ...(type ? [] : [required(field, "must not be empty")])];
+    return [
+      ...(repeated(type) ? [duplicate(field, type)] : []),
+      ...(type ? [] : [required(field, "must not be empty")]),
+    ];
   });
 }
 
@@ -63,9 +88,14 @@ function ruleErrors({ subjects, resourceRules, nonResourceRules }: Rule, at: str
   const errors = subjects?.length
     ? subjects.flatMap((subject, position) => subjectErrors(subject, `${at}.subjects[${position}]`))
     : [required(`${at}.subjects`, "subjects must contain at least one value")];
-  if (!resourceRules?.length && !nonResourceRules?.length) errors.push(required(at, "at least one of resourceRules and nonResourceRules has to be non-empty"));
-  resourceRules?.forEach((rule, position) => errors.push(...resourceRuleErrors(rule, `${at}.resourceRules[${position}]`)));
-  nonResourceRules?.forEach((rule, position) => errors.push(...pathRuleErrors(rule, `${at}.nonResourceRules[${position}]`)));
+  if (!resourceRules?.length && !nonResourceRules?.length)
+    errors.push(required(at, "at least one of resourceRules and nonResourceRules has to be non-empty"));
+  resourceRules?.forEach((rule, position) =>
+    errors.push(...resourceRuleErrors(rule, `${at}.resourceRules[${position}]`)),
+  );
+  nonResourceRules?.forEach((rule, position) =>
+    errors.push(...pathRuleErrors(rule, `${at}.nonResourceRules[${position}]`)),
+  );
   return errors;
 }
 
@@ -73,7 +103,8 @@ const subjectFields = { ServiceAccount: "serviceAccount", User: "user", Group: "
 
 function subjectErrors(subject: Subject, at: string): FieldError[] {
   const { kind } = subject;
-  if (!Object.hasOwn(subjectFields, kind)) return [notSupported(`${at}.kind`, kind, Object.keys(subjectFields).toSorted())];
+  if (!Object.hasOwn(subjectFields, kind))
+    return [notSupported(`${at}.kind`, kind, Object.keys(subjectFields).toSorted())];
   const own = subjectFields[kind as keyof typeof subjectFields];
   const given = subject[own];
   const field = `${at}.${own}`;
@@ -85,18 +116,25 @@ function subjectErrors(subject: Subject, at: string): FieldError[] {
   return [...accountErrors(subject.serviceAccount!, field), ...errors];
 }
 
-function accountErrors({ name, namespace }: NonNullable<Subject["serviceAccount"]>, field: string): FieldError[] {
+function accountErrors(
+  { name, namespace }: NonNullable<Subject["serviceAccount"]>,
+  field: string,
+): FieldError[] {
   const errors = name ? [] : [required(`${field}.name`)];
   if (name && name !== "*") errors.push(...formatErrors(name, `${field}.name`, dns1123SubdomainProblems));
   return [
     ...errors,
-    ...(namespace ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems) : [required(`${field}.namespace`, "must specify namespace for service account")]),
+    ...(namespace
+      ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems)
+      : [required(`${field}.namespace`, "must specify namespace for service account")]),
   ];
 }
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 const alone = (values: readonly string[], field: string): FieldError[] =>
-  values.length > 1 && values.includes("*") ? [invalidValue(field, values, "if '*' is present, must not specify others")] : [];
+  values.length > 1 && values.includes("*")
+    ? [invalidValue(field, values, "if '*' is present, must not specify others")]
+    : [];
 
 function verbErrors(given: readonly string[] | null, field: string): FieldError[] {
   if (!given?.length) return [required(field, "verbs must contain at least one value")];
@@ -104,16 +142,43 @@ function verbErrors(given: readonly string[] | null, field: string): FieldError[
   return given.every((verb) => verbs.includes(verb)) ? [] : [notSupported(field, given, verbs)];
 }
 
-const namespaceProblems = (name: string): string[] => dns1123LabelProblems(name).map((problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`);
+const namespaceProblems = (name: string): string[] =>
+  dns1123LabelProblems(name).map(
+    (problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`,
+  );
 
-function resourceRuleErrors({ verbs: given, apiGroups, resources, namespaces, clusterScope }: ResourceRule, at: string): FieldError[] {
+function resourceRuleErrors(
+  { verbs: given, apiGroups, resources, namespaces, clusterScope }: ResourceRule,
+  at: string,
+): FieldError[] {
   const errors = verbErrors(given, `${at}.verbs`);
-  errors.push(...(apiGroups?.length ? alone(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`, "resource rules must supply at least one api group")]));
-  errors.push(...(resources?.length ? alone(resources, `${at}.resources`) : [required(`${at}.resources`, "resource rules must supply at least one resource")]));
+  errors.push(
+    ...(apiGroups?.length
+      ? alone(apiGroups, `${at}.apiGroups`)
+      : [required(`${at}.apiGroups`, "resource rules must supply at least one api group")]),
+  );
+  errors.push(
+    ...(resources?.length
+      ? alone(resources, `${at}.resources`)
+      : [required(`${at}.resources`, "resource rules must supply at least one resource")]),
+  );
   if (!namespaces?.length)
-    return clusterScope ? errors : [...errors, required(`${at}.namespaces`, "resource rules that are not cluster scoped must supply at least one namespace")];
+    return clusterScope
+      ? errors
+      : [
+          ...errors,
+          required(
+            `${at}.namespaces`,
+            "resource rules that are not cluster scoped must supply at least one namespace",
+          ),
+        ];
   if (namespaces.includes("*")) return [...errors, ...alone(namespaces, `${at}.namespaces`)];
-  return [...errors, ...namespaces.flatMap((name, position) => formatErrors(name, `${at}.namespaces[${position}]`, namespaceProblems))];
+  return [
+    ...errors,
+    ...namespaces.flatMap((name, position) =>
+      formatErrors(name, `${at}.namespaces[${position}]`, namespaceProblems),
+    ),
+  ];
 }
 
 function pathRuleErrors({ verbs: given, nonResourceURLs: paths }: PathRule, at: string): FieldError[] {
@@ -136,7 +201,9 @@ function pathProblem(path: string): string | undefined {
   if (path.includes(" ")) return "must not contain white-space";
   if (path.includes("//")) return "must not contain double slash";
   const stars = path.split("*").length - 1;
-  return stars > 1 || (stars === 1 && !path.endsWith("/*")) ? "wildcard can only do suffix matching" : undefined;
+  return stars > 1 || (stars === 1 && !path.endsWith("/*"))
+    ? "wildcard can only do suffix matching"
+    : undefined;
 }
 
 export const flowSchema = strategy<FlowSchema>({
@@ -144,7 +211,13 @@ export const flowSchema = strategy<FlowSchema>({
   singular: "flowschema",
   scope: "Cluster",
   hub: FlowSchema,
-  served: [{ schema: FlowSchema }, { schema: flowcontrolV1beta2.FlowSchema, deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" } }],
+  served: [
+    { schema: FlowSchema },
+    {
+      schema: flowcontrolV1beta2.FlowSchema,
+      deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" },
+    },
+  ],
   generation: true,
   status: "cleared",
   metaChecks: { asNew: 1, asChange: 0 },
@@ -156,15 +229,31 @@ export const flowSchema = strategy<FlowSchema>({
   rowOrder: (one, other) => one.spec.matchingPrecedence - other.spec.matchingPrecedence,
   columns: [
     nameColumn,
-    { name: "PriorityLevel", type: "string", doc: "Level its requests are served at.", cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name },
-    { name: "MatchingPrecedence", type: "string", doc: "Rank among schemas.", cell: ({ spec }: FlowSchema) => spec.matchingPrecedence },
-    { name: "DistinguisherMethod", type: "string", doc: "What makes one flow.", cell: ({ spec }: FlowSchema) => spec.distinguisherMethod?.type ?? "<none>" },
+    {
+      name: "PriorityLevel",
+      type: "string",
+      doc: "Level its requests are served at.",
+      cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name,
+    },
+    {
+      name: "MatchingPrecedence",
+      type: "string",
+      doc: "Rank among schemas.",
+      cell: ({ spec }: FlowSchema) => spec.matchingPrecedence,
+    },
+    {
+      name: "DistinguisherMethod",
+      type: "string",
+      doc: "What makes one flow.",
+      cell: ({ spec }: FlowSchema) => spec.distinguisherMethod?.type ?? "<none>",
+    },
     ageColumn,
     {
       name: "MissingPL",
       type: "string",
       doc: "Whether the level is missing.",
-      cell: ({ status }: FlowSchema) => status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
+      cell: ({ status }: FlowSchema) =>
+        status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
     },
   ],
 });

@@ -8,7 +8,13 @@ import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
+import {
+  podColumns,
+  podTemplateDefaults,
+  podTemplateWarnings,
+  templated,
+  validatePodTemplate,
+} from "./pod-template.ts";
 import { failurePolicyErrors } from "./rules/failure-policy.ts";
 import { labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { notNegative } from "./rules/numbers.ts";
@@ -23,7 +29,8 @@ const uidLabels = ({ names }: Dialect): string[] => ["controller-uid", names.lab
 /** What depends on other fields, for jobs and for those that cron jobs describe. */
 export function jobSpecDefaults(spec: JobSpec): void {
   podTemplateDefaults(spec.template);
-  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) for (const pattern of onPodConditions ?? []) pattern.status ||= "True";
+  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
+    for (const pattern of onPodConditions ?? []) pattern.status ||= "True";
 }
 
 function defaults({ metadata, spec }: Job): void {
@@ -34,17 +41,27 @@ function defaults({ metadata, spec }: Job): void {
   spec.completionMode ??= "NonIndexed";
   spec.suspend ??= false;
   // One object on purpose: the labels that the server adds to the template then show up here, too.
-  if (spec.template.metadata.labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = spec.template.metadata.labels;
+  if (spec.template.metadata.labels && Object.keys(metadata.labels ?? {}).length === 0)
+    metadata.labels = spec.template.metadata.labels;
 }
 
 function identify({ metadata, spec }: Job, dialect: Dialect): void {
   const { template } = spec;
   const inherits = metadata.labels === undefined || metadata.labels === template.metadata.labels;
   if (!spec.manualSelector) {
-    const added = [...nameLabels(dialect).map((key) => [key, metadata.name ?? ""]), ...uidLabels(dialect).map((key) => [key, metadata.uid ?? ""])];
-    template.metadata.labels = { ...(Object.fromEntries(added) as Record<string, string>), ...template.metadata.labels };
+    const added = [
+      ...nameLabels(dialect).map((key) => [key, metadata.name ?? ""]),
+      ...uidLabels(dialect).map((key) => [key, metadata.uid ?? ""]),
+    ];
+    template.metadata.labels = {
+      ...(Object.fromEntries(added) as Record<string, string>),
+      ...template.metadata.labels,
+    };
     const uidLabel = dialect.names.labels.jobController;
-    spec.selector = { ...spec.selector, matchLabels: { [uidLabel]: metadata.uid ?? "", ...spec.selector?.matchLabels } };
+    spec.selector = {
+      ...spec.selector,
+      matchLabels: { [uidLabel]: metadata.uid ?? "", ...spec.selector?.matchLabels },
+    };
   }
   if (inherits && template.metadata.labels) metadata.labels = { ...template.metadata.labels };
 }
@@ -52,27 +69,44 @@ function identify({ metadata, spec }: Job, dialect: Dialect): void {
 function track({ metadata }: Job, { names }: Dialect): void {
   metadata.annotations = { ...metadata.annotations, [names.annotations.jobTracking]: "" };
 }
-const isTracked = ({ metadata }: Job, { names }: Dialect): boolean => metadata.annotations?.[names.annotations.jobTracking] !== undefined;
+const isTracked = ({ metadata }: Job, { names }: Dialect): boolean =>
+  metadata.annotations?.[names.annotations.jobTracking] !== undefined;
 
 const mostParallelIndexed = 100_000;
 
 /** The rules of a job's spec, but for the selector. */
 export function jobSpecErrors(spec: JobSpec, path: string, about: Circumstances): FieldError[] {
   const { parallelism, completions, completionMode: mode, template, podFailurePolicy: policy } = spec;
-  const errors = (["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"] as const).flatMap((key) =>
-    notNegative(spec[key], `${path}.${key}`),
-  );
-  if (mode !== undefined) errors.push(...supported(mode, `${path}.completionMode`, ["NonIndexed", "Indexed"]));
-  if (mode === "Indexed" && completions === undefined) errors.push(required(`${path}.completions`, "when completion mode is Indexed"));
+  const errors = (
+    [
+      "parallelism",
+      "completions",
+      "activeDeadlineSeconds",
+      "backoffLimit",
+      "ttlSecondsAfterFinished",
+    ] as const
+  ).flatMap((key) => notNegative(spec[key], `${path}.${key}`));
+  if (mode !== undefined)
+    errors.push(...supported(mode, `${path}.completionMode`, ["NonIndexed", "Indexed"]));
+  if (mode === "Indexed" && completions === undefined)
+    errors.push(required(`${path}.completions`, "when completion mode is Indexed"));
   if (mode === "Indexed" && (parallelism ?? 0) > mostParallelIndexed)
-    errors.push(invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${mostParallelIndexed}`));
+    errors.push(
+      invalidValue(
+        `${path}.parallelism`,
+        parallelism,
+        `must be less than or equal to ${mostParallelIndexed}`,
+      ),
+    );
   if (policy) errors.push(...failurePolicyErrors(policy, template.spec, `${path}.podFailurePolicy`));
   errors.push(...validatePodTemplate(template, `${path}.template`, about));
   const { restartPolicy: restart } = template.spec;
   const field = `${path}.template.spec.restartPolicy`;
   if (!restart || restart === "Always") errors.push(required(field, 'valid values: "OnFailure", "Never"'));
-  else if (restart !== "OnFailure" && restart !== "Never") errors.push(notSupported(field, restart, ["OnFailure", "Never"]));
-  else if (policy && restart !== "Never") errors.push(invalidValue(field, restart, 'only "Never" is supported when podFailurePolicy is specified'));
+  else if (restart !== "OnFailure" && restart !== "Never")
+    errors.push(notSupported(field, restart, ["OnFailure", "Never"]));
+  else if (policy && restart !== "Never")
+    errors.push(invalidValue(field, restart, 'only "Never" is supported when podFailurePolicy is specified'));
   return errors;
 }
 
@@ -90,16 +124,26 @@ function errorsOf(job: Job, about: Circumstances, old?: Job): FieldError[] {
   const completions = spec.completions ?? 0;
   const lastPod = `${metadata.name ?? ""}-${completions - 1}`;
   if (spec.completionMode === "Indexed" && completions > 0 && dnsLabel(lastPod).length > 0)
-    errors.push(invalidValue("metadata.name", metadata.name ?? "", `will not able to create pod with invalid DNS label: ${lastPod}`));
+    errors.push(
+      invalidValue(
+        "metadata.name",
+        metadata.name ?? "",
+        `will not able to create pod with invalid DNS label: ${lastPod}`,
+      ),
+    );
   return errors;
 }
 
-/** Unless the user minds the selector, it must be the one the server made. Jobs from before the newer labels do without them. */
+/**
+ * Unless the user minds the selector, it must be the one the server made. Jobs from before the newer labels
+ * do without them.
+ */
 function generatedErrors({ metadata, spec }: Job, dialect: Dialect, old: Job | undefined): FieldError[] {
   if (spec.manualSelector || !spec.selector) return [];
   const { jobName, jobController } = dialect.names.labels;
   const before = old?.spec.template.metadata.labels ?? {};
-  const wanted = (key: string): boolean => !old || !key.includes("/") || (before[jobName] !== undefined && before[jobController] !== undefined);
+  const wanted = (key: string): boolean =>
+    !old || !key.includes("/") || (before[jobName] !== undefined && before[jobController] !== undefined);
   const expected: Record<string, string> = {};
   for (const key of uidLabels(dialect).filter(wanted)) expected[key] = metadata.uid ?? "";
   for (const key of nameLabels(dialect).filter(wanted)) expected[key] = metadata.name ?? "";
@@ -109,39 +153,71 @@ function generatedErrors({ metadata, spec }: Job, dialect: Dialect, old: Job | u
     if (labels[key] === undefined) return [required(field, `must be '${value}'`)];
     return labels[key] === value ? [] : [invalidValue(field, labels, `must be '${value}'`)];
   });
-  if (selects(spec.selector, expected) === false) errors.push(invalidValue("spec.selector", spec.selector, "`selector` not auto-generated"));
+  if (selects(spec.selector, expected) === false)
+    errors.push(invalidValue("spec.selector", spec.selector, "`selector` not auto-generated"));
   return errors;
 }
 
 function changeErrors({ spec }: Job, { spec: old, status }: Job): FieldError[] {
   const errors: FieldError[] = [];
   const movesTogether = spec.completionMode === "Indexed" && spec.completions !== undefined;
-  if (spec.completionMode !== "Indexed") errors.push(...unchanged(spec.completions, old.completions, "spec.completions"));
+  if (spec.completionMode !== "Indexed")
+    errors.push(...unchanged(spec.completions, old.completions, "spec.completions"));
   else if (movesTogether && spec.completions !== old.completions && spec.completions !== spec.parallelism) {
-    errors.push(invalidValue("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism"));
+    errors.push(
+      invalidValue(
+        "spec.completions",
+        spec.completions,
+        "can only be modified in tandem with spec.parallelism",
+      ),
+    );
   }
   errors.push(...unchanged(spec.selector, old.selector, "spec.selector"));
-  const before = old.suspend && !status.startTime ? withScheduling(old.template, spec.template) : old.template;
-  errors.push(...unchanged(spec.template, before, "spec.template"), ...unchanged(spec.completionMode, old.completionMode, "spec.completionMode"));
+  const before =
+    old.suspend && !status.startTime ? withScheduling(old.template, spec.template) : old.template;
+  errors.push(
+    ...unchanged(spec.template, before, "spec.template"),
+    ...unchanged(spec.completionMode, old.completionMode, "spec.completionMode"),
+  );
   return [...errors, ...unchanged(spec.podFailurePolicy, old.podFailurePolicy, "spec.podFailurePolicy")];
 }
 
-/** The old template with what may still change in a job that has not begun: where its pods may run, and how they are labelled. */
+/**
+ * The old template with what may still change in a job that has not begun: where its pods may run, and how
+ * they are labelled.
+ */
 function withScheduling(old: PodTemplateSpec, sent: PodTemplateSpec): PodTemplateSpec {
   const { nodeSelector, tolerations, schedulingGates, affinity } = sent.spec;
   const merged = { ...old.spec.affinity, nodeAffinity: affinity?.nodeAffinity };
-  const keepsAffinity = affinity !== undefined || merged.podAffinity !== undefined || merged.podAntiAffinity !== undefined;
-  const spec = stripped({ ...old.spec, nodeSelector, tolerations, schedulingGates, affinity: keepsAffinity ? stripped(merged) : undefined });
-  return { ...old, metadata: stripped({ ...old.metadata, labels: sent.metadata.labels, annotations: sent.metadata.annotations }), spec };
+  const keepsAffinity =
+    affinity !== undefined || merged.podAffinity !== undefined || merged.podAntiAffinity !== undefined;
+  const spec = stripped({
+    ...old.spec,
+    nodeSelector,
+    tolerations,
+    schedulingGates,
+    affinity: keepsAffinity ? stripped(merged) : undefined,
+  });
+  return {
+    ...old,
+    metadata: stripped({
+      ...old.metadata,
+      labels: sent.metadata.labels,
+      annotations: sent.metadata.annotations,
+    }),
+    spec,
+  };
 }
-const stripped = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+const stripped = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 
 function uncountedErrors({ uncountedTerminatedPods: pods }: Job["status"]): FieldError[] {
   const seen = new Set<string>();
   return (["succeeded", "failed"] as const).flatMap((key) =>
     (pods?.[key] ?? []).flatMap((uid, position) => {
       const at = `status.uncountedTerminatedPods.${key}[${position}]`;
-      const errors = uid === "" ? [invalidValue(at, uid, "must not be empty")] : seen.has(uid) ? [duplicate(at, uid)] : [];
+      const errors =
+        uid === "" ? [invalidValue(at, uid, "must not be empty")] : seen.has(uid) ? [duplicate(at, uid)] : [];
       seen.add(uid);
       return errors;
     }),
@@ -166,7 +242,9 @@ const inheriting = (part: PartSubresource<Job>): PartSubresource<Job> => ({
   merge: (sent, old, about) => {
     const merged = part.merge(sent, old, about);
     const { labels } = old.spec.template.metadata;
-    return labels && Object.keys(merged.metadata.labels ?? {}).length === 0 ? { ...merged, metadata: { ...merged.metadata, labels: { ...labels } } } : merged;
+    return labels && Object.keys(merged.metadata.labels ?? {}).length === 0
+      ? { ...merged, metadata: { ...merged.metadata, labels: { ...labels } } }
+      : merged;
   },
 });
 
@@ -180,7 +258,8 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   generation: true,
   status: "cleared",
   orphansDependents: {
-    warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+    warning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   },
   defaults,
   restore: ({ metadata, spec }) => {
@@ -194,20 +273,46 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   },
   prepareForUpdate: (obj, old, { dialect }) => {
     if (isTracked(old, dialect)) track(obj, dialect);
-    if (same(obj.metadata.labels, obj.spec.template.metadata.labels) && obj.metadata.labels) obj.metadata.labels = { ...obj.metadata.labels };
+    if (same(obj.metadata.labels, obj.spec.template.metadata.labels) && obj.metadata.labels)
+      obj.metadata.labels = { ...obj.metadata.labels };
   },
   validate: (obj, about) => errorsOf(obj, about),
   // The spec is looked at twice; clients know it no other way.
-  validateUpdate: (obj, old, about) => [...errorsOf(obj, about, old), ...specErrors(obj.spec, about), ...changeErrors(obj, old)],
-  warnings: ({ metadata, spec }, old, about) => [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about)],
+  validateUpdate: (obj, old, about) => [
+    ...errorsOf(obj, about, old),
+    ...specErrors(obj.spec, about),
+    ...changeErrors(obj, old),
+  ],
+  warnings: ({ metadata, spec }, old, about) => [
+    ...(old ? [] : podNameWarnings(metadata.name)),
+    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about),
+  ],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
-  subresources: { status: inheriting(statusPart<Job>(({ status }) => [...counterErrors(status, ["active", "succeeded", "failed", "ready"]), ...uncountedErrors(status)])) },
+  subresources: {
+    status: inheriting(
+      statusPart<Job>(({ status }) => [
+        ...counterErrors(status, ["active", "succeeded", "failed", "ready"]),
+        ...uncountedErrors(status),
+      ]),
+    ),
+  },
   columns: [
     nameColumn,
-    { name: "Completions", type: "string", doc: "Pods that succeeded, and that must.", cell: completionsText },
+    {
+      name: "Completions",
+      type: "string",
+      doc: "Pods that succeeded, and that must.",
+      cell: completionsText,
+    },
     { name: "Duration", type: "string", doc: "How long it has run, or ran.", cell: durationText },
     ageColumn,
     ...podColumns,
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: Job) => selectorText(spec.selector) },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to it.",
+      cell: ({ spec }: Job) => selectorText(spec.selector),
+    },
   ],
 });

@@ -16,10 +16,30 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
     { template, parallelism: -1, completions: -1, backoffLimit: -1 },
     ["Invalid spec.backoffLimit", "Invalid spec.completions", "Invalid spec.parallelism"],
   ],
-  ["pods that never end are refused", { template: { spec: { ...template.spec, restartPolicy: "Always" } } }, ["Required spec.template.spec.restartPolicy"]],
-  ["the selector is the server's affair", { template, selector: { matchLabels: { a: "b" } } }, ["Invalid spec.selector", "Invalid spec.template.metadata.labels"]],
-  ["unless the user says otherwise", { template: { ...template, metadata: { labels: { a: "b" } } }, manualSelector: true, selector: { matchLabels: { a: "b" } } }, []],
-  ["an indexed job says how many", { template, completionMode: "Indexed", parallelism: 2 }, ["Required spec.completions"]],
+  [
+    "pods that never end are refused",
+    { template: { spec: { ...template.spec, restartPolicy: "Always" } } },
+    ["Required spec.template.spec.restartPolicy"],
+  ],
+  [
+    "the selector is the server's affair",
+    { template, selector: { matchLabels: { a: "b" } } },
+    ["Invalid spec.selector", "Invalid spec.template.metadata.labels"],
+  ],
+  [
+    "unless the user says otherwise",
+    {
+      template: { ...template, metadata: { labels: { a: "b" } } },
+      manualSelector: true,
+      selector: { matchLabels: { a: "b" } },
+    },
+    [],
+  ],
+  [
+    "an indexed job says how many",
+    { template, completionMode: "Indexed", parallelism: 2 },
+    ["Required spec.completions"],
+  ],
   [
     "a failure rule does something known to something",
     { template, podFailurePolicy: { rules: [{ action: "X" }] } },
@@ -27,7 +47,14 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
   ],
   [
     "exit codes come in order, once, and of known containers",
-    { template, podFailurePolicy: { rules: [{ action: "Ignore", onExitCodes: { containerName: "z", operator: "In", values: [2, 1, 1, 0] } }] } },
+    {
+      template,
+      podFailurePolicy: {
+        rules: [
+          { action: "Ignore", onExitCodes: { containerName: "z", operator: "In", values: [2, 1, 1, 0] } },
+        ],
+      },
+    },
     [
       "Duplicate spec.podFailurePolicy.rules[0].onExitCodes.values[2]",
       "Invalid spec.podFailurePolicy.rules[0].onExitCodes.containerName",
@@ -37,17 +64,31 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
   ],
   [
     "a rule that names a container names one",
-    { template, podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { containerName: "", operator: "In", values: [1] } }] } },
+    {
+      template,
+      podFailurePolicy: {
+        rules: [{ action: "FailJob", onExitCodes: { containerName: "", operator: "In", values: [1] } }],
+      },
+    },
     ["Invalid spec.podFailurePolicy.rules[0].onExitCodes.containerName"],
   ],
 ];
-for (const [name, spec, causes] of refused) test(name, () => assert.deepEqual(tryCreate(job, { metadata, spec }).causes, causes));
+for (const [name, spec, causes] of refused)
+  test(name, () => assert.deepEqual(tryCreate(job, { metadata, spec }).causes, causes));
 
-const labels = { "job-name": "j", "batch.orch.io/job-name": "j", "controller-uid": "u", "batch.orch.io/controller-uid": "u" };
+const labels = {
+  "job-name": "j",
+  "batch.orch.io/job-name": "j",
+  "controller-uid": "u",
+  "batch.orch.io/controller-uid": "u",
+};
 
 test("a job gets a selector of its own, and labels to match", () => {
   const { object } = tryCreate(job, { metadata, spec: { template } });
-  const { selector, template: made } = object["spec"] as { selector: object; template: { metadata: { labels: object } } };
+  const { selector, template: made } = object["spec"] as {
+    selector: object;
+    template: { metadata: { labels: object } };
+  };
   assert.deepEqual(selector, { matchLabels: { "batch.orch.io/controller-uid": "u" } });
   assert.deepEqual(made.metadata.labels, labels);
   assert.deepEqual((object["metadata"] as Sent)["labels"], labels);
@@ -56,11 +97,24 @@ test("a job gets a selector of its own, and labels to match", () => {
 
 test("a job takes its labels from its template unless it has some", () => {
   const labelled = { ...template, metadata: { labels: { a: "b" } } };
-  assert.deepEqual((tryCreate(job, { metadata, spec: { template: labelled } }).object["metadata"] as Sent)["labels"], { ...labels, a: "b" });
-  assert.deepEqual((tryCreate(job, { metadata: { ...metadata, labels: { x: "y" } }, spec: { template: labelled } }).object["metadata"] as Sent)["labels"], { x: "y" });
+  assert.deepEqual(
+    (tryCreate(job, { metadata, spec: { template: labelled } }).object["metadata"] as Sent)["labels"],
+    { ...labels, a: "b" },
+  );
+  assert.deepEqual(
+    (
+      tryCreate(job, { metadata: { ...metadata, labels: { x: "y" } }, spec: { template: labelled } }).object[
+        "metadata"
+      ] as Sent
+    )["labels"],
+    { x: "y" },
+  );
 });
 
-const made = { template: { ...template, metadata: { labels } }, selector: { matchLabels: { "batch.orch.io/controller-uid": "u" } } };
+const made = {
+  template: { ...template, metadata: { labels } },
+  selector: { matchLabels: { "batch.orch.io/controller-uid": "u" } },
+};
 const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
   ["parallelism may change", made, { ...made, completions: 1, parallelism: 0 }, []],
   ["completions stay", made, { ...made, completions: 5 }, ["Invalid spec.completions"]],
@@ -70,37 +124,66 @@ const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
     { ...made, completionMode: "Indexed", completions: 4, parallelism: 4 },
     [],
   ],
-  ["the template stays", made, { ...made, template: { ...made.template, spec: { ...template.spec, dnsPolicy: "Default" } } }, ["Invalid spec.template"]],
+  [
+    "the template stays",
+    made,
+    { ...made, template: { ...made.template, spec: { ...template.spec, dnsPolicy: "Default" } } },
+    ["Invalid spec.template"],
+  ],
   [
     "a job that waits may still be placed elsewhere",
     { ...made, suspend: true },
-    { ...made, suspend: true, template: { ...made.template, spec: { ...template.spec, nodeSelector: { x: "y" } } } },
+    {
+      ...made,
+      suspend: true,
+      template: { ...made.template, spec: { ...template.spec, nodeSelector: { x: "y" } } },
+    },
     [],
   ],
   [
     "a job whose labels are older is asked for those alone",
-    { template: { ...template, metadata: { labels: { a: "b" } } }, manualSelector: true, selector: { matchLabels: { a: "b" } } },
+    {
+      template: { ...template, metadata: { labels: { a: "b" } } },
+      manualSelector: true,
+      selector: { matchLabels: { a: "b" } },
+    },
     { template: { ...template, metadata: { labels: { a: "b" } } }, selector: { matchLabels: { a: "b" } } },
-    ["Invalid spec.selector", "Required spec.template.metadata.labels[controller-uid]", "Required spec.template.metadata.labels[job-name]"],
+    [
+      "Invalid spec.selector",
+      "Required spec.template.metadata.labels[controller-uid]",
+      "Required spec.template.metadata.labels[job-name]",
+    ],
   ],
 ];
-for (const [name, before, after, causes] of changed) test(name, () => assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes));
+for (const [name, before, after, causes] of changed)
+  test(name, () =>
+    assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes),
+  );
 
 test("a job keeps labels when its status is written without any", () => {
   const sent = { metadata, spec: { template: { ...template, metadata: { labels: { a: "b" } } } } };
   const { object } = tryPart(job, "status", sent, { metadata, status: { active: 1 } });
   assert.equal((object["metadata"] as { labels: Record<string, string> }).labels["a"], "b");
-  const own = tryPart(job, "status", sent, { metadata: { ...metadata, labels: { c: "d" } }, status: {} }).object;
+  const own = tryPart(job, "status", sent, {
+    metadata: { ...metadata, labels: { c: "d" } },
+    status: {},
+  }).object;
   assert.deepEqual((own["metadata"] as { labels: object }).labels, { c: "d" });
 });
 
 test("templates cannot ask to forget managers", () => {
   const asked = { managedFields: [] };
-  const made = defaulted(job, { metadata: { ...metadata, ...asked }, spec: { template: { ...template, metadata: asked } } }) as unknown as {
+  const made = defaulted(job, {
+    metadata: { ...metadata, ...asked },
+    spec: { template: { ...template, metadata: asked } },
+  }) as unknown as {
     metadata: object;
     spec: { template: { metadata: object } };
   };
-  assert.deepEqual(["managedFields" in made.metadata, "managedFields" in made.spec.template.metadata], [true, false]);
+  assert.deepEqual(
+    ["managedFields" in made.metadata, "managedFields" in made.spec.template.metadata],
+    [true, false],
+  );
 });
 
 test("ended pods are counted once", () => {
@@ -113,7 +196,12 @@ test("ended pods are counted once", () => {
 
 test("a table shows how long a job took", () => {
   const status = { succeeded: 1, startTime: "2024-05-06T07:00:00Z", completionTime: "2024-05-06T07:05:30Z" };
-  assert.deepEqual(cellsOf(job, { metadata, spec: { template }, status }).slice(0, 4), ["j", "1/1", "5m30s", "<unknown>"]);
+  assert.deepEqual(cellsOf(job, { metadata, spec: { template }, status }).slice(0, 4), [
+    "j",
+    "1/1",
+    "5m30s",
+    "<unknown>",
+  ]);
 });
 
 const cron = { schedule: "*/5 * * * *", jobTemplate: { spec: { template } } };
@@ -121,9 +209,19 @@ const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][
   ["a cron job runs by its schedule", metadata, cron, []],
   ["a schedule is needed", metadata, { ...cron, schedule: "" }, ["Required spec.schedule"]],
   ["a schedule can be read", metadata, { ...cron, schedule: "soon" }, ["Invalid spec.schedule"]],
-  ["the zone is said once", metadata, { ...cron, schedule: "TZ=UTC 0 0 * * *", timeZone: "UTC" }, ["Invalid spec.schedule"]],
+  [
+    "the zone is said once",
+    metadata,
+    { ...cron, schedule: "TZ=UTC 0 0 * * *", timeZone: "UTC" },
+    ["Invalid spec.schedule"],
+  ],
   ["the zone is known", metadata, { ...cron, timeZone: "Nowhere/Land" }, ["Invalid spec.timeZone"]],
-  ["what if the last run goes on is known", metadata, { ...cron, concurrencyPolicy: "Odd" }, ["NotSupported spec.concurrencyPolicy"]],
+  [
+    "what if the last run goes on is known",
+    metadata,
+    { ...cron, concurrencyPolicy: "Odd" },
+    ["NotSupported spec.concurrencyPolicy"],
+  ],
   ["names leave room for the time", { name: "x".repeat(53) }, cron, ["Invalid metadata.name"]],
   [
     "jobs of a cron job get their selectors later",
@@ -132,13 +230,32 @@ const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][
     ["Invalid spec.jobTemplate.spec.selector", "NotSupported spec.jobTemplate.spec.manualSelector"],
   ],
 ];
-for (const [name, meta, spec, causes] of cronRefused) test(name, () => assert.deepEqual(tryCreate(cronJob, { metadata: meta, spec }).causes, causes));
+for (const [name, meta, spec, causes] of cronRefused)
+  test(name, () => assert.deepEqual(tryCreate(cronJob, { metadata: meta, spec }).causes, causes));
 
 test("a table shows a cron job's schedule", () => {
-  assert.deepEqual(cellsOf(cronJob, { metadata, spec: cron }), ["j", "*/5 * * * *", "False", 0, "<none>", "<unknown>", "c", "i:1", "<none>"]);
+  assert.deepEqual(cellsOf(cronJob, { metadata, spec: cron }), [
+    "j",
+    "*/5 * * * *",
+    "False",
+    0,
+    "<none>",
+    "<unknown>",
+    "c",
+    "i:1",
+    "<none>",
+  ]);
 });
 
-const good = ["* * * * *", "0 0 1 1 0", "*/15 0-6 1,15 jan-mar mon-fri", "0/5 * ? * *", "@daily", "@every 1h30m", "CRON_TZ=Europe/Berlin 0 4 * * *"];
+const good = [
+  "* * * * *",
+  "0 0 1 1 0",
+  "*/15 0-6 1,15 jan-mar mon-fri",
+  "0/5 * ? * *",
+  "@daily",
+  "@every 1h30m",
+  "CRON_TZ=Europe/Berlin 0 4 * * *",
+];
 const bad = [
   "",
   "* * * *",
@@ -156,8 +273,12 @@ const bad = [
   "@every soon",
   "TZ=Nowhere 0 0 * * *",
 ];
-for (const text of good) test(`"${text}" is a schedule`, () => assert.equal(scheduleProblem(text), undefined));
-for (const text of bad) test(`"${text}" is no schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
+for (const text of good)
+  test(`"${text}" is a schedule`, () => assert.equal(scheduleProblem(text), undefined));
+for (const text of bad)
+  test(`"${text}" is no schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
 
-const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]]; // prettier-ignore
-for (const [zone, known] of zones) test(`${zone} is ${known ? "a" : "no"} time zone`, () => assert.equal(isTimeZone(zone), known));
+// prettier-ignore
+const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]];
+for (const [zone, known] of zones)
+  test(`${zone} is ${known ? "a" : "no"} time zone`, () => assert.equal(isTimeZone(zone), known));

@@ -7,7 +7,10 @@ import { notNegative } from "./rules/numbers.ts";
 
 function errorsOf({ spec }: Lease): FieldError[] {
   const { leaseDurationSeconds: seconds, leaseTransitions } = spec;
-  const errors = seconds !== undefined && seconds <= 0 ? [invalidValue("spec.leaseDurationSeconds", seconds, "must be greater than 0")] : [];
+  const errors =
+    seconds !== undefined && seconds <= 0
+      ? [invalidValue("spec.leaseDurationSeconds", seconds, "must be greater than 0")]
+      : [];
   return [...errors, ...notNegative(leaseTransitions, "spec.leaseTransitions")];
 }
 
@@ -20,5 +23,14 @@ export const lease = strategy<Lease>({
   createOnUpdate: true,
   conditionalUpdate: true,
   validate: errorsOf,
-  columns: [nameColumn, { name: "Holder", type: "string", doc: "Who holds the lease.", cell: ({ spec }: Lease) => spec.holderIdentity ?? "" }, ageColumn],
+  columns: [
+    nameColumn,
+    {
+      name: "Holder",
+      type: "string",
+      doc: "Who holds the lease.",
+      cell: ({ spec }: Lease) => spec.holderIdentity ?? "",
+    },
+    ageColumn,
+  ],
 });

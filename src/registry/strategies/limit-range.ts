@@ -1,6 +1,17 @@
 // Limit ranges: how small and how large single objects may be.
 import { LimitRange, type LimitRangeItem } from "#api";
-import { type FieldError, compareQuantity, duplicate, forbiddenField, formatQuantity, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
+import {
+  type FieldError,
+  compareQuantity,
+  duplicate,
+  forbiddenField,
+  formatQuantity,
+  invalidValue,
+  parseQuantity,
+  quantityOf,
+  required,
+  scaledValue,
+} from "#base";
 import { randomUUID } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
@@ -31,35 +42,51 @@ function errorsOf({ spec }: LimitRange, dialect: Dialect): FieldError[] {
 
 function typeErrors(type: string, field: string): FieldError[] {
   const errors = qualifiedNameErrors(type, field);
-  return errors.length > 0 || type.includes("/") || standardTypes.includes(type) ? errors : [invalidValue(field, type, "must be a standard limit type or fully qualified")];
+  return errors.length > 0 || type.includes("/") || standardTypes.includes(type)
+    ? errors
+    : [invalidValue(field, type, "must be a standard limit type or fully qualified")];
 }
 
 function itemErrors(item: LimitRangeItem, at: string, dialect: Dialect): FieldError[] {
   const forPods = item.type === "Pod";
-  const bags = (forPods ? ["max", "min", "maxLimitRequestRatio"] : ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"]) as (keyof LimitRangeItem &
-    ("max" | "min"))[];
+  const bags = (
+    forPods
+      ? ["max", "min", "maxLimitRequestRatio"]
+      : ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"]
+  ) as (keyof LimitRangeItem & ("max" | "min"))[];
   const errors: FieldError[] = [];
   const names = new Set<string>();
   for (const bag of bags) {
     for (const name of Object.keys(item[bag] ?? {})) {
       names.add(name);
       const field = `${at}.${bag}[${name}]`;
-      errors.push(...(forPods || item.type === "Container" ? containerResourceErrors(name, field, dialect) : resourceNameErrors(name, field)));
+      errors.push(
+        ...(forPods || item.type === "Container"
+          ? containerResourceErrors(name, field, dialect)
+          : resourceNameErrors(name, field)),
+      );
     }
   }
   for (const bag of ["default", "defaultRequest"] as const) {
-    if (forPods && Object.keys(item[bag] ?? {}).length > 0) errors.push(forbiddenField(`${at}.${bag}`, "may not be specified when `type` is 'Pod'"));
+    if (forPods && Object.keys(item[bag] ?? {}).length > 0)
+      errors.push(forbiddenField(`${at}.${bag}`, "may not be specified when `type` is 'Pod'"));
   }
   const storage = item.min?.["storage"] ?? item.max?.["storage"];
   if (item.type === "PersistentVolumeClaim" && storage === undefined)
-    errors.push(required(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"));
+    errors.push(
+      required(
+        `${at}.limits`,
+        "either minimum or maximum storage value is required, but neither was provided",
+      ),
+    );
   for (const name of names) errors.push(...orderErrors(item, name, at, dialect));
   return errors;
 }
 
 /** least ≤ request ≤ limit ≤ most, and a ratio that these allow. */
 function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Dialect): FieldError[] {
-  const amount = (bag: Readonly<Record<string, string>> | undefined) => (bag?.[name] === undefined ? undefined : parseQuantity(bag[name]));
+  const amount = (bag: Readonly<Record<string, string>> | undefined) =>
+    bag?.[name] === undefined ? undefined : parseQuantity(bag[name]);
   const pods = item.type === "Pod";
   const [min, max, limit, request, ratio] = [
     amount(item.min),
@@ -68,13 +95,28 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
     pods ? undefined : amount(item.defaultRequest),
     amount(item.maxLimitRequestRatio),
   ];
-  const more = (a: typeof min, b: typeof min): boolean => a !== undefined && b !== undefined && compareQuantity(a, b) > 0;
+  const more = (a: typeof min, b: typeof min): boolean =>
+    a !== undefined && b !== undefined && compareQuantity(a, b) > 0;
   const shown = { min, max, default: limit, defaultRequest: request, maxLimitRequestRatio: ratio };
-  const said = { min: "min", max: "max", default: "default", defaultRequest: "default request", maxLimitRequestRatio: "ratio" };
+  const said = {
+    min: "min",
+    max: "max",
+    default: "default",
+    defaultRequest: "default request",
+    maxLimitRequestRatio: "ratio",
+  };
   const text = (bag: keyof typeof shown): string => formatQuantity(shown[bag]!);
-  const wrong = (bag: keyof typeof shown, detail: string): FieldError => invalidValue(`${at}.${bag}[${name}]`, text(bag), detail);
-  const above = (low: keyof typeof shown, high: keyof typeof shown, blamed: keyof typeof shown, highSaid = said[high]): FieldError[] =>
-    more(shown[low], shown[high]) ? [wrong(blamed, `${said[low]} value ${text(low)} is greater than ${highSaid} value ${text(high)}`)] : [];
+  const wrong = (bag: keyof typeof shown, detail: string): FieldError =>
+    invalidValue(`${at}.${bag}[${name}]`, text(bag), detail);
+  const above = (
+    low: keyof typeof shown,
+    high: keyof typeof shown,
+    blamed: keyof typeof shown,
+    highSaid = said[high],
+  ): FieldError[] =>
+    more(shown[low], shown[high])
+      ? [wrong(blamed, `${said[low]} value ${text(low)} is greater than ${highSaid} value ${text(high)}`)]
+      : [];
   const errors = [
     ...above("min", "max", "min"),
     ...above("min", "defaultRequest", "defaultRequest"),
@@ -83,12 +125,23 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
     ...above("min", "default", "default"),
     ...above("default", "max", "default"),
   ];
-  if (more(quantityOf(1), ratio)) errors.push(wrong("maxLimitRequestRatio", `ratio ${text("maxLimitRequestRatio")} is less than 1`));
+  if (more(quantityOf(1), ratio))
+    errors.push(wrong("maxLimitRequestRatio", `ratio ${text("maxLimitRequestRatio")} is less than 1`));
   const span = min && max && Number(scaledValue(max, -3)) / Number(scaledValue(min, -3));
   if (ratio && span !== undefined && Number(scaledValue(ratio, -3)) / 1000 > span)
-    errors.push(wrong("maxLimitRequestRatio", `ratio ${text("maxLimitRequestRatio")} is greater than max/min = ${span.toFixed(6)}`));
+    errors.push(
+      wrong(
+        "maxLimitRequestRatio",
+        `ratio ${text("maxLimitRequestRatio")} is greater than max/min = ${span.toFixed(6)}`,
+      ),
+    );
   if (!mayOvercommit(name, dialect) && limit && request && compareQuantity(limit, request) !== 0)
-    errors.push(wrong("defaultRequest", `default value ${text("default")} must equal to defaultRequest value ${text("defaultRequest")} in ${name}`));
+    errors.push(
+      wrong(
+        "defaultRequest",
+        `default value ${text("default")} must equal to defaultRequest value ${text("defaultRequest")} in ${name}`,
+      ),
+    );
   return errors;
 }
 

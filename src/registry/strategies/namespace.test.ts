@@ -7,7 +7,11 @@ import { cellsOf, circumstancesOf, tryCreate, tryPart, tryUpdate } from "./try-o
 const sent = { metadata: { name: "n" } };
 
 test("a new namespace is active, finalized and labelled with its name", () => {
-  const { object, causes } = tryCreate(namespace, { ...sent, spec: { finalizers: ["example.com/x"] }, status: { phase: "Terminating" } });
+  const { object, causes } = tryCreate(namespace, {
+    ...sent,
+    spec: { finalizers: ["example.com/x"] },
+    status: { phase: "Terminating" },
+  });
   assert.deepEqual(causes, []);
   assert.deepEqual((object["metadata"] as { labels: object }).labels, { "orch.io/metadata.name": "n" });
   assert.deepEqual(object["spec"], { finalizers: ["example.com/x", "orch"] });
@@ -21,22 +25,57 @@ test("a made-up name that is none is no label either", () => {
 });
 
 test("finalizers in the spec change only through finalize", () => {
-  assert.deepEqual(tryUpdate(namespace, sent, { ...sent, spec: { finalizers: [] } }).object["spec"], { finalizers: ["orch"] });
-  assert.deepEqual(tryPart(namespace, "finalize", sent, { spec: { finalizers: [] }, status: { phase: "Terminating" } }).object["status"], { phase: "Active" });
+  assert.deepEqual(tryUpdate(namespace, sent, { ...sent, spec: { finalizers: [] } }).object["spec"], {
+    finalizers: ["orch"],
+  });
+  assert.deepEqual(
+    tryPart(namespace, "finalize", sent, { spec: { finalizers: [] }, status: { phase: "Terminating" } })
+      .object["status"],
+    { phase: "Active" },
+  );
 });
 
 const parts: [name: string, part: string, sent: object, causes: string[]][] = [
-  ["a finalizer must be a qualified name", "finalize", { spec: { finalizers: ["bad one"] } }, ["Invalid spec.finalizers[0]", "Invalid spec.finalizers[0]"]],
-  ["a bare finalizer must be a known one", "finalize", { spec: { finalizers: ["plain"] } }, ["Invalid spec.finalizers[0]"]],
+  [
+    "a finalizer must be a qualified name",
+    "finalize",
+    { spec: { finalizers: ["bad one"] } },
+    ["Invalid spec.finalizers[0]", "Invalid spec.finalizers[0]"],
+  ],
+  [
+    "a bare finalizer must be a known one",
+    "finalize",
+    { spec: { finalizers: ["plain"] } },
+    ["Invalid spec.finalizers[0]"],
+  ],
   ["a qualified finalizer is fine", "finalize", { spec: { finalizers: ["orch", "example.com/x"] } }, []],
-  ["a namespace that stays is active", "status", { status: { phase: "Terminating" } }, ["Invalid status.Phase"]],
-  ["a namespace that goes is terminating", "status", { metadata: { name: "n", deletionTimestamp: "2024-01-01T00:00:00Z" }, status: { phase: "Active" } }, ["Invalid status.Phase"]],
-  ["conditions are free", "status", { status: { phase: "Active", conditions: [{ type: "X", status: "True" }] } }, []],
+  [
+    "a namespace that stays is active",
+    "status",
+    { status: { phase: "Terminating" } },
+    ["Invalid status.Phase"],
+  ],
+  [
+    "a namespace that goes is terminating",
+    "status",
+    { metadata: { name: "n", deletionTimestamp: "2024-01-01T00:00:00Z" }, status: { phase: "Active" } },
+    ["Invalid status.Phase"],
+  ],
+  [
+    "conditions are free",
+    "status",
+    { status: { phase: "Active", conditions: [{ type: "X", status: "True" }] } },
+    [],
+  ],
 ];
-for (const [name, part, given, causes] of parts) test(name, () => assert.deepEqual(tryPart(namespace, part, sent, given).causes, causes));
+for (const [name, part, given, causes] of parts)
+  test(name, () => assert.deepEqual(tryPart(namespace, part, sent, given).causes, causes));
 
 test("deletion marks the namespace, and its finalizers hold it back", () => {
-  const object = tryCreate(namespace, sent).object as unknown as ApiObject & { status: { phase: string }; spec: { finalizers: string[] } };
+  const object = tryCreate(namespace, sent).object as unknown as ApiObject & {
+    status: { phase: string };
+    spec: { finalizers: string[] };
+  };
   namespace.beginDeletion!(object, circumstancesOf(namespace));
   assert.equal(object.status.phase, "Terminating");
   assert.equal(namespace.heldBack!(object), true);

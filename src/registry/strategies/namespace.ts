@@ -19,11 +19,16 @@ function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
 const isGoing = ({ metadata }: Namespace): boolean => Boolean(metadata.deletionTimestamp);
 
 function finalizerErrors(name: string, field: string, dialect: Dialect): FieldError[] {
-  return [...qualifiedNameErrors(name, field), ...validateFinalizersQualified([name], dialect, field).map((error) => ({ ...error, field }))];
+  return [
+    ...qualifiedNameErrors(name, field),
+    ...validateFinalizersQualified([name], dialect, field).map((error) => ({ ...error, field })),
+  ];
 }
 
 const errorsOf = (namespace: Namespace, about: Circumstances): FieldError[] =>
-  (namespace.spec.finalizers ?? []).flatMap((name) => finalizerErrors(name, "spec.finalizers", about.dialect));
+  (namespace.spec.finalizers ?? []).flatMap((name) =>
+    finalizerErrors(name, "spec.finalizers", about.dialect),
+  );
 
 export const namespace = strategy<Namespace>({
   resource: "namespaces",
@@ -56,7 +61,12 @@ export const namespace = strategy<Namespace>({
   fields: ({ status }) => ({ "status.phase": status.phase ?? "" }),
   columns: [
     nameColumn,
-    { name: "Status", type: "string", doc: "Active, or Terminating while its contents are removed.", cell: ({ status }: Namespace) => status.phase ?? "" },
+    {
+      name: "Status",
+      type: "string",
+      doc: "Active, or Terminating while its contents are removed.",
+      cell: ({ status }: Namespace) => status.phase ?? "",
+    },
     ageColumn,
   ],
   subresources: {
@@ -64,12 +74,21 @@ export const namespace = strategy<Namespace>({
       const only = isGoing(obj) ? "Terminating" : "Active";
       return obj.status.phase === only
         ? []
-        : [invalidValue("status.Phase", obj.status.phase ?? "", `may only be '${only}' if \`deletionTimestamp\` is ${isGoing(obj) ? "not empty" : "empty"}`)];
+        : [
+            invalidValue(
+              "status.Phase",
+              obj.status.phase ?? "",
+              `may only be '${only}' if \`deletionTimestamp\` is ${isGoing(obj) ? "not empty" : "empty"}`,
+            ),
+          ];
     }),
     finalize: {
       verbs: ["update"],
       merge: (sent, old) => ({ ...sent, status: old.status }),
-      validate: (obj, _old, { dialect }) => (obj.spec.finalizers ?? []).flatMap((name, position) => finalizerErrors(name, `spec.finalizers[${position}]`, dialect)),
+      validate: (obj, _old, { dialect }) =>
+        (obj.spec.finalizers ?? []).flatMap((name, position) =>
+          finalizerErrors(name, `spec.finalizers[${position}]`, dialect),
+        ),
       resets: ["status"],
     },
   },

@@ -15,22 +15,33 @@ import { supported } from "./rules/one-of.ts";
 function portRuleErrors({ protocol, port, endPort }: NetworkPolicyPort, at: string): FieldError[] {
   const errors = protocol === undefined ? [] : supported(protocol, `${at}.protocol`, ["TCP", "UDP", "SCTP"]);
   const wrongEnd = (detail: string): FieldError => invalidValue(`${at}.endPort`, endPort, detail);
-  if (port === undefined) return endPort === undefined ? errors : [...errors, wrongEnd("may not be specified when `port` is not specified")];
+  if (port === undefined)
+    return endPort === undefined
+      ? errors
+      : [...errors, wrongEnd("may not be specified when `port` is not specified")];
   if (typeof port === "string") {
     if (endPort !== undefined) errors.push(wrongEnd("may not be specified when `port` is non-numeric"));
     return [...errors, ...formatErrors(port, `${at}.port`, portNameProblems)];
   }
   errors.push(...portErrors(port, `${at}.port`));
   if (endPort === undefined) return errors;
-  if (endPort < port) errors.push(invalidValue(`${at}.endPort`, port, "must be greater than or equal to `port`"));
+  if (endPort < port)
+    errors.push(invalidValue(`${at}.endPort`, port, "must be greater than or equal to `port`"));
   return [...errors, ...portErrors(endPort, `${at}.endPort`)];
 }
 
-function peerErrors({ podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, at: string): FieldError[] {
-  const errors = [...labelSelectorErrors(podSelector, `${at}.podSelector`), ...labelSelectorErrors(namespaceSelector, `${at}.namespaceSelector`)];
+function peerErrors(
+  { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
+  at: string,
+): FieldError[] {
+  const errors = [
+    ...labelSelectorErrors(podSelector, `${at}.podSelector`),
+    ...labelSelectorErrors(namespaceSelector, `${at}.namespaceSelector`),
+  ];
   if (ipBlock) errors.push(...blockErrors(ipBlock, `${at}.ipBlock`));
   if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(at, "must specify a peer"));
-  if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbiddenField(at, "may not specify both ipBlock and another peer"));
+  if (ipBlock && (podSelector || namespaceSelector))
+    errors.push(forbiddenField(at, "may not specify both ipBlock and another peer"));
   return errors;
 }
 
@@ -42,21 +53,40 @@ function blockErrors({ cidr, except }: NonNullable<NetworkPolicyPeer["ipBlock"]>
   for (const [position, text] of (except ?? []).entries()) {
     const part = parseCidr(text);
     if (!part) return [...errors, invalidValue(`${at}.except[${position}]`, text, "not a valid CIDR")];
-    if (!isStrictPart(part, whole)) errors.push(invalidValue(`${at}.except[${position}]`, text, "must be a strict subset of `cidr`"));
+    if (!isStrictPart(part, whole))
+      errors.push(invalidValue(`${at}.except[${position}]`, text, "must be a strict subset of `cidr`"));
   }
   return errors;
 }
 
 function specErrors({ podSelector, ingress, egress, policyTypes }: NetworkPolicySpec): FieldError[] {
   const errors = labelSelectorErrors(podSelector, "spec.podSelector");
-  const rules = (ports: readonly NetworkPolicyPort[] | undefined, peers: readonly NetworkPolicyPeer[] | undefined, at: string, side: string): FieldError[] => [
+  const rules = (
+    ports: readonly NetworkPolicyPort[] | undefined,
+    peers: readonly NetworkPolicyPeer[] | undefined,
+    at: string,
+    side: string,
+  ): FieldError[] => [
     ...(ports ?? []).flatMap((port, index) => portRuleErrors(port, `${at}.ports[${index}]`)),
     ...(peers ?? []).flatMap((peer, index) => peerErrors(peer, `${at}.${side}[${index}]`)),
   ];
-  ingress?.forEach(({ ports, from }, position) => errors.push(...rules(ports, from, `spec.ingress[${position}]`, "from")));
-  egress?.forEach(({ ports, to }, position) => errors.push(...rules(ports, to, `spec.egress[${position}]`, "to")));
-  if ((policyTypes?.length ?? 0) > 2) return [...errors, invalidValue("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
-  return [...errors, ...(policyTypes ?? []).flatMap((type, position) => supported(type, `spec.policyTypes[${position}]`, ["Ingress", "Egress"]))];
+  ingress?.forEach(({ ports, from }, position) =>
+    errors.push(...rules(ports, from, `spec.ingress[${position}]`, "from")),
+  );
+  egress?.forEach(({ ports, to }, position) =>
+    errors.push(...rules(ports, to, `spec.egress[${position}]`, "to")),
+  );
+  if ((policyTypes?.length ?? 0) > 2)
+    return [
+      ...errors,
+      invalidValue("spec.policyTypes", policyTypes, "may not specify more than two policyTypes"),
+    ];
+  return [
+    ...errors,
+    ...(policyTypes ?? []).flatMap((type, position) =>
+      supported(type, `spec.policyTypes[${position}]`, ["Ingress", "Egress"]),
+    ),
+  ];
 }
 
 export const networkPolicy = strategy<NetworkPolicy>({
@@ -67,10 +97,12 @@ export const networkPolicy = strategy<NetworkPolicy>({
   hub: NetworkPolicy,
   metaChecks: { asNew: 1 },
   generation: true,
-  // Nothing reports on policies yet: a status that came along stays, and its own door lets nothing in but an empty one.
+  // Nothing reports on policies yet: a status that came along stays, and its own door lets nothing in but an
+  // empty one.
   resets: ["status"],
   defaults: ({ spec }) => {
-    if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
+    if (!spec.policyTypes?.length)
+      spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
   },
   prepareForUpdate: (obj, old) => {
     if (old.status.conditions?.length) obj.status = old.status;
@@ -81,10 +113,23 @@ export const networkPolicy = strategy<NetworkPolicy>({
   subresources: {
     status: {
       ...statusPart<NetworkPolicy>(({ status }) => conditionErrors(status.conditions, "status.conditions")),
-      merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status.conditions?.length ? old.status : {} }),
+      merge: (sent, old) => ({
+        ...old,
+        metadata: sent.metadata,
+        status: sent.status.conditions?.length ? old.status : {},
+      }),
       metaChecks: { asChange: 0 },
       untabled: true,
     },
   },
-  columns: [nameColumn, { name: "Pod-Selector", type: "string", doc: "Pods it holds for.", cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector) }, ageColumn],
+  columns: [
+    nameColumn,
+    {
+      name: "Pod-Selector",
+      type: "string",
+      doc: "Pods it holds for.",
+      cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector),
+    },
+    ageColumn,
+  ],
 });

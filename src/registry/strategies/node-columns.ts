@@ -11,12 +11,15 @@ function statusText({ spec, status }: Node): string {
   return joined(words);
 }
 
-// Labels whose name ends a role's, in whichever domain the dialect has: `node-role.<domain>/<role>`, or `<domain>/role` with the role as its value.
+// Labels whose name ends a role's, in whichever domain the dialect has: `node-role.<domain>/<role>`, or
+// `<domain>/role` with the role as its value.
 const roleLabel = /^node-role\.[^/]+\/(.+)$/;
 const roleValue = /^[^/]+\/role$/;
 
 function rolesText({ metadata: { labels = {} } }: Node): string {
-  const roles = Object.entries(labels).flatMap(([key, value]) => roleLabel.exec(key)?.[1] ?? (roleValue.test(key) && value ? value : []));
+  const roles = Object.entries(labels).flatMap(
+    ([key, value]) => roleLabel.exec(key)?.[1] ?? (roleValue.test(key) && value ? value : []),
+  );
   return orNone(joined([...new Set(roles)].toSorted()));
 }
 
@@ -35,14 +38,43 @@ const known = new Set(["kernelVersion", "containerRuntimeVersion"]);
 
 export const nodeTableColumns: readonly Column<Node>[] = [
   nameColumn,
-  { name: "Status", type: "string", doc: "Whether the node is ready, and whether it takes new pods.", cell: statusText },
+  {
+    name: "Status",
+    type: "string",
+    doc: "Whether the node is ready, and whether it takes new pods.",
+    cell: statusText,
+  },
   { name: "Roles", type: "string", doc: "What the node is for.", cell: rolesText },
   ageColumn,
   { name: "Version", type: "string", doc: "Version of the node agent.", cell: agentVersion },
-  { name: "Internal-IP", type: "string", priority: 1, doc: "Address inside the cluster.", cell: addressText("InternalIP") },
-  { name: "External-IP", type: "string", priority: 1, doc: "Address outside the cluster.", cell: addressText("ExternalIP") },
-  { name: "OS-Image", type: "string", priority: 1, doc: "The installed system.", cell: ({ status }) => orUnknown(status.nodeInfo.osImage) },
-  { name: "Kernel-Version", type: "string", priority: 1, doc: "Version of the kernel.", cell: ({ status }) => orUnknown(status.nodeInfo.kernelVersion) },
+  {
+    name: "Internal-IP",
+    type: "string",
+    priority: 1,
+    doc: "Address inside the cluster.",
+    cell: addressText("InternalIP"),
+  },
+  {
+    name: "External-IP",
+    type: "string",
+    priority: 1,
+    doc: "Address outside the cluster.",
+    cell: addressText("ExternalIP"),
+  },
+  {
+    name: "OS-Image",
+    type: "string",
+    priority: 1,
+    doc: "The installed system.",
+    cell: ({ status }) => orUnknown(status.nodeInfo.osImage),
+  },
+  {
+    name: "Kernel-Version",
+    type: "string",
+    priority: 1,
+    doc: "Version of the kernel.",
+    cell: ({ status }) => orUnknown(status.nodeInfo.kernelVersion),
+  },
   {
     name: "Container-Runtime",
     type: "string",

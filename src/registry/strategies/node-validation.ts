@@ -17,7 +17,12 @@ const ranges = "spec.podCIDRs";
 export function nodeErrors(node: Node, dialect: Dialect, changed = false): FieldError[] {
   const { metadata, spec } = node;
   return [
-    ...(changed ? [...validateMeta(metadata, false, dnsSubdomain), ...validateFinalizersQualified(metadata.finalizers, dialect)] : []),
+    ...(changed
+      ? [
+          ...validateMeta(metadata, false, dnsSubdomain),
+          ...validateFinalizersQualified(metadata.finalizers, dialect),
+        ]
+      : []),
     ...annotationErrors(node, dialect),
     ...taintErrors(spec.taints, "metadata.taints"),
     ...amountsErrors(node, dialect),
@@ -40,26 +45,45 @@ function annotationErrors({ metadata: { annotations = {} } }: Node, dialect: Dia
   return [
     ...read(taints, path, (value) => taintErrors((value ?? []) as Taint[], `${path}.${taints}`)),
     ...read(avoid, `${path}.AvoidPods`, (value) => {
-      const entries = (value as { preferAvoidPods?: { podSignature?: { podController?: { controller?: boolean } } }[] } | null)?.preferAvoidPods ?? [];
+      const entries =
+        (
+          value as {
+            preferAvoidPods?: { podSignature?: { podController?: { controller?: boolean } } }[];
+          } | null
+        )?.preferAvoidPods ?? [];
       return entries.flatMap(({ podSignature }, position) => {
         const at = `${path}.${avoid}[${position}].PodSignature`;
         if (!podSignature?.podController) return [required(at)];
-        return podSignature.podController.controller ? [] : [invalidValue(`${at}.PodController.Controller`, false, "must point to a controller")];
+        return podSignature.podController.controller
+          ? []
+          : [invalidValue(`${at}.PodController.Controller`, false, "must point to a controller")];
       });
     }),
   ];
 }
 
 const amountsErrors = ({ status }: Node, dialect: Dialect): FieldError[] =>
-  (["capacity", "allocatable"] as const).flatMap((key) => Object.entries(status[key] ?? {}).flatMap(([name, text]) => amountErrors(name, text, `status.${key}.${name}`, dialect)));
+  (["capacity", "allocatable"] as const).flatMap((key) =>
+    Object.entries(status[key] ?? {}).flatMap(([name, text]) =>
+      amountErrors(name, text, `status.${key}.${name}`, dialect),
+    ),
+  );
 
 function rangeErrors(blocks: readonly string[]): FieldError[] {
   const parsed = blocks.map(parseCidr);
-  const errors = parsed.flatMap((block, position) => (block ? [] : [invalidValue(`${ranges}[${position}]`, blocks, "must be valid CIDR")]));
+  const errors = parsed.flatMap((block, position) =>
+    block ? [] : [invalidValue(`${ranges}[${position}]`, blocks, "must be valid CIDR")],
+  );
   if (blocks.length < 2) return errors;
-  if (errors.length > 0) errors.push({ type: "InternalError", field: ranges, detail: "invalid PodCIDRs: failed to check for dual stack" });
+  if (errors.length > 0)
+    errors.push({
+      type: "InternalError",
+      field: ranges,
+      detail: "invalid PodCIDRs: failed to check for dual stack",
+    });
   const families = new Set(parsed.map((block) => block?.family));
-  if (families.size < 2 || blocks.length > 2 || errors.length > 0) errors.push(invalidValue(ranges, blocks, "may specify no more than one CIDR for each IP family"));
+  if (families.size < 2 || blocks.length > 2 || errors.length > 0)
+    errors.push(invalidValue(ranges, blocks, "may specify no more than one CIDR for each IP family"));
   const repeated = repeats<string>();
   blocks.forEach((block, position) => {
     if (repeated(block)) errors.push(duplicate(`${ranges}[${position}]`, block));
@@ -76,14 +100,18 @@ export function nodeUpdateErrors(node: Node, old: Node, dialect: Dialect): Field
   });
   errors.push(...rangeChangeErrors(spec.podCIDRs ?? [], old.spec.podCIDRs ?? []));
   if (old.spec.providerID && old.spec.providerID !== spec.providerID)
-    errors.push(forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'));
-  if (spec.configSource) errors.push(...configSourceErrors(spec.configSource, "spec", dialect, "spec.configSource"));
+    errors.push(
+      forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'),
+    );
+  if (spec.configSource)
+    errors.push(...configSourceErrors(spec.configSource, "spec", dialect, "spec.configSource"));
   for (const key of ["assigned", "active", "lastKnownGood"] as const) {
     const source = status.config?.[key];
     if (source) errors.push(...configSourceErrors(source, "status", dialect, `status.config.${key}`));
   }
   errors.push(...taintErrors(spec.taints, "metadata.taints"));
-  if ((spec.externalID ?? "") !== (old.spec.externalID ?? "")) errors.push(forbiddenField("spec.externalID", "may not be updated"));
+  if ((spec.externalID ?? "") !== (old.spec.externalID ?? ""))
+    errors.push(forbiddenField("spec.externalID", "may not be updated"));
   return errors;
 }
 
@@ -91,22 +119,40 @@ export function nodeUpdateErrors(node: Node, old: Node, dialect: Dialect): Field
 function rangeChangeErrors(now: readonly string[], old: readonly string[]): FieldError[] {
   if (old.length === 0) return [];
   const refused = forbiddenField(ranges, 'node updates may not change podCIDR except from "" to valid');
-  return now.length === old.length ? old.flatMap((block, position) => (block === now[position] ? [] : [refused])) : [refused];
+  return now.length === old.length
+    ? old.flatMap((block, position) => (block === now[position] ? [] : [refused]))
+    : [refused];
 }
 
-function configSourceErrors({ configMap }: NodeConfigSource, where: "spec" | "status", dialect: Dialect, path: string): FieldError[] {
+function configSourceErrors(
+  { configMap }: NodeConfigSource,
+  where: "spec" | "status",
+  dialect: Dialect,
+  path: string,
+): FieldError[] {
   if (!configMap) return [invalidValue(path, {}, "exactly one reference subfield must be non-nil")];
   const at = `${path}.configMap`;
   const keys = ["uid", "resourceVersion"] as const;
   const identity =
     where === "spec"
-      ? keys.filter((key) => configMap[key]).map((key) => forbiddenField(`${at}.${key}`, `${key} must not be set in spec`))
-      : keys.filter((key) => !configMap[key]).map((key) => required(`${at}.${key}`, `${key} must be set in status`));
+      ? keys
+          .filter((key) => configMap[key])
+          .map((key) => forbiddenField(`${at}.${key}`, `${key} must not be set in spec`))
+      : keys
+          .filter((key) => !configMap[key])
+          .map((key) => required(`${at}.${key}`, `${key} must be set in status`));
   const keyField = dialect.spelling.field("nodeagentConfigKey");
   const given = { ...configMap } as ConfigMapNodeConfigSource & Record<string, string | undefined>;
   const checked = (key: string, problems: (text: string) => readonly string[]): FieldError[] => {
     const text = given[key] ?? "";
-    return text ? formatErrors(text, `${at}.${key}`, problems) : [required(`${at}.${key}`, `${key} must be set`)];
+    return text
+      ? formatErrors(text, `${at}.${key}`, problems)
+      : [required(`${at}.${key}`, `${key} must be set`)];
   };
-  return [...identity, ...checked("namespace", dns1123LabelProblems), ...checked("name", dns1123SubdomainProblems), ...checked(keyField, configKeyProblems)];
+  return [
+    ...identity,
+    ...checked("namespace", dns1123LabelProblems),
+    ...checked("name", dns1123SubdomainProblems),
+    ...checked(keyField, configKeyProblems),
+  ];
 }

@@ -7,29 +7,58 @@ const metadata = { name: "n" };
 
 const refused: [name: string, sent: object, causes: string[]][] = [
   ["a bare node is fine", {}, []],
-  ["taints differ in key or effect", { spec: { taints: [1, 2].map(() => ({ key: "a", effect: "NoSchedule" })) } }, ["Duplicate metadata.taints[1]"]],
+  [
+    "taints differ in key or effect",
+    { spec: { taints: [1, 2].map(() => ({ key: "a", effect: "NoSchedule" })) } },
+    ["Duplicate metadata.taints[1]"],
+  ],
   [
     "a taint has an effect that is known",
     { spec: { taints: [{ key: "a" }, { key: "b c", effect: "Odd" }] } },
-    ["Invalid metadata.taints[1].key", "NotSupported metadata.taints[1].effect", "Required metadata.taints[0].effect"],
+    [
+      "Invalid metadata.taints[1].key",
+      "NotSupported metadata.taints[1].effect",
+      "Required metadata.taints[0].effect",
+    ],
   ],
   ["ranges are ranges", { spec: { podCIDR: "10.0.0.0" } }, ["Invalid spec.podCIDRs[0]"]],
-  ["there is one range for each family", { spec: { podCIDRs: ["10.0.0.0/24", "10.0.1.0/24"] } }, ["Invalid spec.podCIDRs"]],
+  [
+    "there is one range for each family",
+    { spec: { podCIDRs: ["10.0.0.0/24", "10.0.1.0/24"] } },
+    ["Invalid spec.podCIDRs"],
+  ],
   ["two families have two ranges", { spec: { podCIDRs: ["10.0.0.0/24", "fd00::/64"] } }, []],
-  ["amounts are not negative", { status: { capacity: { cpu: "-1" } } }, ["Invalid status.allocatable.cpu", "Invalid status.capacity.cpu"]],
+  [
+    "amounts are not negative",
+    { status: { capacity: { cpu: "-1" } } },
+    ["Invalid status.allocatable.cpu", "Invalid status.capacity.cpu"],
+  ],
 ];
-for (const [name, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(node, { metadata, ...sent }).causes, causes));
+for (const [name, sent, causes] of refused)
+  test(name, () => assert.deepEqual(tryCreate(node, { metadata, ...sent }).causes, causes));
 
 const changed: [name: string, before: object, after: object, causes: string[]][] = [
   ["ranges may come", {}, { spec: { podCIDR: "10.0.0.0/24" } }, []],
-  ["ranges stay", { spec: { podCIDR: "10.0.0.0/24" } }, { spec: { podCIDR: "10.0.1.0/24" } }, ["Forbidden spec.podCIDRs"]],
-  ["the provider's name stays", { spec: { providerID: "a" } }, { spec: { providerID: "b" } }, ["Forbidden spec.providerID"]],
+  [
+    "ranges stay",
+    { spec: { podCIDR: "10.0.0.0/24" } },
+    { spec: { podCIDR: "10.0.1.0/24" } },
+    ["Forbidden spec.podCIDRs"],
+  ],
+  [
+    "the provider's name stays",
+    { spec: { providerID: "a" } },
+    { spec: { providerID: "b" } },
+    ["Forbidden spec.providerID"],
+  ],
   ["a node may be cordoned", {}, { spec: { unschedulable: true } }, []],
 ];
 for (const [name, before, after, causes] of changed) {
   test(name, () =>
     assert.deepEqual(
-      tryUpdate(node, { metadata, ...before }, { metadata, ...after }).causes.filter((cause) => !cause.includes("metadata.")),
+      tryUpdate(node, { metadata, ...before }, { metadata, ...after }).causes.filter(
+        (cause) => !cause.includes("metadata."),
+      ),
       causes,
     ),
   );
@@ -45,14 +74,20 @@ test("what pods may use is all there is, unless said", () => {
 
 test("addresses come once", () => {
   const address = { type: "Hostname", address: "a" };
-  assert.deepEqual(tryPart(node, "status", { metadata }, { status: { addresses: [address, address] } }).causes, ["Duplicate status.addresses[1]"]);
+  assert.deepEqual(
+    tryPart(node, "status", { metadata }, { status: { addresses: [address, address] } }).causes,
+    ["Duplicate status.addresses[1]"],
+  );
 });
 
 const shown: [name: string, sent: object, cells: string[]][] = [
   ["nobody knows a new node", {}, ["Unknown", "<none>"]],
   [
     "a ready node with a role",
-    { metadata: { ...metadata, labels: { "node-role.orch.io/worker": "", "orch.io/role": "db" } }, status: { conditions: [{ type: "Ready", status: "True" }] } },
+    {
+      metadata: { ...metadata, labels: { "node-role.orch.io/worker": "", "orch.io/role": "db" } },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    },
     ["Ready", "db,worker"],
   ],
   [

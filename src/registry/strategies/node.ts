@@ -35,7 +35,10 @@ export const node = strategy<Node>({
     if (!old.configSource) delete spec.configSource;
   },
   validate: (obj, { dialect }) => nodeErrors(obj, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...nodeErrors(obj, dialect, true), ...nodeUpdateErrors(obj, old, dialect)],
+  validateUpdate: (obj, old, { dialect }) => [
+    ...nodeErrors(obj, dialect, true),
+    ...nodeUpdateErrors(obj, old, dialect),
+  ],
   warnings: ({ spec }) => [
     ...(spec.configSource ? ["spec.configSource: the feature is removed"] : []),
     ...(spec.externalID ? ["spec.externalID: this field is deprecated, and is unused"] : []),
@@ -46,7 +49,11 @@ export const node = strategy<Node>({
     status: {
       merge: (sent, old) => {
         const { config, ...status } = sent.status;
-        return { ...old, metadata: sent.metadata, status: old.status.config && config ? { ...status, config } : status };
+        return {
+          ...old,
+          metadata: sent.metadata,
+          status: old.status.config && config ? { ...status, config } : status,
+        };
       },
       validate: (obj, old, { dialect }) => nodeUpdateErrors(obj, old, dialect),
       resets: ["spec"],

@@ -7,7 +7,9 @@ interface WithStatus extends ApiObject {
 }
 
 /** Takes metadata and status from what was sent and the rest from what is there. */
-export function statusPart<T extends WithStatus>(validate?: (obj: T, old: T, about: Circumstances) => FieldError[]): PartSubresource<T> {
+export function statusPart<T extends WithStatus>(
+  validate?: (obj: T, old: T, about: Circumstances) => FieldError[],
+): PartSubresource<T> {
   return {
     merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status }),
     ...(validate && { validate }),

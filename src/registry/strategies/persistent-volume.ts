@@ -11,16 +11,26 @@ import { same, unchanged } from "./rules/unchanged.ts";
 import { sourceKeys, volumeSpecErrors } from "./volume-rules.ts";
 
 /** Volumes of these kinds may say by annotation how they are mounted. */
-const mountable = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"] as const; // prettier-ignore
+// prettier-ignore
+const mountable = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"] as const;
 
 function mountErrors({ metadata, spec }: PersistentVolume, { names }: Dialect): FieldError[] {
   const key = names.annotations.mountOptions;
   if (metadata.annotations?.[key] === undefined || mountable.some((source) => spec[source])) return [];
-  return [forbiddenField(`metadata.annotations.${key}`, "may not specify mount options for this volume type")];
+  return [
+    forbiddenField(`metadata.annotations.${key}`, "may not specify mount options for this volume type"),
+  ];
 }
 
-/** Where a volume can be reached may be said with newer names of the same labels; a label without a name is no change, but an error of its own. */
-function sameAffinity(now: PersistentVolumeSpec["nodeAffinity"], old: PersistentVolumeSpec["nodeAffinity"], { names: { labels } }: Dialect): boolean {
+/**
+ * Where a volume can be reached may be said with newer names of the same labels; a label without a name is no
+ * change, but an error of its own.
+ */
+function sameAffinity(
+  now: PersistentVolumeSpec["nodeAffinity"],
+  old: PersistentVolumeSpec["nodeAffinity"],
+  { names: { labels } }: Dialect,
+): boolean {
   const newer: Readonly<Record<string, string>> = {
     [labels.betaZone]: labels.zone,
     [labels.betaRegion]: labels.region,
@@ -41,14 +51,26 @@ function sameAffinity(now: PersistentVolumeSpec["nodeAffinity"], old: Persistent
 }
 
 function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, dialect: Dialect): FieldError[] {
-  const source = (of: PersistentVolumeSpec): Record<string, unknown> => Object.fromEntries(sourceKeys.filter((key) => of[key] !== undefined).map((key) => [key, of[key]]));
+  const source = (of: PersistentVolumeSpec): Record<string, unknown> =>
+    Object.fromEntries(sourceKeys.filter((key) => of[key] !== undefined).map((key) => [key, of[key]]));
   const [now, before] = [source(spec), source(old)];
   // A secret for growing the volume may be added later.
-  if (spec.csi && old.csi && !old.csi.controllerExpandSecretRef) now["csi"] = Object.fromEntries(Object.entries(spec.csi).filter(([key]) => key !== "controllerExpandSecretRef"));
-  const errors = same(now, before) ? [] : [forbiddenField("spec.persistentvolumesource", "the volume's source is immutable after creation")];
+  if (spec.csi && old.csi && !old.csi.controllerExpandSecretRef)
+    now["csi"] = Object.fromEntries(
+      Object.entries(spec.csi).filter(([key]) => key !== "controllerExpandSecretRef"),
+    );
+  const errors = same(now, before)
+    ? []
+    : [forbiddenField("spec.persistentvolumesource", "the volume's source is immutable after creation")];
   errors.push(...unchanged(spec.volumeMode, old.volumeMode, "volumeMode"));
   if (old.nodeAffinity && !sameAffinity(spec.nodeAffinity, old.nodeAffinity, dialect))
-    errors.push(invalidValue("nodeAffinity", spec.nodeAffinity ?? null, "field is immutable, except for updating from beta label to GA"));
+    errors.push(
+      invalidValue(
+        "nodeAffinity",
+        spec.nodeAffinity ?? null,
+        "field is immutable, except for updating from beta label to GA",
+      ),
+    );
   return errors;
 }
 
@@ -69,30 +91,72 @@ export const persistentVolume = strategy<PersistentVolume>({
   prepareForCreate: (obj) => {
     obj.status = { phase: "Pending" };
   },
-  validate: (obj, { dialect }) => [...volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name }), ...mountErrors(obj, dialect)],
+  validate: (obj, { dialect }) => [
+    ...volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name }),
+    ...mountErrors(obj, dialect),
+  ],
   // Everything is said twice of a changed volume; clients know it no other way.
   validateUpdate: (obj, { spec: old }, { dialect }) => {
     const errors = volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name });
     return [...errors, ...mountErrors(obj, dialect), ...errors, ...changeErrors(obj.spec, old, dialect)];
   },
   warnings: ({ spec }, _old, { dialect }) =>
-    (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, position) => termWarnings(term, dialect, `spec.nodeAffinity.required.nodeSelectorTerms[${position}]`)),
+    (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, position) =>
+      termWarnings(term, dialect, `spec.nodeAffinity.required.nodeSelectorTerms[${position}]`),
+    ),
   subresources: { status: statusPart() },
   columns: [
     nameColumn,
-    { name: "Capacity", type: "string", doc: "Its size.", cell: ({ spec }: PersistentVolume) => spec.capacity?.["storage"] ?? "0" },
-    { name: "Access Modes", type: "string", doc: "How it can be mounted.", cell: ({ spec }: PersistentVolume) => accessModesText(spec.accessModes) },
-    { name: "Reclaim Policy", type: "string", doc: "What happens once its claim is gone.", cell: ({ spec }: PersistentVolume) => spec.persistentVolumeReclaimPolicy ?? "" },
-    { name: "Status", type: "string", doc: "Where it is in its life.", cell: ({ metadata, status }: PersistentVolume) => phaseText(metadata, status.phase) },
+    {
+      name: "Capacity",
+      type: "string",
+      doc: "Its size.",
+      cell: ({ spec }: PersistentVolume) => spec.capacity?.["storage"] ?? "0",
+    },
+    {
+      name: "Access Modes",
+      type: "string",
+      doc: "How it can be mounted.",
+      cell: ({ spec }: PersistentVolume) => accessModesText(spec.accessModes),
+    },
+    {
+      name: "Reclaim Policy",
+      type: "string",
+      doc: "What happens once its claim is gone.",
+      cell: ({ spec }: PersistentVolume) => spec.persistentVolumeReclaimPolicy ?? "",
+    },
+    {
+      name: "Status",
+      type: "string",
+      doc: "Where it is in its life.",
+      cell: ({ metadata, status }: PersistentVolume) => phaseText(metadata, status.phase),
+    },
     {
       name: "Claim",
       type: "string",
       doc: "The claim it is bound to.",
-      cell: ({ spec }: PersistentVolume) => (spec.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : ""),
+      cell: ({ spec }: PersistentVolume) =>
+        spec.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : "",
     },
-    { name: "StorageClass", type: "string", doc: "The class it belongs to.", cell: ({ metadata, spec }: PersistentVolume) => classText(metadata, spec.storageClassName) },
-    { name: "Reason", type: "string", doc: "Why it is in this state.", cell: ({ status }: PersistentVolume) => status.reason ?? "" },
+    {
+      name: "StorageClass",
+      type: "string",
+      doc: "The class it belongs to.",
+      cell: ({ metadata, spec }: PersistentVolume) => classText(metadata, spec.storageClassName),
+    },
+    {
+      name: "Reason",
+      type: "string",
+      doc: "Why it is in this state.",
+      cell: ({ status }: PersistentVolume) => status.reason ?? "",
+    },
     ageColumn,
-    { name: "VolumeMode", type: "string", priority: 1, doc: "File system or raw device.", cell: ({ spec }: PersistentVolume) => spec.volumeMode ?? "<unset>" },
+    {
+      name: "VolumeMode",
+      type: "string",
+      priority: 1,
+      doc: "File system or raw device.",
+      cell: ({ spec }: PersistentVolume) => spec.volumeMode ?? "<unset>",
+    },
   ],
 });

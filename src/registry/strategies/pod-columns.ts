@@ -16,13 +16,20 @@ const unreachable = "NodeLost";
 function shown(pod: Pod): Shown {
   const { status, metadata } = pod;
   let reason = status.reason || status.phase || "";
-  if (status.conditions?.some((condition) => condition.type === "PodScheduled" && condition.reason === "SchedulingGated")) reason = "SchedulingGated";
+  if (
+    status.conditions?.some(
+      (condition) => condition.type === "PodScheduled" && condition.reason === "SchedulingGated",
+    )
+  )
+    reason = "SchedulingGated";
   const init = initializing(pod);
   const main = init ? { ...init, ready: 0 } : running(pod, reason);
   if (metadata.deletionTimestamp) reason = status.reason === unreachable ? "Unknown" : "Terminating";
   else reason = main.reason;
   // Init containers that were restarted count for the time, not for the number, once the others run.
-  const considered = init ? (status.initContainerStatuses ?? []).slice(0, init.upTo + 1) : [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const considered = init
+    ? (status.initContainerStatuses ?? []).slice(0, init.upTo + 1)
+    : [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   return { ready: main.ready, reason, restarts: main.restarts, lastRestart: latestEnd(considered) };
 }
 
@@ -31,22 +38,33 @@ function latestEnd(statuses: readonly ContainerStatus[]): string | undefined {
   return times.length ? times.reduce((a, b) => (Date.parse(a) < Date.parse(b) ? b : a)) : undefined;
 }
 
-const endedText = ({ reason, signal, exitCode }: ContainerStateTerminated): string => reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
+const endedText = ({ reason, signal, exitCode }: ContainerStateTerminated): string =>
+  reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
 /** The first init container that is not through, if there is one. */
-function initializing({ spec, status }: Pod): { readonly reason: string; readonly restarts: number; readonly upTo: number } | undefined {
+function initializing({
+  spec,
+  status,
+}: Pod): { readonly reason: string; readonly restarts: number; readonly upTo: number } | undefined {
   let restarts = 0;
   for (const [position, { restartCount, state }] of (status.initContainerStatuses ?? []).entries()) {
     restarts += restartCount;
     if (state.terminated?.exitCode === 0) continue;
     const waiting = state.waiting?.reason;
-    const what = state.terminated ? endedText(state.terminated) : waiting && waiting !== "PodInitializing" ? waiting : `${position}/${spec.initContainers?.length ?? 0}`;
+    const what = state.terminated
+      ? endedText(state.terminated)
+      : waiting && waiting !== "PodInitializing"
+        ? waiting
+        : `${position}/${spec.initContainers?.length ?? 0}`;
     return { reason: `Init:${what}`, restarts, upTo: position };
   }
   return undefined;
 }
 
-function running({ status }: Pod, otherwise: string): { readonly ready: number; readonly reason: string; readonly restarts: number } {
+function running(
+  { status }: Pod,
+  otherwise: string,
+): { readonly ready: number; readonly reason: string; readonly restarts: number } {
   let [ready, restarts, reason] = [0, 0, otherwise];
   for (const { restartCount, state, ready: isReady } of (status.containerStatuses ?? []).toReversed()) {
     restarts += restartCount;
@@ -54,20 +72,35 @@ function running({ status }: Pod, otherwise: string): { readonly ready: number; 
     else if (state.terminated) reason = endedText(state.terminated);
     else if (isReady && state.running) ready++;
   }
-  if (reason === "Completed" && ready > 0) reason = status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ? "Running" : "NotReady";
+  if (reason === "Completed" && ready > 0)
+    reason = status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True")
+      ? "Running"
+      : "NotReady";
   return { ready, restarts, reason };
 }
 
 function gatesText({ spec, status }: Pod): string {
   const gates = spec.readinessGates ?? [];
-  const open = gates.filter(({ conditionType }) => status.conditions?.find(({ type }) => type === conditionType)?.status === "True");
+  const open = gates.filter(
+    ({ conditionType }) => status.conditions?.find(({ type }) => type === conditionType)?.status === "True",
+  );
   return gates.length ? `${open.length}/${gates.length}` : "<none>";
 }
 
 export const podTableColumns: readonly Column<Pod>[] = [
   nameColumn,
-  { name: "Ready", type: "string", doc: "Containers that are ready, and all there are.", cell: (pod) => `${shown(pod).ready}/${pod.spec.containers?.length ?? 0}` },
-  { name: "Status", type: "string", doc: "What the containers of the pod are doing, in one word.", cell: (pod) => shown(pod).reason },
+  {
+    name: "Ready",
+    type: "string",
+    doc: "Containers that are ready, and all there are.",
+    cell: (pod) => `${shown(pod).ready}/${pod.spec.containers?.length ?? 0}`,
+  },
+  {
+    name: "Status",
+    type: "string",
+    doc: "What the containers of the pod are doing, in one word.",
+    cell: (pod) => shown(pod).reason,
+  },
   {
     name: "Restarts",
     type: "string",
@@ -78,16 +111,48 @@ export const podTableColumns: readonly Column<Pod>[] = [
     },
   },
   ageColumn,
-  { name: "IP", type: "string", priority: 1, doc: "Address of the pod.", cell: ({ status }) => orNone(status.podIPs?.[0]?.ip) },
-  { name: "Node", type: "string", priority: 1, doc: "Node the pod runs on.", cell: ({ spec }) => orNone(spec.nodeName) },
-  { name: "Nominated Node", type: "string", priority: 1, doc: "Node on which room is being made.", cell: ({ status }) => orNone(status.nominatedNodeName) },
-  { name: "Readiness Gates", type: "string", priority: 1, doc: "Further conditions that are true, and all there are.", cell: gatesText },
+  {
+    name: "IP",
+    type: "string",
+    priority: 1,
+    doc: "Address of the pod.",
+    cell: ({ status }) => orNone(status.podIPs?.[0]?.ip),
+  },
+  {
+    name: "Node",
+    type: "string",
+    priority: 1,
+    doc: "Node the pod runs on.",
+    cell: ({ spec }) => orNone(spec.nodeName),
+  },
+  {
+    name: "Nominated Node",
+    type: "string",
+    priority: 1,
+    doc: "Node on which room is being made.",
+    cell: ({ status }) => orNone(status.nominatedNodeName),
+  },
+  {
+    name: "Readiness Gates",
+    type: "string",
+    priority: 1,
+    doc: "Further conditions that are true, and all there are.",
+    cell: gatesText,
+  },
 ];
 
 /** Rows of pods that are over are marked, so that clients can leave them out. */
 export function podRowConditions({ status: { phase } }: Pod): readonly TableRowCondition[] | undefined {
   if (phase !== "Succeeded" && phase !== "Failed") return undefined;
   return [
-    { type: "Completed", status: "True", reason: phase, message: phase === "Succeeded" ? "All containers of the pod have ended well." : "A container of the pod has failed." },
+    {
+      type: "Completed",
+      status: "True",
+      reason: phase,
+      message:
+        phase === "Succeeded"
+          ? "All containers of the pod have ended well."
+          : "A container of the pod has failed.",
+    },
   ];
 }

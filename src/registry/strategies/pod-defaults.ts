@@ -1,4 +1,5 @@
-// What is filled into pods and templates beyond fixed values: things that follow from other fields, and old names kept in step.
+// What is filled into pods and templates beyond fixed values: things that follow from other fields, and old
+// names kept in step.
 import type { Container, ObjectMeta, Pod, PodSpec } from "#api";
 import { formatQuantity, parseQuantity, scaledValue } from "#base";
 import { sourceKeys } from "./pod-validation/volume-sources.ts";
@@ -15,7 +16,8 @@ export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
   }
   const running = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
   for (const container of [...running, ...(spec.ephemeralContainers ?? [])]) containerDefaults(container);
-  if (spec.hostNetwork) for (const port of running.flatMap(({ ports }) => ports ?? [])) port.hostPort ||= port.containerPort;
+  if (spec.hostNetwork)
+    for (const port of running.flatMap(({ ports }) => ports ?? [])) port.hostPort ||= port.containerPort;
   roundUp(spec.overhead);
 }
 
@@ -46,7 +48,9 @@ function containerDefaults(container: Container): void {
   roundUpAll(container.resources);
 }
 
-function roundUpAll(resources: { limits?: Amounts | undefined; requests?: Amounts | undefined } | undefined): void {
+function roundUpAll(
+  resources: { limits?: Amounts | undefined; requests?: Amounts | undefined } | undefined,
+): void {
   roundUp(resources?.limits);
   roundUp(resources?.requests);
 }
@@ -55,7 +59,12 @@ function roundUpAll(resources: { limits?: Amounts | undefined; requests?: Amount
 export function roundUp(amounts: Amounts | undefined): void {
   for (const [name, text] of Object.entries(amounts ?? {})) {
     const quantity = parseQuantity(text);
-    if (quantity.scale < -3) amounts![name] = formatQuantity({ value: scaledValue(quantity, -3), scale: -3, format: quantity.format });
+    if (quantity.scale < -3)
+      amounts![name] = formatQuantity({
+        value: scaledValue(quantity, -3),
+        scale: -3,
+        format: quantity.format,
+      });
   }
 }
 
@@ -63,9 +72,14 @@ const longestImageName = 255;
 const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
 const hostPart = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
 const host = new RegExp(`^${hostPart}(?:\\.${hostPart})*(?::[0-9]+)?$`);
-const path = new RegExp(`^${part}(?:/${part})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`);
+const path = new RegExp(
+  `^${part}(?:/${part})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+);
 
-/** The tag an image is named with: `latest` when neither tag nor digest is given, nothing when the name makes no sense. */
+/**
+ * The tag an image is named with: `latest` when neither tag nor digest is given, nothing when the name makes
+ * no sense.
+ */
 export function tagOf(image: string): string | undefined {
   const slash = image.indexOf("/");
   const first = image.slice(0, Math.max(slash, 0));

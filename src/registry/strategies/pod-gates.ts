@@ -1,4 +1,5 @@
-// Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored object has them.
+// Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored
+// object has them.
 import type { ContainerStatus, PodSpec, PodStatus } from "#api";
 import { everyContainer } from "./pod-validation/every-container.ts";
 
@@ -8,24 +9,31 @@ export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
   const keepsClaims = Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
   const keepsResize = resizes(old);
-  const keepsProcMount = before.some(({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default");
+  const keepsProcMount = before.some(
+    ({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default",
+  );
   for (const { container } of everyContainer(spec, "")) {
     if (!keepsClaims) delete container.resources.claims;
     if (!keepsResize) delete container.resizePolicy;
-    if (!keepsProcMount && container.securityContext?.procMount !== undefined) container.securityContext.procMount = "Default";
+    if (!keepsProcMount && container.securityContext?.procMount !== undefined)
+      container.securityContext.procMount = "Default";
   }
-  for (const { ephemeral } of spec.volumes ?? []) delete ephemeral?.volumeClaimTemplate?.spec.resources.claims;
+  for (const { ephemeral } of spec.volumes ?? [])
+    delete ephemeral?.volumeClaimTemplate?.spec.resources.claims;
 }
 
-const resizes = (spec?: PodSpec): boolean => (spec?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
+const resizes = (spec?: PodSpec): boolean =>
+  (spec?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
 
 /** Of the status, wherever the rest of a pod is written: what nodes say of pods that change their size. */
 export function withoutResize(status: PodStatus, old: PodSpec): PodStatus {
-  const told = ({ allocatedResources, resources }: ContainerStatus): boolean => allocatedResources !== undefined || resources !== undefined;
+  const told = ({ allocatedResources, resources }: ContainerStatus): boolean =>
+    allocatedResources !== undefined || resources !== undefined;
   const lists = statusLists.filter((key) => status[key]?.some(told));
   if (resizes(old) || (status.resize === undefined && lists.length === 0)) return status;
   const { resize: _resize, ...rest } = status;
-  for (const key of lists) rest[key] = rest[key]!.map(({ allocatedResources: _allocated, resources: _resources, ...own }) => own);
+  for (const key of lists)
+    rest[key] = rest[key]!.map(({ allocatedResources: _allocated, resources: _resources, ...own }) => own);
   return rest;
 }
 

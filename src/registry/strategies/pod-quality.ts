@@ -7,11 +7,16 @@ export type QualityOfService = "Guaranteed" | "Burstable" | "BestEffort";
 const measured = ["cpu", "memory"] as const;
 const zero = quantityOf(0);
 
-/** Guaranteed when every container limits both and asks for just that; BestEffort when nothing is said at all. */
+/**
+ * Guaranteed when every container limits both and asks for just that; BestEffort when nothing is said at all.
+ */
 export function qualityOf({ containers, initContainers }: PodSpec): QualityOfService {
   const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];
   let guaranteed = true;
-  const count = (totals: Map<string, Quantity>, amounts: Readonly<Record<string, string>> | undefined): number => {
+  const count = (
+    totals: Map<string, Quantity>,
+    amounts: Readonly<Record<string, string>> | undefined,
+  ): number => {
     let found = 0;
     for (const name of measured) {
       const amount = amounts?.[name] === undefined ? zero : parseQuantity(amounts[name]);
@@ -26,6 +31,8 @@ export function qualityOf({ containers, initContainers }: PodSpec): QualityOfSer
     if (count(limits, resources.limits) < measured.length) guaranteed = false;
   }
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
-  const alike = [...requests].every(([name, amount]) => limits.has(name) && compareQuantity(limits.get(name)!, amount) === 0);
+  const alike = [...requests].every(
+    ([name, amount]) => limits.has(name) && compareQuantity(limits.get(name)!, amount) === 0,
+  );
   return guaranteed && alike && requests.size === limits.size ? "Guaranteed" : "Burstable";
 }

@@ -22,8 +22,14 @@ export function forgetReset(metadata: ObjectMeta): void {
   if (metadata.managedFields?.length === 0) delete metadata.managedFields;
 }
 
-/** The strategy of a kind that describes pods: what is switched off is forgotten from the template, though whoever sent it is said to own it. */
-export function templated<T extends ApiObject>(templateOf: (obj: T) => PodTemplateSpec | undefined, given: Strategy<T>): Strategy {
+/**
+ * The strategy of a kind that describes pods: what is switched off is forgotten from the template, though
+ * whoever sent it is said to own it.
+ */
+export function templated<T extends ApiObject>(
+  templateOf: (obj: T) => PodTemplateSpec | undefined,
+  given: Strategy<T>,
+): Strategy {
   const drop = (obj: T, old?: T): void => {
     const template = templateOf(obj);
     if (template) dropDisabled(template.spec, old && templateOf(old)?.spec);
@@ -42,7 +48,12 @@ export function templated<T extends ApiObject>(templateOf: (obj: T) => PodTempla
 }
 
 /** Faults that the old template has may stay in the new one. */
-export function validatePodTemplate(template: PodTemplateSpec, path: string, about: Circumstances, old?: PodTemplateSpec): FieldError[] {
+export function validatePodTemplate(
+  template: PodTemplateSpec,
+  path: string,
+  about: Circumstances,
+  old?: PodTemplateSpec,
+): FieldError[] {
   const { metadata, spec } = template;
   const rules = podRules(about, undefined, old);
   const errors = [
@@ -52,13 +63,26 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string, abo
     ...podSpecErrors(spec, rules, `${path}.spec`),
     ...seccompMatchErrors(metadata, spec, about.dialect, `${path}.spec`),
   ];
-  if (spec.ephemeralContainers?.length) errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
+  if (spec.ephemeralContainers?.length)
+    errors.push(
+      forbiddenField(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"),
+    );
   return errors;
 }
 
-/** What clients should hear about a template that is allowed, but unwise. Said of new objects and of changed ones. */
-export function podTemplateWarnings(template: PodTemplateSpec, { metadata, old }: Changed, path: string, { dialect }: Circumstances): string[] {
-  return old && old.metadata.generation === metadata.generation ? [] : podWarnings(template.metadata, template.spec, dialect, path);
+/**
+ * What clients should hear about a template that is allowed, but unwise. Said of new objects and of changed
+ * ones.
+ */
+export function podTemplateWarnings(
+  template: PodTemplateSpec,
+  { metadata, old }: Changed,
+  path: string,
+  { dialect }: Circumstances,
+): string[] {
+  return old && old.metadata.generation === metadata.generation
+    ? []
+    : podWarnings(template.metadata, template.spec, dialect, path);
 }
 
 interface Changed {
@@ -70,11 +94,25 @@ interface Templated {
   readonly spec: { readonly template?: PodTemplateSpec | undefined };
 }
 
-export const containersText = (template: PodTemplateSpec | undefined): string => joined((template?.spec.containers ?? []).map(({ name }) => name));
-export const imagesText = (template: PodTemplateSpec | undefined): string => joined((template?.spec.containers ?? []).map(({ image }) => image ?? ""));
+export const containersText = (template: PodTemplateSpec | undefined): string =>
+  joined((template?.spec.containers ?? []).map(({ name }) => name));
+export const imagesText = (template: PodTemplateSpec | undefined): string =>
+  joined((template?.spec.containers ?? []).map(({ image }) => image ?? ""));
 
 /** The last columns of whatever makes pods. */
 export const podColumns: readonly Column<Templated>[] = [
-  { name: "Containers", type: "string", priority: 1, doc: "Names of the containers in each pod.", cell: ({ spec }) => containersText(spec.template) },
-  { name: "Images", type: "string", priority: 1, doc: "Images of the containers in each pod.", cell: ({ spec }) => imagesText(spec.template) },
+  {
+    name: "Containers",
+    type: "string",
+    priority: 1,
+    doc: "Names of the containers in each pod.",
+    cell: ({ spec }) => containersText(spec.template),
+  },
+  {
+    name: "Images",
+    type: "string",
+    priority: 1,
+    doc: "Images of the containers in each pod.",
+    cell: ({ spec }) => imagesText(spec.template),
+  },
 ];

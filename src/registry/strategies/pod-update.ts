@@ -1,5 +1,13 @@
 // What may change in a pod that is there: very little of its spec, and its status by certain steps only.
-import { type ContainerStatus, type NodeAffinity, type NodeSelectorTerm, type Pod, PodSpec, type PodSchedulingGate, type Toleration } from "#api";
+import {
+  type ContainerStatus,
+  type NodeAffinity,
+  type NodeSelectorTerm,
+  type Pod,
+  PodSpec,
+  type PodSchedulingGate,
+  type Toleration,
+} from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { canonical, dns1123SubdomainProblems, ipProblems } from "#schema";
 import { isIPv6 } from "node:net";
@@ -16,50 +24,94 @@ const changeable = [
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ];
 const longestDeadline = 2 ** 31 - 1;
-const affinityPath = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+const affinityPath =
+  "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 
 export function specUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[] {
   const errors: FieldError[] = [];
   for (const key of ["containers", "initContainers"] as const) {
     const [now, before] = [spec[key] ?? [], old[key] ?? []];
-    if (now.length !== before.length) return [...errors, forbiddenField(`spec.${key}`, "pod updates may not add or remove containers")];
+    if (now.length !== before.length)
+      return [...errors, forbiddenField(`spec.${key}`, "pod updates may not add or remove containers")];
     now.forEach(({ image = "" }, position) => {
       if (!image) errors.push(required(`spec.${key}[${position}].image`));
-      if (image.trim() !== image) errors.push(invalidValue(`spec.${key}[${position}].image`, image, "must not have leading or trailing whitespace"));
+      if (image.trim() !== image)
+        errors.push(
+          invalidValue(
+            `spec.${key}[${position}].image`,
+            image,
+            "must not have leading or trailing whitespace",
+          ),
+        );
     });
   }
   const deadline = deadlineErrors(spec.activeDeadlineSeconds, old.activeDeadlineSeconds);
   errors.push(...deadline.errors);
   if (deadline.last) return errors;
-  errors.push(...addedTolerationErrors(spec.tolerations ?? [], old.tolerations ?? []), ...gateErrors(spec.schedulingGates ?? [], old.schedulingGates ?? []));
+  errors.push(
+    ...addedTolerationErrors(spec.tolerations ?? [], old.tolerations ?? []),
+    ...gateErrors(spec.schedulingGates ?? [], old.schedulingGates ?? []),
+  );
   const [now, before] = [canonical(PodSpec, spec), canonical(PodSpec, old)];
   if (same(now, before)) return errors;
   const allowed: PodSpec = {
     ...now,
-    containers: (now.containers ?? []).map((each, position) => ({ ...each, image: before.containers![position]!.image })),
-    ...(now.initContainers && { initContainers: now.initContainers.map((each, position) => ({ ...each, image: before.initContainers![position]!.image })) }),
+    containers: (now.containers ?? []).map((each, position) => ({
+      ...each,
+      image: before.containers![position]!.image,
+    })),
+    ...(now.initContainers && {
+      initContainers: now.initContainers.map((each, position) => ({
+        ...each,
+        image: before.initContainers![position]!.image,
+      })),
+    }),
     activeDeadlineSeconds: before.activeDeadlineSeconds,
     schedulingGates: before.schedulingGates,
     tolerations: before.tolerations,
   };
-  if ((before.terminationGracePeriodSeconds ?? 0) < 0 && allowed.terminationGracePeriodSeconds === 1) allowed.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds;
+  if ((before.terminationGracePeriodSeconds ?? 0) < 0 && allowed.terminationGracePeriodSeconds === 1)
+    allowed.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds;
   if (before.schedulingGates?.length) errors.push(...narrowingErrors(allowed, before));
-  if (!same(canonical(PodSpec, allowed), before)) errors.push(forbiddenField("spec", `pod updates may not change fields other than ${changeable.join(",")}`));
+  if (!same(canonical(PodSpec, allowed), before))
+    errors.push(
+      forbiddenField("spec", `pod updates may not change fields other than ${changeable.join(",")}`),
+    );
   return errors;
 }
 
 /** A deadline may come and shrink, nothing else. */
-function deadlineErrors(now: number | undefined, old: number | undefined): { readonly errors: FieldError[]; readonly last?: boolean } {
+function deadlineErrors(
+  now: number | undefined,
+  old: number | undefined,
+): { readonly errors: FieldError[]; readonly last?: boolean } {
   const field = "spec.activeDeadlineSeconds";
-  if (now === undefined) return { errors: old === undefined ? [] : [invalidValue(field, null, "must not update from a positive integer to nil value")] };
-  if (now < 0 || now > longestDeadline) return { errors: [invalidValue(field, now, `must be between 0 and ${longestDeadline}, inclusive`)], last: true };
-  if (old !== undefined && old < now) return { errors: [invalidValue(field, now, "must be less than or equal to previous value")], last: true };
+  if (now === undefined)
+    return {
+      errors:
+        old === undefined
+          ? []
+          : [invalidValue(field, null, "must not update from a positive integer to nil value")],
+    };
+  if (now < 0 || now > longestDeadline)
+    return {
+      errors: [invalidValue(field, now, `must be between 0 and ${longestDeadline}, inclusive`)],
+      last: true,
+    };
+  if (old !== undefined && old < now)
+    return { errors: [invalidValue(field, now, "must be less than or equal to previous value")], last: true };
   return { errors: [] };
 }
 
 function addedTolerationErrors(now: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
   const there = new Set(now.map(toleratedTaint));
-  if (!old.every((each) => there.has(toleratedTaint(each)))) return [forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
+  if (!old.every((each) => there.has(toleratedTaint(each))))
+    return [
+      forbiddenField(
+        "spec.tolerations",
+        "existing toleration can not be modified except its tolerationSeconds",
+      ),
+    ];
   return tolerationErrors(now, "spec.tolerations");
 }
 
@@ -69,7 +121,12 @@ function gateErrors(now: readonly PodSchedulingGate[], old: readonly PodScheduli
   return now.flatMap(({ name }, position) =>
     before.has(name) || last.get(name)! > position
       ? []
-      : [forbiddenField(`spec.schedulingGates[${position}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`)],
+      : [
+          forbiddenField(
+            `spec.schedulingGates[${position}].name`,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
   );
 }
 
@@ -78,14 +135,21 @@ function narrowingErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   const errors: FieldError[] = [];
   if (!same(spec.nodeSelector, old.nodeSelector)) {
     if (Object.entries(old.nodeSelector ?? {}).some(([key, value]) => spec.nodeSelector?.[key] !== value))
-      errors.push(invalidValue("spec.nodeSelector", spec.nodeSelector, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
+      errors.push(
+        invalidValue(
+          "spec.nodeSelector",
+          spec.nodeSelector,
+          "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
+        ),
+      );
     spec.nodeSelector = old.nodeSelector;
   }
   const [now, before] = [spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity];
   if (same(now, before)) return errors;
   errors.push(...nodeAffinityErrors(now, before));
   if (!spec.affinity) spec.affinity = { nodeAffinity: before };
-  else if (!old.affinity && !spec.affinity.podAffinity && !spec.affinity.podAntiAffinity) spec.affinity = undefined;
+  else if (!old.affinity && !spec.affinity.podAffinity && !spec.affinity.podAntiAffinity)
+    spec.affinity = undefined;
   else spec.affinity = { ...spec.affinity, nodeAffinity: before };
   return errors;
 }
@@ -94,16 +158,34 @@ function nodeAffinityErrors(now: NodeAffinity | undefined, old: NodeAffinity | u
   const before = old?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const after = now?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (before.length === 0) return [];
-  if (before.length !== after.length) return [invalidValue(affinityPath, after, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")];
+  if (before.length !== after.length)
+    return [
+      invalidValue(
+        affinityPath,
+        after,
+        "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
+      ),
+    ];
   return before.flatMap((term, position) =>
-    onlyAdds(after[position]!, term) ? [] : [invalidValue(`${affinityPath}[${position}]`, after[position], "only additions are allowed (no mutations or deletions)")],
+    onlyAdds(after[position]!, term)
+      ? []
+      : [
+          invalidValue(
+            `${affinityPath}[${position}]`,
+            after[position],
+            "only additions are allowed (no mutations or deletions)",
+          ),
+        ],
   );
 }
 
 function onlyAdds(now: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   // An empty term matches nothing; with anything in it, it would match more.
-  if (!old.matchExpressions?.length && !old.matchFields?.length) return !now.matchExpressions?.length && !now.matchFields?.length;
-  return (["matchExpressions", "matchFields"] as const).every((key) => same(now[key]?.slice(0, old[key]?.length ?? 0) ?? [], old[key] ?? []));
+  if (!old.matchExpressions?.length && !old.matchFields?.length)
+    return !now.matchExpressions?.length && !now.matchFields?.length;
+  return (["matchExpressions", "matchFields"] as const).every((key) =>
+    same(now[key]?.slice(0, old[key]?.length ?? 0) ?? [], old[key] ?? []),
+  );
 }
 
 export function ephemeralUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[] {
@@ -111,8 +193,11 @@ export function ephemeralUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldE
   const byName = new Map((spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
   return (old.ephemeralContainers ?? []).flatMap((before) => {
     const now = byName.get(before.name);
-    if (!now) return [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be removed`)];
-    return same(now, before) ? [] : [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be changed`)];
+    if (!now)
+      return [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be removed`)];
+    return same(now, before)
+      ? []
+      : [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be changed`)];
   });
 }
 
@@ -120,7 +205,9 @@ const ownConditions = ["PodScheduled", "Ready", "Initialized"];
 
 export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
   const { conditions, nominatedNodeName } = pod.status;
-  const errors = (conditions ?? []).flatMap(({ type }, position) => (ownConditions.includes(type) ? [] : qualifiedNameErrors(type, `metadata.conditions[${position}].Type`)));
+  const errors = (conditions ?? []).flatMap(({ type }, position) =>
+    ownConditions.includes(type) ? [] : qualifiedNameErrors(type, `metadata.conditions[${position}].Type`),
+  );
   if (nominatedNodeName && nominatedNodeName !== old.status.nominatedNodeName)
     errors.push(...formatErrors(nominatedNodeName, "status.nominatedNodeName", dns1123SubdomainProblems));
   const policy = old.spec.restartPolicy ?? "";
@@ -134,7 +221,12 @@ export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
 }
 
 /** A container that ended for good does not run again. */
-function revivalErrors(now: readonly ContainerStatus[], old: readonly ContainerStatus[], restartPolicy: string, path: string): FieldError[] {
+function revivalErrors(
+  now: readonly ContainerStatus[],
+  old: readonly ContainerStatus[],
+  restartPolicy: string,
+  path: string,
+): FieldError[] {
   if (restartPolicy === "Always") return [];
   const running = Map.groupBy(
     now.filter(({ state }) => !state.terminated),
@@ -142,17 +234,23 @@ function revivalErrors(now: readonly ContainerStatus[], old: readonly ContainerS
   );
   return old.flatMap(({ name, state }, position) => {
     if (!state.terminated || (state.terminated.exitCode !== 0 && restartPolicy === "OnFailure")) return [];
-    return (running.get(name) ?? []).map(() => forbiddenField(`${path}[${position}].state`, "may not be transitioned to non-terminated state"));
+    return (running.get(name) ?? []).map(() =>
+      forbiddenField(`${path}[${position}].state`, "may not be transitioned to non-terminated state"),
+    );
   });
 }
 
 function podIpErrors({ status: { podIPs = [] } }: Pod): FieldError[] {
   const path = "status.podIPs";
-  const errors = podIPs.flatMap(({ ip = "" }, position) => formatErrors(ip, `${path}[${position}]`, ipProblems));
+  const errors = podIPs.flatMap(({ ip = "" }, position) =>
+    formatErrors(ip, `${path}[${position}]`, ipProblems),
+  );
   if (podIPs.length < 2) return errors;
-  if (errors.length > 0) errors.push({ type: "InternalError", field: path, detail: "failed to check for dual stack" });
+  if (errors.length > 0)
+    errors.push({ type: "InternalError", field: path, detail: "failed to check for dual stack" });
   const families = new Set(podIPs.map(({ ip = "" }) => isIPv6(ip)));
-  if (families.size < 2 || podIPs.length > 2 || errors.length > 0) errors.push(invalidValue(path, podIPs, "may specify no more than one IP for each IP family"));
+  if (families.size < 2 || podIPs.length > 2 || errors.length > 0)
+    errors.push(invalidValue(path, podIPs, "may specify no more than one IP for each IP family"));
   const repeated = repeats<string | undefined>();
   podIPs.forEach(({ ip }, position) => {
     if (repeated(ip)) errors.push(duplicate(`${path}[${position}]`, ip));

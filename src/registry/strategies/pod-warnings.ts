@@ -7,7 +7,11 @@ import { isWhole } from "./pod-validation/resources.ts";
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
-const oldVolumes: readonly (readonly [key: "photonPersistentDisk" | "gitRepo" | "scaleIO" | "flocker" | "storageos" | "quobyte" | "glusterfs", field: string, text: string])[] = [
+const oldVolumes: readonly (readonly [
+  key: "photonPersistentDisk" | "gitRepo" | "scaleIO" | "flocker" | "storageos" | "quobyte" | "glusterfs",
+  field: string,
+  text: string,
+])[] = [
   ["photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
   ["gitRepo", "gitRepo", "deprecated in v1.11"],
   ["scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
@@ -18,14 +22,22 @@ const oldVolumes: readonly (readonly [key: "photonPersistentDisk" | "gitRepo" | 
 ];
 
 /** `path` is that of the pod or template, empty for a pod itself. */
-export function podWarnings({ annotations = {} }: ObjectMeta, spec: PodSpec, dialect: Dialect, path = ""): string[] {
+export function podWarnings(
+  { annotations = {} }: ObjectMeta,
+  spec: PodSpec,
+  dialect: Dialect,
+  path = "",
+): string[] {
   const at = path && `${path}.`;
   const found = [...placeWarnings(spec, dialect, `${at}spec`)];
-  for (const [key, text] of oldAnnotations(dialect)) if (annotations[key] !== undefined) found.push(`${at}metadata.annotations[${key}]: ${text}`);
+  for (const [key, text] of oldAnnotations(dialect))
+    if (annotations[key] !== undefined) found.push(`${at}metadata.annotations[${key}]: ${text}`);
   for (const [position, volume] of (spec.volumes ?? []).entries()) {
-    for (const [key, field, text] of oldVolumes) if (volume[key]) found.push(`${at}spec.volumes[${position}].${field}: ${text}`);
+    for (const [key, field, text] of oldVolumes)
+      if (volume[key]) found.push(`${at}spec.volumes[${position}].${field}: ${text}`);
     const made = volume.ephemeral?.volumeClaimTemplate?.spec;
-    if (made) found.push(...claimWarnings(made, `${at}spec.volumes[${position}].ephemeral.volumeClaimTemplate.spec`));
+    if (made)
+      found.push(...claimWarnings(made, `${at}spec.volumes[${position}].ephemeral.volumeClaimTemplate.spec`));
   }
   found.push(
     ...repeats(
@@ -34,8 +46,16 @@ export function podWarnings({ annotations = {} }: ObjectMeta, spec: PodSpec, dia
     ),
   );
   const secrets = (spec.imagePullSecrets ?? []).map(({ name = "" }) => name);
-  found.push(...repeats(secrets, (position, name) => `${at}spec.imagePullSecrets[${position}].name: duplicate name "${name}"`));
-  secrets.forEach((name, position) => !name && found.push(`${at}spec.imagePullSecrets[${position}].name: invalid empty name ""`));
+  found.push(
+    ...repeats(
+      secrets,
+      (position, name) => `${at}spec.imagePullSecrets[${position}].name: duplicate name "${name}"`,
+    ),
+  );
+  secrets.forEach(
+    (name, position) =>
+      !name && found.push(`${at}spec.imagePullSecrets[${position}].name: invalid empty name ""`),
+  );
   found.push(
     ...repeats(
       (spec.volumes ?? []).map(({ name }) => name),
@@ -44,12 +64,18 @@ export function podWarnings({ annotations = {} }: ObjectMeta, spec: PodSpec, dia
   );
   found.push(...fractions(spec.overhead, `${at}spec.overhead`));
   const { seccompPod, seccompContainerPrefix } = dialect.names.annotations;
-  const seccomp = (key: string): string => `${at}metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`;
-  if (!spec.securityContext?.seccompProfile && annotations[seccompPod] !== undefined) found.push(seccomp(seccompPod));
+  const seccomp = (key: string): string =>
+    `${at}metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`;
+  if (!spec.securityContext?.seccompProfile && annotations[seccompPod] !== undefined)
+    found.push(seccomp(seccompPod));
   for (const { container, at: place } of everyContainer(spec, `${at}spec`)) {
     const key = seccompContainerPrefix + container.name;
-    if (!container.securityContext?.seccompProfile && annotations[key] !== undefined) found.push(seccomp(key));
-    found.push(...fractions(container.resources.limits, `${place}.resources.limits`), ...fractions(container.resources.requests, `${place}.resources.requests`));
+    if (!container.securityContext?.seccompProfile && annotations[key] !== undefined)
+      found.push(seccomp(key));
+    found.push(
+      ...fractions(container.resources.limits, `${place}.resources.limits`),
+      ...fractions(container.resources.requests, `${place}.resources.requests`),
+    );
     found.push(
       ...repeats(
         (container.env ?? []).map(({ name }) => name),
@@ -57,14 +83,26 @@ export function podWarnings({ annotations = {} }: ObjectMeta, spec: PodSpec, dia
       ),
     );
   }
-  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) found.push(`${at}spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
+    found.push(
+      `${at}spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    );
   return found;
 }
 
 const oldAnnotations = (dialect: Dialect): readonly (readonly [string, string])[] => [
-  [labelName(dialect, "scheduler.alpha", "critical-pod"), 'non-functional in v1.16+; use the "priorityClassName" field instead'],
-  [labelName(dialect, "security.alpha", "sysctls"), 'non-functional in v1.11+; use the "sysctls" field instead'],
-  [labelName(dialect, "security.alpha", "unsafe-sysctls"), 'non-functional in v1.11+; use the "sysctls" field instead'],
+  [
+    labelName(dialect, "scheduler.alpha", "critical-pod"),
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  ],
+  [
+    labelName(dialect, "security.alpha", "sysctls"),
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+  [
+    labelName(dialect, "security.alpha", "unsafe-sysctls"),
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
 ];
 
 /** Labels of nodes that have newer names. */
@@ -80,19 +118,29 @@ export function oldNodeLabel(key: string, { names: { labels } }: Dialect): strin
   return found && `deprecated since ${found[0]}; use "${found[1]}" instead`;
 }
 
-function* placeWarnings({ nodeSelector, affinity, topologySpreadConstraints }: PodSpec, dialect: Dialect, path: string): Generator<string> {
+function* placeWarnings(
+  { nodeSelector, affinity, topologySpreadConstraints }: PodSpec,
+  dialect: Dialect,
+  path: string,
+): Generator<string> {
   for (const key of Object.keys(nodeSelector ?? {})) {
     const text = oldNodeLabel(key, dialect);
     if (text) yield `${path}.nodeSelector[${key}]: ${text}`;
   }
-  const { requiredDuringSchedulingIgnoredDuringExecution: needs, preferredDuringSchedulingIgnoredDuringExecution: wishes } = affinity?.nodeAffinity ?? {};
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: needs,
+    preferredDuringSchedulingIgnoredDuringExecution: wishes,
+  } = affinity?.nodeAffinity ?? {};
   const at = `${path}.affinity.nodeAffinity`;
   const terms: [term: NodeSelectorTerm, place: string][] = [
     ...(needs?.nodeSelectorTerms ?? []).map((term, position): [NodeSelectorTerm, string] => [
       term,
       `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${position}]`,
     ]),
-    ...(wishes ?? []).map(({ preference }, position): [NodeSelectorTerm, string] => [preference, `${at}.preferredDuringSchedulingIgnoredDuringExecution[${position}].preference`]),
+    ...(wishes ?? []).map(({ preference }, position): [NodeSelectorTerm, string] => [
+      preference,
+      `${at}.preferredDuringSchedulingIgnoredDuringExecution[${position}].preference`,
+    ]),
   ];
   for (const [term, place] of terms) yield* termWarnings(term, dialect, place);
   for (const [position, { topologyKey }] of (topologySpreadConstraints ?? []).entries()) {
@@ -101,7 +149,11 @@ function* placeWarnings({ nodeSelector, affinity, topologySpreadConstraints }: P
   }
 }
 
-export function termWarnings({ matchExpressions }: Pick<NodeSelectorTerm, "matchExpressions">, dialect: Dialect, path: string): string[] {
+export function termWarnings(
+  { matchExpressions }: Pick<NodeSelectorTerm, "matchExpressions">,
+  dialect: Dialect,
+  path: string,
+): string[] {
   return (matchExpressions ?? []).flatMap(({ key }, position) => {
     const text = oldNodeLabel(key, dialect);
     return text ? [`${path}.matchExpressions[${position}].key: ${key} is ${text}`] : [];
@@ -116,9 +168,12 @@ export const claimWarnings = ({ resources }: PersistentVolumeClaimSpec, path: st
   });
 
 const isFraction = (text: string | undefined): boolean => text !== undefined && !isWhole(parseQuantity(text));
-const fractionText = (text: string): string => `fractional byte value "${text}" is invalid, must be an integer`;
+const fractionText = (text: string): string =>
+  `fractional byte value "${text}" is invalid, must be an integer`;
 const fractions = (amounts: Amounts, path: string): string[] =>
-  ["memory", "ephemeral-storage"].filter((name) => isFraction(amounts?.[name])).map((name) => `${path}[${name}]: ${fractionText(amounts![name]!)}`);
+  ["memory", "ephemeral-storage"]
+    .filter((name) => isFraction(amounts?.[name]))
+    .map((name) => `${path}[${name}]: ${fractionText(amounts![name]!)}`);
 
 function repeats(values: readonly string[], say: (position: number, value: string) => string): string[] {
   const seen = new Set<string>();

@@ -6,7 +6,10 @@ import { pod } from "./pod.ts";
 import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, circumstancesOf } from "./try-out.fixture.ts";
 
 const metadata = { name: "p", namespace: "n" };
-const spec = (more: object = {}, container: object = {}) => ({ metadata, spec: { containers: [{ name: "c", image: "img:1", ...container }], ...more } });
+const spec = (more: object = {}, container: object = {}) => ({
+  metadata,
+  spec: { containers: [{ name: "c", image: "img:1", ...container }], ...more },
+});
 const c = "spec.containers[0]";
 const volume = (source: object) => spec({ volumes: [{ name: "v", ...source }] });
 const v = "spec.volumes[0]";
@@ -14,8 +17,16 @@ const v = "spec.volumes[0]";
 const refused: [name: string, sent: object, causes: string[]][] = [
   ["a plain pod is fine", spec(), []],
   ["a pod has containers", { metadata, spec: {} }, ["Required spec.containers"]],
-  ["a name that is too long and ill-formed is wrong twice", spec({}, { name: "A".repeat(64) }), [`Invalid ${c}.name`, `Invalid ${c}.name`]],
-  ["names of ports say everything that is wrong", spec({}, { ports: [{ name: "-1--", containerPort: 1 }] }), Array.from({ length: 3 }, () => `Invalid ${c}.ports[0].name`)],
+  [
+    "a name that is too long and ill-formed is wrong twice",
+    spec({}, { name: "A".repeat(64) }),
+    [`Invalid ${c}.name`, `Invalid ${c}.name`],
+  ],
+  [
+    "names of ports say everything that is wrong",
+    spec({}, { ports: [{ name: "-1--", containerPort: 1 }] }),
+    Array.from({ length: 3 }, () => `Invalid ${c}.ports[0].name`),
+  ],
   [
     "host ports collide by protocol and address",
     spec(
@@ -32,10 +43,24 @@ const refused: [name: string, sent: object, causes: string[]][] = [
   ],
   [
     "a variable has one source",
-    spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.uid" }, secretKeyRef: { name: "s", key: "k" } } }] }),
+    spec(
+      {},
+      {
+        env: [
+          {
+            name: "A",
+            valueFrom: { fieldRef: { fieldPath: "metadata.uid" }, secretKeyRef: { name: "s", key: "k" } },
+          },
+        ],
+      },
+    ),
     [`Invalid ${c}.env[0].valueFrom`],
   ],
-  ["a variable may name one annotation", spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.annotations['X/y']" } } }] }), []],
+  [
+    "a variable may name one annotation",
+    spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.annotations['X/y']" } } }] }),
+    [],
+  ],
   [
     "other fields have no parts",
     spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name['x']" } } }] }),
@@ -48,7 +73,10 @@ const refused: [name: string, sent: object, causes: string[]][] = [
   ],
   [
     "cpu is divided by one or a thousandth",
-    spec({}, { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: "2" } } }] }),
+    spec(
+      {},
+      { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: "2" } } }] },
+    ),
     [`Invalid ${c}.env[0].valueFrom.resourceFieldRef.divisor`],
   ],
   [
@@ -77,20 +105,48 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     },
     [`Invalid ${c}.volumeMounts[1].mountPath`],
   ],
-  ["a mount must find its volume", spec({}, { volumeMounts: [{ name: "none", mountPath: "/x" }] }), [`NotFound ${c}.volumeMounts[0].name`]],
+  [
+    "a mount must find its volume",
+    spec({}, { volumeMounts: [{ name: "none", mountPath: "/x" }] }),
+    [`NotFound ${c}.volumeMounts[0].name`],
+  ],
   [
     "a volume with faults cannot be mounted",
-    { metadata, spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "v", mountPath: "/x" }] }], volumes: [{ name: "v", hostPath: { path: "" } }] } },
+    {
+      metadata,
+      spec: {
+        containers: [{ name: "c", image: "i", volumeMounts: [{ name: "v", mountPath: "/x" }] }],
+        volumes: [{ name: "v", hostPath: { path: "" } }],
+      },
+    },
     [`NotFound ${c}.volumeMounts[0].name`, `Required ${v}.hostPath.path`],
   ],
   [
     "only privileged containers pass mounts on",
-    { metadata, spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "v", mountPath: "/x", mountPropagation: "Bidirectional" }] }], volumes: [{ name: "v" }] } },
+    {
+      metadata,
+      spec: {
+        containers: [
+          {
+            name: "c",
+            image: "i",
+            volumeMounts: [{ name: "v", mountPath: "/x", mountPropagation: "Bidirectional" }],
+          },
+        ],
+        volumes: [{ name: "v" }],
+      },
+    },
     [`Forbidden ${c}.volumeMounts.mountPropagation`],
   ],
   [
     "a device needs a claim",
-    { metadata, spec: { containers: [{ name: "c", image: "i", volumeDevices: [{ name: "v", devicePath: "/d" }] }], volumes: [{ name: "v" }] } },
+    {
+      metadata,
+      spec: {
+        containers: [{ name: "c", image: "i", volumeDevices: [{ name: "v", devicePath: "/d" }] }],
+        volumes: [{ name: "v" }],
+      },
+    },
     [`Invalid ${c}.volumeDevices[0].name`],
   ],
   [
@@ -106,34 +162,76 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     }),
     [`Invalid ${v}.secret.items[0].path`, `Invalid ${v}.secret.items[1].path`],
   ],
-  ["modes are permission bits", volume({ configMap: { name: "m", defaultMode: 0o1000 } }), [`Invalid ${v}.configMap.defaultMode`]],
+  [
+    "modes are permission bits",
+    volume({ configMap: { name: "m", defaultMode: 0o1000 } }),
+    [`Invalid ${v}.configMap.defaultMode`],
+  ],
   ["a mode may give nobody anything", volume({ configMap: { name: "m", defaultMode: 0 } }), []],
   [
     "parts of a volume do not collide",
-    volume({ projected: { sources: [{ secret: { name: "a", items: [{ key: "k", path: "p" }] } }, { configMap: { name: "b", items: [{ key: "k", path: "p" }] } }] } }),
+    volume({
+      projected: {
+        sources: [
+          { secret: { name: "a", items: [{ key: "k", path: "p" }] } },
+          { configMap: { name: "b", items: [{ key: "k", path: "p" }] } },
+        ],
+      },
+    }),
     [`Invalid ${v}.projected`],
   ],
-  ["a part has one source", volume({ projected: { sources: [{ secret: { name: "a" }, configMap: { name: "b" } }] } }), [`Forbidden ${v}.projected.sources[0]`]],
-  ["a token needs an account", volume({ projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }), [`Forbidden ${v}.projected.sources[0].serviceAccountToken`]],
-  ["an iSCSI target has a qualified name", volume({ iscsi: { targetPortal: "1.2.3.4", iqn: "nope", lun: 300 } }), [`Invalid ${v}.iscsi.iqn`, `Invalid ${v}.iscsi.lun`]],
+  [
+    "a part has one source",
+    volume({ projected: { sources: [{ secret: { name: "a" }, configMap: { name: "b" } }] } }),
+    [`Forbidden ${v}.projected.sources[0]`],
+  ],
+  [
+    "a token needs an account",
+    volume({ projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }),
+    [`Forbidden ${v}.projected.sources[0].serviceAccountToken`],
+  ],
+  [
+    "an iSCSI target has a qualified name",
+    volume({ iscsi: { targetPortal: "1.2.3.4", iqn: "nope", lun: 300 } }),
+    [`Invalid ${v}.iscsi.iqn`, `Invalid ${v}.iscsi.lun`],
+  ],
   [
     "a claim asks for storage",
     volume({ ephemeral: { volumeClaimTemplate: { spec: {} } } }),
-    [`Required ${v}.ephemeral.volumeClaimTemplate.spec.accessModes`, `Required ${v}.ephemeral.volumeClaimTemplate.spec.resources[storage]`],
+    [
+      `Required ${v}.ephemeral.volumeClaimTemplate.spec.accessModes`,
+      `Required ${v}.ephemeral.volumeClaimTemplate.spec.resources[storage]`,
+    ],
   ],
   [
     "whoever wants huge pages says cpu or memory, too",
     spec({}, { resources: { limits: { "hugepages-2Mi": "3Mi" } } }),
-    [`Forbidden ${c}.resources`, `Invalid ${c}.resources.limits[hugepages-2Mi]`, `Invalid ${c}.resources.requests[hugepages-2Mi]`],
+    [
+      `Forbidden ${c}.resources`,
+      `Invalid ${c}.resources.limits[hugepages-2Mi]`,
+      `Invalid ${c}.resources.requests[hugepages-2Mi]`,
+    ],
   ],
   [
     "extended resources are asked for as they are limited",
     spec({}, { resources: { limits: { "example.com/gpu": "2" }, requests: { "example.com/gpu": "1" } } }),
     [`Invalid ${c}.resources.requests`],
   ],
-  ["privilege is for those who may", spec({}, { securityContext: { privileged: true } }), [`Forbidden ${c}.securityContext.privileged`]],
-  ["a local profile needs its file", spec({ securityContext: { seccompProfile: { type: "Localhost" } } }), ["Required spec.securityContext.seccompProfile.localhostProfile"]],
-  ["a pod of the host's processes shares none of its own", spec({ hostPID: true, shareProcessNamespace: true }), ["Invalid spec.securityContext.shareProcessNamespace"]],
+  [
+    "privilege is for those who may",
+    spec({}, { securityContext: { privileged: true } }),
+    [`Forbidden ${c}.securityContext.privileged`],
+  ],
+  [
+    "a local profile needs its file",
+    spec({ securityContext: { seccompProfile: { type: "Localhost" } } }),
+    ["Required spec.securityContext.seccompProfile.localhostProfile"],
+  ],
+  [
+    "a pod of the host's processes shares none of its own",
+    spec({ hostPID: true, shareProcessNamespace: true }),
+    ["Invalid spec.securityContext.shareProcessNamespace"],
+  ],
   [
     "readiness does not end anything",
     spec({}, { readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 3 } }),
@@ -141,24 +239,56 @@ const refused: [name: string, sent: object, causes: string[]][] = [
   ],
   [
     "a probe asks at a port, by a known scheme",
-    spec({}, { livenessProbe: { httpGet: { path: "/", port: 0, scheme: "FTP" } }, startupProbe: { httpGet: { path: "/", port: "no port" } } }),
-    [`Invalid ${c}.livenessProbe.httpGet.port`, `Invalid ${c}.startupProbe.httpGet.port`, `NotSupported ${c}.livenessProbe.httpGet.scheme`],
+    spec(
+      {},
+      {
+        livenessProbe: { httpGet: { path: "/", port: 0, scheme: "FTP" } },
+        startupProbe: { httpGet: { path: "/", port: "no port" } },
+      },
+    ),
+    [
+      `Invalid ${c}.livenessProbe.httpGet.port`,
+      `Invalid ${c}.startupProbe.httpGet.port`,
+      `NotSupported ${c}.livenessProbe.httpGet.scheme`,
+    ],
   ],
   [
     "init containers are not probed",
     spec({ initContainers: [{ name: "i", image: "i", readinessProbe: { exec: { command: ["a"] } } }] }),
     ["Forbidden spec.initContainers[0].readinessProbe"],
   ],
-  ["containers of both sorts have different names", spec({ initContainers: [{ name: "c", image: "i" }] }), ["Duplicate spec.initContainers[0].name"]],
-  ["a gated pod has no node", spec({ nodeName: "n", schedulingGates: [{ name: "a/b" }] }), ["Forbidden spec.nodeName"]],
+  [
+    "containers of both sorts have different names",
+    spec({ initContainers: [{ name: "c", image: "i" }] }),
+    ["Duplicate spec.initContainers[0].name"],
+  ],
+  [
+    "a gated pod has no node",
+    spec({ nodeName: "n", schedulingGates: [{ name: "a/b" }] }),
+    ["Forbidden spec.nodeName"],
+  ],
   [
     "a weight is between 1 and 100",
-    spec({ affinity: { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 101, podAffinityTerm: { topologyKey: "k" } }] } } }),
+    spec({
+      affinity: {
+        podAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 101, podAffinityTerm: { topologyKey: "k" } },
+          ],
+        },
+      },
+    }),
     ["Invalid spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight"],
   ],
   [
     "constraints differ in place or action",
-    spec({ topologySpreadConstraints: [1, 2].map((maxSkew) => ({ maxSkew, topologyKey: "k", whenUnsatisfiable: "DoNotSchedule" })) }),
+    spec({
+      topologySpreadConstraints: [1, 2].map((maxSkew) => ({
+        maxSkew,
+        topologyKey: "k",
+        whenUnsatisfiable: "DoNotSchedule",
+      })),
+    }),
     ["Duplicate spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}"],
   ],
   [
@@ -166,7 +296,11 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     spec({ os: { name: "windows" }, hostIPC: true }, { securityContext: { runAsUser: 1 } }),
     [`Forbidden ${c}.securityContext.runAsUser`, "Forbidden spec.hostIPC"],
   ],
-  ["a mirror pod is on a node", { ...spec(), metadata: { ...metadata, annotations: { "orch.io/config.mirror": "x" } } }, ["Invalid metadata.annotations[orch.io/config.mirror]"]],
+  [
+    "a mirror pod is on a node",
+    { ...spec(), metadata: { ...metadata, annotations: { "orch.io/config.mirror": "x" } } },
+    ["Invalid metadata.annotations[orch.io/config.mirror]"],
+  ],
   [
     "the cost of deletion is a number",
     { ...spec(), metadata: { ...metadata, annotations: { "controller.orch.io/pod-deletion-cost": "+1" } } },
@@ -176,12 +310,16 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     "profiles in annotations and fields agree",
     {
       metadata: { ...metadata, annotations: { "seccomp.security.alpha.orch.io/pod": "unconfined" } },
-      spec: { containers: [{ name: "c", image: "i" }], securityContext: { seccompProfile: { type: "RuntimeDefault" } } },
+      spec: {
+        containers: [{ name: "c", image: "i" }],
+        securityContext: { seccompProfile: { type: "RuntimeDefault" } },
+      },
     },
     ["Forbidden spec.securityContext.seccompProfile.type"],
   ],
 ];
-for (const [name, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(pod, sent).causes, causes.toSorted()));
+for (const [name, sent, causes] of refused)
+  test(name, () => assert.deepEqual(tryCreate(pod, sent).causes, causes.toSorted()));
 
 const changed: [name: string, before: object, after: object, causes: string[]][] = [
   ["an image may change", spec(), spec({}, { image: "img:2" }), []],
@@ -202,7 +340,12 @@ const changed: [name: string, before: object, after: object, causes: string[]][]
   ],
   ["a deadline may come", spec(), spec({ activeDeadlineSeconds: 9 }), []],
   ["a deadline may shrink", spec({ activeDeadlineSeconds: 9 }), spec({ activeDeadlineSeconds: 8 }), []],
-  ["a deadline may not grow", spec({ activeDeadlineSeconds: 9 }), spec({ activeDeadlineSeconds: 10 }), ["Invalid spec.activeDeadlineSeconds"]],
+  [
+    "a deadline may not grow",
+    spec({ activeDeadlineSeconds: 9 }),
+    spec({ activeDeadlineSeconds: 10 }),
+    ["Invalid spec.activeDeadlineSeconds"],
+  ],
   ["a deadline stays", spec({ activeDeadlineSeconds: 9 }), spec(), ["Invalid spec.activeDeadlineSeconds"]],
   ["tolerations may come", spec(), spec({ tolerations: [{ operator: "Exists" }] }), []],
   [
@@ -211,9 +354,24 @@ const changed: [name: string, before: object, after: object, causes: string[]][]
     spec({ tolerations: [{ key: "a", effect: "NoExecute", tolerationSeconds: 2 }] }),
     [],
   ],
-  ["tolerations do not go", spec({ tolerations: [{ operator: "Exists" }] }), spec(), ["Forbidden spec.tolerations"]],
-  ["gates go", spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }), spec({ schedulingGates: [{ name: "b" }] }), []],
-  ["gates do not come", spec({ schedulingGates: [{ name: "a" }] }), spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }), ["Forbidden spec.schedulingGates[1].name"]],
+  [
+    "tolerations do not go",
+    spec({ tolerations: [{ operator: "Exists" }] }),
+    spec(),
+    ["Forbidden spec.tolerations"],
+  ],
+  [
+    "gates go",
+    spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }),
+    spec({ schedulingGates: [{ name: "b" }] }),
+    [],
+  ],
+  [
+    "gates do not come",
+    spec({ schedulingGates: [{ name: "a" }] }),
+    spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }),
+    ["Forbidden spec.schedulingGates[1].name"],
+  ],
   [
     "a gated pod may choose among fewer nodes",
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { x: "1" } }),
@@ -226,7 +384,12 @@ const changed: [name: string, before: object, after: object, causes: string[]][]
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { y: "2" } }),
     ["Invalid spec.nodeSelector"],
   ],
-  ["a pod without gates keeps its selector", spec({ nodeSelector: { x: "1" } }), spec({ nodeSelector: { x: "1", y: "2" } }), ["Forbidden spec"]],
+  [
+    "a pod without gates keeps its selector",
+    spec({ nodeSelector: { x: "1" } }),
+    spec({ nodeSelector: { x: "1", y: "2" } }),
+    ["Forbidden spec"],
+  ],
 ];
 for (const [name, before, after, causes] of changed) {
   test(name, () =>
@@ -251,7 +414,8 @@ const images: [image: string, tag: string | undefined][] = [
   [" img", undefined],
   ["", undefined],
 ];
-for (const [image, tag] of images) test(`the tag of "${image}" is ${tag ?? "unknown"}`, () => assert.equal(tagOf(image), tag));
+for (const [image, tag] of images)
+  test(`the tag of "${image}" is ${tag ?? "unknown"}`, () => assert.equal(tagOf(image), tag));
 
 test("what follows from other fields is filled in", () => {
   const { object } = tryCreate(pod, {
@@ -261,32 +425,90 @@ test("what follows from other fields is filled in", () => {
       serviceAccount: "a",
       terminationGracePeriodSeconds: -5,
       volumes: [{ name: "v" }],
-      containers: [{ name: "c", image: "img", ports: [{ containerPort: 80 }], resources: { limits: { cpu: "1500u", memory: "1Gi" }, requests: { cpu: "1m" } } }],
+      containers: [
+        {
+          name: "c",
+          image: "img",
+          ports: [{ containerPort: 80 }],
+          resources: { limits: { cpu: "1500u", memory: "1Gi" }, requests: { cpu: "1m" } },
+        },
+      ],
     },
   });
   const { spec: filled, status } = object as { spec: Record<string, unknown>; status: object };
-  const { hostNetwork: _hostNetwork, dnsPolicy: _dnsPolicy, restartPolicy: _restartPolicy, securityContext: _context, schedulerName: _scheduler, containers, ...rest } = filled;
-  assert.deepEqual(rest, { serviceAccount: "a", serviceAccountName: "a", terminationGracePeriodSeconds: 1, volumes: [{ name: "v", emptyDir: {} }], enableServiceLinks: true });
+  const {
+    hostNetwork: _hostNetwork,
+    dnsPolicy: _dnsPolicy,
+    restartPolicy: _restartPolicy,
+    securityContext: _context,
+    schedulerName: _scheduler,
+    containers,
+    ...rest
+  } = filled;
+  assert.deepEqual(rest, {
+    serviceAccount: "a",
+    serviceAccountName: "a",
+    terminationGracePeriodSeconds: 1,
+    volumes: [{ name: "v", emptyDir: {} }],
+    enableServiceLinks: true,
+  });
   const [container] = containers as Record<string, unknown>[];
   assert.deepEqual(
     [container!["imagePullPolicy"], container!["ports"], container!["resources"]],
-    ["Always", [{ containerPort: 80, hostPort: 80, protocol: "TCP" }], { limits: { cpu: "2m", memory: "1Gi" }, requests: { cpu: "1m", memory: "1Gi" } }],
+    [
+      "Always",
+      [{ containerPort: 80, hostPort: 80, protocol: "TCP" }],
+      { limits: { cpu: "2m", memory: "1Gi" }, requests: { cpu: "1m", memory: "1Gi" } },
+    ],
   );
   assert.deepEqual(status, { phase: "Pending", qosClass: "Burstable" });
 });
 
 const amounts = { allocatedResources: { cpu: "1" }, resources: {} };
 const policy = [{ resourceName: "cpu", restartPolicy: "NotRequired" }];
-const resizing: [name: string, resizePolicy: object | undefined, resize: object, own: object, kept: boolean][] = [
-  ["what nodes say of pods that change their size is forgotten with the next change of the pod", undefined, { resize: "Proposed" }, amounts, false],
-  ["that a pod changes its size is forgotten also where no container says so", undefined, { resize: "Proposed" }, {}, false],
-  ["amounts of a container are forgotten also where the pod does not change its size", undefined, {}, { allocatedResources: { cpu: "1" } }, false],
+const resizing: [
+  name: string,
+  resizePolicy: object | undefined,
+  resize: object,
+  own: object,
+  kept: boolean,
+][] = [
+  [
+    "what nodes say of pods that change their size is forgotten with the next change of the pod",
+    undefined,
+    { resize: "Proposed" },
+    amounts,
+    false,
+  ],
+  [
+    "that a pod changes its size is forgotten also where no container says so",
+    undefined,
+    { resize: "Proposed" },
+    {},
+    false,
+  ],
+  [
+    "amounts of a container are forgotten also where the pod does not change its size",
+    undefined,
+    {},
+    { allocatedResources: { cpu: "1" } },
+    false,
+  ],
   ["a status that says nothing of sizes stays as it is", undefined, {}, {}, true],
-  ["what nodes say of pods that say how they change their size is kept", policy, { resize: "Proposed" }, amounts, true],
+  [
+    "what nodes say of pods that say how they change their size is kept",
+    policy,
+    { resize: "Proposed" },
+    amounts,
+    true,
+  ],
 ];
 for (const [name, resizePolicy, resize, own, kept] of resizing) {
   test(name, () => {
-    const old = defaulted(pod, { ...spec({}, resizePolicy && { resizePolicy }), status: { ...resize, containerStatuses: [{ ...running(), ...own }] } });
+    const old = defaulted(pod, {
+      ...spec({}, resizePolicy && { resizePolicy }),
+      status: { ...resize, containerStatuses: [{ ...running(), ...own }] },
+    });
     const bare = defaulted(pod, { ...spec(), status: { containerStatuses: [running()] } });
     const before = structuredClone(old);
     const next = structuredClone(old);
@@ -300,12 +522,25 @@ for (const [name, resizePolicy, resize, own, kept] of resizing) {
 const qualities: [name: string, resources: object, expected: string][] = [
   ["nothing promised is best effort", {}, "BestEffort"],
   ["limits of both make a guarantee", { limits: { cpu: "1", memory: "1Gi" } }, "Guaranteed"],
-  ["the same amount in other words is a guarantee, too", { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1000m", memory: "1024Mi" } }, "Guaranteed"],
-  ["less asked for than allowed is burstable", { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1m" } }, "Burstable"],
+  [
+    "the same amount in other words is a guarantee, too",
+    { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1000m", memory: "1024Mi" } },
+    "Guaranteed",
+  ],
+  [
+    "less asked for than allowed is burstable",
+    { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1m" } },
+    "Burstable",
+  ],
   ["only other resources are best effort", { requests: { "ephemeral-storage": "1Gi" } }, "BestEffort"],
 ];
 for (const [name, resources, expected] of qualities) {
-  test(name, () => assert.equal((tryCreate(pod, spec({}, { resources })).object["status"] as { qosClass: string }).qosClass, expected));
+  test(name, () =>
+    assert.equal(
+      (tryCreate(pod, spec({}, { resources })).object["status"] as { qosClass: string }).qosClass,
+      expected,
+    ),
+  );
 }
 
 const terminated = (exitCode: number, more: object = {}) => ({
@@ -317,15 +552,39 @@ const terminated = (exitCode: number, more: object = {}) => ({
   image: "",
   imageID: "",
 });
-const running = (more: object = {}) => ({ name: "c", state: { running: {} }, lastState: {}, ready: true, restartCount: 0, image: "", imageID: "", ...more });
+const running = (more: object = {}) => ({
+  name: "c",
+  state: { running: {} },
+  lastState: {},
+  ready: true,
+  restartCount: 0,
+  image: "",
+  imageID: "",
+  ...more,
+});
 const shown: [name: string, sent: object, cells: unknown[]][] = [
   ["a new pod is pending", spec(), ["p", "0/1", "Pending", "0"]],
-  ["a running one is counted", { ...spec(), status: { phase: "Running", containerStatuses: [running()] } }, ["p", "1/1", "Running", "0"]],
-  ["an exit code stands for a reason", { ...spec(), status: { phase: "Running", containerStatuses: [terminated(3)] } }, ["p", "0/1", "ExitCode:3", "0"]],
-  ["a signal stands for a reason", { ...spec(), status: { phase: "Running", containerStatuses: [terminated(137, { signal: 9 })] } }, ["p", "0/1", "Signal:9", "0"]],
+  [
+    "a running one is counted",
+    { ...spec(), status: { phase: "Running", containerStatuses: [running()] } },
+    ["p", "1/1", "Running", "0"],
+  ],
+  [
+    "an exit code stands for a reason",
+    { ...spec(), status: { phase: "Running", containerStatuses: [terminated(3)] } },
+    ["p", "0/1", "ExitCode:3", "0"],
+  ],
+  [
+    "a signal stands for a reason",
+    { ...spec(), status: { phase: "Running", containerStatuses: [terminated(137, { signal: 9 })] } },
+    ["p", "0/1", "Signal:9", "0"],
+  ],
   [
     "init containers come first",
-    { ...spec({ initContainers: [{ name: "i", image: "i" }] }), status: { phase: "Pending", initContainerStatuses: [terminated(1, { reason: "Error" })] } },
+    {
+      ...spec({ initContainers: [{ name: "i", image: "i" }] }),
+      status: { phase: "Pending", initContainerStatuses: [terminated(1, { reason: "Error" })] },
+    },
     ["p", "0/1", "Init:Error", "0"],
   ],
   [
@@ -343,25 +602,50 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
   ],
   [
     "the last restart is told",
-    { ...spec(), status: { phase: "Running", containerStatuses: [running({ restartCount: 2, lastState: { terminated: { exitCode: 1, finishedAt: "2024-05-06T07:07:09Z" } } })] } },
+    {
+      ...spec(),
+      status: {
+        phase: "Running",
+        containerStatuses: [
+          running({
+            restartCount: 2,
+            lastState: { terminated: { exitCode: 1, finishedAt: "2024-05-06T07:07:09Z" } },
+          }),
+        ],
+      },
+    },
     ["p", "1/1", "Running", "2 (60s ago)"],
   ],
   [
     "one that goes is terminating",
-    { metadata: { ...metadata, deletionTimestamp: "2024-05-06T07:07:09Z" }, spec: spec().spec, status: { phase: "Running" } },
+    {
+      metadata: { ...metadata, deletionTimestamp: "2024-05-06T07:07:09Z" },
+      spec: spec().spec,
+      status: { phase: "Running" },
+    },
     ["p", "0/1", "Terminating", "0"],
   ],
 ];
-for (const [name, sent, cells] of shown) test(name, () => assert.deepEqual(cellsOf(pod, sent).slice(0, 4), cells));
+for (const [name, sent, cells] of shown)
+  test(name, () => assert.deepEqual(cellsOf(pod, sent).slice(0, 4), cells));
 
 test("rows of pods that are over say so", () => {
-  const over = (phase: string) => pod.rowConditions!({ ...spec(), status: { phase } } as never)?.map(({ type, reason }) => `${type} ${reason}`);
-  assert.deepEqual([over("Succeeded"), over("Failed"), over("Running")], [["Completed Succeeded"], ["Completed Failed"], undefined]);
+  const over = (phase: string) =>
+    pod.rowConditions!({ ...spec(), status: { phase } } as never)?.map(
+      ({ type, reason }) => `${type} ${reason}`,
+    );
+  assert.deepEqual(
+    [over("Succeeded"), over("Failed"), over("Running")],
+    [["Completed Succeeded"], ["Completed Failed"], undefined],
+  );
 });
 
 test("ended containers do not come back to life", () => {
   const before = { ...spec({ restartPolicy: "Never" }), status: {} };
-  const old = { ...(tryCreate(pod, before).object as object), status: { containerStatuses: [terminated(0)] } };
+  const old = {
+    ...(tryCreate(pod, before).object as object),
+    status: { containerStatuses: [terminated(0)] },
+  };
   const errors = pod.subresources!["status"]!.validate!(
     { ...old, status: { containerStatuses: [running()] } } as never,
     old as never,
@@ -374,7 +658,10 @@ test("ended containers do not come back to life", () => {
 });
 
 test("one address becomes the list of addresses", () => {
-  const { status } = defaulted(pod, { ...spec(), status: { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.2" }] } }) as unknown as { status: object };
+  const { status } = defaulted(pod, {
+    ...spec(),
+    status: { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.2" }] },
+  }) as unknown as { status: object };
   assert.deepEqual(status, { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] });
 });
 
@@ -390,32 +677,58 @@ test("ephemeral containers come and stay", () => {
   });
   const withOne = { ...spec({ ephemeralContainers: [added("e")] }) };
   assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), withOne).causes, []);
-  const mirror = (given: object) => ({ ...given, metadata: { ...metadata, annotations: { [dialects.orch.names.annotations.configMirror]: "file" } } });
-  assert.deepEqual(tryPart(pod, "ephemeralcontainers", mirror(spec()), mirror(withOne)).causes, ["Forbidden "]);
-  assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), { ...spec({ ephemeralContainers: [added("c", { ports: [{ containerPort: 1, protocol: "TCP" }] })] }) }).causes, [
-    "Duplicate spec.ephemeralContainers[0].name",
-    "Forbidden spec.ephemeralContainers[0].ports",
+  const mirror = (given: object) => ({
+    ...given,
+    metadata: { ...metadata, annotations: { [dialects.orch.names.annotations.configMirror]: "file" } },
+  });
+  assert.deepEqual(tryPart(pod, "ephemeralcontainers", mirror(spec()), mirror(withOne)).causes, [
+    "Forbidden ",
   ]);
-  assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), { ...spec({ ephemeralContainers: [added("e", { lifecycle: {}, ports: [] })] }) }).causes, [
-    "Forbidden spec.ephemeralContainers[0].lifecycle",
-    "Forbidden spec.ephemeralContainers[0].ports",
+  assert.deepEqual(
+    tryPart(pod, "ephemeralcontainers", spec(), {
+      ...spec({ ephemeralContainers: [added("c", { ports: [{ containerPort: 1, protocol: "TCP" }] })] }),
+    }).causes,
+    ["Duplicate spec.ephemeralContainers[0].name", "Forbidden spec.ephemeralContainers[0].ports"],
+  );
+  assert.deepEqual(
+    tryPart(pod, "ephemeralcontainers", spec(), {
+      ...spec({ ephemeralContainers: [added("e", { lifecycle: {}, ports: [] })] }),
+    }).causes,
+    ["Forbidden spec.ephemeralContainers[0].lifecycle", "Forbidden spec.ephemeralContainers[0].ports"],
+  );
+  assert.deepEqual(tryPart(pod, "ephemeralcontainers", withOne, spec()).causes, [
+    "Forbidden spec.ephemeralContainers",
   ]);
-  assert.deepEqual(tryPart(pod, "ephemeralcontainers", withOne, spec()).causes, ["Forbidden spec.ephemeralContainers"]);
 });
 
 test("what is not to be had of the process directory is set to the usual, again and again", () => {
   const mounted = (procMount: string) => spec({}, { securityContext: { procMount } });
   const { object, causes } = tryUpdate(pod, mounted("Default"), mounted("Unmasked"));
-  assert.deepEqual([causes, (object as { spec: { containers: { securityContext: object }[] } }).spec.containers[0]?.securityContext], [[], { procMount: "Default" }]);
+  assert.deepEqual(
+    [
+      causes,
+      (object as { spec: { containers: { securityContext: object }[] } }).spec.containers[0]?.securityContext,
+    ],
+    [[], { procMount: "Default" }],
+  );
 });
 
 test("people hear what is allowed, but unwise", () => {
   const { warnings } = tryCreate(pod, {
     metadata: { name: "a.b", namespace: "n" },
-    spec: { containers: [{ name: "c", image: "i", env: [{ name: "A" }, { name: "A" }] }], nodeSelector: { "beta.orch.io/os": "x" }, imagePullSecrets: [{}] },
+    spec: {
+      containers: [{ name: "c", image: "i", env: [{ name: "A" }, { name: "A" }] }],
+      nodeSelector: { "beta.orch.io/os": "x" },
+      imagePullSecrets: [{}],
+    },
   });
   assert.deepEqual(
     warnings.map((text) => text.split(":")[0]),
-    ["metadata.name", "spec.nodeSelector[beta.orch.io/os]", "spec.imagePullSecrets[0].name", "spec.containers[0].env[1].name"],
+    [
+      "metadata.name",
+      "spec.nodeSelector[beta.orch.io/os]",
+      "spec.imagePullSecrets[0].name",
+      "spec.containers[0].env[1].name",
+    ],
   );
 });

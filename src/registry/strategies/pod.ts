@@ -10,7 +10,11 @@ import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
 import { dropDisabled, withoutResize } from "./pod-gates.ts";
 import { qualityOf } from "./pod-quality.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
-import { annotationErrors, annotationUpdateErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
+import {
+  annotationErrors,
+  annotationUpdateErrors,
+  seccompMatchErrors,
+} from "./pod-validation/annotations.ts";
 import { trimmedImageErrors } from "./pod-validation/containers.ts";
 import { podSpecErrors } from "./pod-validation/pod-spec.ts";
 import { podRules } from "./pod-validation/rules.ts";
@@ -21,10 +25,17 @@ const annotations = "metadata.annotations";
 /** Rules of a whole pod, beside those of its metadata. */
 function podErrors({ metadata, spec }: Pod, about: Circumstances, old?: Pod): FieldError[] {
   const rules = podRules(about, metadata.name, old);
-  const errors = [...annotationErrors(metadata.annotations, spec, rules, annotations), ...podSpecErrors(spec, rules, "spec")];
+  const errors = [
+    ...annotationErrors(metadata.annotations, spec, rules, annotations),
+    ...podSpecErrors(spec, rules, "spec"),
+  ];
   if (!spec.serviceAccountName) errors.push(...tokenErrors(spec));
-  spec.containers?.forEach((container, position) => errors.push(...trimmedImageErrors(container, `spec.containers[${position}]`)));
-  spec.initContainers?.forEach((container, position) => errors.push(...trimmedImageErrors(container, `spec.initContainers[${position}]`)));
+  spec.containers?.forEach((container, position) =>
+    errors.push(...trimmedImageErrors(container, `spec.containers[${position}]`)),
+  );
+  spec.initContainers?.forEach((container, position) =>
+    errors.push(...trimmedImageErrors(container, `spec.initContainers[${position}]`)),
+  );
   return errors;
 }
 
@@ -32,7 +43,12 @@ const tokenErrors = ({ volumes }: PodSpec): FieldError[] =>
   (volumes ?? []).flatMap(({ projected }, position) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, index) =>
       serviceAccountToken
-        ? [forbiddenField(`spec.volumes[${position}].projected.sources[${index}].serviceAccountToken`, "must not be specified when serviceAccountName is not set")]
+        ? [
+            forbiddenField(
+              `spec.volumes[${position}].projected.sources[${index}].serviceAccountToken`,
+              "must not be specified when serviceAccountName is not set",
+            ),
+          ]
         : [],
     ),
   );
@@ -45,7 +61,12 @@ const metaErrors = ({ metadata }: Pod, { dialect }: Circumstances): FieldError[]
 
 const annotationChangeErrors = (pod: Pod, old: Pod, about: Circumstances): FieldError[] => [
   ...annotationUpdateErrors(pod.metadata, old.metadata, about.dialect, annotations),
-  ...annotationErrors(pod.metadata.annotations, pod.spec, podRules(about, pod.metadata.name, old), annotations),
+  ...annotationErrors(
+    pod.metadata.annotations,
+    pod.spec,
+    podRules(about, pod.metadata.name, old),
+    annotations,
+  ),
 ];
 
 /** Addresses come as one, as a list, or as both; the single one counts where they differ. */
@@ -104,16 +125,27 @@ export const pod = strategy<Pod>({
   },
   validate: (obj, about) => {
     const errors = podErrors(obj, about);
-    if (obj.spec.ephemeralContainers?.length) errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
-    if (obj.spec.nodeName && obj.spec.schedulingGates?.length) errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    if (obj.spec.ephemeralContainers?.length)
+      errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+    if (obj.spec.nodeName && obj.spec.schedulingGates?.length)
+      errors.push(
+        forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"),
+      );
     return [...errors, ...seccompMatchErrors(obj.metadata, obj.spec, about.dialect, "spec")];
   },
-  validateUpdate: (obj, old, about) => [...metaErrors(obj, about), ...podErrors(obj, about, old), ...annotationChangeErrors(obj, old, about), ...specUpdateErrors(obj, old)],
+  validateUpdate: (obj, old, about) => [
+    ...metaErrors(obj, about),
+    ...podErrors(obj, about, old),
+    ...annotationChangeErrors(obj, old, about),
+    ...specUpdateErrors(obj, old),
+  ],
   warnings: (obj, old, { dialect }) => {
     if (old) return [];
     const wrong = dns1123LabelProblems(obj.metadata.name ?? "");
     const named = wrong.length
-      ? [`metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`]
+      ? [
+          `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`,
+        ]
       : [];
     return [...named, ...podWarnings(obj.metadata, obj.spec, dialect)];
   },
@@ -132,7 +164,9 @@ export const pod = strategy<Pod>({
     "status.nominatedNodeName": status.nominatedNodeName ?? "",
   }),
   // Old clients call the node a host.
-  fieldAliases: { "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" } },
+  fieldAliases: {
+    "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" },
+  },
   columns: podTableColumns,
   rowConditions: podRowConditions,
   subresources: {
@@ -151,16 +185,36 @@ export const pod = strategy<Pod>({
         return kept;
       },
       validate: (obj, old, about) => {
-        if (old.metadata.annotations?.[about.dialect.names.annotations.configMirror] !== undefined) return [forbiddenField("", "static pods do not support ephemeral containers")];
-        return [...metaErrors(obj, about), ...podErrors(obj, about, old), ...annotationChangeErrors(obj, old, about), ...ephemeralUpdateErrors(obj, old)];
+        if (old.metadata.annotations?.[about.dialect.names.annotations.configMirror] !== undefined)
+          return [forbiddenField("", "static pods do not support ephemeral containers")];
+        return [
+          ...metaErrors(obj, about),
+          ...podErrors(obj, about, old),
+          ...annotationChangeErrors(obj, old, about),
+          ...ephemeralUpdateErrors(obj, old),
+        ];
       },
     },
     status: {
       merge: (sent, old) => {
-        const { deletionTimestamp: _deletionTimestamp, ownerReferences: _ownerReferences, ...metadata } = sent.metadata;
-        return { ...old, metadata: { ...metadata, ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }) }, status: sent.status };
+        const {
+          deletionTimestamp: _deletionTimestamp,
+          ownerReferences: _ownerReferences,
+          ...metadata
+        } = sent.metadata;
+        return {
+          ...old,
+          metadata: {
+            ...metadata,
+            ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }),
+          },
+          status: sent.status,
+        };
       },
-      validate: (obj, old, about) => [...annotationChangeErrors(obj, old, about), ...statusUpdateErrors(obj, old)],
+      validate: (obj, old, about) => [
+        ...annotationChangeErrors(obj, old, about),
+        ...statusUpdateErrors(obj, old),
+      ],
       resets: ["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
     },
   },

@@ -8,7 +8,10 @@ import { unchanged } from "./rules/unchanged.ts";
 
 const systemPrefix = "system-";
 /** Names and values of the classes that the system brings along. */
-export const systemClasses: Readonly<Record<string, number>> = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 };
+export const systemClasses: Readonly<Record<string, number>> = {
+  "system-node-critical": 2_000_001_000,
+  "system-cluster-critical": 2_000_000_000,
+};
 const highest = 1_000_000_000;
 
 function errorsOf({ metadata, value, globalDefault, preemptionPolicy: policy }: PriorityClass): FieldError[] {
@@ -23,8 +26,10 @@ function errorsOf({ metadata, value, globalDefault, preemptionPolicy: policy }: 
           `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${metadata.name ?? ""} is not a known system priority class`,
         ),
       );
-  } else if (value > highest) errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${highest}`));
-  if (policy !== undefined) errors.push(...oneOf(policy, "preemptionPolicy", ["PreemptLowerPriority", "Never"]));
+  } else if (value > highest)
+    errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${highest}`));
+  if (policy !== undefined)
+    errors.push(...oneOf(policy, "preemptionPolicy", ["PreemptLowerPriority", "Never"]));
   return errors;
 }
 
@@ -42,11 +47,17 @@ export const priorityClass = strategy<PriorityClass>({
     ...(obj.value === old.value ? [] : [forbiddenField("value", "may not be changed in an update.")]),
     ...unchanged(obj.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy"),
   ],
-  unremovable: (name) => (Object.hasOwn(systemClasses, name) ? "this is a system priority class and cannot be deleted" : undefined),
+  unremovable: (name) =>
+    Object.hasOwn(systemClasses, name) ? "this is a system priority class and cannot be deleted" : undefined,
   columns: [
     nameColumn,
     { name: "Value", type: "integer", doc: "The priority.", cell: ({ value }: PriorityClass) => value },
-    { name: "Global-Default", type: "boolean", doc: "Whether pods that name no class get this one.", cell: ({ globalDefault }: PriorityClass) => globalDefault ?? false },
+    {
+      name: "Global-Default",
+      type: "boolean",
+      doc: "Whether pods that name no class get this one.",
+      cell: ({ globalDefault }: PriorityClass) => globalDefault ?? false,
+    },
     ageColumn,
   ],
 });

@@ -14,7 +14,10 @@ type Queuing = NonNullable<Limited["limitResponse"]["queuing"]>;
 /** Levels that every server has, exactly like this. */
 export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
   exempt: { type: "Exempt" },
-  "catch-all": { type: "Limited", limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: "Reject" } } },
+  "catch-all": {
+    type: "Limited",
+    limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: "Reject" } },
+  },
 };
 
 /** The older version has another name for the shares. */
@@ -34,41 +37,85 @@ const mostHashBits = 60;
 const entropyBits = (queues: number, hand: number): number => Math.ceil(Math.log2(queues) * hand);
 
 function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: string): FieldError[] {
-  const errors = queueLengthLimit <= 0 ? [invalidValue(`${at}.queueLengthLimit`, queueLengthLimit, "must be positive")] : [];
+  const errors =
+    queueLengthLimit <= 0
+      ? [invalidValue(`${at}.queueLengthLimit`, queueLengthLimit, "must be positive")]
+      : [];
   if (queues <= 0) errors.push(invalidValue(`${at}.queues`, queues, "must be positive"));
-  else if (queues > mostQueues) errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${mostQueues}`));
+  else if (queues > mostQueues)
+    errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${mostQueues}`));
   if (handSize <= 0) errors.push(invalidValue(`${at}.handSize`, handSize, "must be positive"));
-  else if (handSize > queues) errors.push(invalidValue(`${at}.handSize`, handSize, `should not be greater than queues (${queues})`));
+  else if (handSize > queues)
+    errors.push(invalidValue(`${at}.handSize`, handSize, `should not be greater than queues (${queues})`));
   else if (entropyBits(queues, handSize) > mostHashBits)
-    errors.push(invalidValue(`${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostHashBits}`));
+    errors.push(
+      invalidValue(
+        `${at}.handSize`,
+        handSize,
+        `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostHashBits}`,
+      ),
+    );
   return errors;
 }
 
 function limitedErrors(limited: Limited, older: boolean): FieldError[] {
-  const { nominalConcurrencyShares: shares = 0, limitResponse: response, lendablePercent: lends, borrowingLimitPercent: borrows } = limited;
+  const {
+    nominalConcurrencyShares: shares = 0,
+    limitResponse: response,
+    lendablePercent: lends,
+    borrowingLimitPercent: borrows,
+  } = limited;
   const at = "spec.limited";
-  const errors = shares <= 0 ? [invalidValue(`${at}.${older ? sharesIn.older : sharesIn.hub}`, shares, "must be positive")] : [];
+  const errors =
+    shares <= 0
+      ? [invalidValue(`${at}.${older ? sharesIn.older : sharesIn.hub}`, shares, "must be positive")]
+      : [];
   const path = `${at}.limitResponse`;
-  if (response.type === "Reject") errors.push(...(response.queuing ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not Queue")] : []));
+  if (response.type === "Reject")
+    errors.push(
+      ...(response.queuing
+        ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not Queue")]
+        : []),
+    );
   else if (response.type === "Queue")
     errors.push(
-      ...(response.queuing ? queuingErrors(response.queuing, `${path}.queuing`) : [required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited")]),
+      ...(response.queuing
+        ? queuingErrors(response.queuing, `${path}.queuing`)
+        : [required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited")]),
     );
   else errors.push(notSupported(`${path}.type`, response.type, ["Queue", "Reject"]));
-  if (lends !== undefined && (lends < 0 || lends > 100)) errors.push(invalidValue(`${at}.lendablePercent`, lends, "must be between 0 and 100, inclusive"));
-  if (borrows !== undefined && borrows < 0) errors.push(invalidValue(`${at}.borrowingLimitPercent`, borrows, "if specified, must be a non-negative integer"));
+  if (lends !== undefined && (lends < 0 || lends > 100))
+    errors.push(invalidValue(`${at}.lendablePercent`, lends, "must be between 0 and 100, inclusive"));
+  if (borrows !== undefined && borrows < 0)
+    errors.push(
+      invalidValue(`${at}.borrowingLimitPercent`, borrows, "if specified, must be a non-negative integer"),
+    );
   return errors;
 }
 
-function errorsOf({ metadata, spec, status }: PriorityLevelConfiguration, { served }: Circumstances): FieldError[] {
+function errorsOf(
+  { metadata, spec, status }: PriorityLevelConfiguration,
+  { served }: Circumstances,
+): FieldError[] {
   const name = metadata.name ?? "";
-  const errors = (name === "exempt") === (spec.type === "Exempt") ? [] : [invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'")];
-  if (spec.type === "Exempt") errors.push(...(spec.limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []));
+  const errors =
+    (name === "exempt") === (spec.type === "Exempt")
+      ? []
+      : [invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'")];
+  if (spec.type === "Exempt")
+    errors.push(
+      ...(spec.limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []),
+    );
   else if (spec.type === "Limited")
-    errors.push(...(spec.limited ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2") : [required("spec.limited", "must not be empty when type is Limited")]));
+    errors.push(
+      ...(spec.limited
+        ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2")
+        : [required("spec.limited", "must not be empty when type is Limited")]),
+    );
   else errors.push(notSupported("spec.type", spec.type, ["Exempt", "Limited"]));
   const fixed = Object.hasOwn(mandatoryPriorityLevels, name) ? mandatoryPriorityLevels[name] : undefined;
-  if (fixed && !same(spec, fixed)) errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
+  if (fixed && !same(spec, fixed))
+    errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
   return [...errors, ...flowConditionErrors(status.conditions)];
 }
 
@@ -101,16 +148,32 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
   subresources: { status: bareStatusPart(({ status }) => flowConditionErrors(status.conditions)) },
   columns: [
     nameColumn,
-    { name: "Type", type: "string", doc: "Whether its requests are limited.", cell: ({ spec }: PriorityLevelConfiguration) => spec.type },
+    {
+      name: "Type",
+      type: "string",
+      doc: "Whether its requests are limited.",
+      cell: ({ spec }: PriorityLevelConfiguration) => spec.type,
+    },
     {
       name: "NominalConcurrencyShares",
       type: "string",
       doc: "Its part of what the server may run at once.",
-      cell: ({ spec }: PriorityLevelConfiguration) => (spec.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : "<none>"),
+      cell: ({ spec }: PriorityLevelConfiguration) =>
+        spec.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : "<none>",
     },
     { name: "Queues", type: "string", doc: "How many queues.", cell: queuingCell("queues") },
-    { name: "HandSize", type: "string", doc: "From how many queues a flow takes the shortest.", cell: queuingCell("handSize") },
-    { name: "QueueLengthLimit", type: "string", doc: "Most requests in one queue.", cell: queuingCell("queueLengthLimit") },
+    {
+      name: "HandSize",
+      type: "string",
+      doc: "From how many queues a flow takes the shortest.",
+      cell: queuingCell("handSize"),
+    },
+    {
+      name: "QueueLengthLimit",
+      type: "string",
+      doc: "Most requests in one queue.",
+      cell: queuingCell("queueLengthLimit"),
+    },
     ageColumn,
   ],
 });

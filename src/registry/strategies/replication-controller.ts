@@ -5,21 +5,41 @@ import type { Circumstances } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { containersText, imagesText, podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
+import {
+  containersText,
+  imagesText,
+  podColumns,
+  podTemplateDefaults,
+  podTemplateWarnings,
+  templated,
+  validatePodTemplate,
+} from "./pod-template.ts";
 import { scaleView } from "./rules/scale.ts";
 import { notNegative } from "./rules/numbers.ts";
-import { counterErrors, endlessErrors, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
+import {
+  counterErrors,
+  endlessErrors,
+  podNameWarnings,
+  shareErrors,
+  sharedDiskErrors,
+} from "./rules/workload.ts";
 
 const path = "spec.template";
 
-function specErrors({ minReadySeconds, selector, replicas, template }: ReplicationController["spec"], about: Circumstances): FieldError[] {
+function specErrors(
+  { minReadySeconds, selector, replicas, template }: ReplicationController["spec"],
+  about: Circumstances,
+): FieldError[] {
   const wanted = Object.entries(selector ?? {});
   const errors = notNegative(minReadySeconds, "spec.minReadySeconds");
   if (wanted.length === 0) errors.push(required("spec.selector"));
   errors.push(...notNegative(replicas, "spec.replicas"));
   if (!template) return [...errors, required(path)];
   const { labels } = template.metadata;
-  if (wanted.some(([key, value]) => labels?.[key] !== value)) errors.push(invalidValue(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"));
+  if (wanted.some(([key, value]) => labels?.[key] !== value))
+    errors.push(
+      invalidValue(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"),
+    );
   errors.push(...validatePodTemplate(template, path, about));
   if ((replicas ?? 0) > 1) errors.push(...sharedDiskErrors(template, path));
   return [...errors, ...endlessErrors(template, path)];
@@ -54,23 +74,49 @@ export const replicationController = templated<ReplicationController>((obj) => o
   warnings: ({ metadata, spec }, old, about) => [
     ...(old ? [] : podNameWarnings(metadata.name)),
     // Of a change, clients hear what is unwise about the template before it.
-    ...(spec.template ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, about) : []),
+    ...(spec.template
+      ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, about)
+      : []),
   ],
   fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
   subresources: {
     status: statusPart(({ status }) => {
       const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
-      return [...counterErrors(status, ["replicas", ...parts, "observedGeneration"]), ...shareErrors(status, parts)];
+      return [
+        ...counterErrors(status, ["replicas", ...parts, "observedGeneration"]),
+        ...shareErrors(status, parts),
+      ];
     }),
   },
   columns: [
     nameColumn,
-    { name: "Desired", type: "integer", doc: "Pods that are wanted.", cell: ({ spec }: ReplicationController) => spec.replicas ?? 0 },
-    { name: "Current", type: "integer", doc: "Pods there are.", cell: ({ status }: ReplicationController) => status.replicas },
-    { name: "Ready", type: "integer", doc: "Pods that are ready.", cell: ({ status }: ReplicationController) => status.readyReplicas ?? 0 },
+    {
+      name: "Desired",
+      type: "integer",
+      doc: "Pods that are wanted.",
+      cell: ({ spec }: ReplicationController) => spec.replicas ?? 0,
+    },
+    {
+      name: "Current",
+      type: "integer",
+      doc: "Pods there are.",
+      cell: ({ status }: ReplicationController) => status.replicas,
+    },
+    {
+      name: "Ready",
+      type: "integer",
+      doc: "Pods that are ready.",
+      cell: ({ status }: ReplicationController) => status.readyReplicas ?? 0,
+    },
     ageColumn,
     ...podColumns,
-    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: ReplicationController) => orNone(labelsText(spec.selector)) },
+    {
+      name: "Selector",
+      type: "string",
+      priority: 1,
+      doc: "Which pods belong to it.",
+      cell: ({ spec }: ReplicationController) => orNone(labelsText(spec.selector)),
+    },
   ],
 });
 
@@ -83,11 +129,27 @@ export const podTemplate = templated<PodTemplate>((obj) => obj.template, {
   returnsDeleted: true,
   defaults: ({ template }) => podTemplateDefaults(template),
   validate: ({ template }, about) => validatePodTemplate(template, "template", about),
-  warnings: ({ metadata, template }, old, about) => podTemplateWarnings(template, { metadata, old }, "template", about),
+  warnings: ({ metadata, template }, old, about) =>
+    podTemplateWarnings(template, { metadata, old }, "template", about),
   columns: [
     nameColumn,
-    { name: "Containers", type: "string", doc: "Names of the containers.", cell: ({ template }: PodTemplate) => containersText(template) },
-    { name: "Images", type: "string", doc: "Images of the containers.", cell: ({ template }: PodTemplate) => imagesText(template) },
-    { name: "Pod Labels", type: "string", doc: "Labels of the pods.", cell: ({ template }: PodTemplate) => orNone(labelsText(template.metadata.labels)) },
+    {
+      name: "Containers",
+      type: "string",
+      doc: "Names of the containers.",
+      cell: ({ template }: PodTemplate) => containersText(template),
+    },
+    {
+      name: "Images",
+      type: "string",
+      doc: "Images of the containers.",
+      cell: ({ template }: PodTemplate) => imagesText(template),
+    },
+    {
+      name: "Pod Labels",
+      type: "string",
+      doc: "Labels of the pods.",
+      cell: ({ template }: PodTemplate) => orNone(labelsText(template.metadata.labels)),
+    },
   ],
 });

@@ -8,7 +8,15 @@ import { statusPart } from "./parts.ts";
 import { amountErrors, isQuotaResource, quotaResourceErrors } from "./rules/resource-name.ts";
 import { same } from "./rules/unchanged.ts";
 
-const podResources = ["pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
+const podResources = [
+  "pods",
+  "cpu",
+  "memory",
+  "limits.cpu",
+  "limits.memory",
+  "requests.cpu",
+  "requests.memory",
+];
 /** By scope, the resources it can narrow. */
 const scopes: Readonly<Record<string, readonly string[]>> = {
   Terminating: podResources,
@@ -18,9 +26,14 @@ const scopes: Readonly<Record<string, readonly string[]>> = {
   PriorityClass: podResources,
   CrossNamespacePodAffinity: podResources,
 };
-const opposites = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]] as const; // prettier-ignore
+// prettier-ignore
+const opposites = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]] as const;
 
-const listErrors = (amounts: Readonly<Record<string, string>> | undefined, path: string, dialect: Dialect): FieldError[] =>
+const listErrors = (
+  amounts: Readonly<Record<string, string>> | undefined,
+  path: string,
+  dialect: Dialect,
+): FieldError[] =>
   Object.entries(amounts ?? {}).flatMap(([name, amount]) => {
     const field = `${path}[${name}]`;
     return [...quotaResourceErrors(name, field), ...amountErrors(name, amount, field, dialect)];
@@ -29,9 +42,12 @@ const listErrors = (amounts: Readonly<Record<string, string>> | undefined, path:
 /** Resources in the quota that the scope cannot narrow. */
 const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
   const fitting = own(scopes, scope);
-  return fitting ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name)) : [];
+  return fitting
+    ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name))
+    : [];
 };
-const conflicting = (given: readonly string[]): number => opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;
+const conflicting = (given: readonly string[]): number =>
+  opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;
 
 function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
   const errors = listErrors(spec.hard, "spec.hard", dialect);
@@ -39,27 +55,49 @@ function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
   const wrong = (detail: string): FieldError => invalidValue("spec.scopes", given, detail);
   for (const scope of given) {
     if (!own(scopes, scope)) errors.push(wrong("unsupported scope"));
-    for (const _name of misfits(scope, spec.hard)) errors.push(wrong("unsupported scope applied to resource"));
+    for (const _name of misfits(scope, spec.hard))
+      errors.push(wrong("unsupported scope applied to resource"));
   }
   for (let pairs = conflicting(given); pairs > 0; pairs--) errors.push(wrong("conflicting scopes"));
-  return [...errors, ...(spec.scopeSelector ? selectorErrors(spec, "spec.scopeSelector.matchExpressions") : [])];
+  return [
+    ...errors,
+    ...(spec.scopeSelector ? selectorErrors(spec, "spec.scopeSelector.matchExpressions") : []),
+  ];
 }
 
 function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string): FieldError[] {
   const expressions = scopeSelector?.matchExpressions ?? [];
   const errors = expressions.flatMap(({ scopeName, operator, values }) => {
-    const found: FieldError[] = own(scopes, scopeName) ? [] : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
-    for (const _name of misfits(scopeName, hard)) found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
+    const found: FieldError[] = own(scopes, scopeName)
+      ? []
+      : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
+    for (const _name of misfits(scopeName, hard))
+      found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
     const present = own(scopes, scopeName) !== undefined && scopeName !== "PriorityClass";
-    if (present && operator !== "Exists") found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
+    if (present && operator !== "Exists")
+      found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
     if (operator === "In" || operator === "NotIn") {
-      if (!values?.length) found.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
+      if (!values?.length)
+        found.push(
+          required(
+            `${path}.values`,
+            "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+          ),
+        );
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values?.length) found.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"));
+      if (values?.length)
+        found.push(
+          invalidValue(
+            `${path}.values`,
+            values,
+            "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector",
+          ),
+        );
     } else found.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));
     return found;
   });
-  for (let pairs = conflicting(expressions.map(({ scopeName }) => scopeName)); pairs > 0; pairs--) errors.push(invalidValue(path, scopeSelector, "conflicting scopes"));
+  for (let pairs = conflicting(expressions.map(({ scopeName }) => scopeName)); pairs > 0; pairs--)
+    errors.push(invalidValue(path, scopeSelector, "conflicting scopes"));
   return errors;
 }
 
@@ -86,15 +124,26 @@ export const resourceQuota = strategy<ResourceQuota>({
   validate: ({ spec }, { dialect }) => specErrors(spec, dialect),
   validateUpdate: ({ spec }, { spec: old }, { dialect }) => {
     const changed = !same(new Set(spec.scopes), new Set(old.scopes));
-    return [...specErrors(spec, dialect), ...(changed ? [invalidValue("spec.scopes", spec.scopes ?? null, "field is immutable")] : [])];
+    return [
+      ...specErrors(spec, dialect),
+      ...(changed ? [invalidValue("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
+    ];
   },
   subresources: {
-    status: statusPart(({ status }, _old, { dialect }) => [...listErrors(status.hard, "status.hard", dialect), ...listErrors(status.used, "status.used", dialect)]),
+    status: statusPart(({ status }, _old, { dialect }) => [
+      ...listErrors(status.hard, "status.hard", dialect),
+      ...listErrors(status.used, "status.used", dialect),
+    ]),
   },
   columns: [
     nameColumn,
     ageColumn,
-    { name: "Request", type: "string", doc: "What is used of what may be, for requests and counts.", cell: usageText(false) },
+    {
+      name: "Request",
+      type: "string",
+      doc: "What is used of what may be, for requests and counts.",
+      cell: usageText(false),
+    },
     { name: "Limit", type: "string", doc: "What is used of what may be, for limits.", cell: usageText(true) },
   ],
 });

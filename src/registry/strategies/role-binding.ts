@@ -17,22 +17,43 @@ const groupOf = (dialect: Dialect): string => groupName(dialect, RoleBinding.kin
 
 function fillGroups({ roleRef, subjects }: Binding, dialect: Dialect): void {
   if (!roleRef.apiGroup) roleRef.apiGroup = groupOf(dialect);
-  for (const subject of subjects ?? []) if (!subject.apiGroup && (subject.kind === "User" || subject.kind === "Group")) subject.apiGroup = groupOf(dialect);
+  for (const subject of subjects ?? [])
+    if (!subject.apiGroup && (subject.kind === "User" || subject.kind === "Group"))
+      subject.apiGroup = groupOf(dialect);
 }
 
-function errorsOf({ roleRef, subjects }: Binding, roleKinds: readonly string[], namespaced: boolean, dialect: Dialect): FieldError[] {
+function errorsOf(
+  { roleRef, subjects }: Binding,
+  roleKinds: readonly string[],
+  namespaced: boolean,
+  dialect: Dialect,
+): FieldError[] {
   const errors = refErrors(roleRef, roleKinds, dialect);
-  subjects?.forEach((subject, position) => errors.push(...subjectErrors(subject, namespaced, `subjects[${position}]`, dialect)));
+  subjects?.forEach((subject, position) =>
+    errors.push(...subjectErrors(subject, namespaced, `subjects[${position}]`, dialect)),
+  );
   return errors;
 }
 
-function refErrors({ apiGroup, kind, name }: RoleRef, kinds: readonly string[], dialect: Dialect): FieldError[] {
+function refErrors(
+  { apiGroup, kind, name }: RoleRef,
+  kinds: readonly string[],
+  dialect: Dialect,
+): FieldError[] {
   const errors = supported(apiGroup, "roleRef.apiGroup", [groupOf(dialect)]);
   errors.push(...supported(kind, "roleRef.kind", kinds));
-  return [...errors, ...(name ? formatErrors(name, "roleRef.name", pathSegmentProblems) : [required("roleRef.name")])];
+  return [
+    ...errors,
+    ...(name ? formatErrors(name, "roleRef.name", pathSegmentProblems) : [required("roleRef.name")]),
+  ];
 }
 
-function subjectErrors({ kind, name, apiGroup, namespace }: Subject, namespaced: boolean, at: string, dialect: Dialect): FieldError[] {
+function subjectErrors(
+  { kind, name, apiGroup, namespace }: Subject,
+  namespaced: boolean,
+  at: string,
+  dialect: Dialect,
+): FieldError[] {
   const errors = name ? [] : [required(`${at}.name`)];
   switch (kind) {
     case "ServiceAccount":
@@ -48,7 +69,8 @@ function subjectErrors({ kind, name, apiGroup, namespace }: Subject, namespaced:
   }
 }
 
-const refChanged = (obj: Binding, old: Binding): FieldError[] => (same(obj.roleRef, old.roleRef) ? [] : [invalidValue("roleRef", obj.roleRef, "cannot change roleRef")]);
+const refChanged = (obj: Binding, old: Binding): FieldError[] =>
+  same(obj.roleRef, old.roleRef) ? [] : [invalidValue("roleRef", obj.roleRef, "cannot change roleRef")];
 
 const subjectsOf = (kind: string, show: (subject: Subject) => string) => (binding: Binding) =>
   (binding.subjects ?? [])
@@ -58,10 +80,27 @@ const subjectsOf = (kind: string, show: (subject: Subject) => string) => (bindin
 
 const columns: readonly Column<Binding>[] = [
   nameColumn,
-  { name: "Role", type: "string", doc: "The role that is granted.", cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}` },
+  {
+    name: "Role",
+    type: "string",
+    doc: "The role that is granted.",
+    cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`,
+  },
   ageColumn,
-  { name: "Users", type: "string", priority: 1, doc: "Users it is granted to.", cell: subjectsOf("User", ({ name }) => name) },
-  { name: "Groups", type: "string", priority: 1, doc: "Groups it is granted to.", cell: subjectsOf("Group", ({ name }) => name) },
+  {
+    name: "Users",
+    type: "string",
+    priority: 1,
+    doc: "Users it is granted to.",
+    cell: subjectsOf("User", ({ name }) => name),
+  },
+  {
+    name: "Groups",
+    type: "string",
+    priority: 1,
+    doc: "Groups it is granted to.",
+    cell: subjectsOf("Group", ({ name }) => name),
+  },
   {
     name: "ServiceAccounts",
     type: "string",
@@ -83,7 +122,10 @@ export const roleBinding = strategy<RoleBinding>({
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, roleKinds, true, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...twice(errorsOf(obj, roleKinds, true, dialect)), ...refChanged(obj, old)],
+  validateUpdate: (obj, old, { dialect }) => [
+    ...twice(errorsOf(obj, roleKinds, true, dialect)),
+    ...refChanged(obj, old),
+  ],
   columns,
 });
 
@@ -97,6 +139,9 @@ export const clusterRoleBinding = strategy<ClusterRoleBinding>({
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, ["ClusterRole"], false, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...twice(errorsOf(obj, ["ClusterRole"], false, dialect)), ...refChanged(obj, old)],
+  validateUpdate: (obj, old, { dialect }) => [
+    ...twice(errorsOf(obj, ["ClusterRole"], false, dialect)),
+    ...refChanged(obj, old),
+  ],
   columns,
 });

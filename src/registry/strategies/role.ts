@@ -7,18 +7,27 @@ import { isUsable, labelSelectorErrors } from "./rules/label-selector.ts";
 import { twice } from "./rules/twice.ts";
 
 /** What is wrong with rules; those within a namespace cannot speak of paths beside the API. */
-export function ruleErrors(rules: readonly PolicyRule[] | null, namespaced: boolean, path = "rules"): FieldError[] {
+export function ruleErrors(
+  rules: readonly PolicyRule[] | null,
+  namespaced: boolean,
+  path = "rules",
+): FieldError[] {
   return (rules ?? []).flatMap((rule, position) => {
     const at = `${path}[${position}]`;
-    const errors = rule.verbs?.length ? [] : [required(`${at}.verbs`, "verbs must contain at least one value")];
+    const errors = rule.verbs?.length
+      ? []
+      : [required(`${at}.verbs`, "verbs must contain at least one value")];
     if (rule.nonResourceURLs?.length) {
       const wrong = (detail: string) => invalidValue(`${at}.nonResourceURLs`, rule.nonResourceURLs, detail);
       if (namespaced) errors.push(wrong("namespaced rules cannot apply to non-resource URLs"));
-      if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length) errors.push(wrong("rules cannot apply to both regular resources and non-resource URLs"));
+      if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length)
+        errors.push(wrong("rules cannot apply to both regular resources and non-resource URLs"));
       return errors;
     }
-    if (!rule.apiGroups?.length) errors.push(required(`${at}.apiGroups`, "resource rules must supply at least one api group"));
-    if (!rule.resources?.length) errors.push(required(`${at}.resources`, "resource rules must supply at least one resource"));
+    if (!rule.apiGroups?.length)
+      errors.push(required(`${at}.apiGroups`, "resource rules must supply at least one api group"));
+    if (!rule.resources?.length)
+      errors.push(required(`${at}.resources`, "resource rules must supply at least one resource"));
     return errors;
   });
 }
@@ -26,14 +35,21 @@ export function ruleErrors(rules: readonly PolicyRule[] | null, namespaced: bool
 function aggregationErrors({ aggregationRule: rule }: ClusterRole): FieldError[] {
   if (!rule) return [];
   const path = "aggregationRule.clusterRoleSelectors";
-  if (!rule.clusterRoleSelectors?.length) return [required(path, "at least one clusterRoleSelector is required")];
+  if (!rule.clusterRoleSelectors?.length)
+    return [required(path, "at least one clusterRoleSelector is required")];
   return rule.clusterRoleSelectors.flatMap((selector, position) => {
     const at = `${path}[${position}]`;
-    return [...labelSelectorErrors(selector, at), ...(isUsable(selector) ? [] : [invalidValue(at, selector, "invalid label selector")])];
+    return [
+      ...labelSelectorErrors(selector, at),
+      ...(isUsable(selector) ? [] : [invalidValue(at, selector, "invalid label selector")]),
+    ];
   });
 }
 
-const clusterErrors = (obj: ClusterRole): FieldError[] => [...ruleErrors(obj.rules, false), ...aggregationErrors(obj)];
+const clusterErrors = (obj: ClusterRole): FieldError[] => [
+  ...ruleErrors(obj.rules, false),
+  ...aggregationErrors(obj),
+];
 
 export const role = strategy<Role>({
   resource: "roles",

@@ -17,11 +17,17 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   const errors = formatErrors(handler, "handler", dns1123LabelProblems);
   for (const [name, amount] of Object.entries(overhead?.podFixed ?? {})) {
     const field = `overhead.limits[${name}]`;
-    errors.push(...containerResourceErrors(name, field, dialect), ...amountErrors(name, amount, field, dialect));
+    errors.push(
+      ...containerResourceErrors(name, field, dialect),
+      ...amountErrors(name, amount, field, dialect),
+    );
   }
   if (!scheduling) return errors;
   const tolerations = scheduling.tolerations ?? [];
-  errors.push(...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"), ...tolerationErrors(tolerations, "scheduling.tolerations.tolerations"));
+  errors.push(
+    ...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"),
+    ...tolerationErrors(tolerations, "scheduling.tolerations.tolerations"),
+  );
   const repeated = repeats(toleratedTaint);
   tolerations.forEach((toleration, position) => {
     if (repeated(toleration)) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
@@ -38,11 +44,23 @@ export const runtimeClass = strategy<RuntimeClass>({
   createOnUpdate: true,
   conditionalUpdate: true,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...errorsOf(obj, dialect), ...unchanged(obj.handler, old.handler, "handler")],
+  validateUpdate: (obj, old, { dialect }) => [
+    ...errorsOf(obj, dialect),
+    ...unchanged(obj.handler, old.handler, "handler"),
+  ],
   warnings: ({ scheduling }, _old, { dialect }) =>
     Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => {
       const text = oldNodeLabel(key, dialect);
       return text ? [`scheduling.nodeSelector: ${text}`] : [];
     }),
-  columns: [nameColumn, { name: "Handler", type: "string", doc: "What the runtime calls it.", cell: ({ handler }: RuntimeClass) => handler }, ageColumn],
+  columns: [
+    nameColumn,
+    {
+      name: "Handler",
+      type: "string",
+      doc: "What the runtime calls it.",
+      cell: ({ handler }: RuntimeClass) => handler,
+    },
+    ageColumn,
+  ],
 });

@@ -12,7 +12,8 @@ import { unchanged } from "./rules/unchanged.ts";
 type Data = NonNullable<Secret["data"]>;
 
 function foldText(secret: Secret): void {
-  for (const [key, value] of Object.entries(secret.stringData ?? {})) (secret.data ??= {})[key] = Buffer.from(value).toString("base64");
+  for (const [key, value] of Object.entries(secret.stringData ?? {}))
+    (secret.data ??= {})[key] = Buffer.from(value).toString("base64");
   delete secret.stringData;
 }
 
@@ -29,10 +30,13 @@ const needed = (key: string): FieldError => required(`data[${key}]`);
 function typeErrors({ type, metadata }: Secret, data: Data, { names }: Dialect): FieldError[] {
   const { secretTypes: types, annotations } = names;
   const present = (key: string): boolean => Object.hasOwn(data, key);
-  const missing = (...keys: readonly string[]): FieldError[] => keys.filter((key) => !present(key)).map(needed);
+  const missing = (...keys: readonly string[]): FieldError[] =>
+    keys.filter((key) => !present(key)).map(needed);
   switch (type) {
     case types.serviceAccountToken:
-      return metadata.annotations?.[annotations.serviceAccountName] ? [] : [required(`metadata.annotations[${annotations.serviceAccountName}]`)];
+      return metadata.annotations?.[annotations.serviceAccountName]
+        ? []
+        : [required(`metadata.annotations[${annotations.serviceAccountName}]`)];
     case types.dockerConfig:
       return jsonErrors(data, ".dockercfg");
     case types.dockerConfigJson:
@@ -52,10 +56,14 @@ function typeErrors({ type, metadata }: Secret, data: Data, { names }: Dialect):
 function jsonErrors(data: Data, key: string): FieldError[] {
   const value = data[key];
   if (value === undefined) return [needed(key)];
-  const wrong = (detail: string): FieldError[] => [invalidValue(`data[${key}]`, "<secret contents redacted>", detail)];
+  const wrong = (detail: string): FieldError[] => [
+    invalidValue(`data[${key}]`, "<secret contents redacted>", detail),
+  ];
   try {
     const parsed: unknown = JSON.parse(Buffer.from(value, "base64").toString());
-    return parsed === null || (typeof parsed === "object" && !Array.isArray(parsed)) ? [] : wrong("must be a JSON object");
+    return parsed === null || (typeof parsed === "object" && !Array.isArray(parsed))
+      ? []
+      : wrong("must be a JSON object");
   } catch {
     return wrong("must be well-formed JSON");
   }
@@ -66,7 +74,9 @@ function pairWarnings({ type, data }: Secret, { names }: Dialect): string[] {
   const bytes = (key: string): Buffer => Buffer.from(data?.[key] ?? "", "base64");
   try {
     const certificate = new X509Certificate(bytes("tls.crt"));
-    return certificate.checkPrivateKey(createPrivateKey(bytes("tls.key"))) ? [] : ["tls: private key does not match public key"];
+    return certificate.checkPrivateKey(createPrivateKey(bytes("tls.key")))
+      ? []
+      : ["tls: private key does not match public key"];
   } catch {
     return ["tls: the certificate and its private key must both be given in PEM form"];
   }
@@ -80,13 +90,27 @@ export const secret = strategy<Secret>({
   metaChecks: { asNew: 1 },
   defaults: foldText,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...unchanged(obj.type, old.type, "type"), ...frozenErrors(obj, old, ["data"]), ...errorsOf(obj, dialect)],
+  validateUpdate: (obj, old, { dialect }) => [
+    ...unchanged(obj.type, old.type, "type"),
+    ...frozenErrors(obj, old, ["data"]),
+    ...errorsOf(obj, dialect),
+  ],
   warnings: (obj, _old, { dialect }) => pairWarnings(obj, dialect),
   fields: ({ type }) => ({ type: type ?? "" }),
   columns: [
     nameColumn,
-    { name: "Type", type: "string", doc: "How programs may use the data.", cell: ({ type }: Secret) => type ?? "" },
-    { name: "Data", type: "string", doc: "Number of entries.", cell: ({ data }: Secret) => Object.keys(data ?? {}).length },
+    {
+      name: "Type",
+      type: "string",
+      doc: "How programs may use the data.",
+      cell: ({ type }: Secret) => type ?? "",
+    },
+    {
+      name: "Data",
+      type: "string",
+      doc: "Number of entries.",
+      cell: ({ data }: Secret) => Object.keys(data ?? {}).length,
+    },
     ageColumn,
   ],
 });

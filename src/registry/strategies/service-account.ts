@@ -4,7 +4,8 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 
 function keepNames(account: ServiceAccount): void {
-  if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
+  if (account.secrets)
+    account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }
 
 export const serviceAccount = strategy<ServiceAccount>({
@@ -19,7 +20,12 @@ export const serviceAccount = strategy<ServiceAccount>({
   prepareForUpdate: keepNames,
   columns: [
     nameColumn,
-    { name: "Secrets", type: "string", doc: "Number of secrets that pods under the account may use.", cell: ({ secrets }: ServiceAccount) => secrets?.length ?? 0 },
+    {
+      name: "Secrets",
+      type: "string",
+      doc: "Number of secrets that pods under the account may use.",
+      cell: ({ secrets }: ServiceAccount) => secrets?.length ?? 0,
+    },
     ageColumn,
   ],
 });

@@ -14,24 +14,41 @@ export function addressErrors(spec: ServiceSpec): FieldError[] {
   const { clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors: FieldError[] = [];
   if (clusterIP && clusterIPs.length === 0) errors.push(required(path));
-  else if (clusterIP && clusterIPs[0] !== clusterIP) errors.push(invalidValue(path, clusterIPs, "first value must match `clusterIP`"));
-  else if (!clusterIP && clusterIPs.length > 0) errors.push(invalidValue(path, clusterIPs, "must be empty when `clusterIP` is not specified"));
+  else if (clusterIP && clusterIPs[0] !== clusterIP)
+    errors.push(invalidValue(path, clusterIPs, "first value must match `clusterIP`"));
+  else if (!clusterIP && clusterIPs.length > 0)
+    errors.push(invalidValue(path, clusterIPs, "must be empty when `clusterIP` is not specified"));
   ipFamilies.forEach((family, position) => {
     errors.push(...supported(family, `spec.ipFamilies[${position}]`, ["IPv4", "IPv6"]));
     if (ipFamilies.indexOf(family) < position) errors.push(duplicate(`spec.ipFamilies[${position}]`, family));
   });
-  if (ipFamilyPolicy !== undefined) errors.push(...supported(ipFamilyPolicy, "spec.ipFamilyPolicy", ["SingleStack", "PreferDualStack", "RequireDualStack"]));
+  if (ipFamilyPolicy !== undefined)
+    errors.push(
+      ...supported(ipFamilyPolicy, "spec.ipFamilyPolicy", [
+        "SingleStack",
+        "PreferDualStack",
+        "RequireDualStack",
+      ]),
+    );
   const malformed = formErrors(clusterIPs);
   errors.push(...malformed);
   if (clusterIPs.length > 2) errors.push(invalidValue(path, clusterIPs, "may only hold up to 2 values"));
   if (malformed.length > 0) return errors;
   const families = clusterIPs.map((ip) => (parseIp(ip)?.family === 6 ? "IPv6" : "IPv4"));
-  if (clusterIPs.length > 1 && new Set(families).size < 2) errors.push(invalidValue(path, clusterIPs, "may specify no more than one IP for each IP family"));
+  if (clusterIPs.length > 1 && new Set(families).size < 2)
+    errors.push(invalidValue(path, clusterIPs, "may specify no more than one IP for each IP family"));
   if (isHeadless(spec)) return errors;
   clusterIPs.forEach((ip, position) => {
     const wanted = ipFamilies[position];
     const known = wanted === "IPv4" || wanted === "IPv6";
-    if (known && wanted !== families[position]) errors.push(invalidValue(`${path}[${position}]`, ip, `expected an ${wanted} value as indicated by \`ipFamilies[${position}]\``));
+    if (known && wanted !== families[position])
+      errors.push(
+        invalidValue(
+          `${path}[${position}]`,
+          ip,
+          `expected an ${wanted} value as indicated by \`ipFamilies[${position}]\``,
+        ),
+      );
   });
   return errors;
 }
@@ -39,7 +56,9 @@ export function addressErrors(spec: ServiceSpec): FieldError[] {
 function formErrors(clusterIPs: readonly string[]): FieldError[] {
   return clusterIPs.flatMap((ip, position) => {
     if (position > 0 || ip !== headless) return formatErrors(ip, `${path}[${position}]`, ipProblems);
-    return clusterIPs.length > 1 ? [invalidValue(path, clusterIPs, "'None' must be the first and only value")] : [];
+    return clusterIPs.length > 1
+      ? [invalidValue(path, clusterIPs, "'None' must be the first and only value")]
+      : [];
   });
 }
 
@@ -55,16 +74,31 @@ export function addressChangeErrors(spec: ServiceSpec, old: ServiceSpec): FieldE
   return [...errors, ...changeErrors("ipFamilies", spec.ipFamilies ?? [], old.ipFamilies ?? [], spec)];
 }
 
-function changeErrors(key: "clusterIPs" | "ipFamilies", now: readonly string[], before: readonly string[], { ipFamilyPolicy }: ServiceSpec): FieldError[] {
+function changeErrors(
+  key: "clusterIPs" | "ipFamilies",
+  now: readonly string[],
+  before: readonly string[],
+  { ipFamilyPolicy }: ServiceSpec,
+): FieldError[] {
   const first = `spec.${key}[0]`;
   if (now.length === before.length) {
-    return before.flatMap((item, position) => (item === now[position] ? [] : [invalidValue(key === "clusterIPs" ? `spec.${key}[${position}]` : first, now, fixed)]));
+    return before.flatMap((item, position) =>
+      item === now[position]
+        ? []
+        : [invalidValue(key === "clusterIPs" ? `spec.${key}[${position}]` : first, now, fixed)],
+    );
   }
   const errors: FieldError[] = [];
   if (now.length === 0) errors.push(invalidValue(first, now, `the first of ${key} can not be unset`));
   else if (before.length > 0 && now[0] !== before[0]) errors.push(invalidValue(first, now, fixed));
   if (before.length > now.length && now.length === 1 && ipFamilyPolicy !== "SingleStack") {
-    errors.push(invalidValue("spec.ipFamilyPolicy", ipFamilyPolicy, `must be set to 'SingleStack' when releasing the second of ${key}`));
+    errors.push(
+      invalidValue(
+        "spec.ipFamilyPolicy",
+        ipFamilyPolicy,
+        `must be set to 'SingleStack' when releasing the second of ${key}`,
+      ),
+    );
   }
   return errors;
 }

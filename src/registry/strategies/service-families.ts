@@ -12,7 +12,11 @@ const other = (family: string): Family => (family === "IPv4" ? "IPv6" : "IPv4");
 const familyOf = (ip: string): Family => (parseIp(ip)?.family === 6 ? "IPv6" : "IPv4");
 
 /** Fills in families and their policy. What cannot be had is returned, and then nothing more is looked at. */
-export function settleFamilies(spec: ServiceSpec, old: ServiceSpec | undefined, offered: readonly [Family, ...Family[]]): FieldError[] {
+export function settleFamilies(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  offered: readonly [Family, ...Family[]],
+): FieldError[] {
   if (spec.type === "ExternalName") return [];
   const free = spec.clusterIP === headless && Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (free ? "RequireDualStack" : "SingleStack");
@@ -23,31 +27,43 @@ export function settleFamilies(spec: ServiceSpec, old: ServiceSpec | undefined, 
   if (asked.length > 0) return asked;
   if (free) {
     if (!spec.ipFamilies?.length) spec.ipFamilies = [offered[0]];
-    if (spec.ipFamilies.length < 2 && !single) spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
+    if (spec.ipFamilies.length < 2 && !single)
+      spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
     return [];
   }
   const missing: FieldError[] = [];
   if (spec.ipFamilyPolicy === "RequireDualStack" && offered.length < 2)
-    missing.push(invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
+    missing.push(
+      invalidValue(
+        "spec.ipFamilyPolicy",
+        spec.ipFamilyPolicy,
+        "this cluster is not configured for dual-stack services",
+      ),
+    );
   spec.ipFamilies?.forEach((family, position) => {
-    if (!(offered as readonly string[]).includes(family)) missing.push(invalidValue(`spec.ipFamilies[${position}]`, family, "not configured on this cluster"));
+    if (!(offered as readonly string[]).includes(family))
+      missing.push(invalidValue(`spec.ipFamilies[${position}]`, family, "not configured on this cluster"));
   });
   if (missing.length > 0) return missing;
   if (!spec.ipFamilies?.length) spec.ipFamilies = [offered[0]];
-  if (!single && spec.ipFamilies.length === 1 && offered.length === 2) spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
+  if (!single && spec.ipFamilies.length === 1 && offered.length === 2)
+    spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
   return [];
 }
 
 /** A second address or family goes only with a single stack, and comes only without. */
 function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: boolean): FieldError[] {
-  const wrong = (detail: string): FieldError => invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
+  const wrong = (detail: string): FieldError =>
+    invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
   const errors: FieldError[] = [];
   const pairs = [["clusterIPs", "cluster IP"], ["ipFamilies", "IP family"]] as const; // prettier-ignore
   for (const [key, word] of pairs) {
     const [now, before] = [spec[key] ?? [], old?.[key] ?? []];
     if (old && single && same(now, before) && now.length > 1) spec[key] = now.slice(0, 1);
-    if (old && !single && now.length > 0 && now.length < before.length) errors.push(wrong(`must be 'SingleStack' to release the secondary ${word}`));
-    if (single && spec[key]?.length === 2) errors.push(wrong(`must be 'RequireDualStack' or 'PreferDualStack' with a second ${word}`));
+    if (old && !single && now.length > 0 && now.length < before.length)
+      errors.push(wrong(`must be 'SingleStack' to release the secondary ${word}`));
+    if (single && spec[key]?.length === 2)
+      errors.push(wrong(`must be 'RequireDualStack' or 'PreferDualStack' with a second ${word}`));
   }
   return errors;
 }
@@ -60,7 +76,14 @@ function matchFamilies(spec: ServiceSpec, offered: readonly Family[]): FieldErro
     if (position < (spec.ipFamilies?.length ?? 0)) continue;
     const family = familyOf(ip);
     if (offered.includes(family)) spec.ipFamilies = [...(spec.ipFamilies ?? []), family];
-    else errors.push(invalidValue(`spec.clusterIPs[${position}]`, spec.clusterIPs, `${family} is not configured on this cluster`));
+    else
+      errors.push(
+        invalidValue(
+          `spec.clusterIPs[${position}]`,
+          spec.clusterIPs,
+          `${family} is not configured on this cluster`,
+        ),
+      );
   }
   return errors;
 }

@@ -1,22 +1,30 @@
-// Fields of a service that come and go with its type, and values that stay although a client does not send them.
+// Fields of a service that come and go with its type, and values that stay although a client does not send
+// them.
 import type { Service, ServiceSpec } from "#api";
 import { same } from "./rules/unchanged.ts";
 
 export const headless = "None";
 
 export const needsAddress = ({ type }: ServiceSpec): boolean => type !== "ExternalName";
-export const isHeadless = ({ clusterIPs }: ServiceSpec): boolean => clusterIPs?.length === 1 && clusterIPs[0] === headless;
-export const needsNodePorts = ({ type }: ServiceSpec): boolean => type === "NodePort" || type === "LoadBalancer";
-export const needsHealthCheck = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === "LoadBalancer" && externalTrafficPolicy === "Local";
+export const isHeadless = ({ clusterIPs }: ServiceSpec): boolean =>
+  clusterIPs?.length === 1 && clusterIPs[0] === headless;
+export const needsNodePorts = ({ type }: ServiceSpec): boolean =>
+  type === "NodePort" || type === "LoadBalancer";
+export const needsHealthCheck = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
+  type === "LoadBalancer" && externalTrafficPolicy === "Local";
 
 const defaultAffinitySeconds = 10_800;
 
 export function serviceDefaults({ spec }: Service): void {
   if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
-  else if (spec.sessionAffinity === "ClientIP" && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+  else if (
+    spec.sessionAffinity === "ClientIP" &&
+    spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined
+  ) {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: defaultAffinitySeconds } };
   }
-  for (const port of spec.ports ?? []) if (port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port;
+  for (const port of spec.ports ?? [])
+    if (port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port;
   if (needsNodePorts(spec)) spec.externalTrafficPolicy ||= "Cluster";
   if (needsNodePorts(spec) || spec.type === "ClusterIP") spec.internalTrafficPolicy ??= "Cluster";
   if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
@@ -28,9 +36,11 @@ export function alignAddresses(spec: ServiceSpec, old: ServiceSpec | undefined):
     if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
     return;
   }
-  if (old.clusterIPs?.length && !spec.clusterIPs?.length && (spec.clusterIP ?? "") === (old.clusterIP ?? "")) spec.clusterIPs = old.clusterIPs;
+  if (old.clusterIPs?.length && !spec.clusterIPs?.length && (spec.clusterIP ?? "") === (old.clusterIP ?? ""))
+    spec.clusterIPs = old.clusterIPs;
   // A client that changes only the single address means both, be the change allowed or not.
-  if ((spec.clusterIP ?? "") === (old.clusterIP ?? "") || !same(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return;
+  if ((spec.clusterIP ?? "") === (old.clusterIP ?? "") || !same(spec.clusterIPs ?? [], old.clusterIPs ?? []))
+    return;
   if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
   else delete spec.clusterIPs;
 }
@@ -49,7 +59,8 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
       if (!port.nodePort && before && !sent.has(before)) port.nodePort = before;
     }
   }
-  if (needsHealthCheck(old) && needsHealthCheck(spec) && !spec.healthCheckNodePort && old.healthCheckNodePort) spec.healthCheckNodePort = old.healthCheckNodePort;
+  if (needsHealthCheck(old) && needsHealthCheck(spec) && !spec.healthCheckNodePort && old.healthCheckNodePort)
+    spec.healthCheckNodePort = old.healthCheckNodePort;
 }
 
 /** When the type changes, what the old type needed and the client merely sent back is dropped. */
@@ -65,19 +76,32 @@ export function dropLeftovers(service: Service, { spec: old }: Service): void {
   }
   if (needsNodePorts(old) && !needsNodePorts(spec)) {
     const before = new Set((old.ports ?? []).map(({ nodePort }) => nodePort));
-    if ((spec.ports ?? []).every(({ nodePort }) => !nodePort || before.has(nodePort))) for (const port of spec.ports ?? []) delete port.nodePort;
+    if ((spec.ports ?? []).every(({ nodePort }) => !nodePort || before.has(nodePort)))
+      for (const port of spec.ports ?? []) delete port.nodePort;
   }
-  if (needsHealthCheck(old) && !needsHealthCheck(spec) && spec.healthCheckNodePort === old.healthCheckNodePort) delete spec.healthCheckNodePort;
+  if (
+    needsHealthCheck(old) &&
+    !needsHealthCheck(spec) &&
+    spec.healthCheckNodePort === old.healthCheckNodePort
+  )
+    delete spec.healthCheckNodePort;
   if (old.type === "LoadBalancer" && spec.type !== "LoadBalancer") {
-    if (spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts) delete spec.allocateLoadBalancerNodePorts;
+    if (spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts)
+      delete spec.allocateLoadBalancerNodePorts;
     if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass;
   }
-  if (needsNodePorts(old) && !needsNodePorts(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  if (
+    needsNodePorts(old) &&
+    !needsNodePorts(spec) &&
+    spec.externalTrafficPolicy === old.externalTrafficPolicy
+  )
+    delete spec.externalTrafficPolicy;
   if (!needsAddress(spec)) dropInsidePolicy(spec);
   if (spec.type !== "LoadBalancer") service.status = { ...service.status, loadBalancer: {} };
 }
 
 /** Forgets how traffic from inside goes, where there is none. What means nothing is left to be refused. */
 export function dropInsidePolicy(spec: ServiceSpec): void {
-  if (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local") delete spec.internalTrafficPolicy;
+  if (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local")
+    delete spec.internalTrafficPolicy;
 }

@@ -1,4 +1,5 @@
-// Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the server may have.
+// Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the
+// server may have.
 import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { dns1035Label } from "../names.ts";
@@ -9,15 +10,28 @@ import { statusPart } from "./parts.ts";
 import { addressWarnings, blockWarnings } from "./rules/address-warnings.ts";
 import { addressChangeErrors } from "./service-addresses.ts";
 import { type Family, settleFamilies } from "./service-families.ts";
-import { alignAddresses, dropInsidePolicy, dropLeftovers, keepAllocated, needsHealthCheck, serviceDefaults } from "./service-fields.ts";
+import {
+  alignAddresses,
+  dropInsidePolicy,
+  dropLeftovers,
+  keepAllocated,
+  needsHealthCheck,
+  serviceDefaults,
+} from "./service-fields.ts";
 import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
 
 /** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
 export interface ServicePool {
   readonly families: readonly [Family, ...Family[]];
-  /** Writes addresses and node ports that seem free into the service, and says which of those asked for cannot be had. */
+  /**
+   * Writes addresses and node ports that seem free into the service, and says which of those asked for cannot
+   * be had.
+   */
   allocate(service: Service, old: Service | undefined): FieldError[];
-  /** Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the pool knows what this service cannot have. */
+  /**
+   * Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the
+   * pool knows what this service cannot have.
+   */
   secure?(service: Service, old: Service | undefined): Promise<Share | "lost" | "nothing to secure">;
 }
 
@@ -30,17 +44,28 @@ function settle(service: Service, old: Service | undefined, pool: ServicePool | 
 
 function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
   const errors = [...addressChangeErrors(spec, old), ...classChangeErrors(spec, old)];
-  const moved = needsHealthCheck(spec) && needsHealthCheck(old) && spec.healthCheckNodePort !== old.healthCheckNodePort;
+  const moved =
+    needsHealthCheck(spec) && needsHealthCheck(old) && spec.healthCheckNodePort !== old.healthCheckNodePort;
   return moved ? [...errors, forbiddenField("spec.healthCheckNodePort", "field is immutable")] : errors;
 }
 
 function warningsOf({ metadata, spec }: Service, { dialect }: Circumstances): string[] {
   const { topologyHints, topologyMode } = dialect.names.annotations;
-  const warnings = metadata.annotations?.[topologyHints] === undefined ? [] : [`annotation ${topologyHints} is deprecated, please use ${topologyMode} instead`];
-  if (spec.clusterIP !== "None") spec.clusterIPs?.forEach((ip, position) => warnings.push(...addressWarnings(ip, `spec.clusterIPs[${position}]`)));
-  spec.externalIPs?.forEach((ip, position) => warnings.push(...addressWarnings(ip, `spec.externalIPs[${position}]`)));
+  const warnings =
+    metadata.annotations?.[topologyHints] === undefined
+      ? []
+      : [`annotation ${topologyHints} is deprecated, please use ${topologyMode} instead`];
+  if (spec.clusterIP !== "None")
+    spec.clusterIPs?.forEach((ip, position) =>
+      warnings.push(...addressWarnings(ip, `spec.clusterIPs[${position}]`)),
+    );
+  spec.externalIPs?.forEach((ip, position) =>
+    warnings.push(...addressWarnings(ip, `spec.externalIPs[${position}]`)),
+  );
   if (spec.loadBalancerIP) warnings.push(...addressWarnings(spec.loadBalancerIP, "spec.loadBalancerIP"));
-  spec.loadBalancerSourceRanges?.forEach((range, position) => warnings.push(...blockWarnings(range, `spec.loadBalancerSourceRanges[${position}]`)));
+  spec.loadBalancerSourceRanges?.forEach((range, position) =>
+    warnings.push(...blockWarnings(range, `spec.loadBalancerSourceRanges[${position}]`)),
+  );
   return warnings;
 }
 
@@ -51,7 +76,13 @@ function outsideText({ spec, status }: Service): string {
     case "NodePort":
       return orNone(joined(own));
     case "LoadBalancer": {
-      const ways = [...new Set((status.loadBalancer.ingress ?? []).map(({ ip, hostname }) => ip || hostname || "").filter((way) => way !== ""))].toSorted();
+      const ways = [
+        ...new Set(
+          (status.loadBalancer.ingress ?? [])
+            .map(({ ip, hostname }) => ip || hostname || "")
+            .filter((way) => way !== ""),
+        ),
+      ].toSorted();
       return joined([...ways, ...own]) || "<pending>";
     }
     case "ExternalName":
@@ -62,7 +93,13 @@ function outsideText({ spec, status }: Service): string {
 }
 
 const portsText = ({ spec }: Service): string =>
-  orNone(joined((spec.ports ?? []).map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`))));
+  orNone(
+    joined(
+      (spec.ports ?? []).map(({ port, nodePort, protocol }) =>
+        nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`,
+      ),
+    ),
+  );
 
 /** The strategy of services for a server with this pool. */
 export function serviceWith(pool?: ServicePool): Strategy {
@@ -108,22 +145,43 @@ export function serviceWith(pool?: ServicePool): Strategy {
       return undefined;
     },
     // Only a service that got its share is looked at as a whole.
-    denied: (obj, old) => (old ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]) : (missed.get(obj) ?? [])),
+    denied: (obj, old) =>
+      old
+        ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"])
+        : (missed.get(obj) ?? []),
     validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
     validateUpdate: (obj, old, { dialect }) => {
       const errors = [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
       return errors.length > 0 ? errors : (missed.get(obj) ?? []);
     },
     warnings: (obj, _old, about) => warningsOf(obj, about),
-    subresources: { status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")) },
+    subresources: {
+      status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")),
+    },
     columns: [
       nameColumn,
-      { name: "Type", type: "string", doc: "How it is reached.", cell: ({ spec }: Service) => spec.type ?? "" },
-      { name: "Cluster-IP", type: "string", doc: "Its address in the cluster.", cell: ({ spec }: Service) => spec.clusterIPs?.[0] ?? "<none>" },
+      {
+        name: "Type",
+        type: "string",
+        doc: "How it is reached.",
+        cell: ({ spec }: Service) => spec.type ?? "",
+      },
+      {
+        name: "Cluster-IP",
+        type: "string",
+        doc: "Its address in the cluster.",
+        cell: ({ spec }: Service) => spec.clusterIPs?.[0] ?? "<none>",
+      },
       { name: "External-IP", type: "string", doc: "Its addresses outside.", cell: outsideText },
       { name: "Port(s)", type: "string", doc: "Its ports.", cell: portsText },
       ageColumn,
-      { name: "Selector", type: "string", priority: 1, doc: "Labels of the pods behind it.", cell: ({ spec }: Service) => orNone(labelsText(spec.selector)) },
+      {
+        name: "Selector",
+        type: "string",
+        priority: 1,
+        doc: "Labels of the pods behind it.",
+        cell: ({ spec }: Service) => orNone(labelsText(spec.selector)),
+      },
     ],
   });
 }

@@ -1,4 +1,5 @@
-// Signing requests: who asks is written in by the server; who approves and who signs speak through their own doors.
+// Signing requests: who asks is written in by the server; who approves and who signs speak through their own
+// doors.
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -15,7 +16,8 @@ import { same } from "./rules/unchanged.ts";
 type Request = CertificateSigningRequest;
 type Condition = CertificateSigningRequestCondition;
 
-const usages = ["any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"]; // prettier-ignore
+// prettier-ignore
+const usages = ["any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"];
 const shortest = 600;
 const longestDomain = 253;
 const longestSigner = 253 + 253 + 63 + 2;
@@ -35,10 +37,23 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Circu
   });
   const legacy = dialect.names.signers.legacyUnknown;
   if (spec.signerName === legacy && old?.spec.signerName !== legacy)
-    errors.push(invalidValue("spec.signerName", spec.signerName, "the legacy signerName is not allowed via this API version"));
+    errors.push(
+      invalidValue(
+        "spec.signerName",
+        spec.signerName,
+        "the legacy signerName is not allowed via this API version",
+      ),
+    );
   else errors.push(...signerErrors(spec.signerName, "spec.signerName"));
   const seconds = spec.expirationSeconds;
-  if (seconds !== undefined && seconds < shortest) errors.push(invalidValue("spec.expirationSeconds", seconds, `may not specify a duration less than ${shortest} seconds`));
+  if (seconds !== undefined && seconds < shortest)
+    errors.push(
+      invalidValue(
+        "spec.expirationSeconds",
+        seconds,
+        `may not specify a duration less than ${shortest} seconds`,
+      ),
+    );
   errors.push(...conditionErrors(status.conditions ?? []));
   if (!status.certificate || status.certificate === old?.status.certificate) return errors;
   const wrong = chainProblem(decoded(status.certificate));
@@ -49,14 +64,24 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Circu
 function signerErrors(signer: string, field: string): FieldError[] {
   if (!signer) return [required(field)];
   const [domain = "", path, ...rest] = signer.split("/");
-  if (path === undefined || rest.length > 0) return [invalidValue(field, signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
+  if (path === undefined || rest.length > 0)
+    return [
+      invalidValue(
+        field,
+        signer,
+        "must be a fully qualified domain and path of the form 'example.com/signer-name'",
+      ),
+    ];
   const errors = domain.length > longestDomain ? [tooLong(field, domain, longestDomain)] : [];
   const firstWrong = (text: string, problems: (part: string) => readonly string[]): FieldError[] => {
     const part = text.split(".").find((item) => problems(item).length > 0);
     return part === undefined ? [] : problems(part).map((detail) => invalidValue(field, text, detail));
   };
   errors.push(...firstWrong(domain, dns1123LabelProblems));
-  if (!domain.includes(".")) errors.push(invalidValue(field, domain, "should be a domain with at least two segments separated by dots"));
+  if (!domain.includes("."))
+    errors.push(
+      invalidValue(field, domain, "should be a domain with at least two segments separated by dots"),
+    );
   errors.push(...firstWrong(path, dns1123SubdomainProblems));
   return signer.length > longestSigner ? [...errors, tooLong(field, signer, longestSigner)] : errors;
 }
@@ -71,38 +96,61 @@ function conditionErrors(conditions: readonly Condition[]): FieldError[] {
     const errors = type ? [] : [required(`${at}.type`)];
     errors.push(...oneOf(status, `${at}.status`, finals.includes(type) ? ["True"] : conditionStatuses));
     const other = verdicts.find((verdict) => verdict !== type);
-    if (verdicts.includes(type) && seen.has(other!)) errors.push(invalidValue(`${at}.type`, type, "Approved and Denied conditions are mutually exclusive"));
+    if (verdicts.includes(type) && seen.has(other!))
+      errors.push(invalidValue(`${at}.type`, type, "Approved and Denied conditions are mutually exclusive"));
     if (seen.has(type)) errors.push(duplicate(`${at}.type`, type));
     seen.add(type);
     return errors;
   });
 }
 
-const ofType = ({ status }: Request, type: string): Condition[] => (status.conditions ?? []).filter((condition) => condition.type === type);
+const ofType = ({ status }: Request, type: string): Condition[] =>
+  (status.conditions ?? []).filter((condition) => condition.type === type);
 
 /** What may not be taken back, and what only others may add. */
-function changeErrors(request: Request, old: Request, may: { readonly approve?: boolean; readonly sign?: boolean }): FieldError[] {
+function changeErrors(
+  request: Request,
+  old: Request,
+  may: { readonly approve?: boolean; readonly sign?: boolean },
+): FieldError[] {
   const field = "status.conditions";
   const errors = finals
     .filter((type) => ofType(request, type).length < ofType(old, type).length)
     .map((type) => forbiddenField(field, `updates may not remove a condition of type "${type}"`));
   for (const type of may.approve ? [] : verdicts) {
     const [now, before] = [ofType(request, type), ofType(old, type)];
-    if (now.length > before.length) errors.push(forbiddenField(field, `updates may not add a condition of type "${type}"`));
-    else if (now.length === before.length && !same(now, before)) errors.push(forbiddenField(field, `updates may not modify a condition of type "${type}"`));
+    if (now.length > before.length)
+      errors.push(forbiddenField(field, `updates may not add a condition of type "${type}"`));
+    else if (now.length === before.length && !same(now, before))
+      errors.push(forbiddenField(field, `updates may not modify a condition of type "${type}"`));
   }
   if ((request.status.certificate ?? "") === (old.status.certificate ?? "")) return errors;
-  if (!may.sign) return [...errors, forbiddenField("status.certificate", "updates may not set certificate content")];
-  return old.status.certificate ? [...errors, forbiddenField("status.certificate", "updates may not modify existing certificate content")] : errors;
+  if (!may.sign)
+    return [...errors, forbiddenField("status.certificate", "updates may not set certificate content")];
+  return old.status.certificate
+    ? [...errors, forbiddenField("status.certificate", "updates may not modify existing certificate content")]
+    : errors;
 }
 
 /** Conditions without times get the present one, or that of the same condition before. */
-function timed(conditions: readonly Condition[] | undefined, old: Request, now: Date): Condition[] | undefined {
-  const known = new Map((old.status.conditions ?? []).toReversed().flatMap((each) => (each.lastTransitionTime ? [[stateOf(each), each]] : [])));
+function timed(
+  conditions: readonly Condition[] | undefined,
+  old: Request,
+  now: Date,
+): Condition[] | undefined {
+  const known = new Map(
+    (old.status.conditions ?? [])
+      .toReversed()
+      .flatMap((each) => (each.lastTransitionTime ? [[stateOf(each), each]] : [])),
+  );
   return conditions?.map((condition) => {
     const before = known.get(stateOf(condition));
     const present = timestamp(now);
-    return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? present, lastTransitionTime: condition.lastTransitionTime ?? before?.lastTransitionTime ?? present };
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? present,
+      lastTransitionTime: condition.lastTransitionTime ?? before?.lastTransitionTime ?? present,
+    };
   });
 }
 
@@ -118,7 +166,8 @@ function keepVerdicts(sent: readonly Condition[] | undefined, old: Request): Con
   let conditions = sent && [...sent];
   for (const type of verdicts) {
     const before = ofType(old, type);
-    if (!conditions || conditions.filter((condition) => condition.type === type).length !== before.length) continue;
+    if (!conditions || conditions.filter((condition) => condition.type === type).length !== before.length)
+      continue;
     let next = 0;
     conditions = conditions.map((condition) => (condition.type === type ? before[next++]! : condition));
   }
@@ -126,7 +175,8 @@ function keepVerdicts(sent: readonly Condition[] | undefined, old: Request): Con
 }
 
 function conditionText({ status }: Request): string {
-  const has = (type: string): boolean => (status.conditions ?? []).some((condition) => condition.type === type);
+  const has = (type: string): boolean =>
+    (status.conditions ?? []).some((condition) => condition.type === type);
   const verdict = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
   return `${verdict}${has("Failed") ? ",Failed" : ""}${status.certificate ? ",Issued" : ""}`;
 }
@@ -148,7 +198,12 @@ export const certificateSigningRequest = strategy<Request>({
       username: identity.name,
       ...(identity.uid && { uid: identity.uid }),
       ...(identity.groups.length > 0 && { groups: [...identity.groups] }),
-      ...(identity.extra && Object.keys(identity.extra).length > 0 && { extra: Object.fromEntries(Object.entries(identity.extra).map(([key, values]) => [key, [...values]])) }),
+      ...(identity.extra &&
+        Object.keys(identity.extra).length > 0 && {
+          extra: Object.fromEntries(
+            Object.entries(identity.extra).map(([key, values]) => [key, [...values]]),
+          ),
+        }),
     };
     obj.status = {};
   },
@@ -160,15 +215,29 @@ export const certificateSigningRequest = strategy<Request>({
   fields: ({ spec }) => ({ "spec.signerName": spec.signerName }),
   subresources: {
     status: {
-      merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(sent.status, timed(keepVerdicts(sent.status.conditions, old), old, now)) }),
-      validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { sign: true })],
+      merge: (sent, old, { now }) => ({
+        ...old,
+        metadata: sent.metadata,
+        status: withConditions(sent.status, timed(keepVerdicts(sent.status.conditions, old), old, now)),
+      }),
+      validate: (obj, old, about) => [
+        ...errorsOf(obj, old, about),
+        ...changeErrors(obj, old, { sign: true }),
+      ],
       resets: ["spec", "status.conditions"],
       metaChecks: { asNew: 1 },
     },
     approval: {
       untabled: true,
-      merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(old.status, timed(sent.status.conditions, old, now)) }),
-      validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { approve: true })],
+      merge: (sent, old, { now }) => ({
+        ...old,
+        metadata: sent.metadata,
+        status: withConditions(old.status, timed(sent.status.conditions, old, now)),
+      }),
+      validate: (obj, old, about) => [
+        ...errorsOf(obj, old, about),
+        ...changeErrors(obj, old, { approve: true }),
+      ],
       resets: ["spec", "status.certificate"],
       metaChecks: { asNew: 1 },
     },
@@ -176,13 +245,24 @@ export const certificateSigningRequest = strategy<Request>({
   columns: [
     nameColumn,
     ageColumn,
-    { name: "SignerName", type: "string", doc: "Who is to sign it.", cell: ({ spec }: Request) => spec.signerName || "<none>" },
-    { name: "Requestor", type: "string", doc: "Who asked.", cell: ({ spec }: Request) => spec.username ?? "" },
+    {
+      name: "SignerName",
+      type: "string",
+      doc: "Who is to sign it.",
+      cell: ({ spec }: Request) => spec.signerName || "<none>",
+    },
+    {
+      name: "Requestor",
+      type: "string",
+      doc: "Who asked.",
+      cell: ({ spec }: Request) => spec.username ?? "",
+    },
     {
       name: "RequestedDuration",
       type: "string",
       doc: "How long it should be good.",
-      cell: ({ spec }: Request) => (spec.expirationSeconds === undefined ? "<none>" : span(spec.expirationSeconds)),
+      cell: ({ spec }: Request) =>
+        spec.expirationSeconds === undefined ? "<none>" : span(spec.expirationSeconds),
     },
     { name: "Condition", type: "string", doc: "How far it has come.", cell: conditionText },
   ],

@@ -5,7 +5,13 @@ import { dnsLabel } from "../names.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
-import { forgetReset, podColumns, podTemplateDefaults, podTemplateWarnings, templated } from "./pod-template.ts";
+import {
+  forgetReset,
+  podColumns,
+  podTemplateDefaults,
+  podTemplateWarnings,
+  templated,
+} from "./pod-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
@@ -30,24 +36,33 @@ function defaults({ spec }: StatefulSet): void {
   }
   if (update.type === "RollingUpdate" && update.rollingUpdate) update.rollingUpdate.partition ??= 0;
   const kept = spec.persistentVolumeClaimRetentionPolicy;
-  spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: kept?.whenDeleted || "Retain", whenScaled: kept?.whenScaled || "Retain" };
+  spec.persistentVolumeClaimRetentionPolicy = {
+    whenDeleted: kept?.whenDeleted || "Retain",
+    whenScaled: kept?.whenScaled || "Retain",
+  };
   stampClaims(spec);
 }
 
-function updateErrors({ type, rollingUpdate }: StatefulSetSpec["updateStrategy"], path: string): FieldError[] {
+function updateErrors(
+  { type, rollingUpdate }: StatefulSetSpec["updateStrategy"],
+  path: string,
+): FieldError[] {
   const at = `${path}.rollingUpdate`;
   switch (type) {
     case undefined:
     case "":
       return [required(path)];
     case "OnDelete":
-      return rollingUpdate ? [invalidValue(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")] : [];
+      return rollingUpdate
+        ? [invalidValue(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")]
+        : [];
     case "RollingUpdate": {
       const { partition, maxUnavailable } = rollingUpdate ?? {};
       const errors = notNegative(partition, `${at}.partition`);
       if (maxUnavailable === undefined) return errors;
       errors.push(...countOrPercent(maxUnavailable, `${at}.maxUnavailable`));
-      if (percentOf(maxUnavailable) === 0) errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+      if (percentOf(maxUnavailable) === 0)
+        errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
       return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
     }
     default:
@@ -59,11 +74,15 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: kept, template } = spec;
   const errors: FieldError[] = [];
   if (!policy) errors.push(required("spec.podManagementPolicy"));
-  else if (policy !== "OrderedReady" && policy !== "Parallel") errors.push(invalidValue("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"));
+  else if (policy !== "OrderedReady" && policy !== "Parallel")
+    errors.push(invalidValue("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"));
   errors.push(...updateErrors(spec.updateStrategy, "spec.updateStrategy"));
   if (kept) {
     const at = "spec.persistentVolumeClaimRetentionPolicy";
-    errors.push(...supported(kept.whenDeleted, `${at}.whenDeleted`, ["Retain", "Delete"]), ...supported(kept.whenScaled, `${at}.whenScaled`, ["Retain", "Delete"]));
+    errors.push(
+      ...supported(kept.whenDeleted, `${at}.whenDeleted`, ["Retain", "Delete"]),
+      ...supported(kept.whenScaled, `${at}.whenScaled`, ["Retain", "Delete"]),
+    );
   }
   errors.push(
     ...notNegative(spec.replicas, "spec.replicas"),
@@ -80,7 +99,14 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
   return [...errors, ...endlessErrors(template, "spec.template")];
 }
 
-const changeable = ["replicas", "ordinals", "template", "updateStrategy", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"] as const;
+const changeable = [
+  "replicas",
+  "ordinals",
+  "template",
+  "updateStrategy",
+  "persistentVolumeClaimRetentionPolicy",
+  "minReadySeconds",
+] as const;
 
 const quotedList = (words: readonly string[]): string =>
   `${words
@@ -89,13 +115,27 @@ const quotedList = (words: readonly string[]): string =>
     .join(", ")} and '${words.at(-1)}'`;
 
 function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] {
-  const rest = (given: StatefulSetSpec): Record<string, unknown> => Object.fromEntries(Object.entries(given).filter(([key]) => !(changeable as readonly string[]).includes(key)));
-  return same(rest(spec), rest(old)) ? [] : [forbiddenField("spec", `updates to statefulset spec for fields other than ${quotedList(changeable)} are forbidden`)];
+  const rest = (given: StatefulSetSpec): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(given).filter(([key]) => !(changeable as readonly string[]).includes(key)),
+    );
+  return same(rest(spec), rest(old))
+    ? []
+    : [
+        forbiddenField(
+          "spec",
+          `updates to statefulset spec for fields other than ${quotedList(changeable)} are forbidden`,
+        ),
+      ];
 }
 
 /** How pods are updated past a number that may be unavailable is not offered yet. */
 function dropUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
-  if (spec.updateStrategy.rollingUpdate && old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) delete spec.updateStrategy.rollingUpdate.maxUnavailable;
+  if (
+    spec.updateStrategy.rollingUpdate &&
+    old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined
+  )
+    delete spec.updateStrategy.rollingUpdate.maxUnavailable;
 }
 
 export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
@@ -120,7 +160,9 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
   validateUpdate: ({ spec }, { spec: old }) => [...specErrors(spec), ...fixedErrors(spec, old)],
   warnings: ({ metadata, spec }, old, about) => [
     ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about),
-    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, position) => claimWarnings(claim.spec, `spec.volumeClaimTemplates[${position}]${old ? ".Spec" : ""}`)),
+    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, position) =>
+      claimWarnings(claim.spec, `spec.volumeClaimTemplates[${position}]${old ? ".Spec" : ""}`),
+    ),
   ],
   subresources: {
     status: statusPart(({ status }, { status: old }) => {
@@ -134,7 +176,12 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
   },
   columns: [
     nameColumn,
-    { name: "Ready", type: "string", doc: "Pods that are ready, and wanted.", cell: ({ spec, status }: StatefulSet) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}` },
+    {
+      name: "Ready",
+      type: "string",
+      doc: "Pods that are ready, and wanted.",
+      cell: ({ spec, status }: StatefulSet) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+    },
     ageColumn,
     ...podColumns,
   ],

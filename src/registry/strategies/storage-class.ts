@@ -15,24 +15,45 @@ const largestParameters = 256 * 1024;
 /** Terms that are all alike would be told by the square of their number. */
 const mostRepeated = 1000;
 
-function errorsOf({ provisioner, parameters, reclaimPolicy, volumeBindingMode: mode, allowedTopologies }: StorageClass): FieldError[] {
-  const errors = provisioner ? qualifiedNameErrors(provisioner.toLowerCase(), "provisioner") : [required("provisioner")];
+function errorsOf({
+  provisioner,
+  parameters,
+  reclaimPolicy,
+  volumeBindingMode: mode,
+  allowedTopologies,
+}: StorageClass): FieldError[] {
+  const errors = provisioner
+    ? qualifiedNameErrors(provisioner.toLowerCase(), "provisioner")
+    : [required("provisioner")];
   errors.push(...parameterErrors(Object.entries(parameters ?? {})));
   if (reclaimPolicy) errors.push(...supported(reclaimPolicy, "reclaimPolicy", ["Delete", "Retain"]));
-  errors.push(...(mode === undefined ? [required("volumeBindingMode")] : supported(mode, "volumeBindingMode", ["Immediate", "WaitForFirstConsumer"])));
+  errors.push(
+    ...(mode === undefined
+      ? [required("volumeBindingMode")]
+      : supported(mode, "volumeBindingMode", ["Immediate", "WaitForFirstConsumer"])),
+  );
   return [...errors, ...topologyErrors(allowedTopologies ?? [])];
 }
 
 function parameterErrors(parameters: readonly (readonly [string, string])[]): FieldError[] {
   if (parameters.length > mostParameters) return [tooLong("parameters", "", mostParameters)];
-  const errors = parameters.filter(([key]) => key === "").map(([key]) => invalidValue("parameters", key, "field can not be empty."));
-  const size = parameters.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const errors = parameters
+    .filter(([key]) => key === "")
+    .map(([key]) => invalidValue("parameters", key, "field can not be empty."));
+  const size = parameters.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
   return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
 }
 
 /** The keys and their values, whatever their order. */
 const shapeOf = (expressions: readonly TopologySelectorLabelRequirement[]): string =>
-  JSON.stringify([...new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].toSorted()]))].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  JSON.stringify(
+    [...new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].toSorted()]))].toSorted(
+      ([a], [b]) => (a < b ? -1 : 1),
+    ),
+  );
 const emptyShape = shapeOf([]);
 
 function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): FieldError[] {
@@ -64,8 +85,13 @@ function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): 
 }
 
 function changeErrors(obj: StorageClass, old: StorageClass): FieldError[] {
-  const fixed = (["parameters", "provisioner", "reclaimPolicy"] as const).filter((key) => !same(obj[key], old[key]));
-  return [...fixed.map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)), ...unchanged(obj.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode")];
+  const fixed = (["parameters", "provisioner", "reclaimPolicy"] as const).filter(
+    (key) => !same(obj[key], old[key]),
+  );
+  return [
+    ...fixed.map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
+    ...unchanged(obj.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode"),
+  ];
 }
 
 export const storageClass = strategy<StorageClass>({
@@ -86,11 +112,35 @@ export const storageClass = strategy<StorageClass>({
       }),
     ),
   columns: [
-    { ...nameColumn, cell: ({ metadata }: StorageClass) => `${metadata.name ?? ""}${isDefaultClass(metadata) ? " (default)" : ""}` },
-    { name: "Provisioner", type: "string", doc: "Who makes the volumes.", cell: ({ provisioner }: StorageClass) => provisioner },
-    { name: "ReclaimPolicy", type: "string", doc: "What happens to a volume once its claim is gone.", cell: ({ reclaimPolicy }: StorageClass) => reclaimPolicy ?? "Delete" },
-    { name: "VolumeBindingMode", type: "string", doc: "When volumes are made.", cell: ({ volumeBindingMode }: StorageClass) => volumeBindingMode ?? "Immediate" },
-    { name: "AllowVolumeExpansion", type: "string", doc: "Whether volumes may grow.", cell: ({ allowVolumeExpansion }: StorageClass) => allowVolumeExpansion ?? false },
+    {
+      ...nameColumn,
+      cell: ({ metadata }: StorageClass) =>
+        `${metadata.name ?? ""}${isDefaultClass(metadata) ? " (default)" : ""}`,
+    },
+    {
+      name: "Provisioner",
+      type: "string",
+      doc: "Who makes the volumes.",
+      cell: ({ provisioner }: StorageClass) => provisioner,
+    },
+    {
+      name: "ReclaimPolicy",
+      type: "string",
+      doc: "What happens to a volume once its claim is gone.",
+      cell: ({ reclaimPolicy }: StorageClass) => reclaimPolicy ?? "Delete",
+    },
+    {
+      name: "VolumeBindingMode",
+      type: "string",
+      doc: "When volumes are made.",
+      cell: ({ volumeBindingMode }: StorageClass) => volumeBindingMode ?? "Immediate",
+    },
+    {
+      name: "AllowVolumeExpansion",
+      type: "string",
+      doc: "Whether volumes may grow.",
+      cell: ({ allowVolumeExpansion }: StorageClass) => allowVolumeExpansion ?? false,
+    },
     ageColumn,
   ],
 });

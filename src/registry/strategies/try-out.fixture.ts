@@ -25,11 +25,13 @@ export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch
   };
 }
 
-export const causesOf = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace("FieldValue", "")} ${field}`).toSorted();
+export const causesOf = (errors: readonly FieldError[]): string[] =>
+  errors.map(({ type, field }) => `${type.replace("FieldValue", "")} ${field}`).toSorted();
 
 /** The object as a server would have it after decoding and defaulting. */
 export function defaulted(strategy: Strategy, sent: object, dialect: DialectName = "orch"): ApiObject {
-  const decoded = fromJsonValue(strategy.hub, { metadata: {}, ...structuredClone(sent) }).value as unknown as ApiObject;
+  const decoded = fromJsonValue(strategy.hub, { metadata: {}, ...structuredClone(sent) })
+    .value as unknown as ApiObject;
   applyDefaults(strategy.hub, decoded as never);
   strategy.defaults?.(decoded, circumstancesOf(strategy, dialect));
   return decoded;
@@ -42,17 +44,27 @@ export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName
   strategy.prepareForCreate?.(object, about);
   return {
     object: object as unknown as Record<string, unknown>,
-    causes: causesOf(strategy.denied?.(object).length ? strategy.denied(object) : (strategy.validate?.(object, about) ?? [])),
+    causes: causesOf(
+      strategy.denied?.(object).length ? strategy.denied(object) : (strategy.validate?.(object, about) ?? []),
+    ),
     warnings: strategy.warnings?.(object, undefined, about) ?? [],
   };
 }
 
 /** Creates the first and replaces it with the second. */
-export function tryUpdate(strategy: Strategy, before: object, after: object, dialect: DialectName = "orch"): Tried {
+export function tryUpdate(
+  strategy: Strategy,
+  before: object,
+  after: object,
+  dialect: DialectName = "orch",
+): Tried {
   const about = circumstancesOf(strategy, dialect);
   const old = tryCreate(strategy, before, dialect).object as unknown as ApiObject;
   const object = defaulted(strategy, after, dialect);
-  if (strategy.status) (object as unknown as Record<string, unknown>)["status"] = structuredClone((old as unknown as Record<string, unknown>)["status"]);
+  if (strategy.status)
+    (object as unknown as Record<string, unknown>)["status"] = structuredClone(
+      (old as unknown as Record<string, unknown>)["status"],
+    );
   strategy.prepareForUpdate?.(object, structuredClone(old), about);
   return {
     object: object as unknown as Record<string, unknown>,
@@ -73,7 +85,11 @@ export function tryPart(strategy: Strategy, part: string, before: object, sent: 
   const old = tryCreate(strategy, before).object as unknown as ApiObject;
   const subresource = strategy.subresources![part]!;
   const object = subresource.merge({ ...structuredClone(old), ...sent }, old, about);
-  return { object: object as unknown as Record<string, unknown>, causes: causesOf(subresource.validate?.(object, old, about) ?? []), warnings: [] };
+  return {
+    object: object as unknown as Record<string, unknown>,
+    causes: causesOf(subresource.validate?.(object, old, about) ?? []),
+    warnings: [],
+  };
 }
 
 /** The row that a table shows. */

@@ -20,25 +20,40 @@ function errorsOf({ spec, status }: VolumeAttachment, dialect: Dialect): FieldEr
   const errors = attacher ? [] : [required("spec.attacher")];
   const exactlyOne = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
   if (inline && volume !== undefined) errors.push(forbiddenField("spec.source", exactlyOne));
-  else if (inline) errors.push(...volumeSpecErrors(inline, "spec.source.inlineVolumeSpec", dialect, "inline"));
+  else if (inline)
+    errors.push(...volumeSpecErrors(inline, "spec.source.inlineVolumeSpec", dialect, "inline"));
   else if (volume === undefined) errors.push(required("spec.source", exactlyOne));
   else if (volume === "") errors.push(required("spec.source.persistentVolumeName"));
   errors.push(...formatErrors(nodeName, "spec.nodeName", dns1123SubdomainProblems));
   return [...errors, ...statusErrors(status)];
 }
 
-function statusErrors({ attachmentMetadata, attachError, detachError }: VolumeAttachment["status"]): FieldError[] {
-  const size = Object.entries(attachmentMetadata ?? {}).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+function statusErrors({
+  attachmentMetadata,
+  attachError,
+  detachError,
+}: VolumeAttachment["status"]): FieldError[] {
+  const size = Object.entries(attachmentMetadata ?? {}).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
   const errors = size > largestMetadata ? [tooLong("status.attachmentMetadata", "", largestMetadata)] : [];
-  if (Buffer.byteLength(attachError?.message ?? "") > longestMessage) errors.push(tooLong("status.attachError.message", "", longestMessage));
-  if (Buffer.byteLength(detachError?.message ?? "") > longestMessage) errors.push(tooLong("status.detachError.message", "", longestMessage));
+  if (Buffer.byteLength(attachError?.message ?? "") > longestMessage)
+    errors.push(tooLong("status.attachError.message", "", longestMessage));
+  if (Buffer.byteLength(detachError?.message ?? "") > longestMessage)
+    errors.push(tooLong("status.detachError.message", "", longestMessage));
   return errors;
 }
 
 /** New attachments name their driver and volume in the form that drivers and volumes have. */
 function newErrors({ spec }: VolumeAttachment): FieldError[] {
   const volume = spec.source.persistentVolumeName;
-  return [...driverNameErrors(spec.attacher, "spec.attacher"), ...(volume === undefined ? [] : formatErrors(volume, "spec.source.persistentVolumeName", dns1123SubdomainProblems))];
+  return [
+    ...driverNameErrors(spec.attacher, "spec.attacher"),
+    ...(volume === undefined
+      ? []
+      : formatErrors(volume, "spec.source.persistentVolumeName", dns1123SubdomainProblems)),
+  ];
 }
 
 export const volumeAttachment = strategy<VolumeAttachment>({
@@ -57,15 +72,39 @@ export const volumeAttachment = strategy<VolumeAttachment>({
   // Everything is said twice of a changed attachment; clients know it no other way.
   validateUpdate: (obj, old, { dialect }) => {
     const errors = errorsOf(obj, dialect);
-    return [...twice(errors), ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")])];
+    return [
+      ...twice(errors),
+      ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")]),
+    ];
   },
-  subresources: { status: { ...bareStatusPart<VolumeAttachment>(({ status }) => twice(statusErrors(status))), metaChecks: { asNew: 2, asChange: 0 } } },
+  subresources: {
+    status: {
+      ...bareStatusPart<VolumeAttachment>(({ status }) => twice(statusErrors(status))),
+      metaChecks: { asNew: 2, asChange: 0 },
+    },
+  },
   columns: [
     nameColumn,
-    { name: "Attacher", type: "string", format: "name", doc: "Who attaches it.", cell: ({ spec }: VolumeAttachment) => spec.attacher },
-    { name: "PV", type: "string", doc: "The volume.", cell: ({ spec }: VolumeAttachment) => spec.source.persistentVolumeName ?? "" },
+    {
+      name: "Attacher",
+      type: "string",
+      format: "name",
+      doc: "Who attaches it.",
+      cell: ({ spec }: VolumeAttachment) => spec.attacher,
+    },
+    {
+      name: "PV",
+      type: "string",
+      doc: "The volume.",
+      cell: ({ spec }: VolumeAttachment) => spec.source.persistentVolumeName ?? "",
+    },
     { name: "Node", type: "string", doc: "The node.", cell: ({ spec }: VolumeAttachment) => spec.nodeName },
-    { name: "Attached", type: "boolean", doc: "Whether it is attached.", cell: ({ status }: VolumeAttachment) => status.attached },
+    {
+      name: "Attached",
+      type: "boolean",
+      doc: "Whether it is attached.",
+      cell: ({ status }: VolumeAttachment) => status.attached,
+    },
     ageColumn,
   ],
 });

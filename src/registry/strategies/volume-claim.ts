@@ -1,6 +1,13 @@
 // Claims: wishes for storage. Once made they only grow, and only while they are bound.
 import { PersistentVolumeClaim, type PersistentVolumeClaimSpec, type TypedLocalObjectReference } from "#api";
-import { type FieldError, compareQuantity, forbiddenField, invalidValue, parseQuantity, required } from "#base";
+import {
+  type FieldError,
+  compareQuantity,
+  forbiddenField,
+  invalidValue,
+  parseQuantity,
+  required,
+} from "#base";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -11,12 +18,18 @@ import { claimWarnings } from "./pod-warnings.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 /** Data in other namespaces is not offered: who names one names nothing. */
-function dropForeign(spec: PersistentVolumeClaimSpec, { wire }: Dialect, old?: PersistentVolumeClaimSpec): void {
+function dropForeign(
+  spec: PersistentVolumeClaimSpec,
+  { wire }: Dialect,
+  old?: PersistentVolumeClaimSpec,
+): void {
   if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   delete spec.resources.claims;
   if (old?.dataSource || old?.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
   const { kind, apiGroup } = spec.dataSource;
-  const known = (kind === "PersistentVolumeClaim" && !apiGroup) || (kind === "VolumeSnapshot" && apiGroup === `snapshot.storage.${wire.groupSuffix}`);
+  const known =
+    (kind === "PersistentVolumeClaim" && !apiGroup) ||
+    (kind === "VolumeSnapshot" && apiGroup === `snapshot.storage.${wire.groupSuffix}`);
   if (!known) delete spec.dataSource;
 }
 
@@ -28,31 +41,54 @@ function alignSources(spec: PersistentVolumeClaimSpec): void {
   else if (reference && !source && !namespace) spec.dataSource = local as TypedLocalObjectReference;
 }
 
-function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, { names }: Dialect): FieldError[] {
+function changeErrors(
+  claim: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+  { names }: Dialect,
+): FieldError[] {
   const [now, before] = [structuredClone(claim.spec), structuredClone(old.spec)];
   const errors: FieldError[] = [];
   if (!before.volumeName && now.volumeName) before.volumeName = now.volumeName;
   const key = names.annotations.betaStorageClass;
   const [said, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
   // The class may move from the annotation into its field, and may be filled in where nothing was said.
-  const moved = saidBefore !== undefined && before.storageClassName === undefined && now.storageClassName === saidBefore && (said === undefined || said === saidBefore);
+  const moved =
+    saidBefore !== undefined &&
+    before.storageClassName === undefined &&
+    now.storageClassName === saidBefore &&
+    (said === undefined || said === saidBefore);
   if (moved) delete now.storageClassName;
   else {
-    if ((said ?? "") !== (saidBefore ?? "")) errors.push(invalidValue(`metadata.annotations.${key}`, said ?? "", "field is immutable"));
-    const filledIn = now.storageClassName !== undefined && before.storageClassName === undefined && (saidBefore === undefined || now.storageClassName === saidBefore);
+    if ((said ?? "") !== (saidBefore ?? ""))
+      errors.push(invalidValue(`metadata.annotations.${key}`, said ?? "", "field is immutable"));
+    const filledIn =
+      now.storageClassName !== undefined &&
+      before.storageClassName === undefined &&
+      (saidBefore === undefined || now.storageClassName === saidBefore);
     if (filledIn) delete now.storageClassName;
   }
   const [size, oldSize] = [now.resources.requests?.["storage"], before.resources.requests?.["storage"]];
-  if (claim.status.phase === "Bound" && now.resources.requests && oldSize !== undefined) now.resources.requests["storage"] = oldSize;
-  if (!same(now, before)) errors.push(forbiddenField("spec", "spec is immutable after creation except resources.requests for bound claims"));
+  if (claim.status.phase === "Bound" && now.resources.requests && oldSize !== undefined)
+    now.resources.requests["storage"] = oldSize;
+  if (!same(now, before))
+    errors.push(
+      forbiddenField("spec", "spec is immutable after creation except resources.requests for bound claims"),
+    );
   const shrinks = compareQuantity(parseQuantity(size ?? "0"), parseQuantity(oldSize ?? "0")) < 0;
-  if (shrinks) errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than previous value"));
+  if (shrinks)
+    errors.push(
+      forbiddenField("spec.resources.requests.storage", "field can not be less than previous value"),
+    );
   return [...errors, ...unchanged(claim.spec.volumeMode, old.spec.volumeMode, "volumeMode")];
 }
 
 /** Growing less than was asked for is not offered yet: nothing is kept about it. */
 function withoutRecovery({ allocatedResources, resizeStatus, ...status }: Status, old: Status): Status {
-  return { ...status, ...(old.allocatedResources && { allocatedResources }), ...(old.resizeStatus !== undefined && { resizeStatus }) };
+  return {
+    ...status,
+    ...(old.allocatedResources && { allocatedResources }),
+    ...(old.resizeStatus !== undefined && { resizeStatus }),
+  };
 }
 type Status = PersistentVolumeClaim["status"];
 
@@ -87,31 +123,59 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
       ...statusPart<PersistentVolumeClaim>(({ spec, status }) => {
         const errors = spec.accessModes?.length ? [] : [required("Spec.accessModes")];
         for (const [name, size] of Object.entries(status.capacity ?? {})) {
-          if (parseQuantity(size).value < 0n) errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
+          if (parseQuantity(size).value < 0n)
+            errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
         }
         return errors;
       }),
-      merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: withoutRecovery(sent.status, old.status) }),
+      merge: (sent, old) => ({
+        ...old,
+        metadata: sent.metadata,
+        status: withoutRecovery(sent.status, old.status),
+      }),
     },
   },
   columns: [
     nameColumn,
-    { name: "Status", type: "string", doc: "Pending, Bound or Lost.", cell: ({ metadata, status }: PersistentVolumeClaim) => phaseText(metadata, status.phase) },
-    { name: "Volume", type: "string", doc: "The volume bound to it.", cell: ({ spec }: PersistentVolumeClaim) => spec.volumeName ?? "" },
+    {
+      name: "Status",
+      type: "string",
+      doc: "Pending, Bound or Lost.",
+      cell: ({ metadata, status }: PersistentVolumeClaim) => phaseText(metadata, status.phase),
+    },
+    {
+      name: "Volume",
+      type: "string",
+      doc: "The volume bound to it.",
+      cell: ({ spec }: PersistentVolumeClaim) => spec.volumeName ?? "",
+    },
     {
       name: "Capacity",
       type: "string",
       doc: "Size of the volume.",
-      cell: ({ spec, status }: PersistentVolumeClaim) => (spec.volumeName ? (status.capacity?.["storage"] ?? "0") : ""),
+      cell: ({ spec, status }: PersistentVolumeClaim) =>
+        spec.volumeName ? (status.capacity?.["storage"] ?? "0") : "",
     },
     {
       name: "Access Modes",
       type: "string",
       doc: "How the volume can be mounted.",
-      cell: ({ spec, status }: PersistentVolumeClaim) => (spec.volumeName ? accessModesText(status.accessModes) : ""),
+      cell: ({ spec, status }: PersistentVolumeClaim) =>
+        spec.volumeName ? accessModesText(status.accessModes) : "",
     },
-    { name: "StorageClass", type: "string", doc: "The class it is taken from.", cell: ({ metadata, spec }: PersistentVolumeClaim) => classText(metadata, spec.storageClassName) },
+    {
+      name: "StorageClass",
+      type: "string",
+      doc: "The class it is taken from.",
+      cell: ({ metadata, spec }: PersistentVolumeClaim) => classText(metadata, spec.storageClassName),
+    },
     ageColumn,
-    { name: "VolumeMode", type: "string", priority: 1, doc: "File system or raw device.", cell: ({ spec }: PersistentVolumeClaim) => spec.volumeMode ?? "<unset>" },
+    {
+      name: "VolumeMode",
+      type: "string",
+      priority: 1,
+      doc: "File system or raw device.",
+      cell: ({ spec }: PersistentVolumeClaim) => spec.volumeMode ?? "<unset>",
+    },
   ],
 });

@@ -1,6 +1,19 @@
 // What a persistent volume may be: exactly one source, of a size, mountable in some way.
-import { type CSIPersistentVolumeSource, type ISCSIPersistentVolumeSource, PersistentVolumeSource, type PersistentVolumeSpec } from "#api";
-import { type FieldError, forbiddenField, invalidValue, notSupported, parseQuantity, required, tooLong } from "#base";
+import {
+  type CSIPersistentVolumeSource,
+  type ISCSIPersistentVolumeSource,
+  PersistentVolumeSource,
+  type PersistentVolumeSpec,
+} from "#api";
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  parseQuantity,
+  required,
+  tooLong,
+} from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { nodeSelectorErrors } from "./pod-validation/affinity.ts";
@@ -24,20 +37,42 @@ import { supported } from "./rules/one-of.ts";
 
 export const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 export const volumeModes = ["Block", "Filesystem"];
-const hostPathTypes = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const hostPathTypes = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 
-/** Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers only. */
+/**
+ * Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers
+ * only.
+ */
 export type Place = "inline" | { readonly name: string | undefined };
 
-export function volumeSpecErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect, place: Place): FieldError[] {
-  const errors = [...accessModeErrors(spec.accessModes ?? [], `${path}.accessModes`), ...(place === "inline" ? inlineErrors(spec, path) : standingErrors(spec, path))];
+export function volumeSpecErrors(
+  spec: PersistentVolumeSpec,
+  path: string,
+  dialect: Dialect,
+  place: Place,
+): FieldError[] {
+  const errors = [
+    ...accessModeErrors(spec.accessModes ?? [], `${path}.accessModes`),
+    ...(place === "inline" ? inlineErrors(spec, path) : standingErrors(spec, path)),
+  ];
   return [...errors, ...sourceErrors(spec, path, dialect, place === "inline" ? "" : (place.name ?? ""))];
 }
 
 export function accessModeErrors(modes: readonly string[], field: string): FieldError[] {
-  const errors = modes.length > 0 ? modes.flatMap((mode) => supported(mode, field, accessModes)) : [required(field)];
+  const errors =
+    modes.length > 0 ? modes.flatMap((mode) => supported(mode, field, accessModes)) : [required(field)];
   const others = modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode));
-  if (modes.includes("ReadWriteOncePod") && others) errors.push(forbiddenField(field, "may not use ReadWriteOncePod with other access modes"));
+  if (modes.includes("ReadWriteOncePod") && others)
+    errors.push(forbiddenField(field, "may not use ReadWriteOncePod with other access modes"));
   return errors;
 }
 
@@ -47,56 +82,98 @@ function inlineErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
     .map((key) => forbiddenField(`${path}.${key}`, "may not be specified in the context of inline volumes"));
   if (!spec.csi) errors.push(required(`${path}.csi`, "has to be specified in the context of inline volumes"));
   const { persistentVolumeReclaimPolicy: policy, volumeMode } = spec;
-  if (policy && policy !== "Retain") errors.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes"));
-  if (volumeMode !== undefined && volumeMode !== "Filesystem") errors.push(forbiddenField(`${path}.volumeMode`, "may only be Filesystem in the context of inline volumes"));
+  if (policy && policy !== "Retain")
+    errors.push(
+      forbiddenField(
+        `${path}.persistentVolumeReclaimPolicy`,
+        "may only be Retain in the context of inline volumes",
+      ),
+    );
+  if (volumeMode !== undefined && volumeMode !== "Filesystem")
+    errors.push(
+      forbiddenField(`${path}.volumeMode`, "may only be Filesystem in the context of inline volumes"),
+    );
   return errors;
 }
 
 function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
-  const { capacity = {}, persistentVolumeReclaimPolicy: policy, storageClassName, volumeMode, nodeAffinity } = spec;
+  const {
+    capacity = {},
+    persistentVolumeReclaimPolicy: policy,
+    storageClassName,
+    volumeMode,
+    nodeAffinity,
+  } = spec;
   const sizes = Object.entries(capacity);
   const errors = sizes.length > 0 ? [] : [required(`${path}.capacity`)];
-  if (!Object.hasOwn(capacity, "storage") || sizes.length > 1) errors.push(notSupported(`${path}.capacity`, capacity, ["storage"]));
+  if (!Object.hasOwn(capacity, "storage") || sizes.length > 1)
+    errors.push(notSupported(`${path}.capacity`, capacity, ["storage"]));
   for (const [name, size] of sizes) {
     const value = parseQuantity(size).value;
     const wrong = (detail: string): FieldError => invalidValue(`${path}.capacity[${name}]`, size, detail);
     if (value < 0n) errors.push(wrong("must be a valid resource quantity"));
     if (value <= 0n) errors.push(wrong("must be greater than zero"));
   }
-  if (policy) errors.push(...supported(policy, `${path}.persistentVolumeReclaimPolicy`, ["Delete", "Recycle", "Retain"]));
+  if (policy)
+    errors.push(
+      ...supported(policy, `${path}.persistentVolumeReclaimPolicy`, ["Delete", "Recycle", "Retain"]),
+    );
   if (nodeAffinity)
     errors.push(
       ...(nodeAffinity.required
         ? nodeSelectorErrors(nodeAffinity.required, `${path}.nodeAffinity.required`)
         : [required(`${path}.nodeAffinity.required`, "must specify required node constraints")]),
     );
-  if (storageClassName) errors.push(...formatErrors(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));
+  if (storageClassName)
+    errors.push(...formatErrors(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));
   if (volumeMode !== undefined) errors.push(...supported(volumeMode, `${path}.volumeMode`, volumeModes));
   return errors;
 }
 
 /** In the order in which they are looked at: of several, the first counts. */
-const sources = ["hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"] as const satisfies readonly (keyof PersistentVolumeSource)[]; // prettier-ignore
+// prettier-ignore
+const sources = ["hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"] as const satisfies readonly (keyof PersistentVolumeSource)[];
 
-function sourceErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect, name: string): FieldError[] {
+function sourceErrors(
+  spec: PersistentVolumeSpec,
+  path: string,
+  dialect: Dialect,
+  name: string,
+): FieldError[] {
   const given = sources.filter((key) => spec[key] !== undefined);
   if (given.length === 0) return [required(path, "must specify a volume type")];
   // Nobody minds a flexible volume beside another.
   const errors = given.flatMap((key, position) =>
     position === 0 || key === "flexVolume"
       ? oneSourceErrors(spec, key, path, { dialect, name })
-      : [forbiddenField(`${path}.${key === "cephfs" ? "cephFS" : key}`, "may not specify more than 1 volume type")],
+      : [
+          forbiddenField(
+            `${path}.${key === "cephfs" ? "cephFS" : key}`,
+            "may not specify more than 1 volume type",
+          ),
+        ],
   );
-  const recycled = spec.hostPath && /^\/+(\.?\/*)*$/.test(spec.hostPath.path) && spec.persistentVolumeReclaimPolicy === "Recycle";
-  if (recycled) errors.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'"));
+  const recycled =
+    spec.hostPath &&
+    /^\/+(\.?\/*)*$/.test(spec.hostPath.path) &&
+    spec.persistentVolumeReclaimPolicy === "Recycle";
+  if (recycled)
+    errors.push(
+      forbiddenField(
+        `${path}.persistentVolumeReclaimPolicy`,
+        "may not be 'recycle' for a hostPath mount of '/'",
+      ),
+    );
   return errors;
 }
 
 const needed = (source: object, keys: readonly string[], at: string): FieldError[] =>
   keys.filter((key) => !(source as Record<string, unknown>)[key]).map((key) => required(`${at}.${key}`));
 
-const secretErrors = (secret: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined, at: string): FieldError[] =>
-  secret ? needed(secret, ["name", "namespace"], `${at}.secretRef`) : [];
+const secretErrors = (
+  secret: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined,
+  at: string,
+): FieldError[] => (secret ? needed(secret, ["name", "namespace"], `${at}.secretRef`) : []);
 
 const longestInitiator = 64;
 
@@ -118,24 +195,39 @@ interface About {
   readonly name: string;
 }
 
-function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[number], path: string, { dialect, name }: About): FieldError[] {
+function oneSourceErrors(
+  spec: PersistentVolumeSpec,
+  key: (typeof sources)[number],
+  path: string,
+  { dialect, name }: About,
+): FieldError[] {
   const at = `${path}.${key}`;
   switch (key) {
     case "hostPath": {
       const { path: directory, type } = spec.hostPath!;
       if (!directory) return [required(`${at}.path`)];
-      return [...noBacksteps(directory, `${at}.path`), ...(type === undefined ? [] : supported(type, `${at}.type`, hostPathTypes))];
+      return [
+        ...noBacksteps(directory, `${at}.path`),
+        ...(type === undefined ? [] : supported(type, `${at}.type`, hostPathTypes)),
+      ];
     }
     case "local": {
-      const errors = spec.local!.path ? noBacksteps(spec.local!.path, `${at}.path`) : [required(`${at}.path`)];
-      return spec.nodeAffinity ? errors : [...errors, required(`${path}.nodeAffinity`, "Local volume requires node affinity")];
+      const errors = spec.local!.path
+        ? noBacksteps(spec.local!.path, `${at}.path`)
+        : [required(`${at}.path`)];
+      return spec.nodeAffinity
+        ? errors
+        : [...errors, required(`${path}.nodeAffinity`, "Local volume requires node affinity")];
     }
     case "gcePersistentDisk":
       return gceErrors(spec.gcePersistentDisk!, `${path}.persistentDisk`);
     case "awsElasticBlockStore":
       return awsErrors(spec.awsElasticBlockStore!, at);
     case "glusterfs":
-      return [...needed(spec.glusterfs!, ["endpoints", "path"], at), ...namespaceErrors(spec.glusterfs!.endpointsNamespace, `${at}.endpointsNamespace`)];
+      return [
+        ...needed(spec.glusterfs!, ["endpoints", "path"], at),
+        ...namespaceErrors(spec.glusterfs!.endpointsNamespace, `${at}.endpointsNamespace`),
+      ];
     case "flocker":
       return flockerErrors(spec.flocker!, at);
     case "nfs":
@@ -155,7 +247,10 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
     case "flexVolume":
       return flexErrors(spec.flexVolume as never, dialect, at);
     case "azureFile":
-      return [...needed(spec.azureFile!, ["secretName", "shareName"], at), ...(spec.azureFile!.secretNamespace === "" ? [required(`${at}.secretNamespace`)] : [])];
+      return [
+        ...needed(spec.azureFile!, ["secretName", "shareName"], at),
+        ...(spec.azureFile!.secretNamespace === "" ? [required(`${at}.secretNamespace`)] : []),
+      ];
     case "vsphereVolume":
       return needed(spec.vsphereVolume!, ["volumePath"], at);
     case "photonPersistentDisk":
@@ -168,8 +263,11 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
       return scaleIoErrors(spec.scaleIO as never, at);
     case "storageos": {
       const { volumeName, volumeNamespace, secretRef } = spec.storageos!;
-      const errors = volumeName ? formatErrors(volumeName, `${at}.volumeName`, dns1123LabelProblems) : [required(`${at}.volumeName`)];
-      if (volumeNamespace) errors.push(...formatErrors(volumeNamespace, `${at}.volumeNamespace`, dns1123LabelProblems));
+      const errors = volumeName
+        ? formatErrors(volumeName, `${at}.volumeName`, dns1123LabelProblems)
+        : [required(`${at}.volumeName`)];
+      if (volumeNamespace)
+        errors.push(...formatErrors(volumeNamespace, `${at}.volumeNamespace`, dns1123LabelProblems));
       return [...errors, ...secretErrors(secretRef, at)];
     }
     case "csi":
@@ -179,7 +277,9 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
 
 function namespaceErrors(namespace: string | undefined, field: string): FieldError[] {
   if (namespace === undefined) return [];
-  return namespace ? formatErrors(namespace, field, dns1123LabelProblems) : [invalidValue(field, namespace, "if the endpointnamespace is set, it must be a valid namespace name")];
+  return namespace
+    ? formatErrors(namespace, field, dns1123LabelProblems)
+    : [invalidValue(field, namespace, "if the endpointnamespace is set, it must be a valid namespace name")];
 }
 
 const longestDriver = 63;
@@ -187,19 +287,37 @@ const longestDriver = 63;
 export function driverNameErrors(name: string, field: string): FieldError[] {
   const errors = name ? [] : [required(field)];
   if (name.length > longestDriver) errors.push(tooLong(field, name, longestDriver));
-  return [...errors, ...dns1123SubdomainProblems(name.toLowerCase()).map((detail) => invalidValue(field, name, detail))];
+  return [
+    ...errors,
+    ...dns1123SubdomainProblems(name.toLowerCase()).map((detail) => invalidValue(field, name, detail)),
+  ];
 }
 
 function csiErrors(csi: CSIPersistentVolumeSource, at: string): FieldError[] {
   const errors = [...driverNameErrors(csi.driver, `${at}.driver`), ...needed(csi, ["volumeHandle"], at)];
-  for (const key of ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const) {
+  for (const key of [
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+  ] as const) {
     if (!csi[key]) continue;
     const { name, namespace } = csi[key];
-    errors.push(...(name ? formatErrors(name, `${at}.${key}.name`, dns1123SubdomainProblems) : [required(`${at}.${key}.name`)]));
-    errors.push(...(namespace ? formatErrors(namespace, `${at}.${key}.namespace`, dns1123LabelProblems) : [required(`${at}.${key}.namespace`)]));
+    errors.push(
+      ...(name
+        ? formatErrors(name, `${at}.${key}.name`, dns1123SubdomainProblems)
+        : [required(`${at}.${key}.name`)]),
+    );
+    errors.push(
+      ...(namespace
+        ? formatErrors(namespace, `${at}.${key}.namespace`, dns1123LabelProblems)
+        : [required(`${at}.${key}.namespace`)]),
+    );
   }
   return errors;
 }
 
 /** The fields of the spec that say where the storage is. */
-export const sourceKeys = Object.keys(PersistentVolumeSource.fields) as readonly (keyof PersistentVolumeSource)[];
+export const sourceKeys = Object.keys(
+  PersistentVolumeSource.fields,
+) as readonly (keyof PersistentVolumeSource)[];

@@ -33,7 +33,10 @@ const quiet = ["None", "NoneOnDryRun"];
 /** A change is held to the rules that the object kept before. */
 const strictnessOf = (old: readonly Webhook[]): Strictness => ({
   noSideEffects: old.every(({ sideEffects }) => quiet.includes(sideEffects ?? "")),
-  knownReview: old.every(({ admissionReviewVersions: versions }) => !versions?.length || versions.some((version) => reviewVersions.includes(version))),
+  knownReview: old.every(
+    ({ admissionReviewVersions: versions }) =>
+      !versions?.length || versions.some((version) => reviewVersions.includes(version)),
+  ),
   uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
 });
 
@@ -42,7 +45,8 @@ function errorsOf(webhooks: readonly Webhook[] | undefined, rules: Strictness): 
   return (webhooks ?? []).flatMap((webhook, position) => {
     const at = `webhooks[${position}]`;
     const errors = webhookErrors(webhook, at, rules);
-    if (rules.uniqueNames && webhook.name && names.has(webhook.name)) errors.push(duplicate(`${at}.name`, webhook.name));
+    if (rules.uniqueNames && webhook.name && names.has(webhook.name))
+      errors.push(duplicate(`${at}.name`, webhook.name));
     names.add(webhook.name);
     return errors;
   });
@@ -52,37 +56,82 @@ function webhookErrors(webhook: Webhook, at: string, rules: Strictness): FieldEr
   const { name, failurePolicy, matchPolicy, sideEffects, timeoutSeconds: seconds } = webhook;
   const errors = nameErrors(name, `${at}.name`);
   webhook.rules?.forEach((rule, position) => errors.push(...ruleErrors(rule, `${at}.rules[${position}]`)));
-  if (failurePolicy !== undefined) errors.push(...supported(failurePolicy, `${at}.failurePolicy`, ["Fail", "Ignore"]));
-  if (matchPolicy !== undefined) errors.push(...supported(matchPolicy, `${at}.matchPolicy`, ["Equivalent", "Exact"]));
+  if (failurePolicy !== undefined)
+    errors.push(...supported(failurePolicy, `${at}.failurePolicy`, ["Fail", "Ignore"]));
+  if (matchPolicy !== undefined)
+    errors.push(...supported(matchPolicy, `${at}.matchPolicy`, ["Equivalent", "Exact"]));
   const allowed = rules.noSideEffects ? quiet : [...quiet, "Some", "Unknown"];
-  errors.push(...(sideEffects === undefined || sideEffects === null ? [required(`${at}.sideEffects`)] : supported(sideEffects, `${at}.sideEffects`, allowed)));
-  if (seconds !== undefined && (seconds > 30 || seconds < 1)) errors.push(invalidValue(`${at}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"));
-  errors.push(...labelSelectorErrors(webhook.namespaceSelector, `${at}.namespaceSelector`), ...labelSelectorErrors(webhook.objectSelector, `${at}.objectSelector`));
+  errors.push(
+    ...(sideEffects === undefined || sideEffects === null
+      ? [required(`${at}.sideEffects`)]
+      : supported(sideEffects, `${at}.sideEffects`, allowed)),
+  );
+  if (seconds !== undefined && (seconds > 30 || seconds < 1))
+    errors.push(
+      invalidValue(`${at}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"),
+    );
+  errors.push(
+    ...labelSelectorErrors(webhook.namespaceSelector, `${at}.namespaceSelector`),
+    ...labelSelectorErrors(webhook.objectSelector, `${at}.objectSelector`),
+  );
   if ("reinvocationPolicy" in webhook && webhook.reinvocationPolicy !== undefined)
     errors.push(...supported(webhook.reinvocationPolicy, `${at}.reinvocationPolicy`, ["IfNeeded", "Never"]));
-  return [...errors, ...clientErrors(webhook.clientConfig, `${at}.clientConfig`), ...reviewErrors(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`, rules)];
+  return [
+    ...errors,
+    ...clientErrors(webhook.clientConfig, `${at}.clientConfig`),
+    ...reviewErrors(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`, rules),
+  ];
 }
 
 /** A name under somebody's domain: at least three parts. */
 function nameErrors(name: string, field: string): FieldError[] {
   if (!name) return [required(field)];
   const errors = formatErrors(name, field, dns1123SubdomainProblems);
-  return errors.length > 0 || name.split(".").length >= 3 ? errors : [invalidValue(field, name, "should be a domain with at least three segments separated by dots")];
+  return errors.length > 0 || name.split(".").length >= 3
+    ? errors
+    : [invalidValue(field, name, "should be a domain with at least three segments separated by dots")];
 }
 
 const mixedWildcard = (values: readonly string[] | undefined, field: string, others: string): FieldError[] =>
-  values && values.length > 1 && values.includes("*") ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)] : [];
+  values && values.length > 1 && values.includes("*")
+    ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)]
+    : [];
 
-function ruleErrors({ operations, apiGroups, apiVersions, resources, scope }: RuleWithOperations, at: string): FieldError[] {
-  const errors = operations?.length ? mixedWildcard(operations, `${at}.operations`, "operations") : [required(`${at}.operations`)];
-  operations?.forEach((operation, position) => errors.push(...supported(operation, `${at}.operations[${position}]`, ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"])));
-  errors.push(...(apiGroups?.length ? mixedWildcard(apiGroups, `${at}.apiGroups`, "API groups") : [required(`${at}.apiGroups`)]));
-  errors.push(...(apiVersions?.length ? mixedWildcard(apiVersions, `${at}.apiVersions`, "API versions") : [required(`${at}.apiVersions`)]));
+function ruleErrors(
+  { operations, apiGroups, apiVersions, resources, scope }: RuleWithOperations,
+  at: string,
+): FieldError[] {
+  const errors = operations?.length
+    ? mixedWildcard(operations, `${at}.operations`, "operations")
+    : [required(`${at}.operations`)];
+  operations?.forEach((operation, position) =>
+    errors.push(
+      ...supported(operation, `${at}.operations[${position}]`, [
+        "*",
+        "CONNECT",
+        "CREATE",
+        "DELETE",
+        "UPDATE",
+      ]),
+    ),
+  );
+  errors.push(
+    ...(apiGroups?.length
+      ? mixedWildcard(apiGroups, `${at}.apiGroups`, "API groups")
+      : [required(`${at}.apiGroups`)]),
+  );
+  errors.push(
+    ...(apiVersions?.length
+      ? mixedWildcard(apiVersions, `${at}.apiVersions`, "API versions")
+      : [required(`${at}.apiVersions`)]),
+  );
   apiVersions?.forEach((version, position) => {
     if (version === "") errors.push(required(`${at}.apiVersions[${position}]`));
   });
   errors.push(...resourceErrors(resources ?? [], `${at}.resources`));
-  return scope === undefined ? errors : [...errors, ...supported(scope, `${at}.scope`, ["*", "Cluster", "Namespaced"])];
+  return scope === undefined
+    ? errors
+    : [...errors, ...supported(scope, `${at}.scope`, ["*", "Cluster", "Namespaced"])];
 }
 
 function resourceErrors(resources: readonly string[], path: string): FieldError[] {
@@ -94,25 +143,36 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
     const slash = given.indexOf("/");
     if (slash < 0) return (lastIsPlain = given !== "*");
     const [resource, part] = [given.slice(0, slash), given.slice(slash + 1)];
-    const covered = (by: string): FieldError => invalidValue(`${path}[${position}]`, given, `if '${by}' is present, must not specify ${given}`);
+    const covered = (by: string): FieldError =>
+      invalidValue(`${path}[${position}]`, given, `if '${by}' is present, must not specify ${given}`);
     if (withAllParts.has(resource)) errors.push(covered(`${resource}/*`));
     if (allWithPart.has(part)) errors.push(covered(`*/${part}`));
     if (part === "*") withAllParts.add(resource);
     if (resource === "*") allWithPart.add(part);
     return undefined;
   });
-  if (resources.length > 1 && resources.includes("*/*")) errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"));
-  if (resources.includes("*") && lastIsPlain) errors.push(invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"));
+  if (resources.length > 1 && resources.includes("*/*"))
+    errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"));
+  if (resources.includes("*") && lastIsPlain)
+    errors.push(
+      invalidValue(
+        path,
+        resources,
+        "if '*' is present, must not specify other resources without subresources",
+      ),
+    );
   return errors;
 }
 
 function clientErrors({ url, service }: WebhookClientConfig, at: string): FieldError[] {
-  if ((url === undefined) === (service === undefined)) return [required(at, "exactly one of url or service is required")];
+  if ((url === undefined) === (service === undefined))
+    return [required(at, "exactly one of url or service is required")];
   if (url !== undefined) return urlErrors(url, `${at}.url`);
   // The two names are looked at the wrong way round; clients know it no other way.
   const errors = service!.namespace ? [] : [required(`${at}.service.name`)];
   if (!service!.name) errors.push(required(`${at}.service.namespace`));
-  if (portNumberProblems(service!.port ?? 0).length > 0) errors.push(invalidValue(`${at}.service.port`, service!.port ?? 0, "port is not valid"));
+  if (portNumberProblems(service!.port ?? 0).length > 0)
+    errors.push(invalidValue(`${at}.service.port`, service!.port ?? 0, "port is not valid"));
   return [...errors, ...pathErrors(service!.path, `${at}.service.path`)];
 }
 
@@ -120,11 +180,16 @@ function urlErrors(text: string, field: string): FieldError[] {
   const url = urlParts(text);
   if (!url) return [required(field, "url must be a valid URL; desired format: https://host[/path]")];
   const wrong = (part: string, detail: string): FieldError => invalidValue(field, part, detail);
-  const errors = url.scheme === "https" ? [] : [wrong(url.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")];
+  const errors =
+    url.scheme === "https"
+      ? []
+      : [wrong(url.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")];
   if (url.host === "") errors.push(wrong("", "host must be specified; desired format: https://host[/path]"));
   if (url.user !== undefined) errors.push(wrong(url.user, "user information is not permitted in the URL"));
   if (url.fragment !== "") errors.push(wrong(url.fragment, "fragments are not permitted in the URL"));
-  return url.query === "" ? errors : [...errors, wrong(url.query, "query parameters are not permitted in the URL")];
+  return url.query === ""
+    ? errors
+    : [...errors, wrong(url.query, "query parameters are not permitted in the URL")];
 }
 
 function pathErrors(path: string | undefined, field: string): FieldError[] {
@@ -135,7 +200,9 @@ function pathErrors(path: string | undefined, field: string): FieldError[] {
   return [
     ...errors,
     ...steps.flatMap((step, position) =>
-      (step === "" ? ["may not be empty"] : dns1123SubdomainProblems(step)).map((detail) => invalidValue(field, path, `segment[${position}]: ${detail}`)),
+      (step === "" ? ["may not be empty"] : dns1123SubdomainProblems(step)).map((detail) =>
+        invalidValue(field, path, `segment[${position}]: ${detail}`),
+      ),
     ),
   ];
 }
@@ -145,10 +212,14 @@ function reviewErrors(versions: readonly string[], path: string, { knownReview }
   const repeated = repeats<string>();
   const errors = versions.flatMap((version, position) => {
     const field = `${path}[${position}]`;
-    return repeated(version) ? [invalidValue(field, version, "duplicate version")] : formatErrors(version, field, dns1035LabelProblems);
+    return repeated(version)
+      ? [invalidValue(field, version, "duplicate version")]
+      : formatErrors(version, field, dns1035LabelProblems);
   });
   const unknown = knownReview && !versions.some((version) => reviewVersions.includes(version));
-  return unknown ? [...errors, invalidValue(path, versions, `must include at least one of ${reviewVersions.join(", ")}`)] : errors;
+  return unknown
+    ? [...errors, invalidValue(path, versions, `must include at least one of ${reviewVersions.join(", ")}`)]
+    : errors;
 }
 
 interface Configuration {
@@ -163,7 +234,12 @@ function dropConditions({ webhooks }: Configuration, old?: Configuration): void 
 
 const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>[] = [
   nameColumn,
-  { name: "Webhooks", type: "integer", doc: "Number of webhooks.", cell: ({ webhooks }) => webhooks?.length ?? 0 },
+  {
+    name: "Webhooks",
+    type: "integer",
+    doc: "Number of webhooks.",
+    cell: ({ webhooks }) => webhooks?.length ?? 0,
+  },
   ageColumn,
 ];
 
@@ -176,7 +252,8 @@ const configuration = {
   prepareForCreate: (obj: Configuration) => dropConditions(obj),
   prepareForUpdate: (obj: Configuration, old: Configuration) => dropConditions(obj, old),
   validate: ({ webhooks }: Configuration) => errorsOf(webhooks, strict),
-  validateUpdate: ({ webhooks }: Configuration, old: Configuration) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
+  validateUpdate: ({ webhooks }: Configuration, old: Configuration) =>
+    errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
   columns,
 } as const;
 

@@ -1,4 +1,5 @@
-// What is said of faults is read by people, and looked for by programs: words that clients know stay as they are.
+// What is said of faults is read by people, and looked for by programs: words that clients know stay as they
+// are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldErrorText } from "#base";
@@ -14,15 +15,22 @@ import { runtimeClass } from "./runtime-class.ts";
 import { circumstancesOf, defaulted } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
-const scaled = (metric: object): object => ({ spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" }, metrics: [metric] } });
-const flow = (rule: object): object => ({ spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9000, rules: [rule] } });
+const scaled = (metric: object): object => ({
+  spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" }, metrics: [metric] },
+});
+const flow = (rule: object): object => ({
+  spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9000, rules: [rule] },
+});
 const anyone = [{ kind: "User", user: { name: "u" } }];
 const limits = (item: object): object => ({ spec: { limits: [{ type: "Container", ...item }] } });
 
 const said: [strategy: Strategy, sent: object, text: string][] = [
   [
     horizontalPodAutoscaler,
-    scaled({ type: "Pods", pods: { metric: { name: "" }, target: { type: "AverageValue", averageValue: "1" } } }),
+    scaled({
+      type: "Pods",
+      pods: { metric: { name: "" }, target: { type: "AverageValue", averageValue: "1" } },
+    }),
     "spec.metrics[0].pods.metric.name: Required value: must specify a metric name",
   ],
   [
@@ -35,7 +43,11 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     scaled({ type: "Resource", resource: { name: "cpu", target: { type: "Utilization" } } }),
     "spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization",
   ],
-  [flowSchema, flow({ subjects: [{ kind: "Odd" }] }), 'spec.rules[0].subjects[0].kind: Unsupported value: "Odd": supported values: "Group", "ServiceAccount", "User"'],
+  [
+    flowSchema,
+    flow({ subjects: [{ kind: "Odd" }] }),
+    'spec.rules[0].subjects[0].kind: Unsupported value: "Odd": supported values: "Group", "ServiceAccount", "User"',
+  ],
   [
     flowSchema,
     flow({ subjects: anyone, resourceRules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }] }),
@@ -43,11 +55,22 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
   ],
   [
     flowSchema,
-    flow({ subjects: anyone, resourceRules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], namespaces: ["a.b"] }] }),
+    flow({
+      subjects: anyone,
+      resourceRules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], namespaces: ["a.b"] }],
+    }),
     `spec.rules[0].resourceRules[0].namespaces[0]: Invalid value: "a.b": each member of this list must be '*' or a DNS-1123 label; must not contain dots`,
   ],
-  [priorityLevelConfiguration, { spec: { type: "Limited" } }, "spec.limited: Required value: must not be empty when type is Limited"],
-  [limitRange, limits({ min: { cpu: "2" }, max: { cpu: "1" } }), 'spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1'],
+  [
+    priorityLevelConfiguration,
+    { spec: { type: "Limited" } },
+    "spec.limited: Required value: must not be empty when type is Limited",
+  ],
+  [
+    limitRange,
+    limits({ min: { cpu: "2" }, max: { cpu: "1" } }),
+    'spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1',
+  ],
   [
     limitRange,
     limits({ defaultRequest: { cpu: "2" }, default: { cpu: "500m" } }),
@@ -58,7 +81,11 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     limits({ min: { cpu: "1" }, max: { cpu: "2" }, maxLimitRequestRatio: { cpu: "3" } }),
     'spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "3": ratio 3 is greater than max/min = 2.000000',
   ],
-  [endpoints, { subsets: [{ addresses: [{ ip: "x" }] }] }, 'subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  [
+    endpoints,
+    { subsets: [{ addresses: [{ ip: "x" }] }] },
+    'subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ],
   [
     csiDriver,
     { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 1 }] } },
@@ -82,7 +109,10 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
 ];
 for (const [strategy, sent, text] of said) {
   test(`${strategy.resource}: ${text}`, () => {
-    const found = strategy.validate!(defaulted(strategy, { metadata, ...sent }), circumstancesOf(strategy)).map(fieldErrorText);
+    const found = strategy.validate!(
+      defaulted(strategy, { metadata, ...sent }),
+      circumstancesOf(strategy),
+    ).map(fieldErrorText);
     assert.ok(found.includes(text), found.join("\n"));
   });
 }

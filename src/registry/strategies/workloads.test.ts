@@ -16,8 +16,18 @@ const metadata = { name: "x", namespace: "n" };
 type Sent = Record<string, unknown>;
 
 const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: string[]][] = [
-  ["a deployment needs a selector", deployment, { template }, ["Invalid spec.template.metadata.labels", "Required spec.selector"]],
-  ["a deployment needs a selector that says something", deployment, { template, selector: {} }, ["Invalid spec.selector"]],
+  [
+    "a deployment needs a selector",
+    deployment,
+    { template },
+    ["Invalid spec.template.metadata.labels", "Required spec.selector"],
+  ],
+  [
+    "a deployment needs a selector that says something",
+    deployment,
+    { template, selector: {} },
+    ["Invalid spec.selector"],
+  ],
   [
     "selectors that cannot be used are refused",
     deployment,
@@ -44,7 +54,12 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     { ...spec, replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1, progressDeadlineSeconds: 0 },
     ["Invalid spec.minReadySeconds", "Invalid spec.replicas", "Invalid spec.revisionHistoryLimit"],
   ],
-  ["a deployment's deadline is longer than the time to be ready", deployment, { ...spec, minReadySeconds: 600 }, ["Invalid spec.progressDeadlineSeconds"]],
+  [
+    "a deployment's deadline is longer than the time to be ready",
+    deployment,
+    { ...spec, minReadySeconds: 600 },
+    ["Invalid spec.progressDeadlineSeconds"],
+  ],
   [
     "a deployment that recreates has no settings of rolling updates",
     deployment,
@@ -63,14 +78,27 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     { ...spec, strategy: { rollingUpdate: { maxUnavailable: "101%" } } },
     ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
   ],
-  ["an unknown way to roll out is refused", deployment, { ...spec, strategy: { type: "Odd" } }, ["NotSupported spec.strategy"]],
+  [
+    "an unknown way to roll out is refused",
+    deployment,
+    { ...spec, strategy: { type: "Odd" } },
+    ["NotSupported spec.strategy"],
+  ],
   [
     "a template of pods that end is refused in a deployment",
     deployment,
-    { ...spec, template: { ...template, spec: { ...pod, restartPolicy: "Never", activeDeadlineSeconds: 1 } } },
+    {
+      ...spec,
+      template: { ...template, spec: { ...pod, restartPolicy: "Never", activeDeadlineSeconds: 1 } },
+    },
     ["Forbidden spec.template.spec.activeDeadlineSeconds", "NotSupported spec.template.spec.restartPolicy"],
   ],
-  ["a pod needs containers", deployment, { selector, template: { ...template, spec: { containers: [] } } }, ["Required spec.template.spec.containers"]],
+  [
+    "a pod needs containers",
+    deployment,
+    { selector, template: { ...template, spec: { containers: [] } } },
+    ["Required spec.template.spec.containers"],
+  ],
   [
     "containers have names of their own and images",
     replicaSet,
@@ -93,8 +121,15 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
   [
     "daemons must be able to be replaced",
     daemonSet,
-    { selector, template: { ...template, spec: { ...pod, restartPolicy: "Never" } }, updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
-    ["NotSupported spec.template.spec.restartPolicy", "Required spec.updateStrategy.rollingUpdate.maxUnavailable"],
+    {
+      selector,
+      template: { ...template, spec: { ...pod, restartPolicy: "Never" } },
+      updateStrategy: { rollingUpdate: { maxUnavailable: 0 } },
+    },
+    [
+      "NotSupported spec.template.spec.restartPolicy",
+      "Required spec.updateStrategy.rollingUpdate.maxUnavailable",
+    ],
   ],
   [
     "daemons surge or give way, not both",
@@ -102,21 +137,53 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     { ...spec, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } },
     ["Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
   ],
-  ["a controller needs a template and a selector", replicationController, {}, ["Required spec.selector", "Required spec.template"]],
-  ["a controller's selector matches its template", replicationController, { selector: { x: "y" }, template }, ["Invalid spec.template.metadata.labels"]],
-  ["a budget says one of two numbers", podDisruptionBudget, { minAvailable: 1, maxUnavailable: 1 }, ["Invalid spec"]],
+  [
+    "a controller needs a template and a selector",
+    replicationController,
+    {},
+    ["Required spec.selector", "Required spec.template"],
+  ],
+  [
+    "a controller's selector matches its template",
+    replicationController,
+    { selector: { x: "y" }, template },
+    ["Invalid spec.template.metadata.labels"],
+  ],
+  [
+    "a budget says one of two numbers",
+    podDisruptionBudget,
+    { minAvailable: 1, maxUnavailable: 1 },
+    ["Invalid spec"],
+  ],
   ["a budget need not say how many", podDisruptionBudget, { selector: {} }, []],
-  ["a budget has at most all pods", podDisruptionBudget, { maxUnavailable: "150%" }, ["Invalid spec.maxUnavailable"]],
+  [
+    "a budget has at most all pods",
+    podDisruptionBudget,
+    { maxUnavailable: "150%" },
+    ["Invalid spec.maxUnavailable"],
+  ],
   ["a budget is not negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
-  ["a budget's policy is known", podDisruptionBudget, { unhealthyPodEvictionPolicy: "Odd" }, ["NotSupported spec.unhealthyPodEvictionPolicy"]],
+  [
+    "a budget's policy is known",
+    podDisruptionBudget,
+    { unhealthyPodEvictionPolicy: "Odd" },
+    ["NotSupported spec.unhealthyPodEvictionPolicy"],
+  ],
   [
     "a number written as text is no share of daemons, but it counts",
     daemonSet,
-    { ...spec, updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "1" } } },
-    ["Invalid spec.updateStrategy.rollingUpdate.maxSurge", "Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
+    {
+      ...spec,
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "1" } },
+    },
+    [
+      "Invalid spec.updateStrategy.rollingUpdate.maxSurge",
+      "Invalid spec.updateStrategy.rollingUpdate.maxSurge",
+    ],
   ],
 ];
-for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, spec: sent }).causes, causes));
+for (const [name, strategy, sent, causes] of refused)
+  test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, spec: sent }).causes, causes));
 
 const changed: [name: string, strategy: typeof deployment, before: Sent, after: Sent, causes: string[]][] = [
   [
@@ -131,10 +198,26 @@ const changed: [name: string, strategy: typeof deployment, before: Sent, after: 
     daemonSet,
     spec,
     { ...spec, selector: { matchLabels: { z: "y" } } },
-    ["Invalid spec.selector", "Invalid spec.template.metadata.labels", "Invalid spec.template.metadata.labels"],
+    [
+      "Invalid spec.selector",
+      "Invalid spec.template.metadata.labels",
+      "Invalid spec.template.metadata.labels",
+    ],
   ],
-  ["the service of a stateful set cannot change", statefulSet, { ...spec, serviceName: "s" }, { ...spec, serviceName: "z" }, ["Forbidden spec"]],
-  ["the order in which a stateful set starts pods cannot change", statefulSet, spec, { ...spec, podManagementPolicy: "Parallel" }, ["Forbidden spec"]],
+  [
+    "the service of a stateful set cannot change",
+    statefulSet,
+    { ...spec, serviceName: "s" },
+    { ...spec, serviceName: "z" },
+    ["Forbidden spec"],
+  ],
+  [
+    "the order in which a stateful set starts pods cannot change",
+    statefulSet,
+    spec,
+    { ...spec, podManagementPolicy: "Parallel" },
+    ["Forbidden spec"],
+  ],
   [
     "size and template of a stateful set may change",
     statefulSet,
@@ -144,40 +227,88 @@ const changed: [name: string, strategy: typeof deployment, before: Sent, after: 
   ],
 ];
 for (const [name, strategy, before, after, causes] of changed) {
-  test(name, () => assert.deepEqual(tryUpdate(strategy, { metadata, spec: before }, { metadata, spec: after }).causes, causes));
+  test(name, () =>
+    assert.deepEqual(
+      tryUpdate(strategy, { metadata, spec: before }, { metadata, spec: after }).causes,
+      causes,
+    ),
+  );
 }
 
 const statuses: [name: string, strategy: typeof deployment, status: Sent, causes: string[]][] = [
-  ["no more pods are ready than there are", statefulSet, { replicas: 1, readyReplicas: 2, currentReplicas: 1 }, ["Invalid status.readyReplicas"]],
+  [
+    "no more pods are ready than there are",
+    statefulSet,
+    { replicas: 1, readyReplicas: 2, currentReplicas: 1 },
+    ["Invalid status.readyReplicas"],
+  ],
   [
     "counters of daemons are not negative",
     daemonSet,
     { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: -1 },
     ["Invalid status.numberReady"],
   ],
-  ["no more pods are available than ready", deployment, { replicas: 3, readyReplicas: 1, availableReplicas: 2 }, ["Invalid status.availableReplicas"]],
-  ["the count of collisions is never negative", deployment, { collisionCount: -1 }, ["Invalid status.collisionCount"]],
+  [
+    "no more pods are available than ready",
+    deployment,
+    { replicas: 3, readyReplicas: 1, availableReplicas: 2 },
+    ["Invalid status.availableReplicas"],
+  ],
+  [
+    "the count of collisions is never negative",
+    deployment,
+    { collisionCount: -1 },
+    ["Invalid status.collisionCount"],
+  ],
 ];
-for (const [name, strategy, status, causes] of statuses) test(name, () => assert.deepEqual(tryPart(strategy, "status", { metadata, spec }, { status }).causes, causes));
+for (const [name, strategy, status, causes] of statuses)
+  test(name, () =>
+    assert.deepEqual(tryPart(strategy, "status", { metadata, spec }, { status }).causes, causes),
+  );
 
 test("the disruptions that a budget allows are not negative", () => {
-  const { causes } = tryPart(podDisruptionBudget, "status", { metadata, spec: {} }, { status: { disruptionsAllowed: -1 } });
+  const { causes } = tryPart(
+    podDisruptionBudget,
+    "status",
+    { metadata, spec: {} },
+    { status: { disruptionsAllowed: -1 } },
+  );
   assert.deepEqual(causes, ["Invalid status.disruptionsAllowed"]);
 });
 
-const specOf = (strategy: typeof deployment, sent: Sent): Sent => tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
+const specOf = (strategy: typeof deployment, sent: Sent): Sent =>
+  tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
 
 test("fields that are left out and depend on others are filled in", () => {
-  assert.deepEqual(specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"], {
-    type: "RollingUpdate",
-    rollingUpdate: { maxSurge: 3, maxUnavailable: "25%" },
+  assert.deepEqual(
+    specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"],
+    {
+      type: "RollingUpdate",
+      rollingUpdate: { maxSurge: 3, maxUnavailable: "25%" },
+    },
+  );
+  assert.deepEqual(specOf(deployment, { ...spec, strategy: { type: "Recreate" } })["strategy"], {
+    type: "Recreate",
   });
-  assert.deepEqual(specOf(deployment, { ...spec, strategy: { type: "Recreate" } })["strategy"], { type: "Recreate" });
-  assert.deepEqual(specOf(statefulSet, spec)["updateStrategy"], { type: "RollingUpdate", rollingUpdate: { partition: 0 } });
-  assert.deepEqual(specOf(statefulSet, { ...spec, updateStrategy: { type: "RollingUpdate" } })["updateStrategy"], { type: "RollingUpdate" });
-  assert.deepEqual(specOf(statefulSet, spec)["persistentVolumeClaimRetentionPolicy"], { whenDeleted: "Retain", whenScaled: "Retain" });
-  assert.deepEqual(specOf(daemonSet, spec)["updateStrategy"], { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
-  assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: { type: "OnDelete" } })["updateStrategy"], { type: "OnDelete" });
+  assert.deepEqual(specOf(statefulSet, spec)["updateStrategy"], {
+    type: "RollingUpdate",
+    rollingUpdate: { partition: 0 },
+  });
+  assert.deepEqual(
+    specOf(statefulSet, { ...spec, updateStrategy: { type: "RollingUpdate" } })["updateStrategy"],
+    { type: "RollingUpdate" },
+  );
+  assert.deepEqual(specOf(statefulSet, spec)["persistentVolumeClaimRetentionPolicy"], {
+    whenDeleted: "Retain",
+    whenScaled: "Retain",
+  });
+  assert.deepEqual(specOf(daemonSet, spec)["updateStrategy"], {
+    type: "RollingUpdate",
+    rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
+  });
+  assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: { type: "OnDelete" } })["updateStrategy"], {
+    type: "OnDelete",
+  });
   assert.deepEqual(specOf(replicationController, { template })["selector"], { a: "b" });
 });
 
@@ -191,27 +322,54 @@ const images: [image: string, policy: string][] = [
 ];
 for (const [image, policy] of images) {
   test(`image ${image} is pulled ${policy}`, () => {
-    const { object } = tryCreate(podTemplate, { metadata, template: { spec: { containers: [{ name: "c", image }] } } });
-    assert.equal((object["template"] as { spec: { containers: { imagePullPolicy: string }[] } }).spec.containers[0]!.imagePullPolicy, policy);
+    const { object } = tryCreate(podTemplate, {
+      metadata,
+      template: { spec: { containers: [{ name: "c", image }] } },
+    });
+    assert.equal(
+      (object["template"] as { spec: { containers: { imagePullPolicy: string }[] } }).spec.containers[0]!
+        .imagePullPolicy,
+      policy,
+    );
   });
 }
 
-const generationOf = ({ object }: { object: Sent }): unknown => (object["metadata"] as { annotations: Sent }).annotations["deprecated.daemonset.template.generation"];
+const generationOf = ({ object }: { object: Sent }): unknown =>
+  (object["metadata"] as { annotations: Sent }).annotations["deprecated.daemonset.template.generation"];
 
 test("daemon sets count changes of their template", () => {
   assert.equal(generationOf(tryCreate(daemonSet, { metadata, spec })), "1");
-  assert.equal(generationOf(tryUpdate(daemonSet, { metadata, spec }, { metadata, spec: { ...spec, minReadySeconds: 1 } })), "1");
   assert.equal(
-    generationOf(tryUpdate(daemonSet, { metadata, spec }, { metadata, spec: { ...spec, template: { ...template, spec: { containers: [{ name: "c", image: "i:2" }] } } } })),
+    generationOf(
+      tryUpdate(daemonSet, { metadata, spec }, { metadata, spec: { ...spec, minReadySeconds: 1 } }),
+    ),
+    "1",
+  );
+  assert.equal(
+    generationOf(
+      tryUpdate(
+        daemonSet,
+        { metadata, spec },
+        {
+          metadata,
+          spec: { ...spec, template: { ...template, spec: { containers: [{ name: "c", image: "i:2" }] } } },
+        },
+      ),
+    ),
     "2",
   );
 });
 
 test("the data of a revision never change, its number may", () => {
   const before = { metadata, revision: 1, data: { x: 1 } };
-  assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, data: { x: 2 } }).causes, ["Invalid data"]);
+  assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, data: { x: 2 } }).causes, [
+    "Invalid data",
+  ]);
   assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, revision: 2 }).causes, []);
-  assert.deepEqual(tryCreate(controllerRevision, { metadata, revision: -1 }).causes, ["Invalid revision", "Required data"]);
+  assert.deepEqual(tryCreate(controllerRevision, { metadata, revision: -1 }).causes, [
+    "Invalid revision",
+    "Required data",
+  ]);
 });
 
 test("a workload whose name is no host name is warned of", () => {
@@ -221,25 +379,60 @@ test("a workload whose name is no host name is warned of", () => {
 
 const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
 const about = circumstancesOf(deployment);
-const heard: [name: string, strategy: typeof deployment, generations: [number, number], templates: [object, object], expected: number][] = [
+const heard: [
+  name: string,
+  strategy: typeof deployment,
+  generations: [number, number],
+  templates: [object, object],
+  expected: number,
+][] = [
   ["a deployment that changes is warned about again", deployment, [1, 2], [unwise, unwise], 1],
   ["a deployment that only gets a label is not warned about again", deployment, [1, 1], [unwise, unwise], 0],
-  ["a daemon set that changes but for its template is not warned about again", daemonSet, [1, 2], [unwise, unwise], 0],
+  [
+    "a daemon set that changes but for its template is not warned about again",
+    daemonSet,
+    [1, 2],
+    [unwise, unwise],
+    0,
+  ],
   ["a daemon set is warned about when its template changes", daemonSet, [1, 2], [template, unwise], 1],
-  ["a replication controller is not warned about what a change brings", replicationController, [1, 2], [template, unwise], 0],
-  ["a replication controller is warned about what was before, even when that is mended", replicationController, [1, 2], [unwise, template], 1],
+  [
+    "a replication controller is not warned about what a change brings",
+    replicationController,
+    [1, 2],
+    [template, unwise],
+    0,
+  ],
+  [
+    "a replication controller is warned about what was before, even when that is mended",
+    replicationController,
+    [1, 2],
+    [unwise, template],
+    1,
+  ],
 ];
 for (const [name, strategy, [before, after], [old, now], expected] of heard) {
   test(name, () => {
     const made = (generation: number, of: object) =>
-      defaulted(strategy, { metadata: { ...metadata, generation }, spec: { selector: strategy === replicationController ? { a: "b" } : selector, template: of } });
+      defaulted(strategy, {
+        metadata: { ...metadata, generation },
+        spec: { selector: strategy === replicationController ? { a: "b" } : selector, template: of },
+      });
     assert.equal(strategy.warnings!(made(after, now), made(before, old), about).length, expected);
   });
 }
 
 test("claims of a stateful set ask for whole bytes", () => {
-  const volumeClaimTemplates = [{ metadata: { name: "v" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1500m" } } } }];
-  const { warnings } = tryCreate(statefulSet, { metadata, spec: { ...spec, serviceName: "s", volumeClaimTemplates } });
+  const volumeClaimTemplates = [
+    {
+      metadata: { name: "v" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1500m" } } },
+    },
+  ];
+  const { warnings } = tryCreate(statefulSet, {
+    metadata,
+    spec: { ...spec, serviceName: "s", volumeClaimTemplates },
+  });
   assert.deepEqual(
     warnings.map((text) => text.split(": ")[0]),
     ["spec.volumeClaimTemplates[0].resources.requests[storage]"],
@@ -247,27 +440,50 @@ test("claims of a stateful set ask for whole bytes", () => {
 });
 
 test("tables show how far workloads have come", () => {
-  assert.deepEqual(cellsOf(deployment, { metadata, spec: { ...spec, replicas: 5 }, status: { readyReplicas: 3, updatedReplicas: 2 } }), [
+  assert.deepEqual(
+    cellsOf(deployment, {
+      metadata,
+      spec: { ...spec, replicas: 5 },
+      status: { readyReplicas: 3, updatedReplicas: 2 },
+    }),
+    ["x", "3/5", 2, 0, "<unknown>", "c", "i:1", "a=b"],
+  );
+  assert.deepEqual(cellsOf(daemonSet, { metadata, spec }), [
     "x",
-    "3/5",
-    2,
     0,
+    0,
+    0,
+    0,
+    0,
+    "<none>",
     "<unknown>",
     "c",
     "i:1",
     "a=b",
   ]);
-  assert.deepEqual(cellsOf(daemonSet, { metadata, spec }), ["x", 0, 0, 0, 0, 0, "<none>", "<unknown>", "c", "i:1", "a=b"]);
   assert.deepEqual(cellsOf(statefulSet, { metadata, spec }), ["x", "0/1", "<unknown>", "c", "i:1"]);
-  assert.deepEqual(cellsOf(podDisruptionBudget, { metadata, spec: { minAvailable: 2 } }), ["x", "2", "N/A", 0, "<unknown>"]);
+  assert.deepEqual(cellsOf(podDisruptionBudget, { metadata, spec: { minAvailable: 2 } }), [
+    "x",
+    "2",
+    "N/A",
+    0,
+    "<unknown>",
+  ]);
   const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u", controller: true };
-  assert.deepEqual(cellsOf(controllerRevision, { metadata: { ...metadata, ownerReferences: [owner] }, revision: 7 }), ["x", "statefulset.apps/web", 7, "<unknown>"]);
+  assert.deepEqual(
+    cellsOf(controllerRevision, { metadata: { ...metadata, ownerReferences: [owner] }, revision: 7 }),
+    ["x", "statefulset.apps/web", 7, "<unknown>"],
+  );
 });
 
 test("what is switched off leaves a template when it is stored, unless it was there", () => {
   const sent = { metadata, spec: { ...spec, template: { ...template, spec: { ...pod, hostUsers: false } } } };
-  const specOf = ({ object }: { object: Record<string, unknown> }): Sent => (object["spec"] as { template: { spec: Sent } }).template.spec;
-  assert.equal(specOf({ object: defaulted(deployment, sent) as unknown as Record<string, unknown> })["hostUsers"], false);
+  const specOf = ({ object }: { object: Record<string, unknown> }): Sent =>
+    (object["spec"] as { template: { spec: Sent } }).template.spec;
+  assert.equal(
+    specOf({ object: defaulted(deployment, sent) as unknown as Record<string, unknown> })["hostUsers"],
+    false,
+  );
   assert.equal(specOf(tryCreate(deployment, sent))["hostUsers"], undefined);
   const old = defaulted(deployment, sent);
   const next = defaulted(deployment, sent);
@@ -276,6 +492,14 @@ test("what is switched off leaves a template when it is stored, unless it was th
 });
 
 test("the status of a daemon set does not change how often its template was", () => {
-  const { object } = tryPart(daemonSet, "status", { metadata, spec }, { metadata: { ...metadata, annotations: { a: "b" } }, status: {} });
-  assert.deepEqual((object["metadata"] as { annotations: object }).annotations, { a: "b", "deprecated.daemonset.template.generation": "1" });
+  const { object } = tryPart(
+    daemonSet,
+    "status",
+    { metadata, spec },
+    { metadata: { ...metadata, annotations: { a: "b" } }, status: {} },
+  );
+  assert.deepEqual((object["metadata"] as { annotations: object }).annotations, {
+    a: "b",
+    "deprecated.daemonset.template.generation": "1",
+  });
 });

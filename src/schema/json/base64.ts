@@ -1,4 +1,5 @@
-// Byte strings in JSON: standard base64, padded. Line breaks inside are tolerated, stray bits at the end dropped.
+// Byte strings in JSON: standard base64, padded. Line breaks inside are tolerated, stray bits at the end
+// dropped.
 
 const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 const tolerated = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

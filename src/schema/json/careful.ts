@@ -1,8 +1,16 @@
-// The careful way from JSON nodes to canonical form: it collects unknown and duplicate fields as paths in order of
-// appearance, says what is wrong and where, and lets a field that stands twice behave as the reference does: objects
-// are read over each other, anything else is replaced.
+// The careful way from JSON nodes to canonical form: it collects unknown and duplicate fields as paths in
+// order of appearance, says what is wrong and where, and lets a field that stands twice behave as the
+// reference does: objects are read over each other, anything else is replaced.
 
-import { DurationError, QuantityError, TimeError, canonicalDuration, canonicalMicroTime, canonicalQuantity, canonicalTime } from "#base";
+import {
+  DurationError,
+  QuantityError,
+  TimeError,
+  canonicalDuration,
+  canonicalMicroTime,
+  canonicalQuantity,
+  canonicalTime,
+} from "#base";
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import { rememberText } from "../raw.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
@@ -46,14 +54,21 @@ function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: Care
     case "map":
       return mapOf(shape.of, nodes, place, state, shape);
     case "recursive":
-      return shape.or ? unionOf(shape.or, shape.get(), last, place, state) : messageOf(shape.get(), nodes, place, state);
+      return shape.or
+        ? unionOf(shape.or, shape.get(), last, place, state)
+        : messageOf(shape.get(), nodes, place, state);
     case "list":
       if (last === null) return null;
       if (!Array.isArray(last)) throw wrongType(last, shape, place);
-      return last.map((item: Node, i) => valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of));
+      return last.map(
+        (item: Node, i) =>
+          valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of),
+      );
     case "scalar": {
       const given = nodes.findLast((node) => node !== null);
-      return last === null && (given === undefined || !dropsZero.has(shape.scalar)) ? nullOf(shape.scalar) : scalarOf(shape.scalar, given!, place, state);
+      return last === null && (given === undefined || !dropsZero.has(shape.scalar))
+        ? nullOf(shape.scalar)
+        : scalarOf(shape.scalar, given!, place, state);
     }
   }
 }
@@ -72,8 +87,14 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
     if (!(object instanceof ObjectNode)) throw wrongType(object, message, place);
     const seen = new Set<string>();
     object.keys.forEach((key, i) => {
-      if (!fields.some(({ name }) => name === key)) return void state.findings.push({ type: "unknown", path: inside(place, key), offset: object.offsets[i]! });
-      if (seen.has(key)) state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
+      if (!fields.some(({ name }) => name === key))
+        return void state.findings.push({
+          type: "unknown",
+          path: inside(place, key),
+          offset: object.offsets[i]!,
+        });
+      if (seen.has(key))
+        state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
       seen.add(key);
       const known = found.get(key);
       if (known) known.push(object.values[i]!);
@@ -84,7 +105,10 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   for (const [key, given] of found) {
     const { field } = fields.find(({ name }) => name === key)!;
     const names = place.names ? `${place.names}.${key}` : key;
-    values.set(key, keep(field, valueOf(field.shape, given, { path: inside(place, key), names, owner: message }, state)));
+    values.set(
+      key,
+      keep(field, valueOf(field.shape, given, { path: inside(place, key), names, owner: message }, state)),
+    );
   }
   const result: Record<string, unknown> = {};
   for (const { name, field } of fields) {
@@ -101,7 +125,9 @@ function keep(field: Field, value: unknown): unknown {
   if (field.presence !== "optional" || field.more.emptyCounts) return value;
   switch (field.shape.shape) {
     case "scalar":
-      return dropsZero.has(field.shape.scalar) && (value === 0 || value === "" || value === false) ? undefined : value;
+      return dropsZero.has(field.shape.scalar) && (value === 0 || value === "" || value === false)
+        ? undefined
+        : value;
     case "list":
       return (value as unknown[]).length === 0 ? undefined : value;
     case "map":
@@ -128,7 +154,13 @@ function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulSt
   return sortedMap(result);
 }
 
-function unionOf(or: "bool" | "array" | "strings", message: Message, node: Node, place: Place, state: CarefulState): unknown {
+function unionOf(
+  or: "bool" | "array" | "strings",
+  message: Message,
+  node: Node,
+  place: Place,
+  state: CarefulState,
+): unknown {
   if (node === null) return null;
   // The reference reads these apart from the rest, so nothing inside is reported as unknown.
   const quiet: CarefulState = { text: state.text, findings: [] };
@@ -140,7 +172,9 @@ function unionOf(or: "bool" | "array" | "strings", message: Message, node: Node,
   if (!Array.isArray(node) || node.length === 0) return null;
   return node.map((item: Node, i) => {
     const here = { ...place, path: `${place.path}[${i}]` };
-    return or === "strings" ? scalarOf("string", item ?? "", here, quiet) : (messageOf(message, [item], here, quiet) ?? zeroOf(message));
+    return or === "strings"
+      ? scalarOf("string", item ?? "", here, quiet)
+      : (messageOf(message, [item], here, quiet) ?? zeroOf(message));
   });
 }
 
@@ -187,7 +221,11 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
     case "duration":
       return worded(place, () => canonicalDuration(textOf(node, place)));
     case "quantity":
-      return worded(place, () => canonicalQuantity(node instanceof NumberNode ? node.literal : typeof node === "string" ? node.trim() : ""));
+      return worded(place, () =>
+        canonicalQuantity(
+          node instanceof NumberNode ? node.literal : typeof node === "string" ? node.trim() : "",
+        ),
+      );
     case "intOrString":
       return typeof node === "string" ? node : scalarOf("int32", node, place, state);
     case "fieldsV1":
@@ -195,7 +233,8 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
     case "rawExtension":
     case "json": {
       const value = plainValue(node);
-      if (node instanceof ObjectNode && state.text !== undefined) rememberText(value, compactText(state.text.slice(node.start, node.end)));
+      if (node instanceof ObjectNode && state.text !== undefined)
+        rememberText(value, compactText(state.text.slice(node.start, node.end)));
       return value;
     }
   }
@@ -204,13 +243,16 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
 function bytesOf(node: Node, place: Place, wrong: () => DecodeError): string {
   if (typeof node === "string") return worded(place, () => canonicalBase64(node));
   if (!Array.isArray(node)) throw wrong();
-  const bytes = node.map((item: Node) => (item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined));
+  const bytes = node.map((item: Node) =>
+    item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined,
+  );
   if (bytes.some((byte) => typeof byte !== "number" || byte < 0 || byte > 255)) throw wrong();
   return Buffer.from(bytes as number[]).toString("base64");
 }
 
 function textOf(node: Node, place: Place): string {
-  if (typeof node !== "string") throw new DecodeError(`json: cannot unmarshal ${kindOf(node)} into Go value of type string`, place.path);
+  if (typeof node !== "string")
+    throw new DecodeError(`json: cannot unmarshal ${kindOf(node)} into Go value of type string`, place.path);
   return node;
 }
 
@@ -219,7 +261,12 @@ function worded<T>(place: Place, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError || !(error instanceof DecodeError))
+    if (
+      error instanceof QuantityError ||
+      error instanceof TimeError ||
+      error instanceof DurationError ||
+      !(error instanceof DecodeError)
+    )
       throw new DecodeError((error as Error).message, place.path);
     throw error;
   }
@@ -240,13 +287,19 @@ const kindOf = (node: Node): string =>
 
 /** Words a type error as the reference does, with its names for types. */
 function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
-  const numeric = shape.shape === "scalar" && (shape.scalar in ranges || shape.scalar === "double" || shape.scalar === "float");
+  const numeric =
+    shape.shape === "scalar" &&
+    (shape.scalar in ranges || shape.scalar === "double" || shape.scalar === "float");
   const given = node instanceof NumberNode && numeric ? `number ${node.literal}` : kindOf(node);
   const into = place.owner ? `struct field ${place.owner.name}.${place.names}` : "value";
-  return new DecodeError(`json: cannot unmarshal ${given} into Go ${into} of type ${typeName(shape)}`, place.path);
+  return new DecodeError(
+    `json: cannot unmarshal ${given} into Go ${into} of type ${typeName(shape)}`,
+    place.path,
+  );
 }
 
-const typeNames: Partial<Record<ScalarName, string>> = { double: "float64", float: "float32", bytes: "[]uint8", rawBytes: "[]uint8", time: "v1.Time", microTime: "v1.MicroTime", duration: "v1.Duration", quantity: "resource.Quantity", intOrString: "int32", rawExtension: "runtime.RawExtension", fieldsV1: "v1.FieldsV1", json: "v1.JSON" }; // prettier-ignore
+// prettier-ignore
+const typeNames: Partial<Record<ScalarName, string>> = { double: "float64", float: "float32", bytes: "[]uint8", rawBytes: "[]uint8", time: "v1.Time", microTime: "v1.MicroTime", duration: "v1.Duration", quantity: "resource.Quantity", intOrString: "int32", rawExtension: "runtime.RawExtension", fieldsV1: "v1.FieldsV1", json: "v1.JSON" };
 
 function typeName(shape: Shape): string {
   switch (shape.shape) {

@@ -7,7 +7,11 @@ import {
 } from "#schema"; // prettier-ignore
 
 const { kind, message } = apiPackage({ package: "api.test.v1" });
-const Meta = message("Meta", "", { name: optional(1, string, ""), made: embedded(2, time, ""), labels: optional(3, map(string), "") });
+const Meta = message("Meta", "", {
+  name: optional(1, string, ""),
+  made: embedded(2, time, ""),
+  labels: optional(3, map(string), ""),
+});
 const Port = message("Port", "", { number: required(1, int32, ""), target: embedded(2, intOrString, "") });
 const Source = message("Source", "", { path: optional(1, string, ""), inner: optional(2, Port, "") });
 const Tree = message("Tree", "", {
@@ -58,8 +62,10 @@ type Thing = TypeOf<typeof Thing>;
 const type = { kind: "Thing", apiVersion: "v1" } as const;
 const spec = { ports: null, raw: null, secret: null, reference: null };
 /** A document with this spec, and what becomes of it. */
-const doc = (text: string): string => `{"kind":"Thing","apiVersion":"v1","metadata":{"made":null},"spec":{"ports":null,${text}"raw":null,"secret":null,"reference":null}}`;
-const read = (text: string): Record<string, unknown> => decodeJson(Thing, doc(text && `${text},`)).value.spec as never;
+const doc = (text: string): string =>
+  `{"kind":"Thing","apiVersion":"v1","metadata":{"made":null},"spec":{"ports":null,${text}"raw":null,"secret":null,"reference":null}}`;
+const read = (text: string): Record<string, unknown> =>
+  decodeJson(Thing, doc(text && `${text},`)).value.spec as never;
 
 const values: [name: string, text: string, spec: Record<string, unknown>][] = [
   ["nothing is nothing", "", {}],
@@ -118,7 +124,8 @@ const wrongTypes: [text: string, path: string, message: string][] = [
   ["[]", "", "json: cannot unmarshal array into Go value of type v1.Thing"],
 ]; // prettier-ignore
 for (const [text, path, expected] of wrongTypes)
-  test(`${text} is refused at "${path}"`, () => assert.throws(() => decodeJson(Thing, text), { name: "DecodeError", path, message: expected }));
+  test(`${text} is refused at "${path}"`, () =>
+    assert.throws(() => decodeJson(Thing, text), { name: "DecodeError", path, message: expected }));
 
 const broken: [text: string, message: string][] = [
   ["", "unexpected end of JSON input"],
@@ -140,16 +147,26 @@ const broken: [text: string, message: string][] = [
   ["\ufeff{}", "invalid character '\ufeff' looking for beginning of value"],
 ];
 for (const [text, expected] of broken)
-  test(`${JSON.stringify(text)} is no JSON`, () => assert.throws(() => decodeJson(Thing, text), { name: "JsonSyntaxError", message: expected }));
+  test(`${JSON.stringify(text)} is no JSON`, () =>
+    assert.throws(() => decodeJson(Thing, text), { name: "JsonSyntaxError", message: expected }));
 
 test("bytes that are no UTF-8 are refused", () => {
-  assert.throws(() => decodeJson(Thing, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), /invalid UTF-8/);
+  assert.throws(
+    () => decodeJson(Thing, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
+    /invalid UTF-8/,
+  );
   assert.equal(decodeJson(Thing, Buffer.from('{"metadata":{"name":"é"}}')).value.metadata.name, "é");
 });
 
 test("a document nested too deep is refused wherever the depth is", () => {
   const bomb = (before: string, after: string) => `${before}${"[".repeat(2000)}${"]".repeat(2000)}${after}`;
-  for (const text of [bomb("", ""), bomb('{"x":', "}"), bomb('{"spec":{"any":', "}}"), bomb('{"spec":{"managed":', "}}"), bomb('{"spec":{"args":', "}}")])
+  for (const text of [
+    bomb("", ""),
+    bomb('{"x":', "}"),
+    bomb('{"spec":{"any":', "}}"),
+    bomb('{"spec":{"managed":', "}}"),
+    bomb('{"spec":{"args":', "}}"),
+  ])
     assert.throws(() => decodeJson(Thing, text), { message: "exceeded max depth" });
   const nested = `{"spec":{"tree":${'{"children":{"a":'.repeat(600)}{}${"}}".repeat(600)}}}`;
   assert.throws(() => decodeJson(Thing, nested), { message: "exceeded max depth" });
@@ -168,7 +185,10 @@ for (const [name, text, sentences] of strict) {
   test(name, () => {
     const { unknown, duplicate, strict } = decodeJson(Thing, text);
     assert.deepEqual(strict, sentences);
-    const paths = (prefix: string) => sentences.filter((sentence) => sentence.startsWith(prefix)).map((sentence) => JSON.parse(sentence.slice(prefix.length)) as string);
+    const paths = (prefix: string) =>
+      sentences
+        .filter((sentence) => sentence.startsWith(prefix))
+        .map((sentence) => JSON.parse(sentence.slice(prefix.length)) as string);
     assert.deepEqual([unknown, duplicate], [paths("unknown field "), paths("duplicate field ")]);
   });
 }
@@ -179,16 +199,28 @@ test("no more than a hundred findings are kept", () => {
 });
 
 test("objects that stand twice are read over each other, anything else is replaced", () => {
-  const { value } = decodeJson(Thing, '{"metadata":{"name":"a","labels":{"x":"1"}},"metadata":{"labels":{"y":"2"}},"spec":{"args":["a","b"],"args":["c"]}}');
+  const { value } = decodeJson(
+    Thing,
+    '{"metadata":{"name":"a","labels":{"x":"1"}},"metadata":{"labels":{"y":"2"}},"spec":{"args":["a","b"],"args":["c"]}}',
+  );
   assert.deepEqual(value.metadata, { name: "a", made: null, labels: { x: "1", y: "2" } });
   assert.deepEqual(value.spec?.args, ["c"]);
 });
 
 test("parsed data is decoded the same way and left as it is", () => {
-  const given = { spec: { count: 0, ports: [{ target: "a", number: 1 }], what: 1 }, metadata: {}, apiVersion: "v1", kind: "Thing" };
+  const given = {
+    spec: { count: 0, ports: [{ target: "a", number: 1 }], what: 1 },
+    metadata: {},
+    apiVersion: "v1",
+    kind: "Thing",
+  };
   const before = JSON.stringify(given);
   const { value, unknown } = fromJsonValue(Thing, given);
-  assert.deepEqual(value, { ...type, metadata: { made: null }, spec: { ...spec, ports: [{ number: 1, target: "a" }] } });
+  assert.deepEqual(value, {
+    ...type,
+    metadata: { made: null },
+    spec: { ...spec, ports: [{ number: 1, target: "a" }] },
+  });
   assert.deepEqual(unknown, ["spec.what"]);
   assert.equal(JSON.stringify(given), before);
   assert.throws(() => fromJsonValue(Thing, { spec: { count: 1.5 } }), { path: "spec.count" });
@@ -206,14 +238,29 @@ test("an object in canonical form stays itself, down to its parts", () => {
 });
 
 test("canonical form drops what is undefined, unknown or zero, fills in what is required, and orders the keys", () => {
-  const loose = { spec: { on: false, count: undefined, ports: [] }, metadata: { labels: { a: "b" }, name: "" }, apiVersion: "v1", kind: "Thing", extra: 1 };
+  const loose = {
+    spec: { on: false, count: undefined, ports: [] },
+    metadata: { labels: { a: "b" }, name: "" },
+    apiVersion: "v1",
+    kind: "Thing",
+    extra: 1,
+  };
   const whole = encodeJson(Thing, loose as unknown as Thing);
-  assert.equal(whole, '{"kind":"Thing","apiVersion":"v1","metadata":{"made":null,"labels":{"a":"b"}},"spec":{"ports":[],"raw":null,"secret":null,"reference":null}}');
-  assert.throws(() => canonical(Thing, { metadata: { name: 5 } } as unknown as Thing), { name: "DecodeError", path: "metadata.name" });
+  assert.equal(
+    whole,
+    '{"kind":"Thing","apiVersion":"v1","metadata":{"made":null,"labels":{"a":"b"}},"spec":{"ports":[],"raw":null,"secret":null,"reference":null}}',
+  );
+  assert.throws(() => canonical(Thing, { metadata: { name: 5 } } as unknown as Thing), {
+    name: "DecodeError",
+    path: "metadata.name",
+  });
 });
 
 test("large integers and raw texts print as they were read", () => {
-  const text = doc('"size":9223372036854775807,"any":{"1":1.0,"0":1e2},').replace('"raw":null', '"raw":{"b":1.50,"a":"\\/","2":[12345678901234567890]}');
+  const text = doc('"size":9223372036854775807,"any":{"1":1.0,"0":1e2},').replace(
+    '"raw":null',
+    '"raw":{"b":1.50,"a":"\\/","2":[12345678901234567890]}',
+  );
   // "any" stands after "size" and before "raw" in the document, after "raw" in the declaration
   const { value } = decodeJson(Thing, text.replace(" ", ""));
   const printed = encodeJson(Thing, value);
@@ -237,7 +284,9 @@ test("a name like a setter of every object is an ordinary key", () => {
 });
 
 test("data of no declared type keeps its integers and reports its duplicates", () => {
-  const { value, duplicate } = parseJson('{"a":9007199254740993,"b":{"c":1,"c":2},"d":[{"e":1,"e":1}],"f":1.5}');
+  const { value, duplicate } = parseJson(
+    '{"a":9007199254740993,"b":{"c":1,"c":2},"d":[{"e":1,"e":1}],"f":1.5}',
+  );
   assert.deepEqual(value, { a: 9007199254740993n, b: { c: 2 }, d: [{ e: 1 }], f: 1.5 });
   assert.deepEqual(duplicate, ["b.c", "d[0].e"]);
   assert.equal(stringifyJson(value), '{"a":9007199254740993,"b":{"c":2},"d":[{"e":1}],"f":1.5}');
@@ -248,17 +297,29 @@ const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 const things: fc.Arbitrary<unknown> = fc.record({
   kind: fc.constant("Thing"),
   apiVersion: fc.constant("v1"),
-  metadata: fc.record({ name: nullable(text), labels: nullable(fc.dictionary(text, text, { noNullPrototype: true })) }),
+  metadata: fc.record({
+    name: nullable(text),
+    labels: nullable(fc.dictionary(text, text, { noNullPrototype: true })),
+  }),
   spec: nullable(
     fc.record({
-      ports: nullable(fc.array(fc.record({ number: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), target: fc.oneof(text, fc.integer({ min: 0, max: 65535 })) }))),
+      ports: nullable(
+        fc.array(
+          fc.record({
+            number: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+            target: fc.oneof(text, fc.integer({ min: 0, max: 65535 })),
+          }),
+        ),
+      ),
       path: nullable(text),
       count: nullable(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
       size: nullable(fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }))),
       share: nullable(fc.double({ noNaN: true, noDefaultInfinity: true })),
       maybe: nullable(fc.boolean()),
       args: nullable(fc.array(text)),
-      limits: nullable(fc.dictionary(text, fc.constantFrom("1", "1.5", "100m", "1Gi", "1024Ki"), { noNullPrototype: true })),
+      limits: nullable(
+        fc.dictionary(text, fc.constantFrom("1", "1.5", "100m", "1Gi", "1024Ki"), { noNullPrototype: true }),
+      ),
       any: nullable(fc.jsonValue()),
       raw: nullable(fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true })),
     }),
@@ -310,7 +371,10 @@ test("where empty is not absent, it is read as it stands, but never written", ()
   });
   const given = { items: [], amounts: {}, plain: [] };
   assert.deepEqual(decodeJson(Told, JSON.stringify(given)).value, { items: [], amounts: {} });
-  assert.deepEqual(decodeJson(Told, `{"unknown":1,"items":[],"amounts":{}}`).value, { items: [], amounts: {} });
+  assert.deepEqual(decodeJson(Told, `{"unknown":1,"items":[],"amounts":{}}`).value, {
+    items: [],
+    amounts: {},
+  });
   assert.deepEqual(fromJsonValue(Told, given).value, { items: [], amounts: {} });
   assert.equal(encodeJson(Told, given), "{}");
 });

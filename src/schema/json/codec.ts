@@ -1,5 +1,5 @@
-// JSON in and out. The usual document takes one scan, JSON.parse and one walk; anything out of the ordinary is read again,
-// carefully, from its text.
+// JSON in and out. The usual document takes one scan, JSON.parse and one walk; anything out of the ordinary
+// is read again, carefully, from its text.
 
 import { isUtf8 } from "node:buffer";
 import type { TypeOf } from "../infer.ts";
@@ -14,7 +14,9 @@ import { planOf, walkMessage } from "./walk.ts";
 
 export interface Decoded<T> {
   readonly value: T;
-  /** Paths of fields the declaration does not know, such as `spec.containers[0].foo`, in order of appearance. */
+  /**
+   * Paths of fields the declaration does not know, such as `spec.containers[0].foo`, in order of appearance.
+   */
   readonly unknown: readonly string[];
   /** Paths of fields that stand twice. */
   readonly duplicate: readonly string[];
@@ -32,14 +34,19 @@ const mostFindings = 100;
 const nothing: readonly string[] = Object.freeze([]);
 
 /**
- * Reads a document of the declared kind. Fields match by exact name; null stands for the zero value; unknown fields are
- * dropped and reported. A wrong type is a DecodeError, a broken document a JsonSyntaxError.
+ * Reads a document of the declared kind. Fields match by exact name; null stands for the zero value; unknown
+ * fields are dropped and reported. A wrong type is a DecodeError, a broken document a JsonSyntaxError.
  */
-export function decodeJson<M extends Message>(message: M, input: Uint8Array | string, { maxDepth = defaultMaxDepth }: DecodeOptions = {}): Decoded<TypeOf<M>> {
+export function decodeJson<M extends Message>(
+  message: M,
+  input: Uint8Array | string,
+  { maxDepth = defaultMaxDepth }: DecodeOptions = {},
+): Decoded<TypeOf<M>> {
   const text = typeof input === "string" ? input : textOf(input);
   const keys = countKeys(text);
   const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth);
-  if (value !== undefined) return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
+  if (value !== undefined)
+    return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
   return reported(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
 }
 
@@ -71,12 +78,17 @@ function reported(message: Message, node: Node, text: string | undefined): Decod
     const sentence = `${finding.type} field ${JSON.stringify(finding.path)}`;
     if (!found.has(sentence) && found.size < mostFindings) found.set(sentence, finding);
   }
-  const paths = (type: Finding["type"]) => [...found.values()].filter((finding) => finding.type === type).map(({ path }) => path);
+  const paths = (type: Finding["type"]) =>
+    [...found.values()].filter((finding) => finding.type === type).map(({ path }) => path);
   return { value, unknown: paths("unknown"), duplicate: paths("duplicate"), strict: [...found.keys()] };
 }
 
 /** The same for data that is already parsed, which is not changed. */
-export function fromJsonValue<M extends Message>(message: M, value: unknown, { maxDepth = defaultMaxDepth }: DecodeOptions = {}): Decoded<TypeOf<M>> {
+export function fromJsonValue<M extends Message>(
+  message: M,
+  value: unknown,
+  { maxDepth = defaultMaxDepth }: DecodeOptions = {},
+): Decoded<TypeOf<M>> {
   const state = newState(false, true, defaultMaxDepth);
   try {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
@@ -106,25 +118,34 @@ function nodeOf(value: unknown, depthLeft: number, position: { offset: number })
 }
 
 /**
- * The object in canonical form: the very same reference when it already is, otherwise a copy that shares what it can.
- * Fields the declaration does not know are dropped; a wrong type is a DecodeError.
+ * The object in canonical form: the very same reference when it already is, otherwise a copy that shares what
+ * it can. Fields the declaration does not know are dropped; a wrong type is a DecodeError.
  */
 export function canonical<M extends Message>(message: M, value: TypeOf<M>): TypeOf<M> {
   return canonicalState(message, value).value as TypeOf<M>;
 }
 
-function canonicalState(message: Message, value: unknown): { readonly value: object; readonly remembered: boolean } {
+function canonicalState(
+  message: Message,
+  value: unknown,
+): { readonly value: object; readonly remembered: boolean } {
   const state = newState(false, false, defaultMaxDepth);
   try {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: walkMessage(planOf(message), value, state), remembered: state.remembered };
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { value: walkMessage(planOf(message), value, state), remembered: state.remembered };
   } catch (error) {
     if (error !== irregular) throw error;
   }
   // A value off its declared type: name the place, or take what the careful way can make of it.
-  return { value: reported(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value, remembered: false };
+  return {
+    value: reported(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value,
+    remembered: false,
+  };
 }
 
-/** The JSON text of an object: keys in the order of the declaration, a kind's `kind` and `apiVersion` first. */
+/**
+ * The JSON text of an object: keys in the order of the declaration, a kind's `kind` and `apiVersion` first.
+ */
 export function encodeJson<M extends Message>(message: M, value: TypeOf<M>): string {
   const { value: whole, remembered } = canonicalState(message, value);
   return remembered ? withTexts(whole) : stringifyJson(whole);

@@ -1,5 +1,5 @@
-// The careful parser: it keeps what JSON.parse loses (duplicate keys, the spelling of numbers, positions), bounds the depth,
-// and words its complaints as the reference does.
+// The careful parser: it keeps what JSON.parse loses (duplicate keys, the spelling of numbers, positions),
+// bounds the depth, and words its complaints as the reference does.
 
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
@@ -63,7 +63,8 @@ class TreeParser {
   #unexpected(where: string): JsonSyntaxError {
     if (this.#at >= this.#text.length) return new JsonSyntaxError("unexpected end of JSON input");
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at)!);
-    const shown = character === "'" ? "\\'" : character === '"' ? '"' : JSON.stringify(character).slice(1, -1);
+    const shown =
+      character === "'" ? "\\'" : character === '"' ? '"' : JSON.stringify(character).slice(1, -1);
     return new JsonSyntaxError(`invalid character '${shown}' ${where}`);
   }
 
@@ -91,7 +92,8 @@ class TreeParser {
 
   #word<T>(word: string, value: T): T {
     for (let i = 1; i < word.length; i++) {
-      if (this.#text[++this.#at] !== word[i]) throw this.#unexpected(`in literal ${word} (expecting '${word[i]}')`);
+      if (this.#text[++this.#at] !== word[i])
+        throw this.#unexpected(`in literal ${word} (expecting '${word[i]}')`);
     }
     this.#at++;
     return value;
@@ -110,7 +112,8 @@ class TreeParser {
     if (this.#text.charCodeAt(this.#at) === 125) this.#at++;
     else {
       for (;;) {
-        if (this.#text.charCodeAt(this.#at) !== 34) throw this.#unexpected("looking for beginning of object key string");
+        if (this.#text.charCodeAt(this.#at) !== 34)
+          throw this.#unexpected("looking for beginning of object key string");
         node.offsets.push(this.#at);
         node.keys.push(this.#string());
         this.#space();
@@ -164,7 +167,8 @@ class TreeParser {
     }
     const inner = text.slice(start, this.#at++);
     if (!escaped) return inner;
-    return (JSON.parse(`"${inner}"`) as string).toWellFormed(); // half a surrogate pair becomes the replacement character
+    // half a surrogate pair becomes the replacement character
+    return (JSON.parse(`"${inner}"`) as string).toWellFormed();
   }
 
   #escape(): void {
@@ -172,9 +176,11 @@ class TreeParser {
     if (code === "u") {
       for (let i = 0; i < 4; i++) {
         this.#at++;
-        if (!/^[0-9a-fA-F]$/.test(this.#text[this.#at] ?? "")) throw this.#unexpected("in \\u hexadecimal character escape");
+        if (!/^[0-9a-fA-F]$/.test(this.#text[this.#at] ?? ""))
+          throw this.#unexpected("in \\u hexadecimal character escape");
       }
-    } else if (code === undefined || !'"\\/bfnrt'.includes(code)) throw this.#unexpected("in string escape code");
+    } else if (code === undefined || !'"\\/bfnrt'.includes(code))
+      throw this.#unexpected("in string escape code");
   }
 
   #digits(where: string): void {
@@ -207,7 +213,10 @@ class TreeParser {
 
 const int64Most = (1n << 63n) - 1n;
 
-/** An integer literal within 64 bits: a number, a bigint where a number would lose digits; undefined for anything else. */
+/**
+ * An integer literal within 64 bits: a number, a bigint where a number would lose digits; undefined for
+ * anything else.
+ */
 export function integerOf(literal: string): number | bigint | undefined {
   if (!/^-?[0-9]+$/.test(literal)) return undefined;
   const value = Number(literal);
@@ -226,13 +235,21 @@ export function numberOf({ literal }: NumberNode): number | bigint | undefined {
 }
 
 /** The plain value of nodes; where a key stands twice the last one counts. */
-export function plainValue(node: Node, duplicate?: (path: string, offset: number) => void, path = ""): unknown {
+export function plainValue(
+  node: Node,
+  duplicate?: (path: string, offset: number) => void,
+  path = "",
+): unknown {
   if (node instanceof NumberNode) {
     const value = numberOf(node);
-    if (value === undefined) throw new JsonSyntaxError(`json: cannot unmarshal number ${node.literal} into Go value of type float64`);
+    if (value === undefined)
+      throw new JsonSyntaxError(
+        `json: cannot unmarshal number ${node.literal} into Go value of type float64`,
+      );
     return value;
   }
-  if (Array.isArray(node)) return node.map((item: Node, index) => plainValue(item, duplicate, duplicate && `${path}[${index}]`));
+  if (Array.isArray(node))
+    return node.map((item: Node, index) => plainValue(item, duplicate, duplicate && `${path}[${index}]`));
   if (node instanceof ObjectNode) {
     const result: Record<string, unknown> = {};
     node.keys.forEach((key, index) => {
@@ -247,7 +264,8 @@ export function plainValue(node: Node, duplicate?: (path: string, offset: number
 
 /** Sets a key that may be named like a setter of every object. */
 export function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   else target[key] = value;
 }
 

@@ -17,7 +17,8 @@ const number: Check = (value) => {
 const integer =
   (least: number, most: number): Check =>
   (value) => {
-    if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) throw irregular;
+    if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most)
+      throw irregular;
     return value;
   };
 const wide =
@@ -28,7 +29,8 @@ const wide =
     const small = Number(value);
     return Number.isSafeInteger(small) ? small : value;
   };
-const int64: Check = (value) => (typeof value === "number" && Number.isSafeInteger(value) ? value : wideInt64(value, undefined as never));
+const int64: Check = (value) =>
+  typeof value === "number" && Number.isSafeInteger(value) ? value : wideInt64(value, undefined as never);
 const wideInt64 = wide(-(1n << 63n), (1n << 63n) - 1n);
 
 /** A text in canonical form; what is no such text at all is for the careful way to describe. */

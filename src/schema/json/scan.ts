@@ -1,12 +1,16 @@
-// What JSON.parse does not tell: how many keys a text has (fewer arrive when some stand twice), and whether it holds anything
-// that parsing blurs: long or fractional numbers, halves of surrogate pairs.
+// What JSON.parse does not tell: how many keys a text has (fewer arrive when some stand twice), and whether
+// it holds anything that parsing blurs: long or fractional numbers, halves of surrogate pairs.
 
 /** From this many digits on, a double may lose some. */
 const longDigits = 16;
 
-/** Counts the keys of a text that parsing does not blur; undefined if it does or might. Numbers in lists are not looked at. */
+/**
+ * Counts the keys of a text that parsing does not blur; undefined if it does or might. Numbers in lists are
+ * not looked at.
+ */
 export function countKeys(text: string): number | undefined {
-  // In most texts every key is a quote followed by a colon, and no such pair stands in a string: then colons can be hopped along.
+  // In most texts every key is a quote followed by a colon, and no such pair stands in a string: then colons
+  // can be hopped along.
   if (oddities.some((oddity) => text.includes(oddity))) return scan(text);
   let keys = 0;
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
@@ -43,7 +47,8 @@ export function scan(text: string): number | undefined {
       for (i++; i < length; i++) {
         const inner = text.charCodeAt(i);
         if (inner === 34) break;
-        if (inner === 92 && text.charCodeAt(++i) === 117 && (text.charCodeAt(i + 1) | 32) === 100) return undefined;
+        if (inner === 92 && text.charCodeAt(++i) === 117 && (text.charCodeAt(i + 1) | 32) === 100)
+          return undefined;
       }
     } else if (code === 58) keys++;
     else if (code >= 48 && code <= 57) {

@@ -1,7 +1,10 @@
 // Maps are written with their keys in order, so that the same content is always the same bytes.
 import { setKey } from "./parse.ts";
 
-/** The map itself when its keys are in order, else a copy that is. Keys that are array indices come first in any object; they stay there. */
+/**
+ * The map itself when its keys are in order, else a copy that is. Keys that are array indices come first in
+ * any object; they stay there.
+ */
 export function sortedMap<T extends object>(map: T): T {
   let last = "";
   for (const key in map) {

@@ -1,7 +1,8 @@
 // JSON text of plain data that may hold bigints.
 
 const raw = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
-const exact = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? raw(value.toString()) : value);
+const exact = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? raw(value.toString()) : value;
 
 export function stringifyJson(value: unknown, indent = 0): string {
   try {

@@ -1,6 +1,6 @@
-// The quick way from a parsed tree to canonical form: each message is compiled to a walk that returns the very object it was
-// given when nothing needs to change, and a corrected one otherwise. It knows no paths: at the first wrong type it gives up
-// (`irregular`), and the careful way says what is wrong.
+// The quick way from a parsed tree to canonical form: each message is compiled to a walk that returns the
+// very object it was given when nothing needs to change, and a corrected one otherwise. It knows no paths: at
+// the first wrong type it gives up (`irregular`), and the careful way says what is wrong.
 
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
@@ -11,7 +11,17 @@ import { type Check, type WalkState, irregular } from "./walk-state.ts";
 type Data = Record<string, unknown>;
 
 /** How a field is checked at once, where that is possible; `check` does the rest. */
-const way = { check: 0, text: 1, filledText: 2, truth: 3, count: 4, message: 5, messages: 6, texts: 7, labels: 8 } as const;
+const way = {
+  check: 0,
+  text: 1,
+  filledText: 2,
+  truth: 3,
+  count: 4,
+  message: 5,
+  messages: 6,
+  texts: 7,
+  labels: 8,
+} as const;
 
 /** What the walk over a message needs, in arrays by field. */
 interface Plan {
@@ -71,7 +81,8 @@ function wayOf({ shape, presence }: Field): number {
   if (shape.shape === "list" && shape.of.shape === "message") return way.messages;
   if (shape.shape === "list" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.texts;
   if (shape.shape === "map" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.labels;
-  if (shape.shape === "scalar" && shape.scalar === "string") return presence === "optional" ? way.filledText : way.text;
+  if (shape.shape === "scalar" && shape.scalar === "string")
+    return presence === "optional" ? way.filledText : way.text;
   if (shape.shape === "scalar" && (shape.scalar === "int32" || shape.scalar === "int64")) return way.count;
   return shape.shape === "scalar" && shape.scalar === "bool" ? way.truth : way.check;
 }
@@ -123,7 +134,8 @@ export function walkMessage(plan: Plan, value: object, state: WalkState): object
         }
         break;
       case way.message:
-        if (typeof given === "object" && given !== null && !Array.isArray(given)) kept = walkMessage(plan.nested[i]!, given, state);
+        if (typeof given === "object" && given !== null && !Array.isArray(given))
+          kept = walkMessage(plan.nested[i]!, given, state);
         break;
       case way.messages:
         if (Array.isArray(given) && given.length > 0) kept = walkMessages(plan.nested[i]!, given, state);
@@ -157,7 +169,11 @@ function walkMessages(plan: Plan, value: readonly unknown[], state: WalkState): 
   let target = value as unknown[];
   for (let i = 0; i < value.length; i++) {
     const given = value[i];
-    const kept = walkMessage(plan, typeof given === "object" && given !== null ? asObject(given) : empty(given), state);
+    const kept = walkMessage(
+      plan,
+      typeof given === "object" && given !== null ? asObject(given) : empty(given),
+      state,
+    );
     if (kept !== given) {
       if (target === value && !state.own) target = value.slice();
       target[i] = kept;
@@ -209,7 +225,9 @@ function rebuild({ names, index, required, zeros, present }: Plan, given: Data):
 
 function fieldCheck(field: Field): Check {
   const check = shapeCheck(field.shape);
-  if (alwaysShown(field)) return (value, state) => (value === null || value === undefined ? zeroOfField(field) : check(value, state));
+  if (alwaysShown(field))
+    return (value, state) =>
+      value === null || value === undefined ? zeroOfField(field) : check(value, state);
   const { shape } = field;
   if (field.presence === "optional" && shape.shape === "scalar" && dropsZero.has(shape.scalar)) {
     return (value, state) => {
@@ -219,7 +237,8 @@ function fieldCheck(field: Field): Check {
     };
   }
   if (field.presence === "optional" && (shape.shape === "list" || shape.shape === "map")) {
-    const isEmpty = shape.shape === "list" ? (value: unknown) => (value as unknown[]).length === 0 : hasNoKeys;
+    const isEmpty =
+      shape.shape === "list" ? (value: unknown) => (value as unknown[]).length === 0 : hasNoKeys;
     return (value, state) => {
       if (value === null || value === undefined) return undefined;
       const kept = check(value, state);
@@ -227,7 +246,8 @@ function fieldCheck(field: Field): Check {
     };
   }
   // A zero time or an empty raw object behind a pointer is as good as none.
-  return (value, state) => (value === null || value === undefined ? undefined : (check(value, state) ?? undefined));
+  return (value, state) =>
+    value === null || value === undefined ? undefined : (check(value, state) ?? undefined);
 }
 
 const hasNoKeys = (value: unknown): boolean => {
@@ -257,7 +277,8 @@ function shapeCheck(shape: Shape): Check {
       const { get, or } = shape;
       const message = messageCheck(get);
       if (or === undefined) return message;
-      const items = or === "array" ? listOf(message) : or === "strings" ? listOf(scalarChecks.string) : undefined;
+      const items =
+        or === "array" ? listOf(message) : or === "strings" ? listOf(scalarChecks.string) : undefined;
       return (value, state) => {
         if (or === "bool" && typeof value === "boolean") return value;
         if (items && Array.isArray(value)) return value.length > 0 ? items(value, state) : null;
@@ -267,13 +288,22 @@ function shapeCheck(shape: Shape): Check {
   }
 }
 
-const numeric: ReadonlySet<ScalarName> = new Set<ScalarName>(["int32", "int64", "uint32", "uint64", "double", "float", "intOrString"]);
+const numeric: ReadonlySet<ScalarName> = new Set<ScalarName>([
+  "int32",
+  "int64",
+  "uint32",
+  "uint64",
+  "double",
+  "float",
+  "intOrString",
+]);
 
 function messageCheck(get: () => Message): Check {
   let plan: Plan | undefined;
   return (value, state) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw irregular;
-    if ((state.depthLeft -= 3) < 0) throw irregular; // a list or a map may lie between; the careful way counts exactly
+    // a list or a map may lie between; the careful way counts exactly
+    if ((state.depthLeft -= 3) < 0) throw irregular;
     const kept = walkMessage((plan ??= planOf(get())), value, state);
     state.depthLeft += 3;
     return kept;

@@ -1,7 +1,16 @@
-// Server-side apply: a configuration is merged into the live object, its manager owns what it names, and what the manager
-// named last time but no longer does is removed unless somebody else owns it.
+// Server-side apply: a configuration is merged into the live object, its manager owns what it names, and what
+// the manager named last time but no longer does is removed unless somebody else owns it.
 
-import { type FieldSet, difference, intersection, isEmptySet, leaf, recursiveDifference, union, unionOf } from "./field-set.ts";
+import {
+  type FieldSet,
+  difference,
+  intersection,
+  isEmptySet,
+  leaf,
+  recursiveDifference,
+  union,
+  unionOf,
+} from "./field-set.ts";
 import { type Json, type JsonObject, isObject } from "./json-value.ts";
 import { type Conflict, describeConflicts } from "./conflicts.ts";
 import { type ClientSideApply, allowedConflicts, refreshLastApplied } from "./last-applied.ts";
@@ -19,7 +28,17 @@ import {
   withoutManagers,
 } from "./managed-fields.ts";
 import { mergeTypeOf } from "./merge-type.ts";
-import { type Conflicting, type Versioned, type Versions, changesByVersion, conflictsOf, fitManagers, inVersion, shiftOwnership, unowned } from "./ownership.ts";
+import {
+  type Conflicting,
+  type Versioned,
+  type Versions,
+  changesByVersion,
+  conflictsOf,
+  fitManagers,
+  inVersion,
+  shiftOwnership,
+  unowned,
+} from "./ownership.ts";
 import { malformed } from "./patch-error.ts";
 import { checkTyped } from "./typed-check.ts";
 import { fieldSetOf } from "./typed-compare.ts";
@@ -42,7 +61,10 @@ export interface Apply extends Write {
 export type Applied =
   | {
       readonly done: true;
-      /** The object to store, with its managers. It is as the configuration says: still to be decoded and defaulted. */
+      /**
+       * The object to store, with its managers. It is as the configuration says: still to be decoded and
+       * defaulted.
+       */
       readonly object: JsonObject;
       readonly managers: readonly ManagedFieldsEntry[];
       /** Whether anything but the managers differs from the live object. */
@@ -66,25 +88,40 @@ export function* applySteps(request: Apply): Generator<undefined, Applied> {
   if (!("conflicting" in outcome)) return finished(request, outcome);
 
   const allowed =
-    request.clientSideApply?.manager === request.manager ? allowedConflicts(request.clientSideApply, mergeTypeOf(request.schema), request.live, request.apiVersion) : undefined;
+    request.clientSideApply?.manager === request.manager
+      ? allowedConflicts(
+          request.clientSideApply,
+          mergeTypeOf(request.schema),
+          request.live,
+          request.apiVersion,
+        )
+      : undefined;
   if (allowed === undefined) return { done: false, conflicts: describeConflicts(outcome.conflicting) };
-  const left = outcome.conflicting.map((each) => ({ ...each, fields: difference(each.fields, allowed) })).filter(({ fields }) => !isEmptySet(fields));
+  const left = outcome.conflicting
+    .map((each) => ({ ...each, fields: difference(each.fields, allowed) }))
+    .filter(({ fields }) => !isEmptySet(fields));
   if (left.length > 0) return { done: false, conflicts: describeConflicts(left) };
   return finished(request, (yield* attempt(request, before, true)) as Merged);
 }
 
 function checkPatch({ schema, patch, apiVersion }: Apply): void {
   if (patch["apiVersion"] !== apiVersion)
-    throw malformed(`Incorrect version specified in apply patch. Specified patch version: ${text(patch["apiVersion"])}, expected: ${apiVersion}`);
+    throw malformed(
+      `Incorrect version specified in apply patch. Specified patch version: ${text(patch["apiVersion"])}, expected: ${apiVersion}`,
+    );
   if ("kind" in schema && schema.kind !== undefined && patch["kind"] !== schema.kind.kind) {
-    throw malformed(`Incorrect kind specified in apply patch. Specified patch kind: ${text(patch["kind"])}, expected: ${schema.kind.kind}`);
+    throw malformed(
+      `Incorrect kind specified in apply patch. Specified patch kind: ${text(patch["kind"])}, expected: ${schema.kind.kind}`,
+    );
   }
   const metadata = patch["metadata"];
-  if (isObject(metadata) && (metadata["managedFields"] ?? null) !== null) throw malformed("metadata.managedFields must be nil");
+  if (isObject(metadata) && (metadata["managedFields"] ?? null) !== null)
+    throw malformed("metadata.managedFields must be nil");
   try {
     checkTyped(mergeTypeOf(schema), patch);
   } catch (error) {
-    if (error instanceof TypedError) throw malformed(`failed to create typed patch object (${nameOf(patch)}): ${error.message}`);
+    if (error instanceof TypedError)
+      throw malformed(`failed to create typed patch object (${nameOf(patch)}): ${error.message}`);
     throw error;
   }
 }
@@ -103,14 +140,17 @@ function managersBefore(request: Apply): Managed {
   if (live === undefined) return nobody;
   const managed = decodeManagers(entriesOf(live) ?? []);
   if (managed.managers.size > 0) return managed;
-  return fitting(request, "live", () => tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody));
+  return fitting(request, "live", () =>
+    tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody),
+  );
 }
 
 function fitting<T>(request: Apply, what: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof TypedError) throw malformed(`failed to create typed ${what} object (${nameOf(request.patch)}): ${error.message}`);
+    if (error instanceof TypedError)
+      throw malformed(`failed to create typed ${what} object (${nameOf(request.patch)}): ${error.message}`);
     throw error;
   }
 }
@@ -121,25 +161,47 @@ interface Merged {
   readonly changed: boolean;
 }
 
-function* attempt(request: Apply, before: Managed, force: boolean): Generator<undefined, Merged | { readonly conflicting: readonly Conflicting[] }> {
+function* attempt(
+  request: Apply,
+  before: Managed,
+  force: boolean,
+): Generator<undefined, Merged | { readonly conflicting: readonly Conflicting[] }> {
   const { apiVersion, patch, now } = request;
   const versions: Versions = { convert: request.convert, resetFields: request.resetFields };
   const type = mergeTypeOf(request.schema);
-  const live: Versioned = { apiVersion, type, object: request.live === undefined ? emptyOf(request.schema) : withoutManagers(request.live) };
-  const merged: Versioned = { ...live, object: fitting(request, "live", () => mergeTyped(type, live.object, patch) as JsonObject) };
+  const live: Versioned = {
+    apiVersion,
+    type,
+    object: request.live === undefined ? emptyOf(request.schema) : withoutManagers(request.live),
+  };
+  const merged: Versioned = {
+    ...live,
+    object: fitting(request, "live", () => mergeTyped(type, live.object, patch) as JsonObject),
+  };
 
   yield;
 
-  const applier: Manager = { name: request.manager, operation: "Apply", apiVersion, subresource: request.subresource ?? "", fields: leaf };
+  const applier: Manager = {
+    name: request.manager,
+    operation: "Apply",
+    apiVersion,
+    subresource: request.subresource ?? "",
+    fields: leaf,
+  };
   const identity = identityOf(applier);
   const managers = fitManagers(before.managers, live, versions);
   const last = managers.get(identity);
   const named = fieldSetOf(type, patch);
   yield;
   const reset = request.resetFields?.[apiVersion];
-  managers.set(identity, withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)));
+  managers.set(
+    identity,
+    withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)),
+  );
 
-  const object = drops(last, managers.get(identity)!) ? yield* prune(merged, managers, last!, versions) : merged.object;
+  const object = drops(last, managers.get(identity)!)
+    ? yield* prune(merged, managers, last!, versions)
+    : merged.object;
   const changesIn = changesByVersion(live, { ...live, object }, versions);
   const { changed, removed } = changesIn(apiVersion)!;
   yield;
@@ -163,16 +225,30 @@ function settleApplier(managers: Map<string, Manager>, identity: string, applier
 
 function finished(request: Apply, { object, managed, changed }: Merged): Applied {
   const managers = encodeManagers(managed);
-  const refreshed = request.clientSideApply === undefined ? object : refreshLastApplied(request.clientSideApply, request.manager, object, request.patch);
-  return { done: true, object: withManagers(refreshed, managers), managers, changed: changed || refreshed !== object };
+  const refreshed =
+    request.clientSideApply === undefined
+      ? object
+      : refreshLastApplied(request.clientSideApply, request.manager, object, request.patch);
+  return {
+    done: true,
+    object: withManagers(refreshed, managers),
+    managers,
+    changed: changed || refreshed !== object,
+  };
 }
 
 /** Whether the applier may have given up anything. */
 const drops = (last: Manager | undefined, current: Manager): boolean =>
-  last !== undefined && (last.apiVersion !== current.apiVersion || !isEmptySet(difference(last.fields, current.fields)));
+  last !== undefined &&
+  (last.apiVersion !== current.apiVersion || !isEmptySet(difference(last.fields, current.fields)));
 
 /** Removes what the manager applied last time and not this time, if no other manager has it. */
-function* prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager, versions: Versions): Generator<undefined, JsonObject> {
+function* prune(
+  merged: Versioned,
+  managers: ReadonlyMap<string, Manager>,
+  last: Manager,
+  versions: Versions,
+): Generator<undefined, JsonObject> {
   const then = inVersion(merged, last.apiVersion, versions);
   if (then === undefined) return merged.object;
   const lastNamed = withNamedFields(then.type, last.fields);
@@ -184,12 +260,24 @@ function* prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last:
   if (back === undefined) return merged.object;
   const gone = difference(allFields(then), allFields(back));
   yield;
-  const result = inVersion({ ...then, object: without(then, intersection(gone, lastNamed)) }, merged.apiVersion, versions);
+  const result = inVersion(
+    { ...then, object: without(then, intersection(gone, lastNamed)) },
+    merged.apiVersion,
+    versions,
+  );
   return result?.object ?? merged.object;
 }
 
-/** Puts back whatever a manager still owns, in each version that has managers, beginning with that of the object. */
-function* restoreOwned(merged: Versioned, stripped: Versioned, managers: ReadonlyMap<string, Manager>, versions: Versions): Generator<undefined, Versioned> {
+/**
+ * Puts back whatever a manager still owns, in each version that has managers, beginning with that of the
+ * object.
+ */
+function* restoreOwned(
+  merged: Versioned,
+  stripped: Versioned,
+  managers: ReadonlyMap<string, Manager>,
+  versions: Versions,
+): Generator<undefined, Versioned> {
   const owned = new Map<string, FieldSet[]>([[merged.apiVersion, []]]);
   for (const { apiVersion, fields } of managers.values()) {
     const sets = owned.get(apiVersion);
@@ -206,7 +294,13 @@ function* restoreOwned(merged: Versioned, stripped: Versioned, managers: Readonl
     const rest = inVersion(result, apiVersion, versions);
     if (whole === undefined || rest === undefined) continue;
     current = whole;
-    result = { ...whole, object: without(whole, difference(allFields(whole), union(allFields(rest), withNamedFields(whole.type, fields)))) };
+    result = {
+      ...whole,
+      object: without(
+        whole,
+        difference(allFields(whole), union(allFields(rest), withNamedFields(whole.type, fields))),
+      ),
+    };
   }
   return result;
 }

@@ -28,14 +28,23 @@ export function describeConflicts(conflicting: readonly Conflicting[]): readonly
     );
 }
 
-function managerText({ manager, operation, apiVersion, subresource }: Pick<Conflict, "manager" | "operation" | "apiVersion" | "subresource">): string {
-  const name = subresource === "" ? JSON.stringify(manager) : `${JSON.stringify(manager)} with subresource ${JSON.stringify(subresource)}`;
+function managerText({
+  manager,
+  operation,
+  apiVersion,
+  subresource,
+}: Pick<Conflict, "manager" | "operation" | "apiVersion" | "subresource">): string {
+  const name =
+    subresource === ""
+      ? JSON.stringify(manager)
+      : `${JSON.stringify(manager)} with subresource ${JSON.stringify(subresource)}`;
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }
 
 /** The message of the refusal as a whole. */
 export function conflictMessage(conflicts: readonly Conflict[]): string {
-  if (conflicts.length === 1) return `Apply failed with 1 conflict: ${conflicts[0]!.message}: ${conflicts[0]!.field}`;
+  if (conflicts.length === 1)
+    return `Apply failed with 1 conflict: ${conflicts[0]!.message}: ${conflicts[0]!.field}`;
   const lines: string[] = [];
   let last: string | undefined;
   for (const conflict of conflicts) {

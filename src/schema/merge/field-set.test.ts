@@ -16,7 +16,18 @@ import {
   unionOf,
 } from "./field-set.ts";
 import type { Json } from "./json-value.ts";
-import { type FieldPath, compareElements, compareText, elementText, fieldElement as f, indexElement, keyElement, parseElement, pathText, valueElement } from "./path-element.ts";
+import {
+  type FieldPath,
+  compareElements,
+  compareText,
+  elementText,
+  fieldElement as f,
+  indexElement,
+  keyElement,
+  parseElement,
+  pathText,
+  valueElement,
+} from "./path-element.ts";
 
 const set = (...paths: FieldPath[]): FieldSet => fieldSetOfPaths(paths);
 const text = (fields: FieldSet): string => JSON.stringify(fields);
@@ -25,9 +36,21 @@ const written: [name: string, fields: FieldSet, json: string][] = [
   ["the empty set is an empty object", set(), "{}"],
   ["a path is nested", set([f("a"), f("b")]), '{"f:a":{"f:b":{}}}'],
   ["a parent that is in the set is marked", set([f("a"), f("b")], [f("a")]), '{"f:a":{".":{},"f:b":{}}}'],
-  ["fields are sorted by their bytes", set([f("b")], [f("a")], [f("B")], [f("\u{1f600}")], [f("\uff5e")]), '{"f:B":{},"f:a":{},"f:b":{},"f:～":{},"f:😀":{}}'],
-  ["list keys are sorted by name", set([keyElement(["containerPort", "protocol"], [80, "TCP"])]), '{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{}}'],
-  ["list keys with numbers sort by number", set([keyElement(["p"], [443])], [keyElement(["p"], [80])]), '{"k:{\\"p\\":80}":{},"k:{\\"p\\":443}":{}}'],
+  [
+    "fields are sorted by their bytes",
+    set([f("b")], [f("a")], [f("B")], [f("\u{1f600}")], [f("\uff5e")]),
+    '{"f:B":{},"f:a":{},"f:b":{},"f:～":{},"f:😀":{}}',
+  ],
+  [
+    "list keys are sorted by name",
+    set([keyElement(["containerPort", "protocol"], [80, "TCP"])]),
+    '{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{}}',
+  ],
+  [
+    "list keys with numbers sort by number",
+    set([keyElement(["p"], [443])], [keyElement(["p"], [80])]),
+    '{"k:{\\"p\\":80}":{},"k:{\\"p\\":443}":{}}',
+  ],
   [
     "values sort numbers before text before booleans",
     set([valueElement(true)], [valueElement("1")], [valueElement(10)], [valueElement(9)]),
@@ -39,7 +62,11 @@ const written: [name: string, fields: FieldSet, json: string][] = [
     '{"f:z":{},"k:{\\"a\\":\\"b\\"}":{},"v:\\"a\\"":{},"i:0":{}}',
   ],
   ["positions sort as numbers", set([indexElement(10)], [indexElement(9)]), '{"i:9":{},"i:10":{}}'],
-  ["values escape what markup would read", set([valueElement("<a&b>")]), '{"v:\\"\\\\u003ca\\\\u0026b\\\\u003e\\"":{}}'],
+  [
+    "values escape what markup would read",
+    set([valueElement("<a&b>")]),
+    '{"v:\\"\\\\u003ca\\\\u0026b\\\\u003e\\"":{}}',
+  ],
 ];
 for (const [name, fields, json] of written) {
   test(name, () => {
@@ -49,8 +76,16 @@ for (const [name, fields, json] of written) {
 }
 
 const parsed: [name: string, json: string, canonical: string][] = [
-  ["wrong order is put right", '{"f:b":{},"f:a":{"f:y":{},".":{},"f:x":{}}}', '{"f:a":{".":{},"f:x":{},"f:y":{}},"f:b":{}}'],
-  ["list keys in another order are the same keys", '{"k:{\\"b\\":1,\\"a\\":\\"x\\"}":{}}', '{"k:{\\"a\\":\\"x\\",\\"b\\":1}":{}}'],
+  [
+    "wrong order is put right",
+    '{"f:b":{},"f:a":{"f:y":{},".":{},"f:x":{}}}',
+    '{"f:a":{".":{},"f:x":{},"f:y":{}},"f:b":{}}',
+  ],
+  [
+    "list keys in another order are the same keys",
+    '{"k:{\\"b\\":1,\\"a\\":\\"x\\"}":{}}',
+    '{"k:{\\"a\\":\\"x\\",\\"b\\":1}":{}}',
+  ],
   ["spaces in keys go", '{"k:{ \\"a\\" : 1 }":{}}', '{"k:{\\"a\\":1}":{}}'],
   ["elements of an unknown type are left out", '{"f:a":{},"z:b":{"f:c":{}}}', '{"f:a":{}}'],
   ["a node with only unknown elements is in the set", '{"f:a":{"z:b":{}}}', '{"f:a":{}}'],
@@ -58,25 +93,64 @@ const parsed: [name: string, json: string, canonical: string][] = [
   ["a mark at the root means nothing", '{".":{},"f:a":{}}', '{"f:a":{}}'],
   ["integers beyond 2^53 keep their digits", '{"v:9007199254740993":{}}', '{"v:9007199254740993":{}}'],
 ];
-for (const [name, json, canonical] of parsed) test(name, () => assert.equal(text(parseFieldSet(JSON.parse(json) as Json)), canonical));
+for (const [name, json, canonical] of parsed)
+  test(name, () => assert.equal(text(parseFieldSet(JSON.parse(json) as Json)), canonical));
 
-for (const bad of ['{"a":{}}', '{"f":{}}', '{"fa":{}}', '{"k:[1]":{}}', '{"k:{":{}}', '{"v:":{}}', '{"i:x":{}}', '{"f:a":1}', "[]", '"x"']) {
-  test(`${bad} is not a field set`, () => assert.throws(() => parseFieldSet(JSON.parse(bad) as Json), SyntaxError));
+for (const bad of [
+  '{"a":{}}',
+  '{"f":{}}',
+  '{"fa":{}}',
+  '{"k:[1]":{}}',
+  '{"k:{":{}}',
+  '{"v:":{}}',
+  '{"i:x":{}}',
+  '{"f:a":1}',
+  "[]",
+  '"x"',
+]) {
+  test(`${bad} is not a field set`, () =>
+    assert.throws(() => parseFieldSet(JSON.parse(bad) as Json), SyntaxError));
 }
 
 const algebra: [name: string, actual: FieldSet, expected: FieldSet][] = [
-  ["taking away a parent leaves its children", difference(set([f("a")], [f("a"), f("b")]), set([f("a")])), set([f("a"), f("b")])],
-  ["taking away a child leaves its parent", difference(set([f("a")], [f("a"), f("b")]), set([f("a"), f("b")])), set([f("a")])],
-  ["taking away recursively takes the children too", recursiveDifference(set([f("a")], [f("a"), f("b")], [f("c")]), set([f("a")])), set([f("c")])],
-  ["taking away recursively below leaves the rest", recursiveDifference(set([f("a"), f("b"), f("x")], [f("a"), f("c")]), set([f("a"), f("b")])), set([f("a"), f("c")])],
-  ["a parent and its child have nothing in common", intersection(set([f("a")]), set([f("a"), f("b")])), set()],
+  [
+    "taking away a parent leaves its children",
+    difference(set([f("a")], [f("a"), f("b")]), set([f("a")])),
+    set([f("a"), f("b")]),
+  ],
+  [
+    "taking away a child leaves its parent",
+    difference(set([f("a")], [f("a"), f("b")]), set([f("a"), f("b")])),
+    set([f("a")]),
+  ],
+  [
+    "taking away recursively takes the children too",
+    recursiveDifference(set([f("a")], [f("a"), f("b")], [f("c")]), set([f("a")])),
+    set([f("c")]),
+  ],
+  [
+    "taking away recursively below leaves the rest",
+    recursiveDifference(set([f("a"), f("b"), f("x")], [f("a"), f("c")]), set([f("a"), f("b")])),
+    set([f("a"), f("c")]),
+  ],
+  [
+    "a parent and its child have nothing in common",
+    intersection(set([f("a")]), set([f("a"), f("b")])),
+    set(),
+  ],
   ["a union keeps both marks", union(set([f("a")]), set([f("a"), f("b")])), set([f("a")], [f("a"), f("b")])],
 ];
 for (const [name, actual, expected] of algebra) test(name, () => assert.equal(text(actual), text(expected)));
 
 test("elements and paths read as messages show them", () => {
-  assert.equal(pathText([f("spec"), f("containers"), keyElement(["name"], ["web"]), f("image")]), '.spec.containers[name="web"].image');
-  assert.equal(elementText(keyElement(["containerPort", "protocol"], [80, "TCP"])), '[containerPort=80,protocol="TCP"]');
+  assert.equal(
+    pathText([f("spec"), f("containers"), keyElement(["name"], ["web"]), f("image")]),
+    '.spec.containers[name="web"].image',
+  );
+  assert.equal(
+    elementText(keyElement(["containerPort", "protocol"], [80, "TCP"])),
+    '[containerPort=80,protocol="TCP"]',
+  );
   assert.equal(elementText(valueElement("x")), '[="x"]');
   assert.equal(elementText(indexElement(3)), "[3]");
 });
@@ -85,13 +159,19 @@ test("paths of a level come before those below it", () => {
   assert.deepEqual(pathsOf(set([f("a"), f("x")], [f("b")], [f("a")])).map(pathText), [".a", ".b", ".a.x"]);
 });
 
-const scalar = fc.oneof(fc.constantFrom<Json>("a", "b", "<", "\u2028", true, false), fc.integer({ min: -3, max: 30 }), fc.string());
+const scalar = fc.oneof(
+  fc.constantFrom<Json>("a", "b", "<", "\u2028", true, false),
+  fc.integer({ min: -3, max: 30 }),
+  fc.string(),
+);
 const element = fc.oneof(
   fc.constantFrom("a", "b", "c", "spec").map(f),
   fc.string().map(f),
   scalar.map(valueElement),
   fc.nat(20).map(indexElement),
-  fc.record({ name: scalar, port: scalar }).map(({ name, port }) => keyElement(["name", "port"], [name, port])),
+  fc
+    .record({ name: scalar, port: scalar })
+    .map(({ name, port }) => keyElement(["name", "port"], [name, port])),
 );
 const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 3 }), { maxLength: 8 });
 
@@ -126,7 +206,14 @@ test("set operations agree with sets of paths", () => {
       assert.deepEqual(named(union(a, b)), [...inA.union(inB)].sort());
       assert.deepEqual(named(intersection(a, b)), [...inA.intersection(inB)].sort());
       assert.deepEqual(named(difference(a, b)), [...inA.difference(inB)].sort());
-      assert.deepEqual(named(recursiveDifference(a, b)), [...inA].filter((path) => !right.some((cut) => path === cut.join("\n") || path.startsWith(`${cut.join("\n")}\n`))).sort());
+      assert.deepEqual(
+        named(recursiveDifference(a, b)),
+        [...inA]
+          .filter(
+            (path) => !right.some((cut) => path === cut.join("\n") || path.startsWith(`${cut.join("\n")}\n`)),
+          )
+          .sort(),
+      );
       assert.equal(text(union(a, b)), text(union(b, a)));
       assert.equal(text(unionOf([a, b, a, b, a])), text(union(a, b)));
       assert.equal(isEmptySet(difference(a, a)), true);

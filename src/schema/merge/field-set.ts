@@ -1,5 +1,5 @@
-// A set of field paths. It is the FieldsV1 object itself: keys are path elements in their order, `.` marks a node that is in
-// the set although it has children, and a node without children is in the set.
+// A set of field paths. It is the FieldsV1 object itself: keys are path elements in their order, `.` marks a
+// node that is in the set although it has children, and a node without children is in the set.
 //
 //   { "f:spec": { "f:replicas": {}, "f:template": { ".": {}, "f:spec": {} } } }   = .spec.replicas .spec.template .spec.template.spec
 //
@@ -7,7 +7,13 @@
 
 import type { Json } from "./json-value.ts";
 import { isEmptyObject, isObject } from "./json-value.ts";
-import { CanonicalOrder, type FieldPath, compareElements, parseElement, sortedElements } from "./path-element.ts";
+import {
+  CanonicalOrder,
+  type FieldPath,
+  compareElements,
+  parseElement,
+  sortedElements,
+} from "./path-element.ts";
 
 export interface FieldSet {
   readonly [element: string]: FieldSet;
@@ -95,14 +101,16 @@ export function pathsOf(set: FieldSet): FieldPath[] {
   return paths;
 }
 
-export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : isEmptySet(a) ? b : unionNodes(a, b, false));
+export const union = (a: FieldSet, b: FieldSet): FieldSet =>
+  isEmptySet(b) ? a : isEmptySet(a) ? b : unionNodes(a, b, false);
 
 /** Of many sets, in pairs: one after the other would copy what is gathered again and again. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   let round = sets;
   while (round.length > 1) {
     const pairs: FieldSet[] = [];
-    for (let i = 0; i < round.length; i += 2) pairs.push(i + 1 < round.length ? union(round[i]!, round[i + 1]!) : round[i]!);
+    for (let i = 0; i < round.length; i += 2)
+      pairs.push(i + 1 < round.length ? union(round[i]!, round[i + 1]!) : round[i]!);
     round = pairs;
   }
   return round[0] ?? leaf;
@@ -161,21 +169,24 @@ function elementsOf(set: FieldSet): string[] {
 }
 
 /** What is in both. */
-export const intersection = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, false, intersectChild, dropped) ?? leaf;
+export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
+  combine(a, b, false, intersectChild, dropped) ?? leaf;
 
 function intersectChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return combine(a, b, isMember(a) && isMember(b), intersectChild, dropped);
 }
 
 /** What is in a and not in b. A parent in b takes away only itself, not its children. */
-export const difference = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : (combine(a, b, false, differChild, kept) ?? leaf));
+export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
+  isEmptySet(b) ? a : (combine(a, b, false, differChild, kept) ?? leaf);
 
 function differChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return combine(a, b, isMember(a) && !isMember(b), differChild, kept);
 }
 
 /** What is in a, without the paths in b and everything below them. */
-export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : (combine(a, b, false, cutChild, kept) ?? leaf));
+export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
+  isEmptySet(b) ? a : (combine(a, b, false, cutChild, kept) ?? leaf);
 
 function cutChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return isMember(b) ? undefined : combine(a, b, isMember(a), cutChild, kept);
@@ -187,7 +198,13 @@ const kept = true;
 const dropped = false;
 
 /** Goes through a's children: those that b has too are combined, the others kept or dropped. */
-function combine(a: FieldSet, b: FieldSet, member: boolean, both: Combine, keep: boolean): FieldSet | undefined {
+function combine(
+  a: FieldSet,
+  b: FieldSet,
+  member: boolean,
+  both: Combine,
+  keep: boolean,
+): FieldSet | undefined {
   const result = start(member);
   let changed = member !== (a["."] !== undefined);
   for (const element in a) {
@@ -210,7 +227,8 @@ export function parseFieldSet(fields: Json | undefined): FieldSet {
 
 function parseNode(node: Json, root: boolean): FieldSet | undefined {
   if (!isObject(node)) throw new SyntaxError("a field set must be made of objects");
-  if (isCanonical(node)) return root && node["."] !== undefined ? withoutMark(node as FieldSet) : (node as FieldSet);
+  if (isCanonical(node))
+    return root && node["."] !== undefined ? withoutMark(node as FieldSet) : (node as FieldSet);
   const children = new Map<string, FieldSet>();
   for (const key in node) {
     if (key === ".") continue;

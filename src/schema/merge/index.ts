@@ -19,10 +19,27 @@ export { keepTimes } from "./kept-times.ts";
 export type { ClientSideApply } from "./last-applied.ts";
 export { type ManagedFieldsEntry, checkManagers, withManagers, withoutManagers } from "./managed-fields.ts";
 export { mergePatch } from "./merge-patch.ts";
-export { type AnyType, type ListType, type MapType, type MergeType, type ScalarType, type StructType, anyType, mergeTypeOf, structType } from "./merge-type.ts";
+export {
+  type AnyType,
+  type ListType,
+  type MapType,
+  type MergeType,
+  type ScalarType,
+  type StructType,
+  anyType,
+  mergeTypeOf,
+  structType,
+} from "./merge-type.ts";
 export type { ConvertTo } from "./ownership.ts";
 export { type PatchFault, PatchError } from "./patch-error.ts";
-export { type FieldPath, fieldElement, indexElement, keyElement, pathText, valueElement } from "./path-element.ts";
+export {
+  type FieldPath,
+  fieldElement,
+  indexElement,
+  keyElement,
+  pathText,
+  valueElement,
+} from "./path-element.ts";
 export { type ReplicasPaths, type ScaleOf, fromScaleManagers, toScaleManagers } from "./scale-managers.ts";
 export { strategicMergePatch } from "./strategic.ts";
 export { type Changes, type Comparison, changesBetween, compareTyped, fieldSetOf } from "./typed-compare.ts";

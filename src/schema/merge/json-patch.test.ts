@@ -8,26 +8,90 @@ const document = { metadata: { labels: { a: "1", "b/c": "2" } }, items: [1, 2, 3
 
 const applied: [name: string, patch: unknown, result: Json][] = [
   ["no patch at all changes nothing", null, document],
-  ["add sets a key", [{ op: "add", path: "/metadata/x", value: 1 }], { ...document, metadata: { ...document.metadata, x: 1 } }],
-  ["add inserts before an index", [{ op: "add", path: "/items/1", value: 9 }], { ...document, items: [1, 9, 2, 3] }],
-  ["add at the length appends", [{ op: "add", path: "/items/3", value: 9 }], { ...document, items: [1, 2, 3, 9] }],
-  ["add at the dash appends", [{ op: "add", path: "/items/-", value: 9 }], { ...document, items: [1, 2, 3, 9] }],
-  ["add at a negative index counts from past the end", [{ op: "add", path: "/items/-1", value: 9 }], { ...document, items: [1, 2, 3, 9] }],
+  [
+    "add sets a key",
+    [{ op: "add", path: "/metadata/x", value: 1 }],
+    { ...document, metadata: { ...document.metadata, x: 1 } },
+  ],
+  [
+    "add inserts before an index",
+    [{ op: "add", path: "/items/1", value: 9 }],
+    { ...document, items: [1, 9, 2, 3] },
+  ],
+  [
+    "add at the length appends",
+    [{ op: "add", path: "/items/3", value: 9 }],
+    { ...document, items: [1, 2, 3, 9] },
+  ],
+  [
+    "add at the dash appends",
+    [{ op: "add", path: "/items/-", value: 9 }],
+    { ...document, items: [1, 2, 3, 9] },
+  ],
+  [
+    "add at a negative index counts from past the end",
+    [{ op: "add", path: "/items/-1", value: 9 }],
+    { ...document, items: [1, 2, 3, 9] },
+  ],
   ["add without a value adds null", [{ op: "add", path: "/x" }], { ...document, x: null }],
   ["remove drops a key", [{ op: "remove", path: "/metadata" }], { items: [1, 2, 3], nothing: null }],
-  ["remove drops a key that is null", [{ op: "remove", path: "/nothing" }], { metadata: document.metadata, items: [1, 2, 3] }],
-  ["remove drops the last item by a negative index", [{ op: "remove", path: "/items/-1" }], { ...document, items: [1, 2] }],
-  ["replace sets an existing key", [{ op: "replace", path: "/metadata/labels/a", value: "9" }], { ...document, metadata: { labels: { a: "9", "b/c": "2" } } }],
-  ["replace of a missing key adds it", [{ op: "replace", path: "/fresh", value: 1 }], { ...document, fresh: 1 }],
-  ["replace sets an item", [{ op: "replace", path: "/items/0", value: "x" }], { ...document, items: ["x", 2, 3] }],
+  [
+    "remove drops a key that is null",
+    [{ op: "remove", path: "/nothing" }],
+    { metadata: document.metadata, items: [1, 2, 3] },
+  ],
+  [
+    "remove drops the last item by a negative index",
+    [{ op: "remove", path: "/items/-1" }],
+    { ...document, items: [1, 2] },
+  ],
+  [
+    "replace sets an existing key",
+    [{ op: "replace", path: "/metadata/labels/a", value: "9" }],
+    { ...document, metadata: { labels: { a: "9", "b/c": "2" } } },
+  ],
+  [
+    "replace of a missing key adds it",
+    [{ op: "replace", path: "/fresh", value: 1 }],
+    { ...document, fresh: 1 },
+  ],
+  [
+    "replace sets an item",
+    [{ op: "replace", path: "/items/0", value: "x" }],
+    { ...document, items: ["x", 2, 3] },
+  ],
   ["replace of the root takes the value", [{ op: "replace", path: "", value: { a: 1 } }], { a: 1 }],
   ["replace of the root with a scalar is passed over", [{ op: "replace", path: "", value: 1 }], document],
-  ["move takes a value elsewhere", [{ op: "move", from: "/items/0", path: "/items/-" }], { ...document, items: [2, 3, 1] }],
-  ["copy repeats a value", [{ op: "copy", from: "/items", path: "/again" }], { ...document, again: [1, 2, 3] }],
-  ["copy of a missing key adds null", [{ op: "copy", from: "/no", path: "/again" }], { ...document, again: null }],
-  ["escapes are decoded once", [{ op: "remove", path: "/metadata/labels/b~1c" }], { ...document, metadata: { labels: { a: "1" } } }],
-  ["text before the first slash is ignored", [{ op: "add", path: "spec/x", value: 1 }], { ...document, x: 1 }],
-  ["a passing test changes nothing", [{ op: "test", path: "/metadata/labels", value: { "b/c": "2", a: "1" } }], document],
+  [
+    "move takes a value elsewhere",
+    [{ op: "move", from: "/items/0", path: "/items/-" }],
+    { ...document, items: [2, 3, 1] },
+  ],
+  [
+    "copy repeats a value",
+    [{ op: "copy", from: "/items", path: "/again" }],
+    { ...document, again: [1, 2, 3] },
+  ],
+  [
+    "copy of a missing key adds null",
+    [{ op: "copy", from: "/no", path: "/again" }],
+    { ...document, again: null },
+  ],
+  [
+    "escapes are decoded once",
+    [{ op: "remove", path: "/metadata/labels/b~1c" }],
+    { ...document, metadata: { labels: { a: "1" } } },
+  ],
+  [
+    "text before the first slash is ignored",
+    [{ op: "add", path: "spec/x", value: 1 }],
+    { ...document, x: 1 },
+  ],
+  [
+    "a passing test changes nothing",
+    [{ op: "test", path: "/metadata/labels", value: { "b/c": "2", a: "1" } }],
+    document,
+  ],
   ["a missing key tests as null", [{ op: "test", path: "/absent", value: null }], document],
   [
     "operations see each other",
@@ -53,16 +117,36 @@ const refused: [name: string, patch: unknown, code: number, message: RegExp][] =
   ["an unknown operation is refused", [{ op: "merge", path: "/a" }], 422, /Unexpected kind: merge/],
   ["a path is needed", [{ op: "add", value: 1 }], 422, /add operation failed to decode path: missing value/],
   ["a move needs its origin", [{ op: "move", path: "/a" }], 422, /failed to decode from/],
-  ["removing a missing key fails", [{ op: "remove", path: "/no" }], 422, /Unable to remove nonexistent key: no: missing value/],
+  [
+    "removing a missing key fails",
+    [{ op: "remove", path: "/no" }],
+    422,
+    /Unable to remove nonexistent key: no: missing value/,
+  ],
   ["moving a missing key fails", [{ op: "move", from: "/no", path: "/x" }], 422, /nonexistent key/],
   ["replacing a missing item fails", [{ op: "replace", path: "/items/7", value: 1 }], 422, /missing key/],
   ["adding beyond the end fails", [{ op: "add", path: "/items/4", value: 1 }], 422, /invalid index/],
-  ["an index must be a number", [{ op: "add", path: "/items/one", value: 1 }], 422, /proper array index: 'one'/],
+  [
+    "an index must be a number",
+    [{ op: "add", path: "/items/one", value: 1 }],
+    422,
+    /proper array index: 'one'/,
+  ],
   ["the dash names no existing item", [{ op: "remove", path: "/items/-" }], 422, /invalid syntax/],
   ["a path through a scalar is missing", [{ op: "add", path: "/items/0/x", value: 1 }], 422, /missing path/],
   ["a path through null is missing", [{ op: "add", path: "/nothing/x", value: 1 }], 422, /missing path/],
-  ["an inherited name is missing", [{ op: "add", path: "/constructor/prototype/x", value: 1 }], 422, /missing path/],
-  ["a failing test fails the patch", [{ op: "test", path: "/items/0", value: 2 }], 422, /testing value \/items\/0 failed: test failed/],
+  [
+    "an inherited name is missing",
+    [{ op: "add", path: "/constructor/prototype/x", value: 1 }],
+    422,
+    /missing path/,
+  ],
+  [
+    "a failing test fails the patch",
+    [{ op: "test", path: "/items/0", value: 2 }],
+    422,
+    /testing value \/items\/0 failed: test failed/,
+  ],
   [
     "too many operations are refused",
     Array.from({ length: 10_001 }, () => ({ op: "test", path: "/items/0", value: 1 })),
@@ -80,12 +164,21 @@ for (const [name, patch, code, message] of refused) {
 }
 
 test("copies may not grow a document without bound", () => {
-  const patch = [{ op: "add", path: "/x", value: ["0123456789"] }, ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/x", path: "/x/-" }))];
-  assert.throws(() => jsonPatch({}, patch), /accumulated size increase of copy is \d+, exceeding the limit 3145728/);
+  const patch = [
+    { op: "add", path: "/x", value: ["0123456789"] },
+    ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/x", path: "/x/-" })),
+  ];
+  assert.throws(
+    () => jsonPatch({}, patch),
+    /accumulated size increase of copy is \d+, exceeding the limit 3145728/,
+  );
 });
 
 test("a key named like the prototype stays a key", () => {
-  const result = jsonPatch({}, JSON.parse('[{"op":"add","path":"/__proto__","value":{"polluted":true}}]')) as object;
+  const result = jsonPatch(
+    {},
+    JSON.parse('[{"op":"add","path":"/__proto__","value":{"polluted":true}}]'),
+  ) as object;
   assert.equal((result as { polluted?: boolean }).polluted, undefined);
   assert.deepEqual(Object.keys(result), ["__proto__"]);
 });
@@ -96,7 +189,10 @@ test("what no operation touched is shared", () => {
 });
 
 test("many operations on one big map or list cost little", () => {
-  const big = { map: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, "v"])), list: Array.from({ length: 20_000 }, (_, i) => i) };
+  const big = {
+    map: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, "v"])),
+    list: Array.from({ length: 20_000 }, (_, i) => i),
+  };
   const before = structuredClone(big);
   const patch = Array.from({ length: 5000 }, (_, i) => [
     { op: "add", path: `/map/n${i}`, value: "w" },
@@ -108,7 +204,10 @@ test("many operations on one big map or list cost little", () => {
 });
 
 test("a patch may not push long lists about without end", () => {
-  const patch = [{ op: "add", path: "/x", value: Array.from({ length: 100_000 }, () => 0) }, ...Array.from({ length: 400 }, () => ({ op: "add", path: "/x/0", value: 1 }))];
+  const patch = [
+    { op: "add", path: "/x", value: Array.from({ length: 100_000 }, () => 0) },
+    ...Array.from({ length: 400 }, () => ({ op: "add", path: "/x/0", value: 1 })),
+  ];
   assert.throws(
     () => jsonPatch({}, patch),
     (error) => error instanceof PatchError && error.code === 413,

@@ -1,9 +1,19 @@
-// JSON Patch (RFC 6902) with the leniencies that clients of this API family rely on: `replace` of a missing key adds it,
-// negative indices count from the end, and text before the first slash of a path is ignored.
+// JSON Patch (RFC 6902) with the leniencies that clients of this API family rely on: `replace` of a missing
+// key adds it, negative indices count from the end, and text before the first slash of a path is ignored.
 //
 // The result shares with the document whatever no operation touched.
 
-import { type Json, type JsonObject, has, isList, isObject, jsonSize, own, put, sameJson } from "./json-value.ts";
+import {
+  type Json,
+  type JsonObject,
+  has,
+  isList,
+  isObject,
+  jsonSize,
+  own,
+  put,
+  sameJson,
+} from "./json-value.ts";
 import { PatchError, doesNotApply, malformed } from "./patch-error.ts";
 
 export interface JsonPatchLimits {
@@ -23,10 +33,14 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
       `error decoding patch: json: cannot unmarshal ${isObject(patch) ? "object" : typeof patch === "boolean" ? "bool" : typeof patch} into Go value of type []handlers.jsonPatchOp`,
     );
   if (patch.length > limits.operations) {
-    throw new PatchError("tooLarge", `The allowed maximum operations in a JSON patch is ${limits.operations}, got ${patch.length}`);
+    throw new PatchError(
+      "tooLarge",
+      `The allowed maximum operations in a JSON patch is ${limits.operations}, got ${patch.length}`,
+    );
   }
   for (const operation of patch) {
-    if (operation !== null && !isObject(operation)) throw malformed("every operation of a JSON patch must be an object");
+    if (operation !== null && !isObject(operation))
+      throw malformed("every operation of a JSON patch must be an object");
   }
   const run: Run = { limits, copiedBytes: 0, movedItems: 0, ours: new Set() };
   let current = document;
@@ -41,7 +55,9 @@ interface Run {
   readonly limits: JsonPatchLimits;
   copiedBytes: number;
   movedItems: number;
-  /** Containers made in this run, which may be changed in place: many operations on one big map copy it once. */
+  /**
+   * Containers made in this run, which may be changed in place: many operations on one big map copy it once.
+   */
   readonly ours: Set<object>;
 }
 
@@ -63,7 +79,9 @@ function perform(document: Json, operation: JsonObject | null, run: Run): Json {
       const value = get(document, fromOf(operation, kind), kind, "from path") ?? null;
       run.copiedBytes += jsonSize(value);
       if (run.copiedBytes > run.limits.copiedBytes) {
-        throw doesNotApply(`Unable to complete the copy, the accumulated size increase of copy is ${run.copiedBytes}, exceeding the limit ${run.limits.copiedBytes}`);
+        throw doesNotApply(
+          `Unable to complete the copy, the accumulated size increase of copy is ${run.copiedBytes}, exceeding the limit ${run.limits.copiedBytes}`,
+        );
       }
       // A true copy: what is ours must not stand in two places.
       return add(run, document, pathOf(operation, kind), cloned(value), kind);
@@ -94,7 +112,8 @@ function fromOf(operation: JsonObject | null, kind: string): string {
 }
 
 // An absent value counts as null.
-const valueOf = (operation: JsonObject | null): Json => (operation === null ? null : (own(operation, "value") ?? null));
+const valueOf = (operation: JsonObject | null): Json =>
+  operation === null ? null : (own(operation, "value") ?? null);
 
 function cloned(value: Json): Json {
   if (isList(value)) return value.map(cloned);
@@ -113,27 +132,40 @@ function replace(run: Run, document: Json, path: string, operation: JsonObject):
   return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {
     if (!Array.isArray(parent)) return put(parent, key, value);
     const at = indexOf(parent, key);
-    if (typeof at === "string") throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
+    if (typeof at === "string")
+      throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
     parent[at] = value;
   });
 }
 
 function add(run: Run, document: Json, path: string, value: Json, kind: string): Json {
-  return edit(run, document, { path, kind, what: kind === "add" ? "path" : "destination path" }, (parent, key) => {
-    if (!Array.isArray(parent)) return put(parent, key, value);
-    if (key === "-") return void parent.push(value);
-    const at = integer(key);
-    if (at === undefined) throw doesNotApply(`error in add for path: '${path}': value was not a proper array index: '${key}'`);
-    const size = parent.length + 1;
-    if (at >= size || at < -size) throw doesNotApply(`error in add for path: '${path}': Unable to access invalid index: ${at}: invalid index referenced`);
-    splice(run, parent, at < 0 ? at + size : at, 0, value);
-  });
+  return edit(
+    run,
+    document,
+    { path, kind, what: kind === "add" ? "path" : "destination path" },
+    (parent, key) => {
+      if (!Array.isArray(parent)) return put(parent, key, value);
+      if (key === "-") return void parent.push(value);
+      const at = integer(key);
+      if (at === undefined)
+        throw doesNotApply(`error in add for path: '${path}': value was not a proper array index: '${key}'`);
+      const size = parent.length + 1;
+      if (at >= size || at < -size)
+        throw doesNotApply(
+          `error in add for path: '${path}': Unable to access invalid index: ${at}: invalid index referenced`,
+        );
+      splice(run, parent, at < 0 ? at + size : at, 0, value);
+    },
+  );
 }
 
 function remove(run: Run, document: Json, path: string, kind: string): Json {
   return edit(run, document, { path, kind, what: "path" }, (parent, key) => {
     if (!Array.isArray(parent)) {
-      if (!has(parent, key)) throw doesNotApply(`error in ${kind} for path: '${path}': Unable to remove nonexistent key: ${key}: missing value`);
+      if (!has(parent, key))
+        throw doesNotApply(
+          `error in ${kind} for path: '${path}': Unable to remove nonexistent key: ${key}: missing value`,
+        );
       delete parent[key];
       return;
     }
@@ -145,13 +177,15 @@ function remove(run: Run, document: Json, path: string, kind: string): Json {
 
 function splice(run: Run, items: Json[], at: number, remove: number, ...values: readonly Json[]): void {
   run.movedItems += items.length - at;
-  if (run.movedItems > mostMovedItems) throw new PatchError("tooLarge", "the patch inserts or removes too many items of too long lists");
+  if (run.movedItems > mostMovedItems)
+    throw new PatchError("tooLarge", "the patch inserts or removes too many items of too long lists");
   items.splice(at, remove, ...values);
 }
 
 function test(document: Json, path: string, operation: JsonObject): void {
   const value = path === "" ? document : get(document, path, "test", "path");
-  if (!sameJson(value ?? null, valueOf(operation))) throw doesNotApply(`testing value ${path} failed: test failed`);
+  if (!sameJson(value ?? null, valueOf(operation)))
+    throw doesNotApply(`testing value ${path} failed: test failed`);
 }
 
 /** The value at a path; undefined for a key that its object does not have. */
@@ -166,7 +200,8 @@ function get(document: Json, path: string, kind: string, what: string): Json | u
   return parent[at];
 }
 
-const missing = (kind: string, what: string, path: string): PatchError => doesNotApply(`${kind} operation does not apply: doc is missing ${what}: "${path}": missing value`);
+const missing = (kind: string, what: string, path: string): PatchError =>
+  doesNotApply(`${kind} operation does not apply: doc is missing ${what}: "${path}": missing value`);
 
 function keysOf(path: string, kind: string, what: string): readonly string[] {
   const [, ...keys] = path.split("/");
@@ -202,7 +237,12 @@ interface Place {
 }
 
 /** Makes the containers from the root to the end of the path ours, then changes the last one in place. */
-function edit(run: Run, document: Json, { path, kind, what }: Place, change: (parent: Editable, key: string) => void): Json {
+function edit(
+  run: Run,
+  document: Json,
+  { path, kind, what }: Place,
+  change: (parent: Editable, key: string) => void,
+): Json {
   const keys = keysOf(path, kind, what);
   const root = editable(run, document);
   let parent = root;
@@ -233,7 +273,8 @@ function editable(run: Run, value: Json | undefined): Editable | undefined {
 function indexOf(items: readonly Json[], key: string): number | string {
   const at = integer(key);
   if (at === undefined) return `parsing "${key}": invalid syntax`;
-  if (at >= items.length || at < -items.length) return `Unable to access invalid index: ${at}: invalid index referenced`;
+  if (at >= items.length || at < -items.length)
+    return `Unable to access invalid index: ${at}: invalid index referenced`;
   return at < 0 ? at + items.length : at;
 }
 

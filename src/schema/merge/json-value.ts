@@ -5,18 +5,23 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 const owns = Object.prototype.hasOwnProperty;
 
 /** The value under a key that the object itself has; never something inherited. */
-export const own = (object: JsonObject, key: string): Json | undefined => (owns.call(object, key) ? object[key] : undefined);
+export const own = (object: JsonObject, key: string): Json | undefined =>
+  owns.call(object, key) ? object[key] : undefined;
 export const has = (object: JsonObject, key: string): boolean => owns.call(object, key);
 
-/** Sets a key on an object under construction. `__proto__` becomes an ordinary key, as JSON.parse makes it. */
+/**
+ * Sets a key on an object under construction. `__proto__` becomes an ordinary key, as JSON.parse makes it.
+ */
 export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else object[key] = value;
 }
 

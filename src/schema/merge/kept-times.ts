@@ -7,7 +7,14 @@ import { type ManagedFieldsEntry, entriesOf, withManagers, withoutManagers } fro
 export function keepTimes(before: JsonObject, after: JsonObject): JsonObject {
   const old = entriesOf(before);
   const fresh = entriesOf(after);
-  if (old === undefined || fresh === undefined || old === fresh || old.length !== fresh.length || fresh.length === 0) return after;
+  if (
+    old === undefined ||
+    fresh === undefined ||
+    old === fresh ||
+    old.length !== fresh.length ||
+    fresh.length === 0
+  )
+    return after;
   if (old.every((entry, i) => entry.time === fresh[i]!.time)) return after;
   if (!old.every((entry, i) => sameButTime(entry, fresh[i]!))) return after;
   return sameJson(withoutManagers(before), withoutManagers(after)) ? withManagers(after, old) : after;

@@ -1,5 +1,5 @@
-// Meeting point with tools that apply on the client's side and keep the last configuration in an annotation: their fields may
-// be taken over without a conflict, and the annotation is kept up to date for them.
+// Meeting point with tools that apply on the client's side and keep the last configuration in an annotation:
+// their fields may be taken over without a conflict, and the annotation is kept up to date for them.
 
 import { type FieldSet, difference } from "./field-set.ts";
 import { type Json, type JsonObject, isObject, withKey, withoutKey } from "./json-value.ts";
@@ -19,7 +19,12 @@ export interface ClientSideApply {
 const mostAnnotationBytes = 256 * 1024;
 
 /** Fields that are as the tool last applied them; undefined when it left no usable note. */
-export function allowedConflicts({ annotation }: ClientSideApply, type: MergeType, live: JsonObject | undefined, apiVersion: string): FieldSet | undefined {
+export function allowedConflicts(
+  { annotation }: ClientSideApply,
+  type: MergeType,
+  live: JsonObject | undefined,
+  apiVersion: string,
+): FieldSet | undefined {
   const note = annotationsOf(live)?.[annotation];
   if (live === undefined || typeof note !== "string" || note === "") return undefined;
   const last = parsed(note);
@@ -43,14 +48,23 @@ function parsed(note: string): Json | undefined {
 }
 
 /** The object with its note, if it has one, saying what the tool applied now. */
-export function refreshLastApplied({ manager, annotation }: ClientSideApply, applier: string, object: JsonObject, patch: JsonObject): JsonObject {
+export function refreshLastApplied(
+  { manager, annotation }: ClientSideApply,
+  applier: string,
+  object: JsonObject,
+  patch: JsonObject,
+): JsonObject {
   const annotations = annotationsOf(object);
   const note = annotations?.[annotation];
-  if (applier !== manager || annotations === undefined || typeof note !== "string" || note === "") return object;
+  if (applier !== manager || annotations === undefined || typeof note !== "string" || note === "")
+    return object;
   const fresh = `${canonicalJson(withoutNote(patch, annotation))}\n`;
   if (fresh === note) return object;
   const changed = withKey(annotations, annotation, fresh);
-  return withAnnotations(object, annotationBytes(changed) > mostAnnotationBytes ? withoutKey(annotations, annotation) : changed);
+  return withAnnotations(
+    object,
+    annotationBytes(changed) > mostAnnotationBytes ? withoutKey(annotations, annotation) : changed,
+  );
 }
 
 function withoutNote(patch: JsonObject, annotation: string): JsonObject {
@@ -64,7 +78,10 @@ function annotationsOf(object: JsonObject | undefined): JsonObject | undefined {
   return isObject(annotations) ? annotations : undefined;
 }
 
-const withAnnotations = (object: JsonObject, annotations: JsonObject): JsonObject => ({ ...object, metadata: { ...(object["metadata"] as JsonObject), annotations } });
+const withAnnotations = (object: JsonObject, annotations: JsonObject): JsonObject => ({
+  ...object,
+  metadata: { ...(object["metadata"] as JsonObject), annotations },
+});
 
 function annotationBytes(annotations: JsonObject): number {
   let size = 0;

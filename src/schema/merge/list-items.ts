@@ -2,20 +2,30 @@
 
 import { type Json, isList, isObject, own } from "./json-value.ts";
 import type { ListType } from "./merge-type.ts";
-import { type PathElement, elementText, inKeyOrder, indexElement, keyElement, sortedElements, valueElement } from "./path-element.ts";
+import {
+  type PathElement,
+  elementText,
+  inKeyOrder,
+  indexElement,
+  keyElement,
+  sortedElements,
+  valueElement,
+} from "./path-element.ts";
 import { TypedError } from "./typed-error.ts";
 
 /** The element of one item. Throws a TypedError when the item cannot be told apart from others. */
 export function itemElement(type: ListType, item: Json, index: number): PathElement {
   if (type.relation === "keyed") return keyedElement(type, item, index);
   if (type.relation === "atomic") return indexElement(index);
-  if (item === null) throw fault(index, "associative list without keys has an element that's an explicit null");
+  if (item === null)
+    throw fault(index, "associative list without keys has an element that's an explicit null");
   if (isList(item)) throw fault(index, "not supported: associative list with lists as elements");
   if (isObject(item)) throw fault(index, "associative list without keys has an element that's a map type");
   return valueElement(item);
 }
 
-const keyedElement = (type: ListType, item: Json, index: number): PathElement => keyElement(type.keys, keyValues(type, item, index));
+const keyedElement = (type: ListType, item: Json, index: number): PathElement =>
+  keyElement(type.keys, keyValues(type, item, index));
 
 function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   if (item === null) throw fault(index, "associative list with keys may not have a null element");
@@ -23,7 +33,11 @@ function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   const values: Json[] = [];
   for (const key of keys) {
     const value = own(item, key) ?? (of.is === "struct" ? of.byName.get(key)?.keyDefault : undefined);
-    if (value === undefined) throw fault(index, `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`);
+    if (value === undefined)
+      throw fault(
+        index,
+        `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`,
+      );
     values.push(value);
   }
   return values;
@@ -32,17 +46,24 @@ function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
 /** The elements of items that can be told apart, in the order of field sets. */
 export function inOrder(type: ListType, items: ReadonlyMap<PathElement, Json>): PathElement[] {
   if (type.relation !== "keyed" || items.size < 2) return sortedElements(items.keys());
-  return inKeyOrder(Array.from(items, ([element, item]) => ({ element, keys: { names: type.keys, values: keyValues(type, item, 0) } })));
+  return inKeyOrder(
+    Array.from(items, ([element, item]) => ({
+      element,
+      keys: { names: type.keys, values: keyValues(type, item, 0) },
+    })),
+  );
 }
 
-const fault = (index: number, message: string): TypedError => new TypedError([{ path: "", message: `element ${index}: ${message}` }]);
+const fault = (index: number, message: string): TypedError =>
+  new TypedError([{ path: "", message: `element ${index}: ${message}` }]);
 
 /** The items by element, in list order. Throws a TypedError on duplicates. */
 export function itemsByElement(type: ListType, items: readonly Json[]): ReadonlyMap<PathElement, Json> {
   const found = new Map<PathElement, Json>();
   for (let i = 0; i < items.length; i++) {
     const element = itemElement(type, items[i]!, i);
-    if (found.has(element)) throw new TypedError([{ path: "", message: `duplicate entries for key ${elementText(element)}` }]);
+    if (found.has(element))
+      throw new TypedError([{ path: "", message: `duplicate entries for key ${elementText(element)}` }]);
     found.set(element, items[i]!);
   }
   return found;

@@ -1,5 +1,6 @@
-// The managers of an object: who wrote which fields, how, through which subresource, and when. `metadata.managedFields` holds
-// them as a list; here they are a map by identity, since an applier keeps its entry across API versions and an updater does not.
+// The managers of an object: who wrote which fields, how, through which subresource, and when.
+// `metadata.managedFields` holds them as a list; here they are a map by identity, since an applier keeps its
+// entry across API versions and an updater does not.
 
 import { type FieldSet, parseFieldSet } from "./field-set.ts";
 import { type Json, type JsonObject, isEmptyObject, isList, isObject } from "./json-value.ts";
@@ -27,7 +28,10 @@ export interface Manager {
   readonly entry?: ManagedFieldsEntry;
 }
 
-/** By identity. Times are kept beside the managers: an entry that vanishes and returns in one operation keeps its time. */
+/**
+ * By identity. Times are kept beside the managers: an entry that vanishes and returns in one operation keeps
+ * its time.
+ */
 export interface Managed {
   readonly managers: ReadonlyMap<string, Manager>;
   readonly times: ReadonlyMap<string, string>;
@@ -36,8 +40,14 @@ export interface Managed {
 export const nobody: Managed = { managers: new Map(), times: new Map() };
 
 /** What makes two entries the same manager: the version counts for updates only. */
-export function identityOf({ name, operation, apiVersion, subresource }: Omit<Manager, "fields" | "entry">): string {
-  const version = operation === "Apply" || apiVersion === "" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
+export function identityOf({
+  name,
+  operation,
+  apiVersion,
+  subresource,
+}: Omit<Manager, "fields" | "entry">): string {
+  const version =
+    operation === "Apply" || apiVersion === "" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
   return `{${name === "" ? "" : `"manager":${JSON.stringify(name)},`}"operation":"${operation}"${version}${subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`}}`;
 }
 
@@ -47,12 +57,22 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managed 
   const times = new Map<string, string>();
   entries.forEach((entry, i) => {
     const { operation, apiVersion, fieldsType } = entry;
-    if (operation !== "Apply" && operation !== "Update") throw new SyntaxError("operation must be `Apply` or `Update`");
+    if (operation !== "Apply" && operation !== "Update")
+      throw new SyntaxError("operation must be `Apply` or `Update`");
     if (apiVersion === undefined || apiVersion === "") throw new SyntaxError("apiVersion must not be empty");
-    if (fieldsType === undefined || fieldsType === "") throw new SyntaxError(`missing fieldsType in managed fields entry ${i}`);
-    if (fieldsType !== "FieldsV1") throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`);
+    if (fieldsType === undefined || fieldsType === "")
+      throw new SyntaxError(`missing fieldsType in managed fields entry ${i}`);
+    if (fieldsType !== "FieldsV1")
+      throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`);
     const fields = parseFieldSet(entry.fieldsV1);
-    const manager = { name: entry.manager ?? "", operation, apiVersion, subresource: entry.subresource ?? "", fields, entry } as const;
+    const manager = {
+      name: entry.manager ?? "",
+      operation,
+      apiVersion,
+      subresource: entry.subresource ?? "",
+      fields,
+      entry,
+    } as const;
     const identity = identityOf(manager);
     managers.set(identity, manager);
     if (entry.time !== undefined && entry.time !== null) times.set(identity, entry.time);
@@ -72,7 +92,10 @@ export function encodeManagers({ managers, times }: Managed): readonly ManagedFi
     .map(({ entry }) => entry);
 }
 
-function encode({ name, operation, apiVersion, subresource, fields, entry }: Manager, time: string | undefined): ManagedFieldsEntry {
+function encode(
+  { name, operation, apiVersion, subresource, fields, entry }: Manager,
+  time: string | undefined,
+): ManagedFieldsEntry {
   if (entry !== undefined && entry.fieldsV1 === fields && (entry.time ?? undefined) === time) return entry;
   return {
     ...(name === "" ? {} : { manager: name }),
@@ -90,7 +113,10 @@ interface Timed {
   readonly seconds: number;
 }
 
-function compareEntries({ entry: a, seconds: aSeconds }: Timed, { entry: b, seconds: bSeconds }: Timed): number {
+function compareEntries(
+  { entry: a, seconds: aSeconds }: Timed,
+  { entry: b, seconds: bSeconds }: Timed,
+): number {
   return (
     compareText(a.operation ?? "", b.operation ?? "") ||
     aSeconds - bSeconds ||
@@ -100,9 +126,11 @@ function compareEntries({ entry: a, seconds: aSeconds }: Timed, { entry: b, seco
   );
 }
 
-export const secondsOf = (time: string | null | undefined): number => (time === undefined || time === null ? 0 : Math.floor(Date.parse(time) / 1000));
+export const secondsOf = (time: string | null | undefined): number =>
+  time === undefined || time === null ? 0 : Math.floor(Date.parse(time) / 1000);
 
-export const withFields = (manager: Manager, fields: FieldSet): Manager => (fields === manager.fields ? manager : { ...manager, fields });
+export const withFields = (manager: Manager, fields: FieldSet): Manager =>
+  fields === manager.fields ? manager : { ...manager, fields };
 
 /** The entries of an object; undefined when it has none. */
 export function entriesOf(object: JsonObject | undefined): readonly ManagedFieldsEntry[] | undefined {
@@ -117,7 +145,10 @@ export function withManagers(object: JsonObject, entries: readonly ManagedFields
   const bare = withoutManagers(object);
   if (entries.length === 0) return bare;
   const metadata = isObject(bare["metadata"]) ? bare["metadata"] : {};
-  return { ...bare, metadata: { ...metadata, managedFields: entries as readonly unknown[] as readonly Json[] } };
+  return {
+    ...bare,
+    metadata: { ...metadata, managedFields: entries as readonly unknown[] as readonly Json[] },
+  };
 }
 
 export function withoutManagers(object: JsonObject): JsonObject {

@@ -14,7 +14,12 @@ const cases: [name: string, document: JsonObject, patch: JsonObject, result: Jso
   ["lists are replaced", { a: [1, 2] }, { a: [3] }, { a: [3] }],
   ["an object replaces a scalar without its nulls", { a: 1 }, { a: { b: null, c: 2 } }, { a: { c: 2 } }],
   ["a scalar replaces an object", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
-  ["nulls in new objects vanish, even inside lists", {}, { a: { b: [{ c: null, d: [null] }] } }, { a: { b: [{ d: [null] }] } }],
+  [
+    "nulls in new objects vanish, even inside lists",
+    {},
+    { a: { b: [{ c: null, d: [null] }] } },
+    { a: { b: [{ d: [null] }] } },
+  ],
 ];
 for (const [name, document, patch, result] of cases) {
   test(name, () => {
@@ -40,8 +45,16 @@ test("untouched parts are shared, and an ineffective patch gives back the docume
 });
 
 const json = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
-  value: fc.oneof({ depthSize: "small", withCrossShrink: true }, fc.constantFrom<Json>(null, 1, 2, "x", true), fc.array(fc.integer(), { maxLength: 2 }), tie("object")),
-  object: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__", "constructor"), tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom<Json>(null, 1, 2, "x", true),
+    fc.array(fc.integer(), { maxLength: 2 }),
+    tie("object"),
+  ),
+  object: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__", "constructor"), tie("value"), {
+    maxKeys: 4,
+    noNullPrototype: true,
+  }),
 })).object;
 
 test("a merge patch applied twice is the same as once, and never keeps a null of its own", () => {
@@ -50,7 +63,8 @@ test("a merge patch applied twice is the same as once, and never keeps a null of
       const plain = JSON.parse(JSON.stringify(document)) as JsonObject;
       const once = mergePatch(plain, patch);
       assert.deepEqual(mergePatch(once, patch), once);
-      for (const key of Object.keys(patch)) if (patch[key] === null) assert.equal(Object.hasOwn(once, key), false);
+      for (const key of Object.keys(patch))
+        if (patch[key] === null) assert.equal(Object.hasOwn(once, key), false);
       assert.equal(Object.getPrototypeOf(once), Object.prototype);
     }),
   );

@@ -1,6 +1,8 @@
-// JSON Merge Patch (RFC 7386): null deletes, objects merge, everything else replaces. Nulls inside replaced values are dropped.
+// JSON Merge Patch (RFC 7386): null deletes, objects merge, everything else replaces. Nulls inside replaced
+// values are dropped.
 //
-// The result shares with the document whatever the patch leaves as it was; an ineffective patch gives back the document.
+// The result shares with the document whatever the patch leaves as it was; an ineffective patch gives back
+// the document.
 
 import { type Json, type JsonObject, has, isList, isObject, own, put, sameJson } from "./json-value.ts";
 import { malformed } from "./patch-error.ts";
@@ -21,7 +23,12 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
       continue;
     }
     const before = own(document, key);
-    const after = isObject(before) && isObject(value) ? mergeObjects(before, value) : isObject(before) ? value : withoutNulls(value);
+    const after =
+      isObject(before) && isObject(value)
+        ? mergeObjects(before, value)
+        : isObject(before)
+          ? value
+          : withoutNulls(value);
     if (before === undefined || (before !== after && !sameJson(before, after))) put(copy(), key, after);
   }
   return result ?? document;

@@ -1,5 +1,6 @@
-// What server-side apply needs to know of a schema, compiled once: which values have one owner, which lists are sets or maps,
-// and by what their items are told apart. Custom kinds without a declaration make theirs from their own schema.
+// What server-side apply needs to know of a schema, compiled once: which values have one owner, which lists
+// are sets or maps, and by what their items are told apart. Custom kinds without a declaration make theirs
+// from their own schema.
 
 import type { Field, Message, Scalar, Shape } from "../shape.ts";
 import type { Json } from "./json-value.ts";
@@ -60,8 +61,17 @@ export function structType(
   fields: Readonly<Record<string, { readonly type: MergeType; readonly keyDefault?: Json }>>,
   more: { readonly atomic?: boolean; readonly others?: MergeType } = {},
 ): StructType {
-  const list = Object.entries(fields).map(([name, field]): StructField => ({ name, element: fieldElement(name), ...field }));
-  return { is: "struct", atomic: more.atomic ?? false, ...indexed(list), ...(more.others === undefined ? {} : { others: more.others }) };
+  const list = Object.entries(fields).map(([name, field]): StructField => ({
+    name,
+    element: fieldElement(name),
+    ...field,
+  }));
+  return {
+    is: "struct",
+    atomic: more.atomic ?? false,
+    ...indexed(list),
+    ...(more.others === undefined ? {} : { others: more.others }),
+  };
 }
 
 function indexed(fields: readonly StructField[]): Pick<StructType, "fields" | "byName" | "byElement"> {
@@ -86,7 +96,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function fieldOf(name: string, field: Field): StructField {
   const keyDefault = keyDefaultOf(field);
-  return { name, element: fieldElement(name), type: fieldTypeOf(field), ...(keyDefault === undefined ? {} : { keyDefault }) };
+  return {
+    name,
+    element: fieldElement(name),
+    type: fieldTypeOf(field),
+    ...(keyDefault === undefined ? {} : { keyDefault }),
+  };
 }
 
 function fieldTypeOf(field: Field): MergeType {
@@ -95,7 +110,8 @@ function fieldTypeOf(field: Field): MergeType {
   const type = typeOf(shape);
   const { atomicMap } = field.more;
   if (atomicMap === undefined || (type.is !== "struct" && type.is !== "map")) return type;
-  // Said of a field, it overrides the message: `false` lets the fields of an otherwise atomic message be owned one by one.
+  // Said of a field, it overrides the message: `false` lets the fields of an otherwise atomic message be
+  // owned one by one.
   return type.is === "map" ? { ...type, atomic: atomicMap } : withAtomic(type, atomicMap);
 }
 
@@ -119,12 +135,17 @@ function withAtomic(type: StructType, atomic: boolean): StructType {
 // Where a declaration says nothing about ownership, the merge strategy of patches decides.
 function listOf(of: Shape, { more }: Field): ListType {
   const items = typeOf(of);
-  if (more.list?.type === "map") return { is: "list", relation: "keyed", keys: [...more.list.keys].sort(), of: items };
+  if (more.list?.type === "map")
+    return { is: "list", relation: "keyed", keys: [...more.list.keys].sort(), of: items };
   if (more.list?.type === "set") return { is: "list", relation: "set", keys: [], of: items };
-  const merges = more.list === undefined && (more.patch?.strategy === "merge" || more.patch?.strategy === "merge,retainKeys");
+  const merges =
+    more.list === undefined &&
+    (more.patch?.strategy === "merge" || more.patch?.strategy === "merge,retainKeys");
   if (!merges) return { is: "list", relation: "atomic", keys: [], of: items };
   const key = more.patch?.key;
-  return key === undefined ? { is: "list", relation: "set", keys: [], of: items } : { is: "list", relation: "keyed", keys: [key], of: items };
+  return key === undefined
+    ? { is: "list", relation: "set", keys: [], of: items }
+    : { is: "list", relation: "keyed", keys: [key], of: items };
 }
 
 function typeOf(shape: Shape): MergeType {
@@ -183,12 +204,21 @@ export function typeUnder(type: MergeType, key: string): MergeType {
 }
 
 /** Whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */
-export const hasItems = (type: MergeType): boolean => remembered(withItems, type, () => (type.is === "list" && type.relation !== "atomic") || partsOf(type).some(hasItems));
+export const hasItems = (type: MergeType): boolean =>
+  remembered(
+    withItems,
+    type,
+    () => (type.is === "list" && type.relation !== "atomic") || partsOf(type).some(hasItems),
+  );
 
 /** Whether such a list may be inside something atomic, where comparing does not look. */
-export const hasHiddenItems = (type: MergeType): boolean => remembered(withHiddenItems, type, () => partsOf(type).some(isAtomic(type) ? hasItems : hasHiddenItems));
+export const hasHiddenItems = (type: MergeType): boolean =>
+  remembered(withHiddenItems, type, () => partsOf(type).some(isAtomic(type) ? hasItems : hasHiddenItems));
 
-export const isAtomic = (type: MergeType): boolean => (type.is === "list" ? type.relation === "atomic" : (type.is === "struct" || type.is === "map") && type.atomic);
+export const isAtomic = (type: MergeType): boolean =>
+  type.is === "list"
+    ? type.relation === "atomic"
+    : (type.is === "struct" || type.is === "map") && type.atomic;
 
 function partsOf(type: MergeType): readonly MergeType[] {
   if (type.is === "list" || type.is === "map") return [type.of];

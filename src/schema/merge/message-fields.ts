@@ -8,7 +8,8 @@ const fields = new WeakMap<Message, ReadonlyMap<string, Field>>();
 
 export function jsonFields(message: Message): ReadonlyMap<string, Field> {
   let known = fields.get(message);
-  if (known === undefined) fields.set(message, (known = new Map(flatFields(message).map(({ name, field }) => [name, field]))));
+  if (known === undefined)
+    fields.set(message, (known = new Map(flatFields(message).map(({ name, field }) => [name, field]))));
   return known;
 }
 

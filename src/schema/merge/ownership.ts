@@ -1,6 +1,14 @@
-// How one write shifts ownership: fields that it changes leave their other managers, fields that it removes leave everybody.
+// How one write shifts ownership: fields that it changes leave their other managers, fields that it removes
+// leave everybody.
 
-import { type FieldSet, difference, fieldSetOfPaths, intersection, isEmptySet, recursiveDifference } from "./field-set.ts";
+import {
+  type FieldSet,
+  difference,
+  fieldSetOfPaths,
+  intersection,
+  isEmptySet,
+  recursiveDifference,
+} from "./field-set.ts";
 import type { JsonObject } from "./json-value.ts";
 import { type Manager, withFields } from "./managed-fields.ts";
 import type { Message } from "../shape.ts";
@@ -9,8 +17,15 @@ import { fieldElement } from "./path-element.ts";
 import { type Changes, changesBetween } from "./typed-compare.ts";
 import { fitToType } from "./typed-remove.ts";
 
-/** Gives the same object, of which parts may be missing, in another API version than it has, with that version's schema; undefined when there is no such version. */
-export type ConvertTo = (object: JsonObject, to: string, from: string) => { readonly schema: Message | MergeType; readonly object: JsonObject } | undefined;
+/**
+ * Gives the same object, of which parts may be missing, in another API version than it has, with that
+ * version's schema; undefined when there is no such version.
+ */
+export type ConvertTo = (
+  object: JsonObject,
+  to: string,
+  from: string,
+) => { readonly schema: Message | MergeType; readonly object: JsonObject } | undefined;
 
 /** An object in one API version. */
 export interface Versioned {
@@ -28,7 +43,9 @@ export interface Versions {
 export function inVersion(from: Versioned, apiVersion: string, { convert }: Versions): Versioned | undefined {
   if (from.apiVersion === apiVersion) return from;
   const converted = convert?.(from.object, apiVersion, from.apiVersion);
-  return converted === undefined ? undefined : { apiVersion, type: mergeTypeOf(converted.schema), object: converted.object };
+  return converted === undefined
+    ? undefined
+    : { apiVersion, type: mergeTypeOf(converted.schema), object: converted.object };
 }
 
 /** What a write changes, in the version asked for. */
@@ -42,20 +59,34 @@ export function changesByVersion(before: Versioned, after: Versioned, versions: 
   };
 }
 
-function changesIn(before: Versioned, after: Versioned, apiVersion: string, versions: Versions): Changes | undefined {
+function changesIn(
+  before: Versioned,
+  after: Versioned,
+  apiVersion: string,
+  versions: Versions,
+): Changes | undefined {
   const from = inVersion(before, apiVersion, versions);
   const to = inVersion(after, apiVersion, versions);
   if (from === undefined || to === undefined) return undefined;
   const { changed, removed } = changesBetween(to.type, from.object, to.object);
   const reset = versions.resetFields?.[apiVersion];
-  return reset === undefined ? { changed, removed } : { changed: recursiveDifference(changed, reset), removed: recursiveDifference(removed, reset) };
+  return reset === undefined
+    ? { changed, removed }
+    : { changed: recursiveDifference(changed, reset), removed: recursiveDifference(removed, reset) };
 }
 
 /** Drops managers of versions that no longer exist and fits the sets of the others to today's schema. */
-export function fitManagers(managers: ReadonlyMap<string, Manager>, live: Versioned, versions: Versions): Map<string, Manager> {
+export function fitManagers(
+  managers: ReadonlyMap<string, Manager>,
+  live: Versioned,
+  versions: Versions,
+): Map<string, Manager> {
   const result = new Map<string, Manager>();
   for (const [identity, manager] of managers) {
-    const type = manager.apiVersion === live.apiVersion ? live.type : inVersion(live, manager.apiVersion, versions)?.type;
+    const type =
+      manager.apiVersion === live.apiVersion
+        ? live.type
+        : inVersion(live, manager.apiVersion, versions)?.type;
     if (type !== undefined) result.set(identity, withFields(manager, fitToType(type, manager.fields)));
   }
   return result;
@@ -68,7 +99,11 @@ export interface Conflicting {
 }
 
 /** The fields of other managers that a write changes. */
-export function conflictsOf(managers: ReadonlyMap<string, Manager>, writer: string, changesIn: ChangesIn): Conflicting[] {
+export function conflictsOf(
+  managers: ReadonlyMap<string, Manager>,
+  writer: string,
+  changesIn: ChangesIn,
+): Conflicting[] {
   const conflicts: Conflicting[] = [];
   for (const [identity, manager] of managers) {
     if (identity === writer) continue;
@@ -80,13 +115,23 @@ export function conflictsOf(managers: ReadonlyMap<string, Manager>, writer: stri
   return conflicts;
 }
 
-/** Every manager without what the write removes, and the others without what it changes. Managers left with nothing are gone. */
-export function shiftOwnership(managers: ReadonlyMap<string, Manager>, writer: string, changesIn: ChangesIn): Map<string, Manager> {
+/**
+ * Every manager without what the write removes, and the others without what it changes. Managers left with
+ * nothing are gone.
+ */
+export function shiftOwnership(
+  managers: ReadonlyMap<string, Manager>,
+  writer: string,
+  changesIn: ChangesIn,
+): Map<string, Manager> {
   const result = new Map<string, Manager>();
   for (const [identity, manager] of managers) {
     const changes = changesIn(manager.apiVersion);
     if (changes === undefined) continue;
-    const kept = identity === writer ? manager.fields : difference(manager.fields, intersection(manager.fields, changes.changed));
+    const kept =
+      identity === writer
+        ? manager.fields
+        : difference(manager.fields, intersection(manager.fields, changes.changed));
     const fields = difference(kept, changes.removed);
     if (!isEmptySet(fields)) result.set(identity, withFields(manager, fields));
   }
@@ -98,11 +143,19 @@ export const unowned: FieldSet = fieldSetOfPaths([
   [fieldElement("apiVersion")],
   [fieldElement("kind")],
   [fieldElement("metadata")],
-  ...["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"].map((name) => [
-    fieldElement("metadata"),
-    fieldElement(name),
-  ]),
+  ...[
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+  ].map((name) => [fieldElement("metadata"), fieldElement(name)]),
 ]);
 
 /** The fields that the writer of an update owns by it. */
-export const writtenFields = ({ changed, removed }: Changes): FieldSet => difference(difference(changed, removed), unowned);
+export const writtenFields = ({ changed, removed }: Changes): FieldSet =>
+  difference(difference(changed, removed), unowned);

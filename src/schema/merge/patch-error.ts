@@ -1,4 +1,5 @@
-// What is wrong with a patch, as the server answers it: malformed (400), too large (413), or it does not apply (422).
+// What is wrong with a patch, as the server answers it: malformed (400), too large (413), or it does not
+// apply (422).
 
 export type PatchFault = "malformed" | "tooLarge" | "doesNotApply";
 

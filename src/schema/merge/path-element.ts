@@ -1,4 +1,5 @@
-// One step of a field path, written as FieldsV1 writes it. The text is the element: equal elements have equal text.
+// One step of a field path, written as FieldsV1 writes it. The text is the element: equal elements have equal
+// text.
 //
 //   f:replicas               a field of a struct or an entry of a map
 //   k:{"name":"web"}         the list item with these keys, sorted by name
@@ -19,11 +20,15 @@ export const indexElement = (index: number): PathElement => `i:${index}`;
 /** The element of a list item. `names` must be sorted. */
 export function keyElement(names: readonly string[], values: readonly Json[]): PathElement {
   let text = "k:{";
-  for (let i = 0; i < names.length; i++) text += `${i === 0 ? "" : ","}${quotedName(names[i]!)}:${canonicalJson(values[i]!)}`;
+  for (let i = 0; i < names.length; i++)
+    text += `${i === 0 ? "" : ","}${quotedName(names[i]!)}:${canonicalJson(values[i]!)}`;
   return `${text}}`;
 }
 
-/** Reads an element and gives its canonical text, undefined if its type is unknown; throws when it is not an element at all. */
+/**
+ * Reads an element and gives its canonical text, undefined if its type is unknown; throws when it is not an
+ * element at all.
+ */
 export function parseElement(text: string): PathElement | undefined {
   if (text.length < 2 || text.charCodeAt(1) !== 0x3a) throw new SyntaxError(`not a path element: ${text}`);
   switch (text.charCodeAt(0)) {
@@ -94,7 +99,12 @@ function parseJson(text: string): Json {
 }
 
 function wideInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && !Number.isSafeInteger(value) && context?.source !== undefined && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
+  return typeof value === "number" &&
+    !Number.isSafeInteger(value) &&
+    context?.source !== undefined &&
+    /^-?\d+$/.test(context.source)
+    ? BigInt(context.source)
+    : value;
 }
 
 /** The order of elements: fields, then keys, then values, then positions; numbers as numbers. */
@@ -114,21 +124,30 @@ export function compareElements(a: PathElement, b: PathElement): number {
   }
 }
 
-/** Elements in their order. What they mean is read once for each, not for each comparison: of many, few are remembered. */
+/**
+ * Elements in their order. What they mean is read once for each, not for each comparison: of many, few are
+ * remembered.
+ */
 export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
   const list = [...elements];
   if (list.length < 2) return list;
   const kind = list[0]!.charCodeAt(0);
-  if ((kind !== 0x6b && kind !== 0x76) || !list.every((element) => element.charCodeAt(0) === kind)) return list.sort(compareElements);
+  if ((kind !== 0x6b && kind !== 0x76) || !list.every((element) => element.charCodeAt(0) === kind))
+    return list.sort(compareElements);
   return inKeyOrder(list.map((element) => ({ element, keys: keysOf(element)! })));
 }
 
-/** Goes along elements that should be spelled and ordered as we write them. Each is read once: of many, few are remembered. */
+/**
+ * Goes along elements that should be spelled and ordered as we write them. Each is read once: of many, few
+ * are remembered.
+ */
 export class CanonicalOrder {
   #last = "";
   #keys: Keys | undefined;
 
-  /** Whether the element is canonical and stands behind the one before. Throws where it is no element at all. */
+  /**
+   * Whether the element is canonical and stands behind the one before. Throws where it is no element at all.
+   */
   follows(element: PathElement): boolean {
     const isField = element.charCodeAt(0) === 0x66 && element.charCodeAt(1) === 0x3a;
     if (!isField && parseElement(element) !== element) return false;
@@ -161,7 +180,9 @@ const rank = (kind: number): number => "fkvi".indexOf(String.fromCharCode(kind))
 
 function compareKeys(a: Keys, b: Keys): number {
   for (let i = 0; i < a.names.length && i < b.names.length; i++) {
-    const order = (a.names === b.names ? 0 : compareText(a.names[i]!, b.names[i]!)) || compareValues(a.values[i]!, b.values[i]!);
+    const order =
+      (a.names === b.names ? 0 : compareText(a.names[i]!, b.names[i]!)) ||
+      compareValues(a.values[i]!, b.values[i]!);
     if (order !== 0) return order;
   }
   return a.names.length - b.names.length;
@@ -196,7 +217,10 @@ function valueRank(value: Json): number {
   return isList(value) ? 3 : value === null ? 5 : 4;
 }
 
-/** Orders text by its UTF-8 bytes, which UTF-16 order does not where surrogates meet the last characters of the first plane. */
+/**
+ * Orders text by its UTF-8 bytes, which UTF-16 order does not where surrogates meet the last characters of
+ * the first plane.
+ */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

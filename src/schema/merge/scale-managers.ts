@@ -1,7 +1,14 @@
 // Managers seen through the scale subresource, which knows one field of its parent: the number of replicas.
 
 import { type FieldSet, difference, fieldSetOfPaths, hasPath, isEmptySet, union } from "./field-set.ts";
-import { type ManagedFieldsEntry, type Manager, decodeManagers, encodeManagers, identityOf, withFields } from "./managed-fields.ts";
+import {
+  type ManagedFieldsEntry,
+  type Manager,
+  decodeManagers,
+  encodeManagers,
+  identityOf,
+  withFields,
+} from "./managed-fields.ts";
 import { type FieldPath, fieldElement } from "./path-element.ts";
 
 /** Where each API version of the parent keeps its replicas; null in a version without scale. */
@@ -19,24 +26,33 @@ const replicas: FieldPath = [fieldElement("spec"), fieldElement("replicas")];
 const onlyReplicas: FieldSet = fieldSetOfPaths([replicas]);
 
 /** The parent's managers of the replicas, as managers of the scale object. */
-export function toScaleManagers(parent: readonly ManagedFieldsEntry[], { paths, scaleVersion }: Pick<ScaleOf, "paths" | "scaleVersion">): readonly ManagedFieldsEntry[] {
+export function toScaleManagers(
+  parent: readonly ManagedFieldsEntry[],
+  { paths, scaleVersion }: Pick<ScaleOf, "paths" | "scaleVersion">,
+): readonly ManagedFieldsEntry[] {
   const { managers, times } = decodeManagers(parent);
   const result = new Map<string, Manager>();
   for (const [identity, manager] of managers) {
     const path = paths[manager.apiVersion];
-    if (path !== undefined && path !== null && hasPath(manager.fields, path)) result.set(identity, { ...manager, apiVersion: scaleVersion, fields: onlyReplicas });
+    if (path !== undefined && path !== null && hasPath(manager.fields, path))
+      result.set(identity, { ...manager, apiVersion: scaleVersion, fields: onlyReplicas });
   }
   return encodeManagers({ managers: result, times });
 }
 
-/** The parent's managers after the scale object's managers changed: who lost the replicas there loses them here. */
+/**
+ * The parent's managers after the scale object's managers changed: who lost the replicas there loses them
+ * here.
+ */
 export function fromScaleManagers(
   parent: readonly ManagedFieldsEntry[],
   scale: readonly ManagedFieldsEntry[],
   { paths, parentVersion }: Pick<ScaleOf, "paths" | "parentVersion">,
 ): readonly ManagedFieldsEntry[] {
   const before = decodeManagers(parent);
-  const scaled = new Map([...decodeManagers(scale).managers.values()].map((manager) => [scaleIdentity(manager), manager]));
+  const scaled = new Map(
+    [...decodeManagers(scale).managers.values()].map((manager) => [scaleIdentity(manager), manager]),
+  );
   const result = new Map<string, Manager>();
   for (const [identity, manager] of before.managers) {
     const path = paths[manager.apiVersion];
@@ -57,7 +73,10 @@ export function fromScaleManagers(
       const taken: Manager = { ...rest, apiVersion: parentVersion, fields: fieldSetOfPaths([path]) };
       const identity = identityOf(taken);
       const known = result.get(identity);
-      result.set(identity, known === undefined ? taken : withFields(known, union(known.fields, taken.fields)));
+      result.set(
+        identity,
+        known === undefined ? taken : withFields(known, union(known.fields, taken.fields)),
+      );
     }
   }
   return encodeManagers({ managers: result, times: before.times });

@@ -1,7 +1,7 @@
 // Merging and ordering of lists in a strategic merge patch.
 //
-// Items of the patch keep the patch's order, items only the live list has keep theirs; the two are interleaved as the live
-// list had them, as far as it knew both.
+// Items of the patch keep the patch's order, items only the live list has keep theirs; the two are
+// interleaved as the live list had them, as far as it knew both.
 
 import { type Json, type JsonObject, has, isList, isObject } from "./json-value.ts";
 import { doesNotApply, malformed } from "./patch-error.ts";
@@ -37,19 +37,40 @@ export function mergeList(rule: ListRule, live: Items, patch: Items): Items {
   return arrange(merged, changes, kept, key);
 }
 
-/** Merges a patch list and puts the result in the order the patch asks for. Undefined when there is no list at all. */
-export function orderList(rule: ListRule, live: Items | undefined, patch: Items | undefined, order: Items): Items | undefined {
+/**
+ * Merges a patch list and puts the result in the order the patch asks for. Undefined when there is no list at
+ * all.
+ */
+export function orderList(
+  rule: ListRule,
+  live: Items | undefined,
+  patch: Items | undefined,
+  order: Items,
+): Items | undefined {
   if (patch !== undefined) checkOrder(patch, order, rule.key);
   if (live === undefined && patch === undefined) return undefined;
   const both = [...(live ?? []), ...(patch ?? [])];
   if (both.length === 0) throw malformed("a list without items has no order");
   itemsOf(both, order);
-  const merged = live === undefined ? patch! : patch === undefined ? live : rule.strategy === "merge" ? mergeList(rule, live, patch) : patch;
+  const merged =
+    live === undefined
+      ? patch!
+      : patch === undefined
+        ? live
+        : rule.strategy === "merge"
+          ? mergeList(rule, live, patch)
+          : patch;
   return arrange(merged, order, live ?? [], rule.key);
 }
 
-/** Carries out `$patch` items: deletions on the live list, or its replacement by the plain items of the patch. */
-function directives(live: readonly JsonObject[], patch: readonly JsonObject[], key: string): { kept: readonly JsonObject[]; changes: readonly JsonObject[] } {
+/**
+ * Carries out `$patch` items: deletions on the live list, or its replacement by the plain items of the patch.
+ */
+function directives(
+  live: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  key: string,
+): { kept: readonly JsonObject[]; changes: readonly JsonObject[] } {
   const changes: JsonObject[] = [];
   const gone = new Set<Json | undefined>();
   let replace = false;
@@ -64,7 +85,8 @@ function directives(live: readonly JsonObject[], patch: readonly JsonObject[], k
   return { kept: gone.size === 0 ? live : live.filter((item) => !gone.has(item[key])), changes };
 }
 
-export const unknownDirective = (directive: Json | undefined): Error => malformed(`unknown patch type: ${JSON.stringify(directive)}; $patch may be "delete" or "replace"`);
+export const unknownDirective = (directive: Json | undefined): Error =>
+  malformed(`unknown patch type: ${JSON.stringify(directive)}; $patch may be "delete" or "replace"`);
 
 function keyOf(item: Json, key: string): Json {
   if (!isObject(item)) throw malformed("an item of a merging list must be an object");
@@ -74,7 +96,10 @@ function keyOf(item: Json, key: string): Json {
 
 const identity = (item: Json, key: string | undefined): Json => (key === undefined ? item : keyOf(item, key));
 
-/** Items that `wanted` lists go in that order, the others in the live order; both interleave by the live order. */
+/**
+ * Items that `wanted` lists go in that order, the others in the live order; both interleave by the live
+ * order.
+ */
 function arrange(merged: Items, wanted: Items, live: Items, key: string | undefined): Items {
   const wantedAt = positions(wanted, key);
   const liveAt = positions(live, key);
@@ -109,7 +134,8 @@ function interleave(others: readonly Ranked[], listed: readonly Ranked[]): Items
   return result;
 }
 
-const precedes = (a: Ranked, b: Ranked): boolean => a.liveRank !== undefined && b.liveRank !== undefined && a.liveRank < b.liveRank;
+const precedes = (a: Ranked, b: Ranked): boolean =>
+  a.liveRank !== undefined && b.liveRank !== undefined && a.liveRank < b.liveRank;
 
 function positions(items: Items, key: string | undefined): Map<Json, number> {
   const at = new Map<Json, number>();
@@ -128,7 +154,8 @@ function checkOrder(patch: Items, order: Items, key: string | undefined): void {
   for (const item of order) {
     if (found < plain.length && identity(plain[found]!, key) === identity(item, key)) found++;
   }
-  if (found < plain.length) throw malformed("the order in the patch list does not match its $setElementOrder list");
+  if (found < plain.length)
+    throw malformed("the order in the patch list does not match its $setElementOrder list");
 }
 
 /** All items must be of one kind: objects, or scalars of one type. */

@@ -7,7 +7,8 @@
 //   $setElementOrder/containers: [{ name: b }, …]    orders the merged list
 //   $retainKeys: [type]                              drops every other key of the map
 //
-// The result is plain JSON that still has to be decoded: fields the schema does not know are taken over as they are.
+// The result is plain JSON that still has to be decoded: fields the schema does not know are taken over as
+// they are.
 
 import type { Message, Shape } from "../shape.ts";
 import { type Json, type JsonObject, has, isList, isObject, own, put } from "./json-value.ts";
@@ -74,14 +75,22 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
     );
 }
 
-/** The keys of the original that `$retainKeys` lets live. Every key that the patch sets must be among them. */
+/**
+ * The keys of the original that `$retainKeys` lets live. Every key that the patch sets must be among them.
+ */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = own(patch, "$retainKeys");
   if (keys === undefined) return original;
   if (!isList(keys)) throw badRetainKeys();
   const named = new Set(keys);
   for (const key in patch) {
-    if (key === "$retainKeys" || patch[key] === null || key.startsWith(deletionPrefix) || key.startsWith(orderPrefix)) continue;
+    if (
+      key === "$retainKeys" ||
+      patch[key] === null ||
+      key.startsWith(deletionPrefix) ||
+      key.startsWith(orderPrefix)
+    )
+      continue;
     if (!named.has(key)) throw badRetainKeys();
   }
   const kept: Record<string, Json> = {};
@@ -91,7 +100,9 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
 
 const badRetainKeys = (): Error => malformed("invalid patch format of retainKeys");
 
-/** Merges and orders each list that has an order directive; returns the fields that need no further merging. */
+/**
+ * Merges and orders each list that has an order directive; returns the fields that need no further merging.
+ */
 function applyOrders(shape: Shape, result: Record<string, Json>, patch: JsonObject): ReadonlySet<string> {
   const done = new Set<string>();
   for (const directive in patch) {
@@ -101,7 +112,8 @@ function applyOrders(shape: Shape, result: Record<string, Json>, patch: JsonObje
     if (!isList(order)) throw badOrder();
     const before = own(result, key);
     const change = own(patch, key);
-    if ((before !== undefined && !isList(before)) || (change !== undefined && !isList(change))) throw badOrder();
+    if ((before !== undefined && !isList(before)) || (change !== undefined && !isList(change)))
+      throw badOrder();
     const merged = orderList(lookUpList(shape, key), before, change, order);
     if (merged === undefined) continue;
     put(result, key, merged);
@@ -114,7 +126,8 @@ const badOrder = (): Error => malformed("invalid patch format of setElementOrder
 
 function fieldNamed(directive: string, prefix: string): string {
   const slash = directive.indexOf("/");
-  if (slash !== prefix.length) throw prefix === orderPrefix ? badOrder() : malformed("invalid patch format of primitive list");
+  if (slash !== prefix.length)
+    throw prefix === orderPrefix ? badOrder() : malformed("invalid patch format of primitive list");
   return directive.slice(slash + 1);
 }
 
@@ -126,11 +139,19 @@ interface PatchField {
 
 function lookUp(shape: Shape, key: string): PatchField {
   const parent = resolved(shape);
-  if (parent.shape !== "message") throw malformed(`${key}: a map of such values cannot be merged; use a merge patch or replace it`);
+  if (parent.shape !== "message")
+    throw malformed(`${key}: a map of such values cannot be merged; use a merge patch or replace it`);
   const field = jsonFields(parent).get(key);
-  if (field === undefined) throw malformed(`unable to find api field in struct ${parent.name} for the json field ${JSON.stringify(key)}`);
+  if (field === undefined)
+    throw malformed(
+      `unable to find api field in struct ${parent.name} for the json field ${JSON.stringify(key)}`,
+    );
   const { strategy, key: mergeKey } = field.more.patch ?? {};
-  return { shape: resolved(field.shape), strategy: strategy === "merge,retainKeys" ? "merge" : strategy === "retainKeys" ? undefined : strategy, key: mergeKey };
+  return {
+    shape: resolved(field.shape),
+    strategy: strategy === "merge,retainKeys" ? "merge" : strategy === "retainKeys" ? undefined : strategy,
+    key: mergeKey,
+  };
 }
 
 function lookUpList(shape: Shape, key: string): ListRule {

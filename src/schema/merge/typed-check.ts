@@ -1,8 +1,17 @@
-// Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be told apart.
+// Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be
+// told apart.
 
 import { type Json, type JsonObject, isList, isObject, sameJson } from "./json-value.ts";
 import { itemElement, itemsByElement } from "./list-items.ts";
-import { type ListType, type MergeType, type StructType, hasHiddenItems, hasItems, isAtomic, typeUnder } from "./merge-type.ts";
+import {
+  type ListType,
+  type MergeType,
+  type StructType,
+  hasHiddenItems,
+  hasItems,
+  isAtomic,
+  typeUnder,
+} from "./merge-type.ts";
 import { elementText, fieldElement, indexElement } from "./path-element.ts";
 import { TypedError, type TypedFinding } from "./typed-error.ts";
 
@@ -19,36 +28,53 @@ interface Place {
   readonly element: string;
 }
 
-const textOf = (place: Place | undefined): string => (place ? textOf(place.above) + elementText(place.element) : "");
+const textOf = (place: Place | undefined): string =>
+  place ? textOf(place.above) + elementText(place.element) : "";
 
 function check(type: MergeType, value: Json, place: Place | undefined, findings: TypedFinding[]): void {
   if (value === null) return;
   switch (type.is) {
     case "scalar":
       if (type.of !== "anything" && !isScalar(type.of, value))
-        findings.push({ path: textOf(place), message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}` });
+        findings.push({
+          path: textOf(place),
+          message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}`,
+        });
       return;
     case "struct":
     case "map":
-      if (!isObject(value)) findings.push({ path: textOf(place), message: `expected map, got ${shown(value)}` });
+      if (!isObject(value))
+        findings.push({ path: textOf(place), message: `expected map, got ${shown(value)}` });
       else for (const key in value) checkKey(type, key, value, place, findings);
       return;
     case "list":
-      if (!isList(value)) findings.push({ path: textOf(place), message: `expected list, got ${shown(value)}` });
+      if (!isList(value))
+        findings.push({ path: textOf(place), message: `expected list, got ${shown(value)}` });
       else checkList(type, value, place, findings);
       return;
     case "any":
   }
 }
 
-function checkKey(type: StructType | Extract<MergeType, { is: "map" }>, key: string, value: JsonObject, place: Place | undefined, findings: TypedFinding[]): void {
+function checkKey(
+  type: StructType | Extract<MergeType, { is: "map" }>,
+  key: string,
+  value: JsonObject,
+  place: Place | undefined,
+  findings: TypedFinding[],
+): void {
   const below = { above: place, element: fieldElement(key) };
   const of = type.is === "map" ? type.of : (type.byName.get(key)?.type ?? type.others);
   if (of === undefined) findings.push({ path: textOf(below), message: "field not declared in schema" });
   else check(of, value[key]!, below, findings);
 }
 
-function checkList(type: ListType, items: readonly Json[], place: Place | undefined, findings: TypedFinding[]): void {
+function checkList(
+  type: ListType,
+  items: readonly Json[],
+  place: Place | undefined,
+  findings: TypedFinding[],
+): void {
   const seen = new Set<string>();
   for (let i = 0; i < items.length; i++) {
     let element = indexElement(i);
@@ -59,19 +85,29 @@ function checkList(type: ListType, items: readonly Json[], place: Place | undefi
       findings.push({ path: textOf(place), message: error.findings[0]!.message });
       return;
     }
-    if (seen.has(element)) findings.push({ path: textOf(place), message: `duplicate entries for key ${elementText(element)}` });
+    if (seen.has(element))
+      findings.push({ path: textOf(place), message: `duplicate entries for key ${elementText(element)}` });
     seen.add(element);
     check(type.of, items[i]!, { above: place, element }, findings);
   }
 }
 
-const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean => typeof value === of || (of === "number" && typeof value === "bigint");
+const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean =>
+  typeof value === of || (of === "number" && typeof value === "bigint");
 
-const shown = (value: Json): string => (isObject(value) ? "a map" : isList(value) ? "a list" : typeof value === "bigint" ? String(value) : JSON.stringify(value));
+const shown = (value: Json): string =>
+  isObject(value)
+    ? "a map"
+    : isList(value)
+      ? "a list"
+      : typeof value === "bigint"
+        ? String(value)
+        : JSON.stringify(value);
 
 /**
- * Checks, of a value that is known to fit its declaration and is compared afterwards, what comparing does not see: that items
- * inside atomic values can be told apart. What it shares with a value checked before is passed over. Throws a TypedError.
+ * Checks, of a value that is known to fit its declaration and is compared afterwards, what comparing does not
+ * see: that items inside atomic values can be told apart. What it shares with a value checked before is
+ * passed over. Throws a TypedError.
  */
 export function checkHiddenItems(type: MergeType, value: Json | undefined, checked: Json | undefined): void {
   if (value === checked || value === undefined || !hasHiddenItems(type)) return;
@@ -79,8 +115,10 @@ export function checkHiddenItems(type: MergeType, value: Json | undefined, check
     if (!sameJson(value, checked)) checkItems(type, value);
   } else if (isObject(value)) {
     const before = isObject(checked) ? checked : undefined;
-    for (const key of type.is === "struct" && type.others === undefined ? keysWith(type) : Object.keys(value)) checkHiddenItems(typeUnder(type, key), value[key], before?.[key]);
-  } else if (type.is === "list" && isList(value)) for (const item of value) checkHiddenItems(type.of, item, undefined);
+    for (const key of type.is === "struct" && type.others === undefined ? keysWith(type) : Object.keys(value))
+      checkHiddenItems(typeUnder(type, key), value[key], before?.[key]);
+  } else if (type.is === "list" && isList(value))
+    for (const item of value) checkHiddenItems(type.of, item, undefined);
 }
 
 function checkItems(type: MergeType, value: Json | undefined): void {
@@ -96,6 +134,10 @@ const hidden = new WeakMap<StructType, readonly string[]>();
 
 function keysWith(type: StructType): readonly string[] {
   let names = hidden.get(type);
-  if (names === undefined) hidden.set(type, (names = type.fields.filter((field) => hasHiddenItems(field.type)).map(({ name }) => name)));
+  if (names === undefined)
+    hidden.set(
+      type,
+      (names = type.fields.filter((field) => hasHiddenItems(field.type)).map(({ name }) => name)),
+    );
   return names;
 }

@@ -1,4 +1,5 @@
-// Which fields differ between two values of a merge type. Values shared by both are passed over without a look.
+// Which fields differ between two values of a merge type. Values shared by both are passed over without a
+// look.
 
 import { type FieldSet, type MutableFieldSet, finish, leaf, start } from "./field-set.ts";
 import { type Json, type JsonObject, isEmptyObject, isList, isObject, own, sameJson } from "./json-value.ts";
@@ -39,7 +40,12 @@ interface Difference {
 const addedLeaf: Difference = { added: leaf };
 const modifiedLeaf: Difference = { modified: leaf };
 
-function compare(type: MergeType, a: Json | undefined, b: Json | undefined, split: boolean): Difference | undefined {
+function compare(
+  type: MergeType,
+  a: Json | undefined,
+  b: Json | undefined,
+  split: boolean,
+): Difference | undefined {
   if (a === b) return undefined;
   if (a === undefined) return { added: ownedTree(type, b!) };
   if (b === undefined) return { removed: ownedTree(type, a) };
@@ -51,12 +57,16 @@ function compare(type: MergeType, a: Json | undefined, b: Json | undefined, spli
       const left = filled(a);
       const right = filled(b);
       if (type.atomic || (left === undefined && right === undefined)) return whole(a, b, split);
-      return type.is === "struct" && type.others === undefined ? compareStructs(type, left ?? none, right ?? none, split) : compareMaps(type, left ?? none, right ?? none, split);
+      return type.is === "struct" && type.others === undefined
+        ? compareStructs(type, left ?? none, right ?? none, split)
+        : compareMaps(type, left ?? none, right ?? none, split);
     }
     case "list": {
       const left = isList(a) && a.length > 0 ? a : undefined;
       const right = isList(b) && b.length > 0 ? b : undefined;
-      return type.relation === "atomic" || (left === undefined && right === undefined) ? whole(a, b, split) : compareItems(type, left, right, split);
+      return type.relation === "atomic" || (left === undefined && right === undefined)
+        ? whole(a, b, split)
+        : compareItems(type, left, right, split);
     }
     case "any":
       return compareAny(a, b, split);
@@ -64,10 +74,17 @@ function compare(type: MergeType, a: Json | undefined, b: Json | undefined, spli
 }
 
 const none: JsonObject = {};
-const filled = (value: Json): JsonObject | undefined => (isObject(value) && !isEmptyObject(value) ? value : undefined);
-const whole = (a: Json, b: Json, split: boolean): Difference | undefined => (sameJson(a, b) ? undefined : split ? modifiedLeaf : addedLeaf);
+const filled = (value: Json): JsonObject | undefined =>
+  isObject(value) && !isEmptyObject(value) ? value : undefined;
+const whole = (a: Json, b: Json, split: boolean): Difference | undefined =>
+  sameJson(a, b) ? undefined : split ? modifiedLeaf : addedLeaf;
 
-function compareStructs(type: StructType, a: JsonObject, b: JsonObject, split: boolean): Difference | undefined {
+function compareStructs(
+  type: StructType,
+  a: JsonObject,
+  b: JsonObject,
+  split: boolean,
+): Difference | undefined {
   const found = new Gathered();
   for (const { name, element, type: of } of type.fields) {
     const left = a[name];
@@ -83,17 +100,24 @@ function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boole
   for (const key in b) if (own(a, key) === undefined) keys.push(key);
   if (keys.length > 1) keys.sort(compareText);
   const found = new Gathered();
-  for (const key of keys) found.put(fieldElement(key), compare(typeUnder(type, key), own(a, key), own(b, key), split));
+  for (const key of keys)
+    found.put(fieldElement(key), compare(typeUnder(type, key), own(a, key), own(b, key), split));
   return found.result;
 }
 
-function compareItems(type: ListType, a: readonly Json[] | undefined, b: readonly Json[] | undefined, split: boolean): Difference | undefined {
+function compareItems(
+  type: ListType,
+  a: readonly Json[] | undefined,
+  b: readonly Json[] | undefined,
+  split: boolean,
+): Difference | undefined {
   if (sameJson(a, b)) return undefined;
   const left = a === undefined ? noItems : itemsByElement(type, a);
   const right = b === undefined ? noItems : itemsByElement(type, b);
   const items = left.size === 0 ? right : right.size === 0 ? left : new Map([...left, ...right]);
   const found = new Gathered();
-  for (const element of inOrder(type, items)) found.put(element, compare(type.of, left.get(element), right.get(element), split));
+  for (const element of inOrder(type, items))
+    found.put(element, compare(type.of, left.get(element), right.get(element), split));
   return found.result;
 }
 
@@ -104,7 +128,9 @@ function compareAny(a: Json, b: Json, split: boolean): Difference | undefined {
   if (left === undefined && right === undefined) return whole(a, b, split);
   const inner = compareMaps(anyType, left ?? none, right ?? none, split);
   if ((isObject(a) || a === null) && (isObject(b) || b === null)) return inner;
-  return split ? { ...inner, modified: leaf } : { ...inner, added: inner?.added === undefined ? leaf : { ".": leaf, ...inner.added } };
+  return split
+    ? { ...inner, modified: leaf }
+    : { ...inner, added: inner?.added === undefined ? leaf : { ".": leaf, ...inner.added } };
 }
 
 /** Collects the differences of children, which must come in order. */
@@ -129,8 +155,12 @@ export function ownedTree(type: MergeType, value: Json): FieldSet {
       const child = value[name];
       if (child !== undefined) node[element] = ownedTree(of, child);
     }
-  } else if (isObject(value) && (type.is === "any" || ((type.is === "map" || type.is === "struct") && !type.atomic))) {
-    for (const key of Object.keys(value).sort(compareText)) node[fieldElement(key)] = ownedTree(typeUnder(type, key), value[key]!);
+  } else if (
+    isObject(value) &&
+    (type.is === "any" || ((type.is === "map" || type.is === "struct") && !type.atomic))
+  ) {
+    for (const key of Object.keys(value).sort(compareText))
+      node[fieldElement(key)] = ownedTree(typeUnder(type, key), value[key]!);
   } else if (type.is === "list" && type.relation !== "atomic" && isList(value)) {
     const items = itemsByElement(type, value);
     for (const element of inOrder(type, items)) node[element] = ownedTree(type.of, items.get(element)!);
@@ -144,14 +174,20 @@ export function fieldSetOf(type: MergeType, value: Json): FieldSet {
 }
 
 function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | undefined {
-  if (type.is === "scalar" || ((type.is === "struct" || type.is === "map") && type.atomic) || (type.is === "list" && type.relation === "atomic")) return leaf;
+  if (
+    type.is === "scalar" ||
+    ((type.is === "struct" || type.is === "map") && type.atomic) ||
+    (type.is === "list" && type.relation === "atomic")
+  )
+    return leaf;
   if (type.is === "any" && (isList(value) || (!isObject(value) && value !== null))) return leaf;
   const node = start(member || value === null || (isObject(value) && isEmptyObject(value)));
   if (type.is === "list") {
     if (isList(value)) {
       // Of items that cannot be told apart, the last is meant.
       const items = new Map(value.map((item, i) => [itemElement(type, item, i), item]));
-      for (const element of inOrder(type, items)) node[element] = namedFields(type.of, items.get(element)!, true)!;
+      for (const element of inOrder(type, items))
+        node[element] = namedFields(type.of, items.get(element)!, true)!;
     }
   } else if (isObject(value) && type.is === "struct" && type.others === undefined) {
     for (const { name, element, type: of } of type.fields) {
@@ -160,7 +196,11 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
     }
   } else if (isObject(value)) {
     for (const key of Object.keys(value).sort(compareText)) {
-      const child = namedFields(typeUnder(type, key), value[key]!, type.is !== "struct" || !type.byName.has(key));
+      const child = namedFields(
+        typeUnder(type, key),
+        value[key]!,
+        type.is !== "struct" || !type.byName.has(key),
+      );
       if (child !== undefined) node[fieldElement(key)] = child;
     }
   }

@@ -11,7 +11,11 @@ export class TypedError extends Error {
   readonly findings: readonly TypedFinding[];
 
   constructor(findings: readonly TypedFinding[]) {
-    super(findings.length === 1 ? line(findings[0]!) : ["errors:", ...findings.map((each) => `  ${line(each)}`)].join("\n"));
+    super(
+      findings.length === 1
+        ? line(findings[0]!)
+        : ["errors:", ...findings.map((each) => `  ${line(each)}`)].join("\n"),
+    );
     this.findings = findings;
   }
 }

@@ -1,12 +1,16 @@
-// Merging an applied configuration into a live object: nothing is removed, the configuration's leaves win, and its order of
-// list items is kept with live-only items staying where they were.
+// Merging an applied configuration into a live object: nothing is removed, the configuration's leaves win,
+// and its order of list items is kept with live-only items staying where they were.
 
 import { type Json, isEmptyObject, isList, isObject, own, put } from "./json-value.ts";
 import { itemsByElement, noItems } from "./list-items.ts";
 import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 
 /** Throws a TypedError when items cannot be told apart. */
-export function mergeTyped(type: MergeType, live: Json | undefined, config: Json | undefined): Json | undefined {
+export function mergeTyped(
+  type: MergeType,
+  live: Json | undefined,
+  config: Json | undefined,
+): Json | undefined {
   if (config === undefined || live === config) return live;
   if (live === undefined) return config;
   switch (type.is) {
@@ -18,7 +22,9 @@ export function mergeTyped(type: MergeType, live: Json | undefined, config: Json
     case "list":
       return type.relation === "atomic" ? config : mergeLists(type, live, config);
     case "any":
-      return isObject(live) && (isObject(config) || config === null) ? mergeEntries(type, live, config) : config;
+      return isObject(live) && (isObject(config) || config === null)
+        ? mergeEntries(type, live, config)
+        : config;
   }
 }
 
@@ -39,12 +45,17 @@ function mergeLists(type: ListType, live: Json, config: Json): Json {
   const right = isList(config) ? itemsByElement(type, config) : noItems;
   if (left.size === 0) return config;
   if (right.size === 0) return live;
-  const merged = mergedOrder([...left.keys()], [...right.keys()]).map((element) => mergeTyped(type.of, left.get(element), right.get(element))!);
-  return isList(live) && merged.length === live.length && merged.every((item, i) => item === live[i]) ? live : merged;
+  const merged = mergedOrder([...left.keys()], [...right.keys()]).map((element) =>
+    mergeTyped(type.of, left.get(element), right.get(element))!,
+  );
+  return isList(live) && merged.length === live.length && merged.every((item, i) => item === live[i])
+    ? live
+    : merged;
 }
 
 /**
- * The configuration's items in its order; an item only the live list has stays ahead of the next shared item that follows it.
+ * The configuration's items in its order; an item only the live list has stays ahead of the next shared item
+ * that follows it.
  *
  *   live a b c d, configuration d x b   gives   a c d x b
  */

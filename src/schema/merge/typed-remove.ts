@@ -12,7 +12,8 @@ export function removeItems(type: MergeType, value: Json, set: FieldSet): Json {
   if (isObject(value) && (type.is === "struct" || type.is === "map" || type.is === "any")) {
     return "atomic" in type && type.atomic ? null : removeEntries(type, value, set);
   }
-  if (isList(value) && type.is === "list") return type.relation === "atomic" ? null : removeFromList(type, value, set);
+  if (isList(value) && type.is === "list")
+    return type.relation === "atomic" ? null : removeFromList(type, value, set);
   return type.is === "scalar" || type.is === "any" ? value : null;
 }
 
@@ -22,7 +23,11 @@ function removeEntries(type: MergeType, value: JsonObject, set: FieldSet): Json 
   for (const key in value) {
     const below = set[fieldElement(key)];
     if (below !== undefined && isMember(below)) continue;
-    put(result, key, below === undefined ? value[key] : removeItems(typeUnder(type, key), value[key]!, below));
+    put(
+      result,
+      key,
+      below === undefined ? value[key] : removeItems(typeUnder(type, key), value[key]!, below),
+    );
     size++;
   }
   return size === 0 ? null : result;
@@ -45,7 +50,10 @@ export function extractItems(type: MergeType, value: Json, set: FieldSet): Json 
 
 function extract(type: MergeType, value: Json, node: FieldSet | undefined): Json | undefined {
   if (node === undefined) return undefined;
-  if (isObject(value) && (type.is === "any" || ((type.is === "struct" || type.is === "map") && !type.atomic))) {
+  if (
+    isObject(value) &&
+    (type.is === "any" || ((type.is === "struct" || type.is === "map") && !type.atomic))
+  ) {
     const result: Record<string, Json> = {};
     for (const key in value) {
       const child = extract(typeUnder(type, key), value[key]!, node[fieldElement(key)]);
@@ -54,12 +62,17 @@ function extract(type: MergeType, value: Json, node: FieldSet | undefined): Json
     return result;
   }
   if (isList(value) && type.is === "list" && type.relation !== "atomic") {
-    return value.map((item, i) => extract(type.of, item, node[itemElement(type, item, i)])).filter((item) => item !== undefined);
+    return value
+      .map((item, i) => extract(type.of, item, node[itemElement(type, item, i)]))
+      .filter((item) => item !== undefined);
   }
   return value;
 }
 
-/** The set with every declared struct field in it that has something below it: such containers go when all of it goes. */
+/**
+ * The set with every declared struct field in it that has something below it: such containers go when all of
+ * it goes.
+ */
 export function withNamedFields(type: MergeType | undefined, set: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
   for (const element in set) {
@@ -70,7 +83,8 @@ export function withNamedFields(type: MergeType | undefined, set: FieldSet): Fie
     const child = set[element]!;
     const inner = isEmptySet(child) ? child : withNamedFields(typeBelow(type, element), child);
     const named = type?.is === "struct" && type.byElement.has(element);
-    result[element] = named && inner["."] === undefined && !isEmptySet(inner) ? { ".": leaf, ...inner } : inner;
+    result[element] =
+      named && inner["."] === undefined && !isEmptySet(inner) ? { ".": leaf, ...inner } : inner;
   }
   return result;
 }
@@ -91,7 +105,8 @@ function typeBelow(type: MergeType | undefined, element: string): MergeType | un
 
 /** Fits a set that was written for an older schema: what has one owner now is owned as a whole. */
 export function fitToType(type: MergeType | undefined, set: FieldSet): FieldSet {
-  if (type === undefined || set === leaf || type.is === "scalar" || type.is === "any" || isEmptySet(set)) return set;
+  if (type === undefined || set === leaf || type.is === "scalar" || type.is === "any" || isEmptySet(set))
+    return set;
   if (type.is === "list" ? type.relation === "atomic" : type.atomic) return leaf;
   let result: MutableFieldSet | undefined;
   for (const element in set) {

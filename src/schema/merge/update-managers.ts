@@ -18,7 +18,15 @@ import {
 } from "./managed-fields.ts";
 import type { Message } from "../shape.ts";
 import { type MergeType, mergeTypeOf } from "./merge-type.ts";
-import { type ConvertTo, type Versioned, type Versions, changesByVersion, fitManagers, shiftOwnership, writtenFields } from "./ownership.ts";
+import {
+  type ConvertTo,
+  type Versioned,
+  type Versions,
+  changesByVersion,
+  fitManagers,
+  shiftOwnership,
+  writtenFields,
+} from "./ownership.ts";
 import { compareText } from "./path-element.ts";
 import { checkHiddenItems } from "./typed-check.ts";
 import { TypedError } from "./typed-error.ts";
@@ -40,7 +48,9 @@ export interface Write {
 export interface Update extends Write {
   /** The object as stored, in the writer's version; undefined for a create. */
   readonly live: JsonObject | undefined;
-  /** The object to be stored, in the writer's version. Its own managedFields count as a wish of the client. */
+  /**
+   * The object to be stored, in the writer's version. Its own managedFields count as a wish of the client.
+   */
   readonly next: JsonObject;
 }
 
@@ -63,7 +73,10 @@ export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
 }
 
 // A client may set managers itself, except through a subresource; managers that make no sense are ignored.
-function managersBefore({ live, subresource }: Update, wanted: readonly ManagedFieldsEntry[] | undefined): Managed {
+function managersBefore(
+  { live, subresource }: Update,
+  wanted: readonly ManagedFieldsEntry[] | undefined,
+): Managed {
   if (subresource !== undefined && subresource !== "") return managersOrNone(entriesOf(live));
   if (asksForReset(wanted)) return nobody;
   const managed = managersOrNone(wanted);
@@ -71,15 +84,26 @@ function managersBefore({ live, subresource }: Update, wanted: readonly ManagedF
 }
 
 /** Encodes; gives back the client's own list when it says the same. */
-function reused(managed: Managed, wanted: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] {
+function reused(
+  managed: Managed,
+  wanted: readonly ManagedFieldsEntry[] | undefined,
+): readonly ManagedFieldsEntry[] {
   const entries = encodeManagers(managed);
-  return wanted !== undefined && wanted.length === entries.length && entries.every((entry, i) => entry === wanted[i]) ? wanted : entries;
+  return wanted !== undefined &&
+    wanted.length === entries.length &&
+    entries.every((entry, i) => entry === wanted[i])
+    ? wanted
+    : entries;
 }
 
 /** Tracks a write on top of the managers there were. Throws a TypedError when items cannot be told apart. */
 export function tracked(update: Update, before: Managed): Managed {
   const type = mergeTypeOf(update.schema);
-  const live: Versioned = { apiVersion: update.apiVersion, type, object: update.live === undefined ? emptyOf(update.schema) : withoutManagers(update.live) };
+  const live: Versioned = {
+    apiVersion: update.apiVersion,
+    type,
+    object: update.live === undefined ? emptyOf(update.schema) : withoutManagers(update.live),
+  };
   const next: Versioned = { apiVersion: update.apiVersion, type, object: withoutManagers(update.next) };
   const versions: Versions = { convert: update.convert, resetFields: update.resetFields };
   checkHiddenItems(type, next.object, update.live === undefined ? undefined : live.object);
@@ -93,7 +117,10 @@ export function tracked(update: Update, before: Managed): Managed {
   };
   const identity = identityOf(writer);
   const changesIn = changesByVersion(live, next, versions);
-  const managers = before.managers.size === 0 ? new Map<string, Manager>() : shiftOwnership(fitManagers(before.managers, live, versions), identity, changesIn);
+  const managers =
+    before.managers.size === 0
+      ? new Map<string, Manager>()
+      : shiftOwnership(fitManagers(before.managers, live, versions), identity, changesIn);
   const written = writtenFields(changesIn(update.apiVersion)!);
   if (isEmptySet(written)) return { managers, times: before.times };
   const owner = managers.get(identity) ?? writer;
@@ -101,12 +128,15 @@ export function tracked(update: Update, before: Managed): Managed {
   return capped({ managers, times: new Map(before.times).set(identity, update.now) });
 }
 
-export const emptyOf = (schema: Message | MergeType): JsonObject => ("is" in schema ? {} : emptyObject(schema));
+export const emptyOf = (schema: Message | MergeType): JsonObject =>
+  "is" in schema ? {} : emptyObject(schema);
 
 /** Merges the oldest update managers of each version into one, until few enough are left. */
 function capped(managed: Managed): Managed {
   if (managed.managers.size <= mostUpdateManagers) return managed;
-  const updaters = [...managed.managers].filter(([, manager]) => manager.operation === "Update").map(([identity]) => identity);
+  const updaters = [...managed.managers]
+    .filter(([, manager]) => manager.operation === "Update")
+    .map(([identity]) => identity);
   if (updaters.length <= mostUpdateManagers) return managed;
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
@@ -125,7 +155,13 @@ function capped(managed: Managed): Managed {
       oldest.set(manager.apiVersion, identity);
       continue;
     }
-    const ancient: Manager = { name: "ancient-changes", operation: "Update", apiVersion: manager.apiVersion, subresource: "", fields: leaf };
+    const ancient: Manager = {
+      name: "ancient-changes",
+      operation: "Update",
+      apiVersion: manager.apiVersion,
+      subresource: "",
+      fields: leaf,
+    };
     const bucket = identityOf(ancient);
     // The bucket may be the younger of the two; it then takes in the older one.
     if (identity === bucket || !managers.has(bucket)) {
@@ -144,6 +180,7 @@ function capped(managed: Managed): Managed {
     else times.set(bucket, time);
     left--;
   }
-  for (const [bucket, sets] of gathered) managers.set(bucket, withFields(managers.get(bucket)!, unionOf(sets)));
+  for (const [bucket, sets] of gathered)
+    managers.set(bucket, withFields(managers.get(bucket)!, unionOf(sets)));
   return { managers, times };
 }

@@ -11,7 +11,12 @@ const prefix = dialect.wire.schemaPrefix;
 const x = (name: string): string => `${dialect.wire.extensionPrefix}${name}`;
 
 const { kind, message } = apiPackage({ package: "api.test.v1", group: "test", branded: true, version: "v1" });
-const Port = message("Port", "A port.", { number: required(1, int32, "Its number."), name: optional(2, string, "Its name.") }, { atomic: true });
+const Port = message(
+  "Port",
+  "A port.",
+  { number: required(1, int32, "Its number."), name: optional(2, string, "Its name.") },
+  { atomic: true },
+);
 const Choice = message(
   "Choice",
   "A choice.",
@@ -42,7 +47,10 @@ function treeShape(): Message {
   return Tree;
 }
 const Thing = kind("Thing", "A thing.", {
-  ports: required(1, list(Port), "Ports.", { list: { type: "map", keys: ["number"] }, patch: { strategy: "merge", key: "number" } }),
+  ports: required(1, list(Port), "Ports.", {
+    list: { type: "map", keys: ["number"] },
+    patch: { strategy: "merge", key: "number" },
+  }),
   names: optional(2, list(string), "Names.", { list: { type: "set" }, enum: ["a", "b"] }),
   labels: optional(3, map(string), "Labels.", { atomicMap: true }),
   limits: optional(4, map(quantity), "Limits."),
@@ -70,7 +78,9 @@ test("version 2 refers beside other keys, and leaves defaults out", () => {
   const ref = (name: string) => ({ $ref: `#/definitions/${name}` });
   const thing = definitions[schemaName(Thing, dialect)]!;
   assert.deepEqual(thing.required, ["ports", "made", "on"]);
-  assert.deepEqual(thing[x("group-version-kind") as "x-"], [{ group: `test.${dialect.wire.groupSuffix}`, kind: "Thing", version: "v1" }]);
+  assert.deepEqual(thing[x("group-version-kind") as "x-"], [
+    { group: `test.${dialect.wire.groupSuffix}`, kind: "Thing", version: "v1" },
+  ]);
   const text = { type: "string" };
   assert.deepEqual({ ...thing.properties, kind: undefined, apiVersion: undefined }, {
     kind: undefined,
@@ -97,7 +107,9 @@ test("version 2 refers beside other keys, and leaves defaults out", () => {
     code: { description: "Code.", ...text, format: "date" },
   }); // prettier-ignore
   assert.equal(definitions[`${prefix}.api.test.v1.Port`]![x("map-type") as "x-"], "atomic");
-  assert.deepEqual(definitions[`${prefix}.api.test.v1.Choice`]![x("unions") as "x-"], [{ discriminator: "type", "fields-to-discriminateBy": { portName: "PortName" } }]);
+  assert.deepEqual(definitions[`${prefix}.api.test.v1.Choice`]![x("unions") as "x-"], [
+    { discriminator: "type", "fields-to-discriminateBy": { portName: "PortName" } },
+  ]);
 });
 
 test("version 3 wraps references, and shows the defaults that follow from the shape", () => {
@@ -106,7 +118,10 @@ test("version 3 wraps references, and shows the defaults that follow from the sh
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   assert.deepEqual(properties["ports"]!.items, { allOf: [ref(`${prefix}.api.test.v1.Port`)], default: {} });
   assert.deepEqual(properties["names"]!.items, { default: "", type: "string", enum: ["a", "b"] });
-  assert.deepEqual(properties["limits"]!.additionalProperties, { allOf: [ref(`${prefix}.apimachinery.pkg.api.resource.Quantity`)], default: {} });
+  assert.deepEqual(properties["limits"]!.additionalProperties, {
+    allOf: [ref(`${prefix}.apimachinery.pkg.api.resource.Quantity`)],
+    default: {},
+  });
   assert.deepEqual(properties["data"]!.additionalProperties, { type: "string", format: "byte" });
   assert.deepEqual(properties["made"], { allOf: [ref(`${meta}.Time`)], description: "Made.", default: {} });
   assert.deepEqual(properties["seen"], { allOf: [ref(`${meta}.MicroTime`)], description: "Seen." });
@@ -114,16 +129,26 @@ test("version 3 wraps references, and shows the defaults that follow from the sh
     ["size", "on", "mode", "quiet", "share", "ports"].map((name) => properties[name]!.default),
     [0, false, "auto", undefined, undefined, undefined],
   );
-  assert.deepEqual(properties["groups"]!.additionalProperties, { type: "array", items: { default: "", type: "string" } });
-  assert.deepEqual(definitions[`${prefix}.apimachinery.pkg.util.intstr.IntOrString`]!.oneOf, [{ type: "integer" }, { type: "string" }]);
+  assert.deepEqual(properties["groups"]!.additionalProperties, {
+    type: "array",
+    items: { default: "", type: "string" },
+  });
+  assert.deepEqual(definitions[`${prefix}.apimachinery.pkg.util.intstr.IntOrString`]!.oneOf, [
+    { type: "integer" },
+    { type: "string" },
+  ]);
 });
 
 test("version 3 says what goes beyond it in the clients' spelling too, version 2 in its own alone", () => {
-  const ports = (version: "v2" | "v3") => collectDefinitions([Thing], dialect, version)[schemaName(Thing, dialect)]!.properties!["ports"]!;
+  const ports = (version: "v2" | "v3") =>
+    collectDefinitions([Thing], dialect, version)[schemaName(Thing, dialect)]!.properties!["ports"]!;
   const keys = (version: "v2" | "v3") => Object.keys(ports(version)).filter((key) => key.startsWith("x-"));
   const marks = ["list-type", "list-map-keys", "patch-strategy", "patch-merge-key"];
   assert.deepEqual(keys("v2"), marks.map(x));
-  assert.deepEqual(keys("v3"), [...marks.map(x), ...marks.map((mark) => dialect.wire.clientExtensionPrefix + mark)]);
+  assert.deepEqual(keys("v3"), [
+    ...marks.map(x),
+    ...marks.map((mark) => dialect.wire.clientExtensionPrefix + mark),
+  ]);
   assert.equal(ports("v3")["x-kubernetes-patch-merge-key"], "number");
 });
 

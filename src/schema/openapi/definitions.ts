@@ -1,5 +1,6 @@
-// Published schemas of declarations. Version 2 refers with `$ref` beside other keys; version 3 wraps the reference, and shows
-// the defaults that follow from the shape: {} for what is embedded, zero for required scalars and for items.
+// Published schemas of declarations. Version 2 refers with `$ref` beside other keys; version 3 wraps the
+// reference, and shows the defaults that follow from the shape: {} for what is embedded, zero for required
+// scalars and for items.
 
 import { type Dialect, type GroupVersionName, groupName } from "#dialect";
 import { flatFields } from "../flat.ts";
@@ -16,21 +17,32 @@ export interface Everywhere {
   readonly versions: readonly GroupVersionName[];
 }
 
-/** The schemas of these messages and of all they contain, by name. Messages must already speak the dialect. */
-export function collectDefinitions(messages: Iterable<Message>, dialect: Dialect, version: OpenApiVersion, everywhere: Everywhere = { messages: [], versions: [] }): Definitions {
+/**
+ * The schemas of these messages and of all they contain, by name. Messages must already speak the dialect.
+ */
+export function collectDefinitions(
+  messages: Iterable<Message>,
+  dialect: Dialect,
+  version: OpenApiVersion,
+  everywhere: Everywhere = { messages: [], versions: [] },
+): Definitions {
   const collector = new Collector(dialect, version, everywhere);
   for (const message of messages) collector.refer(message);
   return collector.definitions();
 }
 
 /** The name under which a message is published: `io.<x>.api.core.v1.Pod`. */
-export const schemaName = (message: Message, dialect: Dialect): string => `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
+export const schemaName = (message: Message, dialect: Dialect): string =>
+  `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
 
 const places = { v2: "#/definitions/", v3: "#/components/schemas/" } as const;
 export const schemaReference = (name: string, version: OpenApiVersion): string => places[version] + name;
 
 /** The kinds under which a message is published, for the extension that says so. */
-export function publishedKind(kind: GroupVersionName & { readonly kind: string }, dialect: Dialect): { readonly group: string; readonly kind: string; readonly version: string } {
+export function publishedKind(
+  kind: GroupVersionName & { readonly kind: string },
+  dialect: Dialect,
+): { readonly group: string; readonly kind: string; readonly version: string } {
   return { group: groupName(dialect, kind), kind: kind.kind, version: kind.version };
 }
 
@@ -45,7 +57,16 @@ const scalarTypes: Partial<Record<ScalarName, SchemaObject>> = {
   float: { type: "number", format: "float" },
   bytes: { type: "string", format: "byte" },
 };
-const scalarZeros: Partial<Record<ScalarName, unknown>> = { string: "", bool: false, int32: 0, int64: 0, uint32: 0, uint64: 0, double: 0, float: 0 };
+const scalarZeros: Partial<Record<ScalarName, unknown>> = {
+  string: "",
+  bool: false,
+  int32: 0,
+  int64: 0,
+  uint32: 0,
+  uint64: 0,
+  double: 0,
+  float: 0,
+};
 
 class Collector {
   readonly #dialect: Dialect;
@@ -86,8 +107,15 @@ class Collector {
 
   #message(message: Message): SchemaObject {
     const fields = flatFields(message);
-    const required = fields.filter(({ field }) => (field.more.published ?? (field.presence === "required" ? "required" : "optional")) === "required").map(({ name }) => name);
-    const properties = fields.map(({ name, field, owner }) => [name, this.#property(field, owner)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+    const required = fields
+      .filter(
+        ({ field }) =>
+          (field.more.published ?? (field.presence === "required" ? "required" : "optional")) === "required",
+      )
+      .map(({ name }) => name);
+    const properties = fields
+      .map(({ name, field, owner }) => [name, this.#property(field, owner)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
     const kinds = this.#kinds(message);
     const { atomic, union } = message.more;
     return {
@@ -101,7 +129,9 @@ class Collector {
         unions: union && [
           {
             ...(union.discriminator && { discriminator: union.discriminator }),
-            "fields-to-discriminateBy": Object.fromEntries(union.members.map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)])),
+            "fields-to-discriminateBy": Object.fromEntries(
+              union.members.map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)]),
+            ),
           },
         ],
       }),
@@ -111,8 +141,12 @@ class Collector {
   #kinds(message: Message): object[] {
     if (this.#everywhere.messages.includes(message)) {
       const kind = message.kind?.kind ?? message.name;
-      const kinds = this.#everywhere.versions.map((version) => publishedKind({ ...version, kind }, this.#dialect));
-      return kinds.sort((a, b) => (a.group === b.group ? (a.version < b.version ? -1 : 1) : a.group < b.group ? -1 : 1));
+      const kinds = this.#everywhere.versions.map((version) =>
+        publishedKind({ ...version, kind }, this.#dialect),
+      );
+      return kinds.sort((a, b) =>
+        a.group === b.group ? (a.version < b.version ? -1 : 1) : a.group < b.group ? -1 : 1,
+      );
     }
     return message.kind ? [publishedKind(message.kind, this.#dialect)] : [];
   }
@@ -137,7 +171,8 @@ class Collector {
 
   /** A schema with more said about it. Version 3 allows nothing beside a reference, so it is wrapped. */
   #dressed(schema: SchemaObject, more: SchemaObject): SchemaObject {
-    if (this.#version === "v2" || schema.$ref === undefined || Object.keys(more).length === 0) return { ...more, ...schema };
+    if (this.#version === "v2" || schema.$ref === undefined || Object.keys(more).length === 0)
+      return { ...more, ...schema };
     return { allOf: [schema], ...more };
   }
 
@@ -146,7 +181,11 @@ class Collector {
       case "scalar": {
         const special = specialScalar(shape.scalar, owner.package, this.#version);
         if (special) return { $ref: this.#define(special) };
-        return { ...scalarTypes[shape.scalar], ...(more.format && { format: more.format }), ...(more.enum && { enum: more.enum }) };
+        return {
+          ...scalarTypes[shape.scalar],
+          ...(more.format && { format: more.format }),
+          ...(more.enum && { enum: more.enum }),
+        };
       }
       case "message":
         return { $ref: this.refer(shape) };
@@ -176,5 +215,7 @@ function itemDefault(shape: Shape): unknown {
 function defaultOf({ shape, presence, more }: Field): unknown {
   const stated = "publishedDefault" in more ? more.publishedDefault : more.default;
   if (stated !== undefined) return stated;
-  return (presence === "required" || presence === "embedded") && !more.nullable ? itemDefault(shape) : undefined;
+  return (presence === "required" || presence === "embedded") && !more.nullable
+    ? itemDefault(shape)
+    : undefined;
 }

@@ -1,4 +1,5 @@
-// Values that are more than scalars on the wire but have no fields of their own: published under a name, and referred to.
+// Values that are more than scalars on the wire but have no fields of their own: published under a name, and
+// referred to.
 
 import type { Recursive, ScalarName } from "../shape.ts";
 import type { OpenApiVersion, SchemaObject } from "./schema-object.ts";
@@ -55,19 +56,35 @@ const specials: Partial<Record<ScalarName, Special>> = {
 const any: SchemaObject = {};
 
 /** The definition behind a special scalar; `home` is the package of the message that holds it. */
-export function specialScalar(scalar: ScalarName, home: string, version: OpenApiVersion): { readonly name: string; readonly schema: SchemaObject } | undefined {
+export function specialScalar(
+  scalar: ScalarName,
+  home: string,
+  version: OpenApiVersion,
+): { readonly name: string; readonly schema: SchemaObject } | undefined {
   if (scalar === "json") return { name: `${home}.JSON`, schema: { description: "Any JSON value.", ...any } };
   const special = specials[scalar];
-  return special && { name: special.name, schema: { description: special.doc, ...((version === "v3" && special.v3) || special.schema) } };
+  return (
+    special && {
+      name: special.name,
+      schema: { description: special.doc, ...((version === "v3" && special.v3) || special.schema) },
+    }
+  );
 }
 
 const unionNames = { bool: "OrBool", array: "OrArray", strings: "OrStringArray" } as const;
-const unionDocs = { bool: "A schema, or true or false.", array: "A schema, or a list of schemas.", strings: "A schema, or a list of property names." } as const;
+const unionDocs = {
+  bool: "A schema, or true or false.",
+  array: "A schema, or a list of schemas.",
+  strings: "A schema, or a list of property names.",
+} as const;
 
 /** The definition of a message or what may stand in its place. */
 export function unionDefinition(shape: Recursive): { readonly name: string; readonly schema: SchemaObject } {
   const message = shape.get();
-  return { name: `${message.package}.${message.name}${unionNames[shape.or!]}`, schema: { description: unionDocs[shape.or!], ...any } };
+  return {
+    name: `${message.package}.${message.name}${unionNames[shape.or!]}`,
+    schema: { description: unionDocs[shape.or!], ...any },
+  };
 }
 
 export const patchDefinition = {

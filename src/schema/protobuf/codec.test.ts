@@ -63,10 +63,32 @@ const fromHex = (text: string): Uint8Array => Buffer.from(text.replaceAll(" ", "
 
 /** What every Thing writes: its plain scalars, its inlined message and its embedded ones, even when empty. */
 const empty: Thing = { ...typeMeta, made: null, name: "", raw: null, inners: null };
-const frame = { before: "0a 00", inlined: "12 02 1a 00", count: "18 00", big: "20 00", share: "29 0000000000000000", made: "42 00", raw: "7a 00" };
-const bytesOf = (change: Partial<Record<keyof typeof frame | "lists" | "numbers" | "maps" | "after", string>>): Uint8Array => {
+const frame = {
+  before: "0a 00",
+  inlined: "12 02 1a 00",
+  count: "18 00",
+  big: "20 00",
+  share: "29 0000000000000000",
+  made: "42 00",
+  raw: "7a 00",
+};
+const bytesOf = (
+  change: Partial<Record<keyof typeof frame | "lists" | "numbers" | "maps" | "after", string>>,
+): Uint8Array => {
   const at = { ...frame, lists: "", numbers: "", maps: "", after: "", ...change };
-  return fromHex(at.before + at.inlined + at.count + at.big + at.share + at.lists + at.numbers + at.made + at.maps + at.raw + at.after);
+  return fromHex(
+    at.before +
+      at.inlined +
+      at.count +
+      at.big +
+      at.share +
+      at.lists +
+      at.numbers +
+      at.made +
+      at.maps +
+      at.raw +
+      at.after,
+  );
 };
 
 const vectors: [name: string, value: Partial<Thing>, bytes: Uint8Array][] = [
@@ -102,11 +124,24 @@ for (const [name, value, expected] of vectors)
   });
 
 test("fields come back in the order of the declaration, and zeros of optional ones are dropped", () => {
-  const decoded = thing.decode(thing.encode({ ...empty, labels: { a: "b" }, count: 0, host: "h", name: "n" }), typeMeta);
-  assert.deepEqual(Object.keys(decoded), ["kind", "apiVersion", "made", "name", "host", "labels", "raw", "inners"]);
+  const decoded = thing.decode(
+    thing.encode({ ...empty, labels: { a: "b" }, count: 0, host: "h", name: "n" }),
+    typeMeta,
+  );
+  assert.deepEqual(Object.keys(decoded), [
+    "kind",
+    "apiVersion",
+    "made",
+    "name",
+    "host",
+    "labels",
+    "raw",
+    "inners",
+  ]);
 });
 
-test("absent fields of an empty message get their zero values", () => assert.deepEqual(thing.decode(new Uint8Array(0), typeMeta), empty));
+test("absent fields of an empty message get their zero values", () =>
+  assert.deepEqual(thing.decode(new Uint8Array(0), typeMeta), empty));
 
 test("unknown fields are passed over, whatever their wire type", () => {
   const unknown = fromHex("c03e 05 c13e 0102030405060708 c23e 02 0102 c33e 08 01 c43e c53e 01020304");
@@ -126,21 +161,27 @@ const malformed: [name: string, bytes: string, message: RegExp][] = [
   ["a quantity that is none", "5a 08 0a 01 61 12 03 0a 01 78", /quantities must match/],
   ["a time out of range", "42 0c 08 ffffffffffffffff7f 10 00", /out of range/],
 ];
-for (const [name, bytes, expected] of malformed) test(`${name} is refused`, () => assert.throws(() => thing.decode(fromHex(bytes)), expected));
+for (const [name, bytes, expected] of malformed)
+  test(`${name} is refused`, () => assert.throws(() => thing.decode(fromHex(bytes)), expected));
 
 test("a message nested too deep is refused, not followed", () => {
   let bytes: Uint8Array = fromHex("0a0161");
   for (let i = 0; i < 300; i++) bytes = Buffer.concat([fromHex("12"), length(bytes.length), bytes]);
   assert.throws(() => protobufCodec(Tree).decode(bytes), /nest deeper than 200/);
 });
-const length = (size: number): Uint8Array => (size < 128 ? Uint8Array.of(size) : Uint8Array.of((size & 127) | 128, size >>> 7));
+const length = (size: number): Uint8Array =>
+  size < 128 ? Uint8Array.of(size) : Uint8Array.of((size & 127) | 128, size >>> 7);
 
 test("no more fields are read than the caller wants, at any depth", () => {
   const bytes = thing.encode({ ...empty, inners: [{ text: "a" }, { text: "b" }] });
   let fewest = 0;
   while (!reads(bytes, fewest)) fewest++;
   const more = thing.encode({ ...empty, inners: [{ text: "a" }, { text: "b" }, { text: "c" }] });
-  assert.deepEqual([reads(more, fewest), reads(more, fewest + 1), reads(more, fewest + 2)], [false, false, true], "one for the item, one for its text");
+  assert.deepEqual(
+    [reads(more, fewest), reads(more, fewest + 1), reads(more, fewest + 2)],
+    [false, false, true],
+    "one for the item, one for its text",
+  );
 });
 function reads(bytes: Uint8Array, mostFields: number): boolean {
   try {
@@ -172,11 +213,17 @@ test("raw objects keep their text, and bytes that are no JSON stay bytes", () =>
   (value.raw as Record<string, unknown>)["a"] = 2;
   assert.equal(Buffer.from(thing.encode(value)).includes('"a":2'), true);
   const binary = Uint8Array.of(0x6b, 0x38, 0);
-  assert.deepEqual(thing.decode(thing.encode({ ...empty, raw: binary as never }), typeMeta).raw, Buffer.from(binary));
+  assert.deepEqual(
+    thing.decode(thing.encode({ ...empty, raw: binary as never }), typeMeta).raw,
+    Buffer.from(binary),
+  );
 });
 
 test("large objects outgrow the buffer and come back whole", () => {
-  const value = { ...empty, labels: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, "é".repeat(i % 60)])) };
+  const value = {
+    ...empty,
+    labels: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, "é".repeat(i % 60)])),
+  };
   assert.deepEqual(thing.decode(thing.encode(value), typeMeta), value);
 });
 
@@ -200,7 +247,9 @@ test("random things survive the round trip", () => {
       (given) => {
         const value = { ...empty, ...given };
         const decoded = thing.decode(thing.encode(value), typeMeta);
-        const dropped = Object.fromEntries(Object.entries(value).filter(([, item]) => item !== 0 && !Object.is(item, -0)));
+        const dropped = Object.fromEntries(
+          Object.entries(value).filter(([, item]) => item !== 0 && !Object.is(item, -0)),
+        );
         assert.deepEqual(decoded, { ...dropped });
       },
     ),
@@ -222,8 +271,16 @@ const Peer = message("Peer", "", {
 const peer = protobufCodec(Peer, { style: "proto3" });
 
 test("for gRPC peers, zeros are left out and repeated numbers are packed", () => {
-  assert.equal(hex(peer.encode({ id: 0, small: 0, ok: false, ids: [], value: new Uint8Array(0), labels: {} })), "");
-  assert.equal(hex(peer.encode({ id: 1, ok: true, ids: [1, 300], value: Uint8Array.of(7), one: 0, labels: {}, inner: {} })), "080120012a0301ac0232010738004200");
+  assert.equal(
+    hex(peer.encode({ id: 0, small: 0, ok: false, ids: [], value: new Uint8Array(0), labels: {} })),
+    "",
+  );
+  assert.equal(
+    hex(
+      peer.encode({ id: 1, ok: true, ids: [1, 300], value: Uint8Array.of(7), one: 0, labels: {}, inner: {} }),
+    ),
+    "080120012a0301ac0232010738004200",
+  );
 });
 test("from gRPC peers, required fields get their zeros and others stay out; packed or not is the same", () => {
   const nothing = { id: 0, ok: false, ids: [], value: new Uint8Array(0), labels: {} };
@@ -231,14 +288,25 @@ test("from gRPC peers, required fields get their zeros and others stay out; pack
   assert.deepEqual(peer.decode(fromHex("2801 28ac02")).ids, [1, 300]);
   assert.deepEqual(peer.decode(fromHex("2a03 01ac02")).ids, [1, 300]);
   assert.deepEqual(peer.decode(fromHex("08 ffffffffffffffffff01")).id, 18446744073709551615n);
-  assert.deepEqual(peer.decode(fromHex("1d 0000003f 38 00 52 01 ff")), { ...nothing, ratio: 0.5, one: 0, body: Buffer.from([255]) });
+  assert.deepEqual(peer.decode(fromHex("1d 0000003f 38 00 52 01 ff")), {
+    ...nothing,
+    ratio: 0.5,
+    one: 0,
+    body: Buffer.from([255]),
+  });
 });
 
 test("an envelope carries the type beside the bytes", () => {
   const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0);
   const wrapped = encodeEnvelope({ apiVersion: "v1", kind: "Pod" }, Uint8Array.of(1, 2), magic);
-  assert.equal(hex(wrapped), "6b387300" + "0a090a027631 1203506f64".replaceAll(" ", "") + "12020102" + "1a00" + "2200");
+  assert.equal(
+    hex(wrapped),
+    "6b387300" + "0a090a027631 1203506f64".replaceAll(" ", "") + "12020102" + "1a00" + "2200",
+  );
   const opened = decodeEnvelope(wrapped, magic);
-  assert.deepEqual({ ...opened, raw: hex(opened.raw) }, { apiVersion: "v1", kind: "Pod", raw: "0102", contentEncoding: "", contentType: "" });
+  assert.deepEqual(
+    { ...opened, raw: hex(opened.raw) },
+    { apiVersion: "v1", kind: "Pod", raw: "0102", contentEncoding: "", contentType: "" },
+  );
   assert.throws(() => decodeEnvelope(Uint8Array.of(1, 2, 3, 4), magic), { name: "ProtobufError" });
 });

@@ -17,7 +17,10 @@ export interface TypeMeta {
 
 export interface ProtobufCodec<T> {
   encode(value: T): Uint8Array;
-  /** Refuses malformed input with a ProtobufError, TooManyFields among them. For a kind, `typeMeta` becomes the object's first two fields. */
+  /**
+   * Refuses malformed input with a ProtobufError, TooManyFields among them. For a kind, `typeMeta` becomes
+   * the object's first two fields.
+   */
   decode(bytes: Uint8Array, typeMeta?: TypeMeta, mostFields?: number): T;
 }
 
@@ -26,10 +29,19 @@ interface Compiled {
   decode(reader: Reader, end: number, typeMeta?: TypeMeta): unknown;
 }
 
-const compiled: Readonly<Record<Style, WeakMap<Message, Compiled>>> = { reference: new WeakMap(), proto3: new WeakMap() };
-const codecs: Readonly<Record<Style, WeakMap<Message, ProtobufCodec<unknown>>>> = { reference: new WeakMap(), proto3: new WeakMap() };
+const compiled: Readonly<Record<Style, WeakMap<Message, Compiled>>> = {
+  reference: new WeakMap(),
+  proto3: new WeakMap(),
+};
+const codecs: Readonly<Record<Style, WeakMap<Message, ProtobufCodec<unknown>>>> = {
+  reference: new WeakMap(),
+  proto3: new WeakMap(),
+};
 
-export function protobufCodec<M extends Message>(message: M, { style = "reference" }: { readonly style?: Style } = {}): ProtobufCodec<TypeOf<M>> {
+export function protobufCodec<M extends Message>(
+  message: M,
+  { style = "reference" }: { readonly style?: Style } = {},
+): ProtobufCodec<TypeOf<M>> {
   const known = codecs[style].get(message);
   if (known) return known as ProtobufCodec<TypeOf<M>>;
   const codec = codecOf(compile(message, style)) as ProtobufCodec<TypeOf<M>>;
@@ -53,13 +65,17 @@ function codecOf(messageCodec: Compiled): ProtobufCodec<unknown> {
     decode(bytes, typeMeta, mostFields) {
       const reader = new Reader(bytes, mostFields);
       const value = messageCodec.decode(reader, reader.end, typeMeta);
-      if (reader.at !== reader.end) throw new ProtobufError("a protobuf field runs over the end of its message");
+      if (reader.at !== reader.end)
+        throw new ProtobufError("a protobuf field runs over the end of its message");
       return value;
     },
   };
 }
 
-/** Registers the codec before its functions exist, so that a message may contain itself; each function is made when first called. */
+/**
+ * Registers the codec before its functions exist, so that a message may contain itself; each function is made
+ * when first called.
+ */
 function compile(message: Message, style: Style): Compiled {
   const known = compiled[style].get(message);
   if (known) return known;
@@ -79,7 +95,12 @@ function compile(message: Message, style: Style): Compiled {
 
 const helpers = { none: Object.freeze({}), sortedKeys, setKey, nested, wrapped, union, other };
 
-function build(message: Message, style: Style, parameters: readonly string[], source: (message: Message, style: Style, scope: Scope) => string): unknown {
+function build(
+  message: Message,
+  style: Style,
+  parameters: readonly string[],
+  source: (message: Message, style: Style, scope: Scope) => string,
+): unknown {
   const names: string[] = Object.keys(helpers);
   const values: unknown[] = Object.values(helpers);
   const references = new Map<Message, string>();
@@ -97,7 +118,10 @@ function build(message: Message, style: Style, parameters: readonly string[], so
   const body = source(message, style, { codec, constant, fresh: () => `x${count++}` });
   // Only declared names and numbers enter the source, names as JSON strings.
   // oxlint-disable-next-line typescript/no-implied-eval
-  return new Function(...names, `"use strict"; return function ${/^\w+$/.test(message.name) ? message.name : "message"}(${parameters.join(", ")}) { ${body} };`)(...values);
+  return new Function(
+    ...names,
+    `"use strict"; return function ${/^\w+$/.test(message.name) ? message.name : "message"}(${parameters.join(", ")}) { ${body} };`,
+  )(...values);
 }
 
 const plain = /^[\x20-\x7e]*$/;
@@ -106,7 +130,9 @@ function sortedKeys(map: Record<string, unknown>): string[] {
   const keys = Object.keys(map);
   if (keys.every((key, i) => i === 0 || (key > keys[i - 1]! && plain.test(key)))) return keys;
   // Order is that of the encoded bytes, which differs from that of JS strings only among surrogates.
-  return keys.some((key) => /[\ud800-\uffff]/.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys.sort();
+  return keys.some((key) => /[\ud800-\uffff]/.test(key))
+    ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    : keys.sort();
 }
 
 function nested(reader: Reader, codec: Compiled): unknown {
@@ -150,6 +176,7 @@ function union(reader: Reader, codec: Compiled, or: "bool" | "array" | "strings"
 /** A tag no case knows: a newer field is passed over, a known one with the wrong wire type is an error. */
 function other(reader: Reader, tag: number, known: ReadonlyMap<number, string>, message: string): void {
   const name = known.get(tag >>> 3);
-  if (name !== undefined) throw new ProtobufError(`wrong protobuf wire type ${tag & 7} for field ${message}.${name}`);
+  if (name !== undefined)
+    throw new ProtobufError(`wrong protobuf wire type ${tag & 7} for field ${message}.${name}`);
   reader.skip(tag);
 }

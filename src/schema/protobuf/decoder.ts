@@ -1,5 +1,6 @@
-// Writes the source of a message's decoder: one switch over tags into local variables, then the object built in the order
-// of its JSON. Inlined messages are read by a loop inside the loop, so that their fields land among the parent's.
+// Writes the source of a message's decoder: one switch over tags into local variables, then the object built
+// in the order of its JSON. Inlined messages are read by a loop inside the loop, so that their fields land
+// among the parent's.
 
 import { type FlatField, dropsZero, flatFields, zeroOfField } from "../flat.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
@@ -12,14 +13,24 @@ export function decoderSource(message: Message, style: Style, scope: Scope): str
   const lines = [
     declared.length ? `let ${declared.join(", ")};` : "",
     loopSource(message, style, scope, locals, "end"),
-    message.kind ? "const o = typeMeta === undefined ? {} : { kind: typeMeta.kind, apiVersion: typeMeta.apiVersion };" : "const o = {};",
-    ...flat.map((entry, index) => (message.kind && index < 2 ? "" : keepSource(entry, `f${index}`, style, scope))),
+    message.kind
+      ? "const o = typeMeta === undefined ? {} : { kind: typeMeta.kind, apiVersion: typeMeta.apiVersion };"
+      : "const o = {};",
+    ...flat.map((entry, index) =>
+      message.kind && index < 2 ? "" : keepSource(entry, `f${index}`, style, scope),
+    ),
     "return o;",
   ];
   return lines.join("\n");
 }
 
-function loopSource(message: Message, style: Style, scope: Scope, locals: ReadonlyMap<Field, string>, end: string): string {
+function loopSource(
+  message: Message,
+  style: Style,
+  scope: Scope,
+  locals: ReadonlyMap<Field, string>,
+  end: string,
+): string {
   const fields = fieldsByNumber(message);
   const cases = fields.map(([, field]) => caseSource(field, style, scope, locals));
   const known = scope.constant(new Map(fields.map(([name, field]) => [field.number, name])));
@@ -67,7 +78,9 @@ function valueSource(shape: Shape, style: Style, scope: Scope): string {
     case "list":
       return `wrapped(r, () => ${valueSource(shape.of, style, scope)})`;
     case "recursive":
-      return shape.or ? `union(r, ${scope.codec(shape.get())}, ${JSON.stringify(shape.or)})` : nestedSource(scope.codec(shape.get()));
+      return shape.or
+        ? `union(r, ${scope.codec(shape.get())}, ${JSON.stringify(shape.or)})`
+        : nestedSource(scope.codec(shape.get()));
     case "map":
       throw new Error("a map cannot stand inside a list or a map in protobuf");
   }
@@ -93,11 +106,19 @@ function keepSource({ name, field }: FlatField, local: string, style: Style, sco
   const set = `o[${JSON.stringify(name)}]`;
   const { shape, presence } = field;
   if (presence === "required" || (presence === "embedded" && style === "reference")) {
-    if (style === "proto3" && (shape.shape === "list" || shape.shape === "map")) return `${set} = ${local} === undefined ? ${shape.shape === "list" ? "[]" : "{}"} : ${local};`;
-    if (style === "proto3" && shape.shape === "scalar" && (shape.scalar === "bytes" || shape.scalar === "rawBytes"))
+    if (style === "proto3" && (shape.shape === "list" || shape.shape === "map"))
+      return `${set} = ${local} === undefined ? ${shape.shape === "list" ? "[]" : "{}"} : ${local};`;
+    if (
+      style === "proto3" &&
+      shape.shape === "scalar" &&
+      (shape.scalar === "bytes" || shape.scalar === "rawBytes")
+    )
       return `${set} = ${local} === undefined ? new Uint8Array(0) : ${local};`;
     const zero = zeroOfField(field);
-    const literal = zero === null || typeof zero !== "object" ? JSON.stringify(zero) : `${scope.constant(() => zeroOfField(field))}()`;
+    const literal =
+      zero === null || typeof zero !== "object"
+        ? JSON.stringify(zero)
+        : `${scope.constant(() => zeroOfField(field))}()`;
     return `${set} = ${local} === undefined ? ${literal} : ${local};`;
   }
   if (style === "reference" && shape.shape === "scalar") {

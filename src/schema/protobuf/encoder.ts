@@ -1,5 +1,5 @@
-// Writes the source of a message's encoder: straight code over one object `o`, fields from the highest number down,
-// because the writer `w` works from the back.
+// Writes the source of a message's encoder: straight code over one object `o`, fields from the highest number
+// down, because the writer `w` works from the back.
 
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
 import { type Scope, type Style, fieldsByNumber, tagOf, wireTypes } from "./plan.ts";
@@ -25,15 +25,30 @@ function fieldSource(name: string, field: Field, style: Style, scope: Scope): st
     case "message":
     case "recursive": {
       const write = valueSource(shape, v, number, style, scope);
-      const must = (presence === "embedded" || presence === "required") && style === "reference" && !field.more.nullable && !(shape.shape === "recursive" && shape.or);
-      return must ? `${load} if (${v} === undefined || ${v} === null) ${v} = none; ${write}` : `${load} ${given} { ${write} }`;
+      const must =
+        (presence === "embedded" || presence === "required") &&
+        style === "reference" &&
+        !field.more.nullable &&
+        !(shape.shape === "recursive" && shape.or);
+      return must
+        ? `${load} if (${v} === undefined || ${v} === null) ${v} = none; ${write}`
+        : `${load} ${given} { ${write} }`;
     }
     case "scalar":
       return `${load} ${scalarFieldSource(shape.scalar, field, v, style)}`;
   }
 }
 
-const plainZeros: Partial<Record<ScalarName, string>> = { string: '""', bool: "false", int32: "0", int64: "0", uint32: "0", uint64: "0", double: "0", float: "0" };
+const plainZeros: Partial<Record<ScalarName, string>> = {
+  string: '""',
+  bool: "false",
+  int32: "0",
+  int64: "0",
+  uint32: "0",
+  uint64: "0",
+  double: "0",
+  float: "0",
+};
 const messageZeros: Partial<Record<ScalarName, string>> = {
   time: "null",
   microTime: "null",
@@ -51,10 +66,16 @@ function scalarFieldSource(scalar: ScalarName, field: Field, v: string, style: S
     if (style === "reference") return `if (${v} === undefined || ${v} === null) ${v} = ${plain}; ${write}`;
     return `if (${v} !== undefined && ${v} !== null && ${v} !== ${plain}) { ${write} }`;
   }
-  const must = (field.presence === "required" || field.presence === "embedded") && style === "reference" && !field.more.nullable;
+  const must =
+    (field.presence === "required" || field.presence === "embedded") &&
+    style === "reference" &&
+    !field.more.nullable;
   const zero = messageZeros[scalar];
   if (zero !== undefined && must) return `if (${v} === undefined) ${v} = ${zero}; ${write}`;
-  const nonEmpty = style === "proto3" && field.presence !== "pointer" && (scalar === "bytes" || scalar === "rawBytes") ? ` && ${v}.length > 0` : "";
+  const nonEmpty =
+    style === "proto3" && field.presence !== "pointer" && (scalar === "bytes" || scalar === "rawBytes")
+      ? ` && ${v}.length > 0`
+      : "";
   return `if (${v} !== undefined && ${v} !== null${nonEmpty}) { ${write} }`;
 }
 
@@ -80,7 +101,8 @@ function delimited(number: number, scope: Scope, body: string): string {
   const mark = scope.fresh();
   return `const ${mark} = w.mark(); ${body} w.uint32(w.mark() - ${mark}); w.uint32(${tagOf(number, 2)});`;
 }
-const nestedSource = (codec: string, value: string, number: number, scope: Scope): string => delimited(number, scope, `${codec}.encode(w, ${value});`);
+const nestedSource = (codec: string, value: string, number: number, scope: Scope): string =>
+  delimited(number, scope, `${codec}.encode(w, ${value});`);
 
 function repeatedSource(of: Shape, value: string, number: number, style: Style, scope: Scope): string {
   const i = scope.fresh();
@@ -94,7 +116,8 @@ function repeatedSource(of: Shape, value: string, number: number, style: Style, 
 function mapSource(of: Shape, map: string, number: number, style: Style, scope: Scope): string {
   const [keys, i, v] = [scope.fresh(), scope.fresh(), scope.fresh()];
   const write = valueSource(of, v, 2, style, scope);
-  const nullable = of.shape === "scalar" && of.scalar === "bytes"; // a null stands for no bytes at all: only the key is written
+  // a null stands for no bytes at all: only the key is written
+  const nullable = of.shape === "scalar" && of.scalar === "bytes";
   const entry = `${nullable ? `if (${v} !== null) { ${write} }` : write} w.string(${keys}[${i}]); w.uint32(10);`;
   return `const ${keys} = sortedKeys(${map}); for (let ${i} = ${keys}.length - 1; ${i} >= 0; ${i}--) { const ${v} = ${map}[${keys}[${i}]]; ${delimited(number, scope, entry)} }`;
 }
@@ -107,11 +130,17 @@ function valueSource(shape: Shape, value: string, number: number, style: Style, 
     case "message":
       return nestedSource(scope.codec(shape), value, number, scope);
     case "list":
-      return delimited(number, scope, `if (${value}) { ${repeatedSource(shape.of, value, 1, style, scope)} }`);
+      return delimited(
+        number,
+        scope,
+        `if (${value}) { ${repeatedSource(shape.of, value, 1, style, scope)} }`,
+      );
     case "map":
       throw new Error("a map cannot stand inside a list or a map in protobuf");
     case "recursive":
-      return shape.or ? delimited(number, scope, unionSource(shape.or, scope.codec(shape.get()), value, scope)) : nestedSource(scope.codec(shape.get()), value, number, scope);
+      return shape.or
+        ? delimited(number, scope, unionSource(shape.or, scope.codec(shape.get()), value, scope))
+        : nestedSource(scope.codec(shape.get()), value, number, scope);
   }
 }
 

@@ -1,4 +1,5 @@
-// The wrapper around a binary API object: four magic bytes, then the type, the object's bytes, and how they are encoded.
+// The wrapper around a binary API object: four magic bytes, then the type, the object's bytes, and how they
+// are encoded.
 
 import type { TypeMeta } from "./codec.ts";
 import { ProtobufError, Reader } from "./reader.ts";
@@ -13,8 +14,15 @@ export interface Envelope extends TypeMeta {
 
 const writer = new Writer();
 
-/** Wraps an object's bytes. `contentType` is empty for binary objects, a media type for what else is carried. */
-export function encodeEnvelope({ apiVersion, kind }: TypeMeta, raw: Uint8Array, magic: Uint8Array, contentType = ""): Uint8Array {
+/**
+ * Wraps an object's bytes. `contentType` is empty for binary objects, a media type for what else is carried.
+ */
+export function encodeEnvelope(
+  { apiVersion, kind }: TypeMeta,
+  raw: Uint8Array,
+  magic: Uint8Array,
+  contentType = "",
+): Uint8Array {
   writer.string(contentType);
   writer.uint32(0x22);
   writer.string("");
@@ -36,10 +44,15 @@ export function encodeEnvelope({ apiVersion, kind }: TypeMeta, raw: Uint8Array, 
 }
 
 /** Whether bytes begin as an envelope does. */
-export const hasEnvelope = (bytes: Uint8Array, magic: Uint8Array): boolean => bytes.length >= magic.length && magic.every((byte, index) => bytes[index] === byte);
+export const hasEnvelope = (bytes: Uint8Array, magic: Uint8Array): boolean =>
+  bytes.length >= magic.length && magic.every((byte, index) => bytes[index] === byte);
 
 export function decodeEnvelope(bytes: Uint8Array, magic: Uint8Array): Envelope {
-  if (!hasEnvelope(bytes, magic)) throw new ProtobufError("provided data does not appear to be a protobuf message, expected prefix " + Buffer.from(magic).toString("hex"));
+  if (!hasEnvelope(bytes, magic))
+    throw new ProtobufError(
+      "provided data does not appear to be a protobuf message, expected prefix " +
+        Buffer.from(magic).toString("hex"),
+    );
   const reader = new Reader(bytes.subarray(magic.length));
   let [apiVersion, kind, contentEncoding, contentType] = ["", "", "", ""];
   let raw: Uint8Array = new Uint8Array(0);

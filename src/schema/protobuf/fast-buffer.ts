@@ -9,4 +9,7 @@ export interface FastBuffer extends Buffer {
 export const allocate = (size: number): FastBuffer => Buffer.allocUnsafeSlow(size) as FastBuffer;
 
 /** A view of the same memory. */
-export const viewOf = (bytes: Uint8Array): FastBuffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as FastBuffer;
+export const viewOf = (bytes: Uint8Array): FastBuffer =>
+  (Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as FastBuffer;

@@ -3,9 +3,10 @@
 import type { Field, Message, ScalarName } from "../shape.ts";
 
 /**
- * `reference`: how API objects are stored and sent: every plain scalar is written, even when zero; map keys are sorted.
- * `proto3`: how gRPC peers write: zero scalars are left out, repeated numbers are packed, bytes are Uint8Arrays. When decoding, a
- * `required` field that is absent gets its zero value (an empty list or map for those); any other stays out.
+ * `reference`: how API objects are stored and sent: every plain scalar is written, even when zero; map keys
+ * are sorted. `proto3`: how gRPC peers write: zero scalars are left out, repeated numbers are packed, bytes
+ * are Uint8Arrays. When decoding, a `required` field that is absent gets its zero value (an empty list or map
+ * for those); any other stays out.
  */
 export type Style = "reference" | "proto3";
 

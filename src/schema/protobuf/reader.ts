@@ -17,7 +17,8 @@ const noLimit = 2 ** 30 - 1;
 /** Deeper nesting is taken for an attack; no real object comes near. */
 const deepest = 200;
 
-// Short texts repeat (names, kinds, labels): a small table of recent ones is faster than making new strings, and saves memory.
+// Short texts repeat (names, kinds, labels): a small table of recent ones is faster than making new strings,
+// and saves memory.
 const recentSlots = 4096;
 const recent: string[] = Array.from({ length: recentSlots }, () => "");
 const longestRecent = 28;
@@ -128,7 +129,8 @@ export class Reader {
       if (i === size) return known;
     }
     const fresh = buffer.utf8Slice(start, start + size);
-    if (fresh.length === size && !/[\u0080-\uffff]/.test(fresh)) recent[slot] = fresh; // only ASCII compares byte by byte
+    // only ASCII compares byte by byte
+    if (fresh.length === size && !/[\u0080-\uffff]/.test(fresh)) recent[slot] = fresh;
     return fresh;
   }
   rawBytes(): Uint8Array {
@@ -211,12 +213,15 @@ export class Reader {
       else this.skip(tag);
     }
     this.close(end);
-    if (typeof seconds === "bigint" || Math.abs(seconds) > 1e13) throw new ProtobufError(`a protobuf time is out of range: ${seconds} seconds`);
+    if (typeof seconds === "bigint" || Math.abs(seconds) > 1e13)
+      throw new ProtobufError(`a protobuf time is out of range: ${seconds} seconds`);
     return { seconds, nanos: Math.min(Math.max(nanos, 0), 999_999_999) };
   }
   time(): string | null {
     const instant = this.#timestamp();
-    return instant === undefined || isZeroTime({ seconds: instant.seconds, nanos: 0 }) ? null : formatTime(instant);
+    return instant === undefined || isZeroTime({ seconds: instant.seconds, nanos: 0 })
+      ? null
+      : formatTime(instant);
   }
   microTime(): string | null {
     const instant = this.#timestamp();
@@ -257,7 +262,8 @@ export class Reader {
       else this.skip(tag);
     }
     this.close(end);
-    if (kind !== 0 && kind !== 1) throw new ProtobufError(`a protobuf int-or-string has the unknown type ${kind}`);
+    if (kind !== 0 && kind !== 1)
+      throw new ProtobufError(`a protobuf int-or-string has the unknown type ${kind}`);
     return kind === 1 ? text : number;
   }
   /** A JSON value from its text in field 1; bytes that are no JSON stay bytes; null when there are none. */

@@ -1,4 +1,5 @@
-// Wire primitives, written from the back: a nested message is complete before its length is, so nothing is measured twice.
+// Wire primitives, written from the back: a nested message is complete before its length is, so nothing is
+// measured twice.
 //
 //   … [tag][length][ body of the nested message ][fields already written]
 //                                                ^ mark        everything to the right is final
@@ -79,7 +80,8 @@ export class Writer {
     else this.#varint64(value >>> 0, 0xffffffff);
   }
   int64(value: number | bigint): void {
-    if (typeof value === "bigint") this.#varint64(Number(value & 0xffffffffn), Number((value >> 32n) & 0xffffffffn));
+    if (typeof value === "bigint")
+      this.#varint64(Number(value & 0xffffffffn), Number((value >> 32n) & 0xffffffffn));
     else if (value >= 0 && value < two32) this.uint32(value);
     else this.#varint64(value >>> 0, Math.floor(value / two32) >>> 0);
   }

@@ -15,16 +15,19 @@ export function yamlToJson(input: string | Uint8Array): string {
   return stringifyJson(value);
 }
 
-const duplicateSentence = (duplicate: readonly string[]): string => `yaml: unmarshal errors:\n  ${duplicate.join("\n  ")}`;
+const duplicateSentence = (duplicate: readonly string[]): string =>
+  `yaml: unmarshal errors:\n  ${duplicate.join("\n  ")}`;
 
 /**
- * Reads a document of the declared kind. Keys that stand twice are reported first, with their lines; the last one counts.
- * What else is found is told in the order of its keys.
+ * Reads a document of the declared kind. Keys that stand twice are reported first, with their lines; the last
+ * one counts. What else is found is told in the order of its keys.
  */
 export function decodeYaml<M extends Message>(message: M, input: string | Uint8Array): Decoded<TypeOf<M>> {
   const { value, duplicate } = parseYaml(input);
   const decoded = fromJsonValue(message, value === null ? {} : value);
-  return duplicate.length === 0 && decoded.strict.length < 2 ? decoded : { ...decoded, duplicate, strict: [...duplicate, ...decoded.strict.toSorted()] };
+  return duplicate.length === 0 && decoded.strict.length < 2
+    ? decoded
+    : { ...decoded, duplicate, strict: [...duplicate, ...decoded.strict.toSorted()] };
 }
 
 export function encodeYaml<M extends Message>(message: M, value: TypeOf<M>): string {

@@ -1,7 +1,9 @@
-// The order of keys in printed YAML: letters after everything else, runs of digits by their number, so that a2 comes before a10.
+// The order of keys in printed YAML: letters after everything else, runs of digits by their number, so that
+// a2 comes before a10.
 
 const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
-const isDigit = (character: string | undefined): boolean => character !== undefined && /^\p{Nd}$/u.test(character);
+const isDigit = (character: string | undefined): boolean =>
+  character !== undefined && /^\p{Nd}$/u.test(character);
 
 export function naturally(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)];

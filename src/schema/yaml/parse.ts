@@ -1,5 +1,6 @@
-// YAML to plain JSON data. The library finds the events; what they mean is decided here, because the reference's reading
-// differs from every stock schema, and because duplicate keys must be told with their line.
+// YAML to plain JSON data. The library finds the events; what they mean is decided here, because the
+// reference's reading differs from every stock schema, and because duplicate keys must be told with their
+// line.
 
 import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
 import { parseJson, setKey } from "../json/parse.ts";
@@ -35,10 +36,16 @@ export function parseYaml(input: string | Uint8Array): ParsedYaml {
   return readAsJson(source) ?? parseYamlDocuments(source)[0] ?? { value: null, duplicate: [] };
 }
 
-/** What the two may read differently: halves of a character written as escapes, keys that merge, and numbers that are too long for one of them. */
+/**
+ * What the two may read differently: halves of a character written as escapes, keys that merge, and numbers
+ * that are too long for one of them.
+ */
 const ambiguous = /\\u[dD][89a-fA-F]|"<<"|\d{16}/;
 
-/** JSON is YAML too, and programs mostly send it where YAML is meant: read as what it is, it costs a small part. */
+/**
+ * JSON is YAML too, and programs mostly send it where YAML is meant: read as what it is, it costs a small
+ * part.
+ */
 function readAsJson(source: string): ParsedYaml | undefined {
   if (!source.startsWith("{") || ambiguous.test(source)) return undefined;
   try {
@@ -60,7 +67,9 @@ function textOf(bytes: Uint8Array): string {
 function reworded(error: unknown): Error {
   if (error instanceof RangeError) return new YamlError(`yaml: exceeded max depth of ${deepest}`);
   const { reason, mark } = error as { reason?: string; mark?: { line: number } };
-  return reason === undefined ? (error as Error) : new YamlError(`yaml: ${mark ? `line ${mark.line + 1}: ` : ""}${reason}`);
+  return reason === undefined
+    ? (error as Error)
+    : new YamlError(`yaml: ${mark ? `line ${mark.line + 1}: ` : ""}${reason}`);
 }
 
 interface Anchored {
@@ -126,15 +135,24 @@ class Composer {
     return value;
   }
 
-  /** An alias stands for a copy. Copies of copies grow without bound, so their share is limited as documents get large. */
+  /**
+   * An alias stands for a copy. Copies of copies grow without bound, so their share is limited as documents
+   * get large.
+   */
   #alias(name: string): unknown {
     const anchored = this.#anchors.get(name);
     if (anchored === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`);
     if (anchored === open) throw new YamlError(`yaml: anchor '${name}' value contains itself`);
     this.#values += anchored.size;
     this.#aliased += anchored.size;
-    const allowed = this.#values <= 400_000 ? 0.99 : this.#values >= 4_000_000 ? 0.1 : 0.99 - (0.89 * (this.#values - 400_000)) / 3_600_000;
-    if (this.#aliased > 100 && this.#values > 1000 && this.#aliased / this.#values > allowed) throw new YamlError("yaml: document contains excessive aliasing");
+    const allowed =
+      this.#values <= 400_000
+        ? 0.99
+        : this.#values >= 4_000_000
+          ? 0.1
+          : 0.99 - (0.89 * (this.#values - 400_000)) / 3_600_000;
+    if (this.#aliased > 100 && this.#values > 1000 && this.#aliased / this.#values > allowed)
+      throw new YamlError("yaml: document contains excessive aliasing");
     return anchored.value;
   }
 
@@ -145,8 +163,13 @@ class Composer {
   #scalar(event: ScalarEvent): unknown {
     const text = getScalarValue(this.#source, event);
     const tag = this.#tagOf(event);
-    const value = tag ? resolveTagged(tag, text) : event.style === SCALAR_STYLE.PLAIN ? resolvePlain(text) : text;
-    if (typeof value === "number" && !Number.isFinite(value)) throw new YamlError(`json: unsupported value: ${value > 0 ? "+Inf" : value < 0 ? "-Inf" : "NaN"}`);
+    const value = tag
+      ? resolveTagged(tag, text)
+      : event.style === SCALAR_STYLE.PLAIN
+        ? resolvePlain(text)
+        : text;
+    if (typeof value === "number" && !Number.isFinite(value))
+      throw new YamlError(`json: unsupported value: ${value > 0 ? "+Inf" : value < 0 ? "-Inf" : "NaN"}`);
     return value;
   }
 
@@ -168,7 +191,8 @@ class Composer {
       }
       const key = this.#key(event);
       const value = this.#value();
-      if (Object.hasOwn(result, key)) this.#duplicate.push(`line ${this.#lineOf(event)}: key ${JSON.stringify(key)} already set in map`);
+      if (Object.hasOwn(result, key))
+        this.#duplicate.push(`line ${this.#lineOf(event)}: key ${JSON.stringify(key)} already set in map`);
       setKey(result, key, value);
     }
     this.#at++;
@@ -176,13 +200,21 @@ class Composer {
   }
 
   #lineOf(event: Event): number {
-    const at = event.type === EVENT_ID.SCALAR ? event.valueStart : event.type === EVENT_ID.ALIAS ? event.anchorStart : 0;
+    const at =
+      event.type === EVENT_ID.SCALAR
+        ? event.valueStart
+        : event.type === EVENT_ID.ALIAS
+          ? event.anchorStart
+          : 0;
     return this.#source.slice(0, at).split("\n").length;
   }
 
   /** A key as JSON needs it: text. */
   #key(event: Event): string {
-    const key = event.type === EVENT_ID.SCALAR && event.tagStart < 0 && event.style === SCALAR_STYLE.PLAIN ? this.#plainKey(event) : this.#value();
+    const key =
+      event.type === EVENT_ID.SCALAR && event.tagStart < 0 && event.style === SCALAR_STYLE.PLAIN
+        ? this.#plainKey(event)
+        : this.#value();
     switch (typeof key) {
       case "string":
         return key;
@@ -206,14 +238,18 @@ class Composer {
 
   #isMerge(event: ScalarEvent): boolean {
     const tag = this.#tagOf(event);
-    return tag === "!!merge" || (tag === "" && event.style === SCALAR_STYLE.PLAIN && getScalarValue(this.#source, event) === "<<");
+    return (
+      tag === "!!merge" ||
+      (tag === "" && event.style === SCALAR_STYLE.PLAIN && getScalarValue(this.#source, event) === "<<")
+    );
   }
 
   #merge(into: Record<string, unknown>, from: unknown): void {
     // Of several, the earlier ones take precedence.
     const sources: readonly unknown[] = Array.isArray(from) ? from.toReversed() : [from];
     for (const source of sources) {
-      if (typeof source !== "object" || source === null || Array.isArray(source)) throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
+      if (typeof source !== "object" || source === null || Array.isArray(source))
+        throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
       for (const [key, value] of Object.entries(source)) setKey(into, key, value);
     }
   }

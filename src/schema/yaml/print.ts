@@ -1,5 +1,6 @@
-// Plain JSON data to YAML, laid out as the reference lays it out: block style, sequences not indented, keys in natural order,
-// words quoted that would read as something else, text of several lines as literal blocks, long lines folded at spaces.
+// Plain JSON data to YAML, laid out as the reference lays it out: block style, sequences not indented, keys
+// in natural order, words quoted that would read as something else, text of several lines as literal blocks,
+// long lines folded at spaces.
 
 import { goFloat } from "./go-float.ts";
 import { naturally } from "./natural-order.ts";
@@ -28,7 +29,8 @@ class Printer {
   #put(text: string): void {
     this.#parts.push(text);
     const broken = text.lastIndexOf("\n");
-    this.#column = broken < 0 ? this.#column + Array.from(text).length : Array.from(text.slice(broken + 1)).length;
+    this.#column =
+      broken < 0 ? this.#column + Array.from(text).length : Array.from(text.slice(broken + 1)).length;
   }
   /** Begins a line at this indentation, unless we stand there already. */
   #line(indent: number): void {
@@ -37,12 +39,13 @@ class Printer {
   }
 
   /**
-   * Writes a value. The lines of a collection begin at `indent`, further lines of a text two columns beyond; `inline` when the
-   * first line continues the one we are on.
+   * Writes a value. The lines of a collection begin at `indent`, further lines of a text two columns beyond;
+   * `inline` when the first line continues the one we are on.
    */
   node(value: unknown, indent: number, inline: boolean): void {
     if (Array.isArray(value)) this.#sequence(value, indent, inline);
-    else if (typeof value === "object" && value !== null) this.#mapping(value as Record<string, unknown>, indent, inline);
+    else if (typeof value === "object" && value !== null)
+      this.#mapping(value as Record<string, unknown>, indent, inline);
     else this.#scalar(value, indent, false);
   }
 
@@ -71,7 +74,10 @@ class Printer {
       }
       this.#put(":");
       const value = map[key];
-      const nested = typeof value === "object" && value !== null && (Array.isArray(value) ? value.length > 0 : Object.values(value).some((item) => item !== undefined));
+      const nested =
+        typeof value === "object" &&
+        value !== null &&
+        (Array.isArray(value) ? value.length > 0 : Object.values(value).some((item) => item !== undefined));
       if (!nested) this.#put(" ");
       this.node(value, Array.isArray(value) ? indent : nested ? indent + 2 : indent, false);
     });
@@ -87,7 +93,8 @@ class Printer {
     if (text.includes("\n")) {
       if (analysis.block && !key) this.#literal(text, indent);
       else this.#doubleQuoted(text, indent, key);
-    } else if (typeof resolvePlain(text) !== "string" || misread.test(text)) this.#doubleQuoted(text, indent, key);
+    } else if (typeof resolvePlain(text) !== "string" || misread.test(text))
+      this.#doubleQuoted(text, indent, key);
     else this.#plainOrQuoted(text, analysis, indent, key);
   }
 
@@ -151,4 +158,5 @@ class Printer {
   }
 }
 
-const doubled = (text: string, quote: "" | "'"): string => (quote === "'" ? text.replaceAll("'", "''") : text);
+const doubled = (text: string, quote: "" | "'"): string =>
+  quote === "'" ? text.replaceAll("'", "''") : text;

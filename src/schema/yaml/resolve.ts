@@ -1,10 +1,11 @@
-// What a plain word means in YAML as the reference tools read it: the booleans of YAML 1.1, numbers in Go's spelling
-// (0777, 0o17, 0x1F, 0b11, 1_000), and no dates: those stay text.
+// What a plain word means in YAML as the reference tools read it: the booleans of YAML 1.1, numbers in Go's
+// spelling (0777, 0o17, 0x1F, 0b11, 1_000), and no dates: those stay text.
 
 import { YamlError } from "./error.ts";
 
 const words = new Map<string, boolean | null | number>();
-const spell = (value: boolean | null | number, ...spellings: string[]): void => spellings.forEach((word) => words.set(word, value));
+const spell = (value: boolean | null | number, ...spellings: string[]): void =>
+  spellings.forEach((word) => words.set(word, value));
 spell(true, "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON");
 spell(false, "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF");
 spell(null, "", "~", "null", "Null", "NULL");
@@ -33,7 +34,15 @@ function integerOf(text: string): number | bigint | undefined {
   const found = text.length < 80 ? integer.exec(text) : null;
   if (!found) return undefined;
   const [, sign, hexadecimal, octal, binary, decimal] = found;
-  const magnitude = BigInt(hexadecimal !== undefined ? `0x${hexadecimal}` : octal !== undefined ? `0o${octal}` : binary !== undefined ? `0b${binary}` : decimal!);
+  const magnitude = BigInt(
+    hexadecimal !== undefined
+      ? `0x${hexadecimal}`
+      : octal !== undefined
+        ? `0o${octal}`
+        : binary !== undefined
+          ? `0b${binary}`
+          : decimal!,
+  );
   const exact = sign === "-" ? -magnitude : magnitude;
   if (exact < int64Least || exact > uint64Most) return undefined;
   const small = Number(exact);
@@ -83,7 +92,8 @@ export function resolveTagged(tag: string, text: string): YamlScalar {
       throw new YamlError(`yaml: cannot decode ${kindOf(value)} \`${text}\` as a ${tag}`);
     }
     case "!!binary":
-      if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) throw new YamlError("yaml: !!binary value contains invalid base64 data");
+      if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text))
+        throw new YamlError("yaml: !!binary value contains invalid base64 data");
       return Buffer.from(text, "base64").toString("utf8");
     default:
       return text;

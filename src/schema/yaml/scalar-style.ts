@@ -9,7 +9,10 @@ export interface Analysis {
 
 const leadingIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s]|$)|^---|^\.\.\./;
 const innerIndicator = /:(?:\s|$)|\s#/;
-/** What must be escaped: control characters but the line feed, other line breaks, and everything outside the basic plane. */
+/**
+ * What must be escaped: control characters but the line feed, other line breaks, and everything outside the
+ * basic plane.
+ */
 const special = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 
 export function analyze(text: string): Analysis {
@@ -18,7 +21,13 @@ export function analyze(text: string): Analysis {
   const breakSpace = text.includes("\n ");
   const unsafe = text.includes(" \n") || special.test(text);
   return {
-    plain: !outer && !breakSpace && !unsafe && !text.includes("\n") && !leadingIndicator.test(text) && !innerIndicator.test(text),
+    plain:
+      !outer &&
+      !breakSpace &&
+      !unsafe &&
+      !text.includes("\n") &&
+      !leadingIndicator.test(text) &&
+      !innerIndicator.test(text),
     single: !breakSpace && !unsafe,
     block: !text.endsWith(" ") && !unsafe,
   };

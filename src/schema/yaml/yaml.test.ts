@@ -30,17 +30,21 @@ const scalars: [text: string, json: string][] = [
   ["'12'", '"12"'], ['"yes"', '"yes"'], ['"a\\tb"', '"a\\tb"'], ["!!str 12", '"12"'], ['!!int "12"', "12"], ["!!float 1", "1"], ["!!binary aGk=", '"hi"'], ["!mine x", '"x"'],
   ["|\n  a\n  b\n", '"a\\nb\\n"'], [">-\n  a\n  b\n", '"a b"'], ["[a, 1, {b: no}]", '["a",1,{"b":false}]'], ['{"a":"\\u00e9","b":[1.0]}', '{"a":"é","b":[1]}'],
 ]; // prettier-ignore
-for (const [text, json] of scalars) test(`YAML ${JSON.stringify(text)} reads as ${json}`, () => assert.equal(yamlToJson(text), json));
+for (const [text, json] of scalars)
+  test(`YAML ${JSON.stringify(text)} reads as ${json}`, () => assert.equal(yamlToJson(text), json));
 
 const keys: [text: string, json: string][] = [
   ["1: a\ntrue: b\n1.5: c\ny: d\n.inf: e\n0x10: f", '{"1":"a","16":"f","true":"d","1.5":"c",".inf":"e"}'],
   ["? a\n: b", '{"a":"b"}'],
   ["__proto__: 1", '{"__proto__":1}'],
 ];
-for (const [text, json] of keys) test(`the keys of ${JSON.stringify(text)} become text`, () => assert.equal(JSON.stringify(parseYaml(text).value), json));
+for (const [text, json] of keys)
+  test(`the keys of ${JSON.stringify(text)} become text`, () =>
+    assert.equal(JSON.stringify(parseYaml(text).value), json));
 
 test("merge keys bring in other mappings, the earlier of several first", () => {
-  const text = "base: &b {x: 1, p: 2}\nmore: &m {p: 3, z: 4}\none:\n  <<: *b\n  x: 9\nboth:\n  <<: [*b, *m]\nquoted:\n  '<<': 1\n";
+  const text =
+    "base: &b {x: 1, p: 2}\nmore: &m {p: 3, z: 4}\none:\n  <<: *b\n  x: 9\nboth:\n  <<: [*b, *m]\nquoted:\n  '<<': 1\n";
   assert.deepEqual(parseYaml(text).value, {
     base: { x: 1, p: 2 },
     more: { p: 3, z: 4 },
@@ -53,8 +57,15 @@ test("merge keys bring in other mappings, the earlier of several first", () => {
 
 test("duplicate keys are told with their line, and refused where JSON is asked for", () => {
   const text = "a: 1\nb:\n  c: 1\n  c: 2\na: 3\n";
-  assert.deepEqual(parseYaml(text), { value: { a: 3, b: { c: 2 } }, duplicate: ['line 4: key "c" already set in map', 'line 5: key "a" already set in map'] });
-  assert.throws(() => yamlToJson(text), { name: "YamlError", message: 'yaml: unmarshal errors:\n  line 4: key "c" already set in map\n  line 5: key "a" already set in map' });
+  assert.deepEqual(parseYaml(text), {
+    value: { a: 3, b: { c: 2 } },
+    duplicate: ['line 4: key "c" already set in map', 'line 5: key "a" already set in map'],
+  });
+  assert.throws(() => yamlToJson(text), {
+    name: "YamlError",
+    message:
+      'yaml: unmarshal errors:\n  line 4: key "c" already set in map\n  line 5: key "a" already set in map',
+  });
 });
 
 test("a text holds several documents, or none", () => {
@@ -78,7 +89,8 @@ const wrong: [name: string, text: string | Uint8Array, message: RegExp][] = [
   ["bytes that are no UTF-8", Uint8Array.of(0x61, 0x3a, 0x20, 0xff), /invalid UTF-8/],
   ["a depth bomb", "[".repeat(2000), /depth|nest/i],
 ];
-for (const [name, text, message] of wrong) test(`${name} is refused`, () => assert.throws(() => parseYaml(text), { name: "YamlError", message }));
+for (const [name, text, message] of wrong)
+  test(`${name} is refused`, () => assert.throws(() => parseYaml(text), { name: "YamlError", message }));
 
 test("a text with more values than anybody writes is refused", () => {
   assert.throws(() => parseYaml(`a: [${"x, ".repeat(250_000)}]`), /exceeded max number of values/);
@@ -86,7 +98,8 @@ test("a text with more values than anybody writes is refused", () => {
 
 test("copies of copies of copies are refused before they are made", () => {
   const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
-  for (let i = 1; i < 9; i++) lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(", ")}]`);
+  for (let i = 1; i < 9; i++)
+    lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(", ")}]`);
   assert.throws(() => parseYaml(lines.join("\n")), /excessive aliasing/);
 });
 
@@ -103,7 +116,8 @@ const printed: [name: string, value: unknown, text: string][] = [
   ["numbers", { a: 1.5, b: -3, c: 9007199254740993n, d: 1e21, e: 1234567.5, f: 0.00001, g: 0.001, h: 100000 }, "a: 1.5\nb: -3\nc: 9007199254740993\nd: 1e+21\ne: 1.2345675e+06\nf: 1e-05\ng: 0.001\nh: 100000\n"],
   ["a literal block in a list", { a: ["x\ny\n", "z"] }, "a:\n- |\n  x\n  y\n- z\n"],
 ]; // prettier-ignore
-for (const [name, value, text] of printed) test(`YAML prints ${name}`, () => assert.equal(printYaml(value), text));
+for (const [name, value, text] of printed)
+  test(`YAML prints ${name}`, () => assert.equal(printYaml(value), text));
 
 test("long lines are folded at spaces, plain or quoted", () => {
   const words = Array.from({ length: 20 }, (_, i) => `word${i}`).join(" ");
@@ -127,10 +141,19 @@ test("whatever is printed reads back the same", () => {
     fc.boolean(),
     fc.constant(null),
     fc.integer(),
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) || (Number.isInteger(value) && !Number.isSafeInteger(value)) ? 0 : value)),
+    fc
+      .double({ noNaN: true, noDefaultInfinity: true })
+      .map((value) =>
+        Object.is(value, -0) || (Number.isInteger(value) && !Number.isSafeInteger(value)) ? 0 : value,
+      ),
   );
   const { tree } = fc.letrec((tie) => ({
-    tree: fc.oneof({ depthSize: "small" }, leaf, fc.array(tie("tree"), { maxLength: 4 }), fc.dictionary(text, tie("tree"), { maxKeys: 4, noNullPrototype: true })),
+    tree: fc.oneof(
+      { depthSize: "small" },
+      leaf,
+      fc.array(tie("tree"), { maxLength: 4 }),
+      fc.dictionary(text, tie("tree"), { maxKeys: 4, noNullPrototype: true }),
+    ),
   }));
   fc.assert(
     fc.property(tree, (value) => {
@@ -142,25 +165,52 @@ test("whatever is printed reads back the same", () => {
 });
 
 const { kind, message } = apiPackage({ package: "api.test.v1" });
-const Meta = message("Meta", "", { name: optional(1, string, ""), made: embedded(2, time, ""), labels: optional(3, map(string), "") });
-const Thing = kind("Thing", "", { metadata: embedded(1, Meta, ""), count: required(2, int32, ""), limits: optional(3, map(quantity), ""), args: optional(4, list(string), "") });
+const Meta = message("Meta", "", {
+  name: optional(1, string, ""),
+  made: embedded(2, time, ""),
+  labels: optional(3, map(string), ""),
+});
+const Thing = kind("Thing", "", {
+  metadata: embedded(1, Meta, ""),
+  count: required(2, int32, ""),
+  limits: optional(3, map(quantity), ""),
+  args: optional(4, list(string), ""),
+});
 
 test("objects are read from YAML with all checks of JSON, and printed from canonical form", () => {
-  const text = "kind: Thing\napiVersion: v1\ncount: 3.0\nlimits: {cpu: 1.5, memory: 1Gi}\nwhat: 1\nmetadata:\n  name: a\n  name: b\never: 1\n";
+  const text =
+    "kind: Thing\napiVersion: v1\ncount: 3.0\nlimits: {cpu: 1.5, memory: 1Gi}\nwhat: 1\nmetadata:\n  name: a\n  name: b\never: 1\n";
   const { value, unknown, duplicate, strict } = decodeYaml(Thing, text);
-  assert.deepEqual(value, { kind: "Thing", apiVersion: "v1", metadata: { name: "b", made: null }, count: 3, limits: { cpu: "1500m", memory: "1Gi" } });
+  assert.deepEqual(value, {
+    kind: "Thing",
+    apiVersion: "v1",
+    metadata: { name: "b", made: null },
+    count: 3,
+    limits: { cpu: "1500m", memory: "1Gi" },
+  });
   assert.deepEqual([unknown, duplicate], [["what", "ever"], ['line 8: key "name" already set in map']]);
-  assert.deepEqual(strict, ['line 8: key "name" already set in map', 'unknown field "ever"', 'unknown field "what"']);
-  assert.equal(encodeYaml(Thing, value), "apiVersion: v1\ncount: 3\nkind: Thing\nlimits:\n  cpu: 1500m\n  memory: 1Gi\nmetadata:\n  made: null\n  name: b\n");
+  assert.deepEqual(strict, [
+    'line 8: key "name" already set in map',
+    'unknown field "ever"',
+    'unknown field "what"',
+  ]);
+  assert.equal(
+    encodeYaml(Thing, value),
+    "apiVersion: v1\ncount: 3\nkind: Thing\nlimits:\n  cpu: 1500m\n  memory: 1Gi\nmetadata:\n  made: null\n  name: b\n",
+  );
   assert.throws(() => decodeYaml(Thing, "args: [yes]"), { name: "DecodeError", path: "args[0]" });
 });
 
 test("JSON is read the same by its own reader and as YAML", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
-      const text = JSON.stringify(value, null, indent);
-      assert.deepEqual(parseYaml(text), parseYamlDocuments(text)[0]);
-    }),
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })),
+      fc.constantFrom(undefined, 2, "\t"),
+      (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        assert.deepEqual(parseYaml(text), parseYamlDocuments(text)[0]);
+      },
+    ),
     { numRuns: 1000 },
   );
   for (const text of [

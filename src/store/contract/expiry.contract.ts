@@ -1,4 +1,5 @@
-// Keys that expire: the end of their time is a deletion like any other, and every write settles the time anew.
+// Keys that expire: the end of their time is a deletion like any other, and every write settles the time
+// anew.
 
 import assert from "node:assert/strict";
 import { type Case, bytes, list, put, remove, shownChange, watchUntil } from "./harness.contract.ts";
@@ -12,10 +13,21 @@ export const expiryCases: readonly Case[] = [
     async (kit) => {
       const created = await put(kit, "key", "x", { ttlSeconds: 1 });
       assert.deepEqual(await list(kit), ["key=x"]);
-      const watched = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 2);
+      const watched = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start,
+        (changes) => changes.length >= 2,
+      );
       await kit.elapse(2);
       const [, gone] = await watched;
-      assert.deepEqual(shownChange(kit, gone!), { key: "key", value: null, revision: created + 1, created, previous: { key: "key", value: "x", revision: created, created } });
+      assert.deepEqual(shownChange(kit, gone!), {
+        key: "key",
+        value: null,
+        revision: created + 1,
+        created,
+        previous: { key: "key", value: "x", revision: created, created },
+      });
       assert.deepEqual(await list(kit), []);
       assert.deepEqual(await list(kit, created), ["key=x"], "its past stays");
     },
@@ -23,26 +35,45 @@ export const expiryCases: readonly Case[] = [
   [
     "an update renews the time or takes it away; a refused one does neither",
     async (kit) => {
-      for (const name of ["renewed", "freed", "refused", "left", "recreated"]) await put(kit, name, "1", { ttlSeconds: 1 });
+      for (const name of ["renewed", "freed", "refused", "left", "recreated"])
+        await put(kit, name, "1", { ttlSeconds: 1 });
       await put(kit, fence, "", { ttlSeconds: 4 });
       await put(kit, "renewed", "2", { ttlSeconds: 1000 });
       await put(kit, "freed", "2");
-      const refused = await kit.store.write({ key: `${kit.prefix}refused`, value: bytes("2"), expect: "absent", ttlSeconds: 1000 });
+      const refused = await kit.store.write({
+        key: `${kit.prefix}refused`,
+        value: bytes("2"),
+        expect: "absent",
+        ttlSeconds: 1000,
+      });
       assert.equal(refused.done, false);
       await remove(kit, "recreated");
       await put(kit, "recreated", "2");
-      const gone = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.some((change) => change.value === null && change.key.endsWith(fence)));
+      const gone = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) =>
+        changes.some((change) => change.value === null && change.key.endsWith(fence)),
+      );
       await kit.elapse(5);
       const expired = (await gone).slice(10).filter((change) => change.value === null);
-      assert.deepEqual(expired.map((change) => change.key.slice(kit.prefix.length)).sort(), ["left", "refused", fence]);
+      assert.deepEqual(expired.map((change) => change.key.slice(kit.prefix.length)).sort(), [
+        "left",
+        "refused",
+        fence,
+      ]);
       assert.deepEqual(await list(kit), ["freed=2", "recreated=2", "renewed=2"]);
     },
   ],
   [
     "many keys expire, each once",
     async (kit) => {
-      await Promise.all(Array.from({ length: 600 }, (_, i) => put(kit, `k${i}`, "x", { ttlSeconds: 1 + (i % 2) })));
-      const gone = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 1200);
+      await Promise.all(
+        Array.from({ length: 600 }, (_, i) => put(kit, `k${i}`, "x", { ttlSeconds: 1 + (i % 2) })),
+      );
+      const gone = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start,
+        (changes) => changes.length >= 1200,
+      );
       await kit.elapse(4);
       const deleted = (await gone).filter((change) => change.value === null).map((change) => change.key);
       assert.equal(new Set(deleted).size, 600);

@@ -19,8 +19,18 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 export const text = (value: Uint8Array | null): string | null => value && new TextDecoder().decode(value);
 
 /** A write that must be done; gives its revision. */
-export async function put(kit: Kit, name: string, value: string, more: Partial<Write> = {}): Promise<Revision> {
-  const outcome = await kit.store.write({ key: kit.prefix + name, value: bytes(value), expect: "any", ...more });
+export async function put(
+  kit: Kit,
+  name: string,
+  value: string,
+  more: Partial<Write> = {},
+): Promise<Revision> {
+  const outcome = await kit.store.write({
+    key: kit.prefix + name,
+    value: bytes(value),
+    expect: "any",
+    ...more,
+  });
   assert.ok(outcome.done, `writing ${name} was refused`);
   return outcome.revision;
 }
@@ -34,10 +44,17 @@ export async function remove(kit: Kit, name: string, expect: Write["expect"] = "
 
 /** An entry with its value as text and its key without the test's prefix. */
 export const shown = (kit: Kit, entry: Entry | undefined): unknown =>
-  entry && { key: entry.key.slice(kit.prefix.length), value: text(entry.value), revision: entry.revision, created: entry.created };
+  entry && {
+    key: entry.key.slice(kit.prefix.length),
+    value: text(entry.value),
+    revision: entry.revision,
+    created: entry.created,
+  };
 
 export const shownOutcome = (kit: Kit, outcome: Outcome): unknown =>
-  outcome.done ? { done: true, revision: outcome.revision, previous: shown(kit, outcome.previous) } : { done: false, current: shown(kit, outcome.current) };
+  outcome.done
+    ? { done: true, revision: outcome.revision, previous: shown(kit, outcome.previous) }
+    : { done: false, current: shown(kit, outcome.current) };
 
 export const shownChange = (kit: Kit, change: Change): unknown => ({
   key: change.key.slice(kit.prefix.length),
@@ -48,13 +65,21 @@ export const shownChange = (kit: Kit, change: Change): unknown => ({
 });
 
 /** The names and values under the test's prefix, now or at a revision. */
-export async function list(kit: Kit, at?: Revision, range?: Partial<{ prefix: string; after: string; limit: number }>): Promise<string[]> {
+export async function list(
+  kit: Kit,
+  at?: Revision,
+  range?: Partial<{ prefix: string; after: string; limit: number }>,
+): Promise<string[]> {
   const page = await kit.store.read({ ...range, prefix: kit.prefix + (range?.prefix ?? "") }, at);
   return page.entries.map((entry) => `${entry.key.slice(kit.prefix.length)}=${text(entry.value)}`);
 }
 
 /** Runs tasks with at most `width` at a time. */
-export async function inParallel<T>(width: number, items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  width: number,
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values();
   await Promise.all(
     Array.from({ length: Math.min(width, items.length) }, async () => {
@@ -63,8 +88,16 @@ export async function inParallel<T>(width: number, items: readonly T[], run: (it
   );
 }
 
-/** Watches until everything through a revision has been delivered; checks that batches keep their promises. */
-export async function drain(store: Store, range: Range, after: Revision, through: Revision, some: "apart" | "together" = "apart"): Promise<Change[]> {
+/**
+ * Watches until everything through a revision has been delivered; checks that batches keep their promises.
+ */
+export async function drain(
+  store: Store,
+  range: Range,
+  after: Revision,
+  through: Revision,
+  some: "apart" | "together" = "apart",
+): Promise<Change[]> {
   const stop = new AbortController();
   // Progress is asked for again now and then: a watch that is just being set up may miss the first asking.
   const nudge = setInterval(() => void store.progress().catch(() => undefined), 200);
@@ -90,11 +123,17 @@ export async function drain(store: Store, range: Range, after: Revision, through
   }
 }
 
-/** Asserts that a batch follows what was delivered through `last`; gives its `through`. Changes of one write may come "together", at one revision. */
+/**
+ * Asserts that a batch follows what was delivered through `last`; gives its `through`. Changes of one write
+ * may come "together", at one revision.
+ */
 export function checkBatch(batch: Batch, last: Revision, some: "apart" | "together" = "apart"): Revision {
   let position = last;
   for (const [at, change] of batch.changes.entries()) {
-    assert.ok(change.revision > position || (some === "together" && at > 0 && change.revision === position), `change ${change.revision} came after ${position}`);
+    assert.ok(
+      change.revision > position || (some === "together" && at > 0 && change.revision === position),
+      `change ${change.revision} came after ${position}`,
+    );
     position = change.revision;
   }
   assert.ok(batch.through >= position, `a batch through ${batch.through} holds change ${position}`);
@@ -102,7 +141,12 @@ export function checkBatch(batch: Batch, last: Revision, some: "apart" | "togeth
 }
 
 /** Watches until `enough` says so. */
-export async function watchUntil(store: Store, range: Range, after: Revision, enough: (changes: readonly Change[]) => boolean): Promise<Change[]> {
+export async function watchUntil(
+  store: Store,
+  range: Range,
+  after: Revision,
+  enough: (changes: readonly Change[]) => boolean,
+): Promise<Change[]> {
   const stop = new AbortController();
   const changes: Change[] = [];
   let last = after;

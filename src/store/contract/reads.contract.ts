@@ -4,9 +4,14 @@ import assert from "node:assert/strict";
 import { Compacted, FutureRevision } from "../store.ts";
 import { type Case, type Kit, bytes, inParallel, list, put, remove, shown } from "./harness.contract.ts";
 
-const names = async (kit: Kit, range: { prefix?: string; after?: string; limit?: number }): Promise<string[]> => {
+const names = async (
+  kit: Kit,
+  range: { prefix?: string; after?: string; limit?: number },
+): Promise<string[]> => {
   const { after, ...rest } = range;
-  return (await list(kit, undefined, { ...rest, ...(after !== undefined && { after }) })).map((line) => line.split("=")[0]!);
+  return (await list(kit, undefined, { ...rest, ...(after !== undefined && { after }) })).map(
+    (line) => line.split("=")[0]!,
+  );
 };
 
 export const readCases: readonly Case[] = [
@@ -14,8 +19,16 @@ export const readCases: readonly Case[] = [
     "an absent key reads as nothing, at the newest revision",
     async (kit) => {
       const revision = await put(kit, "other", "x");
-      assert.deepEqual(await kit.store.read({ key: `${kit.prefix}key` }), { revision, entries: [], remaining: 0 });
-      assert.deepEqual(await kit.store.read({ prefix: `${kit.prefix}key/` }), { revision, entries: [], remaining: 0 });
+      assert.deepEqual(await kit.store.read({ key: `${kit.prefix}key` }), {
+        revision,
+        entries: [],
+        remaining: 0,
+      });
+      assert.deepEqual(await kit.store.read({ prefix: `${kit.prefix}key/` }), {
+        revision,
+        entries: [],
+        remaining: 0,
+      });
     },
   ],
   [
@@ -30,11 +43,17 @@ export const readCases: readonly Case[] = [
         const revision = value === null ? await remove(kit, name) : await put(kit, name, value);
         if (value === null) state.delete(name);
         else state.set(name, { value, revision, created: state.get(name)?.created ?? revision });
-        past.push([revision, [...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => ({ key, ...entry }))]);
+        past.push([
+          revision,
+          [...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => ({ key, ...entry })),
+        ]);
       }
       for (const [revision, entries] of past) {
         const page = await kit.store.read({ prefix: kit.prefix }, revision);
-        assert.deepEqual({ ...page, entries: page.entries.map((entry) => shown(kit, entry)) }, { revision, entries, remaining: 0 });
+        assert.deepEqual(
+          { ...page, entries: page.entries.map((entry) => shown(kit, entry)) },
+          { revision, entries, remaining: 0 },
+        );
         for (const name of ["a", "b", "c"]) {
           const one = await kit.store.read({ key: kit.prefix + name }, revision);
           assert.deepEqual(
@@ -48,7 +67,31 @@ export const readCases: readonly Case[] = [
   [
     "keys come in the order of their UTF-8 bytes",
     async (kit) => {
-      const sorted = ["", "!", "-", "/", "/a", "/a/b", "0", "A", "Z", "a", "a!", "a-b", "a/b", "a/c", "aa", "z", "~", "é", "\ud7ff", "\ue000", "\uffff", "😀", "😁"];
+      const sorted = [
+        "",
+        "!",
+        "-",
+        "/",
+        "/a",
+        "/a/b",
+        "0",
+        "A",
+        "Z",
+        "a",
+        "a!",
+        "a-b",
+        "a/b",
+        "a/c",
+        "aa",
+        "z",
+        "~",
+        "é",
+        "\ud7ff",
+        "\ue000",
+        "\uffff",
+        "😀",
+        "😁",
+      ];
       assert.deepEqual(
         sorted,
         sorted.toSorted((a, b) => Buffer.compare(bytes(a), bytes(b))),
@@ -96,7 +139,11 @@ export const readCases: readonly Case[] = [
       for (const after of afters) {
         for (const limit of [undefined, 0, 1, 2, 8, 9, 10]) {
           const behind = keys.filter((key) => after === undefined || key > after);
-          const page = await kit.store.read({ prefix: `${kit.prefix}k/`, ...(after !== undefined && { after: kit.prefix + after }), ...(limit !== undefined && { limit }) });
+          const page = await kit.store.read({
+            prefix: `${kit.prefix}k/`,
+            ...(after !== undefined && { after: kit.prefix + after }),
+            ...(limit !== undefined && { limit }),
+          });
           const expected = limit ? behind.slice(0, limit) : behind;
           assert.deepEqual(
             page.entries.map((entry) => entry.key.slice(kit.prefix.length)),
@@ -118,13 +165,20 @@ export const readCases: readonly Case[] = [
       const { revision } = page;
       for (let turn = 0; ; turn++) {
         assert.equal(page.revision, revision);
-        found.push(...page.entries.map((entry) => `${entry.key.slice(kit.prefix.length)}=${new TextDecoder().decode(entry.value)}`));
+        found.push(
+          ...page.entries.map(
+            (entry) => `${entry.key.slice(kit.prefix.length)}=${new TextDecoder().decode(entry.value)}`,
+          ),
+        );
         assert.equal(page.remaining, keys.length - found.length);
         if (page.remaining === 0) break;
         await put(kit, `k${turn}5x`, "new");
         await put(kit, `k${29 - turn}`, "changed");
         await remove(kit, `k${28 - 2 * turn}`);
-        page = await kit.store.read({ prefix: kit.prefix, after: page.entries.at(-1)!.key, limit: 7 }, revision);
+        page = await kit.store.read(
+          { prefix: kit.prefix, after: page.entries.at(-1)!.key, limit: 7 },
+          revision,
+        );
       }
       assert.deepEqual(
         found,
@@ -141,8 +195,15 @@ export const readCases: readonly Case[] = [
         await list(kit),
         keys.toSorted().map((key) => `${key}=${key}`),
       );
-      const { entries, remaining } = await kit.store.read({ prefix: kit.prefix, after: `${kit.prefix}k00999`, limit: 600 });
-      assert.deepEqual([entries.length, entries[0]!.key.slice(kit.prefix.length), remaining], [600, "k01000", 900]);
+      const { entries, remaining } = await kit.store.read({
+        prefix: kit.prefix,
+        after: `${kit.prefix}k00999`,
+        limit: 600,
+      });
+      assert.deepEqual(
+        [entries.length, entries[0]!.key.slice(kit.prefix.length), remaining],
+        [600, "k01000", 900],
+      );
     },
   ],
   [

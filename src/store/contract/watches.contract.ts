@@ -2,7 +2,18 @@
 
 import assert from "node:assert/strict";
 import { type Change, Compacted, type Revision } from "../store.ts";
-import { type Case, type Kit, bytes, checkBatch, drain, inParallel, put, remove, shownChange, watchUntil } from "./harness.contract.ts";
+import {
+  type Case,
+  type Kit,
+  bytes,
+  checkBatch,
+  drain,
+  inParallel,
+  put,
+  remove,
+  shownChange,
+  watchUntil,
+} from "./harness.contract.ts";
 
 /** A little history and what a watcher of the whole prefix must see of it. */
 async function story(kit: Kit): Promise<{ changes: unknown[]; last: Revision }> {
@@ -19,19 +30,42 @@ async function story(kit: Kit): Promise<{ changes: unknown[]; last: Revision }> 
   const changes = [
     { key: "a", value: "1", revision: s + 1, created: s + 1, previous: undefined },
     { key: "b", value: "1", revision: s + 2, created: s + 2, previous: undefined },
-    { key: "a", value: "2", revision: s + 3, created: s + 1, previous: { key: "a", value: "1", revision: s + 1, created: s + 1 } },
-    { key: "a", value: null, revision: s + 4, created: s + 1, previous: { key: "a", value: "2", revision: s + 3, created: s + 1 } },
+    {
+      key: "a",
+      value: "2",
+      revision: s + 3,
+      created: s + 1,
+      previous: { key: "a", value: "1", revision: s + 1, created: s + 1 },
+    },
+    {
+      key: "a",
+      value: null,
+      revision: s + 4,
+      created: s + 1,
+      previous: { key: "a", value: "2", revision: s + 3, created: s + 1 },
+    },
     { key: "a", value: "3", revision: s + 5, created: s + 5, previous: undefined },
     { key: "ab", value: "1", revision: s + 6, created: s + 6, previous: undefined },
-    { key: "a", value: "3", revision: s + 7, created: s + 5, previous: { key: "a", value: "3", revision: s + 5, created: s + 5 } },
+    {
+      key: "a",
+      value: "3",
+      revision: s + 7,
+      created: s + 5,
+      previous: { key: "a", value: "3", revision: s + 5, created: s + 5 },
+    },
   ];
   return { changes, last: s + 7 };
 }
 
-const seen = (kit: Kit, changes: readonly Change[]): unknown[] => changes.map((change) => shownChange(kit, change));
+const seen = (kit: Kit, changes: readonly Change[]): unknown[] =>
+  changes.map((change) => shownChange(kit, change));
 
 /** A watch of the prefix in its own time: `next` gives the next changes, skipping marks. */
-function open(kit: Kit, after: Revision, stop: AbortController): { next(): Promise<Change[]>; end(): Promise<void> } {
+function open(
+  kit: Kit,
+  after: Revision,
+  stop: AbortController,
+): { next(): Promise<Change[]>; end(): Promise<void> } {
   const iterator = kit.store.watch({ prefix: kit.prefix }, after, stop.signal)[Symbol.asyncIterator]();
   return {
     next: async () => {
@@ -59,7 +93,12 @@ export const watchCases: readonly Case[] = [
   [
     "a watch begun beforehand sees the same",
     async (kit) => {
-      const watched = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 7);
+      const watched = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start,
+        (changes) => changes.length >= 7,
+      );
       const { changes } = await story(kit);
       assert.deepEqual(seen(kit, await watched), changes);
     },
@@ -69,7 +108,11 @@ export const watchCases: readonly Case[] = [
     async (kit) => {
       const { changes, last } = await story(kit);
       for (let after = kit.start; after <= last; after++) {
-        assert.deepEqual(seen(kit, await drain(kit.store, { prefix: kit.prefix }, after, last)), changes.slice(after - kit.start), `after ${after}`);
+        assert.deepEqual(
+          seen(kit, await drain(kit.store, { prefix: kit.prefix }, after, last)),
+          changes.slice(after - kit.start),
+          `after ${after}`,
+        );
       }
     },
   ],
@@ -82,30 +125,55 @@ export const watchCases: readonly Case[] = [
       if (compacted === 0) assert.deepEqual(seen(kit, await watched), changes);
       else await assert.rejects(watched, Compacted);
       await kit.store.compact(last);
-      await assert.rejects(drain(kit.store, { prefix: kit.prefix }, 0, last), (error) => error instanceof Compacted && error.compacted === last);
+      await assert.rejects(
+        drain(kit.store, { prefix: kit.prefix }, 0, last),
+        (error) => error instanceof Compacted && error.compacted === last,
+      );
     },
   ],
   [
     "a watch of one key sees that key and not its namesakes",
     async (kit) => {
       const { changes, last } = await story(kit);
-      const of = (key: string): unknown[] => changes.filter((change) => (change as { key: string }).key === key);
-      for (const key of ["a", "b", "ab", "c"]) assert.deepEqual(seen(kit, await drain(kit.store, { key: kit.prefix + key }, kit.start, last)), of(key), key);
+      const of = (key: string): unknown[] =>
+        changes.filter((change) => (change as { key: string }).key === key);
+      for (const key of ["a", "b", "ab", "c"])
+        assert.deepEqual(
+          seen(kit, await drain(kit.store, { key: kit.prefix + key }, kit.start, last)),
+          of(key),
+          key,
+        );
     },
   ],
   [
     "a watch of a prefix sees the keys that begin with it",
     async (kit) => {
       const { changes, last } = await story(kit);
-      const of = (prefix: string): unknown[] => changes.filter((change) => (change as { key: string }).key.startsWith(prefix));
-      for (const prefix of ["a", "ab", "b", "c"]) assert.deepEqual(seen(kit, await drain(kit.store, { prefix: kit.prefix + prefix }, kit.start, last)), of(prefix), prefix);
+      const of = (prefix: string): unknown[] =>
+        changes.filter((change) => (change as { key: string }).key.startsWith(prefix));
+      for (const prefix of ["a", "ab", "b", "c"])
+        assert.deepEqual(
+          seen(kit, await drain(kit.store, { prefix: kit.prefix + prefix }, kit.start, last)),
+          of(prefix),
+          prefix,
+        );
     },
   ],
   [
     "a watch behind a revision that has not happened waits for it",
     async (kit) => {
-      const watched = watchUntil(kit.store, { prefix: kit.prefix }, kit.start + 2, (changes) => changes.length >= 2);
-      const revisions = [await put(kit, "a", "1"), await put(kit, "b", "1"), await put(kit, "c", "1"), await put(kit, "d", "1")];
+      const watched = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start + 2,
+        (changes) => changes.length >= 2,
+      );
+      const revisions = [
+        await put(kit, "a", "1"),
+        await put(kit, "b", "1"),
+        await put(kit, "c", "1"),
+        await put(kit, "d", "1"),
+      ];
       assert.deepEqual(
         (await watched).map((change) => change.revision),
         revisions.slice(2),
@@ -122,10 +190,16 @@ export const watchCases: readonly Case[] = [
       });
       const written = new Map<Revision, string>();
       const steps = Array.from({ length: 300 }, (_, i) => `${prefixes[i % 10]}${i % 7}`);
-      await inParallel(16, steps, async (name) => void written.set(await put(kit, name, name), kit.prefix + name));
+      await inParallel(
+        16,
+        steps,
+        async (name) => void written.set(await put(kit, name, name), kit.prefix + name),
+      );
       const late = await drain(kit.store, { prefix: kit.prefix }, kit.start, kit.start + 300);
       for (const [i, watch] of [...watches, Promise.resolve(late)].entries()) {
-        const expected = [...written].sort(([a], [b]) => a - b).filter(([, key]) => i >= 50 || key.startsWith(kit.prefix + prefixes[i % 10]!));
+        const expected = [...written]
+          .sort(([a], [b]) => a - b)
+          .filter(([, key]) => i >= 50 || key.startsWith(kit.prefix + prefixes[i % 10]!));
         assert.deepEqual(
           (await watch).map((change) => [change.revision, change.key]),
           expected,
@@ -136,7 +210,12 @@ export const watchCases: readonly Case[] = [
   [
     "previous is always the version before, however fast a key changes",
     async (kit) => {
-      const watched = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 200);
+      const watched = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start,
+        (changes) => changes.length >= 200,
+      );
       await inParallel(
         16,
         Array.from({ length: 200 }, (_, i) => i),
@@ -146,7 +225,11 @@ export const watchCases: readonly Case[] = [
       for (const change of await watched) {
         const before = last.get(change.key);
         assert.deepEqual(
-          change.previous && [change.previous.revision, change.previous.created, Buffer.from(change.previous.value)],
+          change.previous && [
+            change.previous.revision,
+            change.previous.created,
+            Buffer.from(change.previous.value),
+          ],
           before && [before.revision, before.created, Buffer.from(before.value!)],
         );
         last.set(change.key, change);
@@ -180,9 +263,11 @@ export const watchCases: readonly Case[] = [
     "big values pass through a watch",
     async (kit) => {
       const big = (fill: number): Uint8Array => new Uint8Array(1_500_000).fill(fill);
-      for (const fill of [1, 2, 3]) await kit.store.write({ key: `${kit.prefix}big`, value: big(fill), expect: "any" });
+      for (const fill of [1, 2, 3])
+        await kit.store.write({ key: `${kit.prefix}big`, value: big(fill), expect: "any" });
       const changes = await drain(kit.store, { prefix: kit.prefix }, kit.start, kit.start + 3);
-      assert.deepEqual(changes.map((change) => [change.value!.length, change.value![7], change.previous?.value[1_499_999]]), [[1_500_000, 1, undefined], [1_500_000, 2, 1], [1_500_000, 3, 2]]); // prettier-ignore
+      // prettier-ignore
+      assert.deepEqual(changes.map((change) => [change.value!.length, change.value![7], change.previous?.value[1_499_999]]), [[1_500_000, 1, undefined], [1_500_000, 2, 1], [1_500_000, 3, 2]]);
     },
   ],
   [
@@ -190,13 +275,20 @@ export const watchCases: readonly Case[] = [
     async (kit) => {
       const stop = new AbortController();
       const already = AbortSignal.abort();
-      for await (const _ of kit.store.watch({ prefix: kit.prefix }, kit.start, already)) assert.fail("an aborted watch gave a batch");
+      for await (const _ of kit.store.watch({ prefix: kit.prefix }, kit.start, already))
+        assert.fail("an aborted watch gave a batch");
       const ends = [1, 2, 3].map(async () => {
         let batches = 0;
-        for await (const batch of kit.store.watch({ prefix: kit.prefix }, kit.start, stop.signal)) batches += batch.changes.length;
+        for await (const batch of kit.store.watch({ prefix: kit.prefix }, kit.start, stop.signal))
+          batches += batch.changes.length;
         return batches;
       });
-      const other = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 2);
+      const other = watchUntil(
+        kit.store,
+        { prefix: kit.prefix },
+        kit.start,
+        (changes) => changes.length >= 2,
+      );
       await put(kit, "a", "1");
       await watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length >= 1);
       stop.abort();
@@ -226,7 +318,10 @@ export const watchCases: readonly Case[] = [
       }
       const revision = await put(kit, "a", "3");
       assert.deepEqual(
-        (await third).map((change) => [change.revision, change.previous && Buffer.from(change.previous.value).toString()]),
+        (await third).map((change) => [
+          change.revision,
+          change.previous && Buffer.from(change.previous.value).toString(),
+        ]),
         [[revision, "2"]],
       );
       await watch.end();
@@ -264,11 +359,19 @@ export const watchCases: readonly Case[] = [
       const { changes, last } = await story(kit);
       const compacted = kit.start + 4;
       await kit.store.compact(compacted);
-      assert.deepEqual(seen(kit, await drain(kit.store, { prefix: kit.prefix }, compacted, last)), changes.slice(4));
+      assert.deepEqual(
+        seen(kit, await drain(kit.store, { prefix: kit.prefix }, compacted, last)),
+        changes.slice(4),
+      );
       const behind = async (after: Revision): Promise<void> => {
-        for await (const batch of kit.store.watch({ prefix: kit.prefix }, after, AbortSignal.timeout(20_000))) assert.fail(`got ${batch.changes.length} changes`);
+        for await (const batch of kit.store.watch({ prefix: kit.prefix }, after, AbortSignal.timeout(20_000)))
+          assert.fail(`got ${batch.changes.length} changes`);
       };
-      for (const after of [kit.start, compacted - 2]) await assert.rejects(behind(after), (error) => error instanceof Compacted && error.compacted === compacted);
+      for (const after of [kit.start, compacted - 2])
+        await assert.rejects(
+          behind(after),
+          (error) => error instanceof Compacted && error.compacted === compacted,
+        );
     },
   ],
   [
@@ -285,7 +388,11 @@ export const watchCases: readonly Case[] = [
     "progress marks tell quiet watches how far the store is",
     async (kit) => {
       await put(kit, "a", "1");
-      const outside = await kit.store.write({ key: `${kit.prefix.slice(0, -1)}-elsewhere`, value: bytes("1"), expect: "any" });
+      const outside = await kit.store.write({
+        key: `${kit.prefix.slice(0, -1)}-elsewhere`,
+        value: bytes("1"),
+        expect: "any",
+      });
       assert.ok(outside.done);
       const revision = await kit.store.progress();
       assert.ok(revision >= outside.revision);
@@ -328,7 +435,12 @@ export const watchCases: readonly Case[] = [
     "closing the store ends its watches",
     async (kit) => {
       const watches = ["a", "b"].map(async (name) => {
-        for await (const batch of kit.store.watch({ prefix: kit.prefix + name }, kit.start, new AbortController().signal)) assert.ok(batch.changes.length <= 1);
+        for await (const batch of kit.store.watch(
+          { prefix: kit.prefix + name },
+          kit.start,
+          new AbortController().signal,
+        ))
+          assert.ok(batch.changes.length <= 1);
       });
       await put(kit, "a", "1");
       await watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) => changes.length === 1);

@@ -1,7 +1,18 @@
 // What a write does, for every expectation, and that a lost race is told and leaves no trace.
 
 import assert from "node:assert/strict";
-import { type Case, bytes, drain, inParallel, list, put, remove, shown, shownOutcome, text } from "./harness.contract.ts";
+import {
+  type Case,
+  bytes,
+  drain,
+  inParallel,
+  list,
+  put,
+  remove,
+  shown,
+  shownOutcome,
+  text,
+} from "./harness.contract.ts";
 import type { Revision, Write } from "../store.ts";
 
 /** A write against a key that was created, or created and updated, or is absent; and what must come of it. */
@@ -12,7 +23,13 @@ interface Attempt {
   readonly expect: "absent" | "any" | "current" | "stale" | "future" | "other" | "zero";
   readonly result: "written" | "deleted" | "refused" | "nothing";
 }
-const attempt = (name: string, before: Attempt["before"], value: string | null, expect: Attempt["expect"], result: Attempt["result"]): Attempt => ({
+const attempt = (
+  name: string,
+  before: Attempt["before"],
+  value: string | null,
+  expect: Attempt["expect"],
+  result: Attempt["result"],
+): Attempt => ({
   name,
   before,
   value,
@@ -51,13 +68,30 @@ const attemptCases = attempts.map(({ name, before, value, expect, result }): Cas
     const created = before === "present" ? await put(kit, "key", "one") : 0;
     const current = before === "present" ? await put(kit, "key", "two") : 0;
     const base = Math.max(other, current);
-    const expected: Record<Attempt["expect"], Write["expect"]> = { absent: "absent", any: "any", current, stale: created, future: base + 5, other, zero: 0 };
-    const outcome = await kit.store.write({ key, value: value === null ? null : bytes(value), expect: expected[expect] });
+    const expected: Record<Attempt["expect"], Write["expect"]> = {
+      absent: "absent",
+      any: "any",
+      current,
+      stale: created,
+      future: base + 5,
+      other,
+      zero: 0,
+    };
+    const outcome = await kit.store.write({
+      key,
+      value: value === null ? null : bytes(value),
+      expect: expected[expect],
+    });
     const old = current ? { key: "key", value: "two", revision: current, created } : undefined;
     const changed = result === "written" || result === "deleted";
-    const wanted = result === "refused" ? { done: false, current: old } : { done: true, revision: changed ? base + 1 : base, previous: changed ? old : undefined };
+    const wanted =
+      result === "refused"
+        ? { done: false, current: old }
+        : { done: true, revision: changed ? base + 1 : base, previous: changed ? old : undefined };
     assert.deepEqual(shownOutcome(kit, outcome), wanted);
-    const now = changed ? value && { key: "key", value, revision: base + 1, created: created || base + 1 } : old;
+    const now = changed
+      ? value && { key: "key", value, revision: base + 1, created: created || base + 1 }
+      : old;
     const page = await kit.store.read({ key });
     assert.deepEqual(shown(kit, page.entries[0]), now ?? undefined);
     assert.equal(page.revision, changed ? base + 1 : base, "only a change takes a revision");
@@ -80,25 +114,48 @@ export const writeCases: readonly Case[] = [
       const first = await put(kit, "p1", "for a", { expect: "absent", ttlSeconds: 3600 });
       const second = await put(kit, "p2", "for a", { expect: "absent", ttlSeconds: 3600 });
       const before = await put(kit, "fence", "1");
-      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p1", first), promised("p2", first)])), { done: false, current: undefined });
-      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p3", first)], "any")), { done: false, current: undefined });
-      assert.equal((await kit.store.read({ key: `${kit.prefix}b` })).revision, before, "a refused write leaves no trace");
+      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p1", first), promised("p2", first)])), {
+        done: false,
+        current: undefined,
+      });
+      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p3", first)], "any")), {
+        done: false,
+        current: undefined,
+      });
+      assert.equal(
+        (await kit.store.read({ key: `${kit.prefix}b` })).revision,
+        before,
+        "a refused write leaves no trace",
+      );
       const outcome = await spend("a", [promised("p1", first), promised("p2", second)]);
       assert.ok(outcome.done);
       assert.deepEqual(await list(kit), ["a=a", "fence=1"]);
-      const seen = await drain(kit.store, { prefix: kit.prefix }, before, await put(kit, "fence", "2"), "together");
+      const seen = await drain(
+        kit.store,
+        { prefix: kit.prefix },
+        before,
+        await put(kit, "fence", "2"),
+        "together",
+      );
       assert.deepEqual(
         seen.map((change) => `${change.key.slice(kit.prefix.length)}=${text(change.value)}`),
         ["a=a", "p1=null", "p2=null", "fence=2"],
       );
       assert.equal(seen[0]!.revision, outcome.revision);
-      assert.deepEqual(shownOutcome(kit, await spend("c", [promised("p1", first)])), { done: false, current: undefined });
+      assert.deepEqual(shownOutcome(kit, await spend("c", [promised("p1", first)])), {
+        done: false,
+        current: undefined,
+      });
       const again = await put(kit, "p1", "for d", { expect: "absent" });
       assert.deepEqual(shownOutcome(kit, await spend("a", [promised("p1", again)])), {
         done: false,
         current: { key: "a", value: "a", revision: outcome.revision, created: outcome.revision },
       });
-      assert.deepEqual(await list(kit), ["a=a", "fence=2", "p1=for d"], "what a refused write wanted to spend still stands");
+      assert.deepEqual(
+        await list(kit),
+        ["a=a", "fence=2", "p1=for d"],
+        "what a refused write wanted to spend still stands",
+      );
       const updated = await spend("a", [promised("p1", again)], outcome.revision);
       assert.ok(updated.done);
       assert.equal(updated.previous?.revision, outcome.revision);
@@ -108,8 +165,14 @@ export const writeCases: readonly Case[] = [
   [
     "of many writers that spend one promise exactly one wins",
     async (kit) => {
-      const spends = [{ key: `${kit.prefix}promise`, revision: await put(kit, "promise", "", { expect: "absent" }) }];
-      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => kit.store.write({ key: `${kit.prefix}k${i}`, value: bytes(""), expect: "absent", spends })));
+      const spends = [
+        { key: `${kit.prefix}promise`, revision: await put(kit, "promise", "", { expect: "absent" }) },
+      ];
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          kit.store.write({ key: `${kit.prefix}k${i}`, value: bytes(""), expect: "absent", spends }),
+        ),
+      );
       assert.equal(outcomes.filter(({ done }) => done).length, 1);
       assert.equal((await list(kit)).length, 1);
     },
@@ -123,8 +186,17 @@ export const writeCases: readonly Case[] = [
       const updated = await put(kit, "key", "three", { expect: again });
       assert.deepEqual([gone, again, updated], [first + 1, first + 2, first + 3]);
       const { entries } = await kit.store.read({ key: `${kit.prefix}key` });
-      assert.deepEqual(shown(kit, entries[0]), { key: "key", value: "three", revision: updated, created: again });
-      assert.equal((await kit.store.write({ key: `${kit.prefix}key`, value: bytes("x"), expect: first })).done, false, "a revision of its former life does not count");
+      assert.deepEqual(shown(kit, entries[0]), {
+        key: "key",
+        value: "three",
+        revision: updated,
+        created: again,
+      });
+      assert.equal(
+        (await kit.store.write({ key: `${kit.prefix}key`, value: bytes("x"), expect: first })).done,
+        false,
+        "a revision of its former life does not count",
+      );
     },
   ],
   [
@@ -152,9 +224,14 @@ export const writeCases: readonly Case[] = [
     "bytes that are handed over stay whole, and may be handed over again",
     async (kit) => {
       const value = bytes("shared");
-      for (const name of ["a", "b", "a"]) await kit.store.write({ key: kit.prefix + name, value, expect: "any" });
+      for (const name of ["a", "b", "a"])
+        await kit.store.write({ key: kit.prefix + name, value, expect: "any" });
       // A part of something larger is written as that part alone.
-      await kit.store.write({ key: `${kit.prefix}part`, value: bytes("before shared behind").subarray(7, 13), expect: "any" });
+      await kit.store.write({
+        key: `${kit.prefix}part`,
+        value: bytes("before shared behind").subarray(7, 13),
+        expect: "any",
+      });
       assert.equal(text(value), "shared");
       assert.deepEqual(await list(kit), ["a=shared", "b=shared", "part=shared"]);
     },
@@ -162,7 +239,23 @@ export const writeCases: readonly Case[] = [
   [
     "keys of any characters are kept apart",
     async (kit) => {
-      const names = ["a b", "a%20b", "a\nb", "a\u0000b", "a\u0000", "ä", "a\u0308", "日本", "😀", "\uffff", "'\"\\", "..", "/", "//", "x".repeat(1000)];
+      const names = [
+        "a b",
+        "a%20b",
+        "a\nb",
+        "a\u0000b",
+        "a\u0000",
+        "ä",
+        "a\u0308",
+        "日本",
+        "😀",
+        "\uffff",
+        "'\"\\",
+        "..",
+        "/",
+        "//",
+        "x".repeat(1000),
+      ];
       await inParallel(8, names, async (name) => void (await put(kit, name, name, { expect: "absent" })));
       for (const name of names) {
         const { entries } = await kit.store.read({ key: kit.prefix + name });
@@ -176,17 +269,23 @@ export const writeCases: readonly Case[] = [
   [
     "an empty key and half a character are refused",
     async (kit) => {
-      for (const key of ["", `${kit.prefix}\ud800`]) await assert.rejects(async () => kit.store.write({ key, value: bytes(""), expect: "any" }));
+      for (const key of ["", `${kit.prefix}\ud800`])
+        await assert.rejects(async () => kit.store.write({ key, value: bytes(""), expect: "any" }));
       assert.equal((await kit.store.read({ key: `${kit.prefix}x` })).revision, kit.start);
     },
   ],
   [
     "of many writers that create one key exactly one wins",
     async (kit) => {
-      const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => kit.store.write({ key: `${kit.prefix}key`, value: bytes(String(i)), expect: "absent" })));
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          kit.store.write({ key: `${kit.prefix}key`, value: bytes(String(i)), expect: "absent" }),
+        ),
+      );
       const winners = outcomes.flatMap((outcome, i) => (outcome.done ? [String(i)] : []));
       assert.equal(winners.length, 1);
-      for (const outcome of outcomes) if (!outcome.done) assert.equal(text(outcome.current!.value), winners[0]);
+      for (const outcome of outcomes)
+        if (!outcome.done) assert.equal(text(outcome.current!.value), winners[0]);
       assert.deepEqual(await list(kit), [`key=${winners[0]}`]);
     },
   ],
@@ -200,7 +299,11 @@ export const writeCases: readonly Case[] = [
         Array.from({ length: 10 }, async () => {
           let { entries } = await kit.store.read({ key });
           for (let steps = 0; steps < 10;) {
-            const outcome = await kit.store.write({ key, value: bytes(String(Number(text(entries[0]!.value)) + 1)), expect: entries[0]!.revision });
+            const outcome = await kit.store.write({
+              key,
+              value: bytes(String(Number(text(entries[0]!.value)) + 1)),
+              expect: entries[0]!.revision,
+            });
             if (outcome.done) {
               won.push(outcome.revision);
               steps++;
@@ -221,7 +324,9 @@ export const writeCases: readonly Case[] = [
   [
     "concurrent writers of different keys get one revision each, without gaps",
     async (kit) => {
-      const revisions = await Promise.all(Array.from({ length: 100 }, (_, i) => put(kit, `k${i}`, "x", { expect: "absent" })));
+      const revisions = await Promise.all(
+        Array.from({ length: 100 }, (_, i) => put(kit, `k${i}`, "x", { expect: "absent" })),
+      );
       assert.deepEqual(
         revisions.toSorted((a, b) => a - b),
         Array.from({ length: 100 }, (_, i) => kit.start + 1 + i),

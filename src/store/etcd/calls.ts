@@ -4,9 +4,20 @@ import { type Message, type TypeOf, protobufCodec } from "#schema";
 import { StoreFull } from "../errors.ts";
 import * as m from "./messages.ts";
 
-const method = <Q extends Message, R extends Message>(name: string, request: Q, response: R): GrpcMethod<TypeOf<Q>, TypeOf<R>> => {
-  const [encoder, decoder] = [protobufCodec(request, { style: "proto3" }), protobufCodec(response, { style: "proto3" })];
-  return { path: `/etcdserverpb.${name}`, encode: (message) => encoder.encode(message), decode: (bytes) => decoder.decode(bytes) };
+const method = <Q extends Message, R extends Message>(
+  name: string,
+  request: Q,
+  response: R,
+): GrpcMethod<TypeOf<Q>, TypeOf<R>> => {
+  const [encoder, decoder] = [
+    protobufCodec(request, { style: "proto3" }),
+    protobufCodec(response, { style: "proto3" }),
+  ];
+  return {
+    path: `/etcdserverpb.${name}`,
+    encode: (message) => encoder.encode(message),
+    decode: (bytes) => decoder.decode(bytes),
+  };
 };
 
 export const calls = {
@@ -31,8 +42,11 @@ const refusals: readonly [words: string, refusal: Refusal][] = [
 
 /** What etcd refused, told by its words: its codes are too coarse. */
 export function refusalOf(error: unknown): Refusal | undefined {
-  return error instanceof GrpcError ? refusals.find(([words]) => error.detail.includes(words))?.[1] : undefined;
+  return error instanceof GrpcError
+    ? refusals.find(([words]) => error.detail.includes(words))?.[1]
+    : undefined;
 }
 
 /** An error as callers of a store know it. */
-export const storeError = (error: unknown, where: string): unknown => (refusalOf(error) === "full" ? new StoreFull(where, (error as GrpcError).detail) : error);
+export const storeError = (error: unknown, where: string): unknown =>
+  refusalOf(error) === "full" ? new StoreFull(where, (error as GrpcError).detail) : error;

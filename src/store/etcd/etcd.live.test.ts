@@ -12,5 +12,7 @@ else {
     cluster = await startEtcd();
   });
   after(() => cluster.stop());
-  storeContract("etcd", async () => openEtcd({ endpoints: cluster.endpoints, prefix: `/contract${++opened}` }));
+  storeContract("etcd", async () =>
+    openEtcd({ endpoints: cluster.endpoints, prefix: `/contract${++opened}` }),
+  );
 }

@@ -1,10 +1,22 @@
-// The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its connections.
+// The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its
+// connections.
 import { type Clock, systemClock } from "#base";
 import { type GrpcChannel, GrpcError, type TlsMaterial, grpcChannel } from "#http";
 import { StoreClosed } from "../errors.ts";
 import { checkRange, checkWrite } from "../key-order.ts";
 import { leaseReuse } from "../leases.ts";
-import { type Batch, Compacted, FutureRevision, type Outcome, type Page, type Range, type Revision, type Store, type StoreStatus, type Write } from "../store.ts";
+import {
+  type Batch,
+  Compacted,
+  FutureRevision,
+  type Outcome,
+  type Page,
+  type Range,
+  type Revision,
+  type Store,
+  type StoreStatus,
+  type Write,
+} from "../store.ts";
 import { calls, refusalOf, storeError } from "./calls.ts";
 import { type EtcdKeys, etcdKeys } from "./keys.ts";
 import { type RequestOp, type TxnRequest, comparison, comparisonTarget } from "./messages.ts";
@@ -17,7 +29,11 @@ export interface EtcdOptions {
   readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
   /** Stands before every key. */
   readonly prefix?: string;
-  readonly deadlines?: { readonly connectMilliseconds?: number; readonly readMilliseconds?: number; readonly writeMilliseconds?: number };
+  readonly deadlines?: {
+    readonly connectMilliseconds?: number;
+    readonly readMilliseconds?: number;
+    readonly writeMilliseconds?: number;
+  };
   readonly leaseReuseSeconds?: number;
   readonly maxKeysPerLease?: number;
   /** The longest answer taken from etcd; longer ones are asked for in parts. */
@@ -87,8 +103,20 @@ export class EtcdStore implements Store {
   async #page(range: Range, at: Revision | undefined): Promise<Page> {
     const limit = "prefix" in range && range.limit !== undefined ? { limit: range.limit } : {};
     try {
-      const { header, kvs = [], count } = await this.#range({ ...this.#keys.range(range), ...limit, ...(at !== undefined && { revision: Math.max(1, at) }) });
-      return { revision: at ?? header!.revision, entries: kvs.map((kv) => this.#keys.entry(kv)), remaining: count - kvs.length };
+      const {
+        header,
+        kvs = [],
+        count,
+      } = await this.#range({
+        ...this.#keys.range(range),
+        ...limit,
+        ...(at !== undefined && { revision: Math.max(1, at) }),
+      });
+      return {
+        revision: at ?? header!.revision,
+        entries: kvs.map((kv) => this.#keys.entry(kv)),
+        remaining: count - kvs.length,
+      };
     } catch (error) {
       if ("key" in range || range.limit === 1 || refusalOf(error) !== "too long") throw error;
       return await this.#pageInParts(range, at, Math.ceil((range.limit ?? usualPart) / 2));
@@ -96,13 +124,20 @@ export class EtcdStore implements Store {
   }
 
   /** What does not fit into one answer is asked for in smaller ones, all of the first one's revision. */
-  async #pageInParts(range: Extract<Range, { readonly prefix: string }>, at: Revision | undefined, part: number): Promise<Page> {
+  async #pageInParts(
+    range: Extract<Range, { readonly prefix: string }>,
+    at: Revision | undefined,
+    part: number,
+  ): Promise<Page> {
     const { limit: wanted = Infinity } = range;
     const first = await this.#page({ ...range, limit: part }, at);
     const entries = [...first.entries];
     let { remaining } = first;
     while (remaining > 0 && entries.length < wanted) {
-      const next = await this.#page({ ...range, after: entries.at(-1)!.key, limit: Math.min(part, wanted - entries.length) }, first.revision);
+      const next = await this.#page(
+        { ...range, after: entries.at(-1)!.key, limit: Math.min(part, wanted - entries.length) },
+        first.revision,
+      );
       entries.push(...next.entries);
       remaining = next.remaining;
     }
@@ -170,7 +205,11 @@ export class EtcdStore implements Store {
     if (through <= 0) return;
     try {
       await this.#markBefore(through);
-      await this.#channel.unary(calls.compact, { revision: through }, { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true });
+      await this.#channel.unary(
+        calls.compact,
+        { revision: through },
+        { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true },
+      );
     } catch (error) {
       if (refusalOf(error) === "future") throw new FutureRevision(through, await this.#revision());
       if (refusalOf(error) !== "compacted") throw error;
@@ -182,9 +221,18 @@ export class EtcdStore implements Store {
     const [all, compacted, member] = await Promise.all([
       this.#range({ ...this.#keys.range({ prefix: "" }), countOnly: true }),
       this.#compacted(),
-      this.#channel.unary(calls.status, {}, { deadlineMilliseconds: this.#readMilliseconds, repeatable: true }),
+      this.#channel.unary(
+        calls.status,
+        {},
+        { deadlineMilliseconds: this.#readMilliseconds, repeatable: true },
+      ),
     ]);
-    return { revision: all.header!.revision, compacted, keys: all.count, bytes: member.dbSizeInUse || member.dbSize };
+    return {
+      revision: all.header!.revision,
+      compacted,
+      keys: all.count,
+      bytes: member.dbSizeInUse || member.dbSize,
+    };
   }
 
   /** Asks the cluster for an answer that a majority stands behind. Throws when there is none in time. */
@@ -207,15 +255,22 @@ export class EtcdStore implements Store {
     if (this.#closing.signal.aborted) throw new StoreClosed();
   }
 
-  // A watch that sees no changes would be left behind by the compaction and could not reconnect, so it gets a mark first.
+  // A watch that sees no changes would be left behind by the compaction and could not reconnect, so it gets a
+  // mark first.
   async #markBefore(through: Revision): Promise<void> {
     const behind = [...this.#watches].filter((watch) => watch.through < through);
     if (behind.length === 0 || (await this.progress()) < through) return;
-    await Promise.race([Promise.all(behind.map((watch) => watch.reached(through))), this.#clock.sleep(waitForWatchesMilliseconds, this.#closing.signal).catch(() => {})]);
+    await Promise.race([
+      Promise.all(behind.map((watch) => watch.reached(through))),
+      this.#clock.sleep(waitForWatchesMilliseconds, this.#closing.signal).catch(() => {}),
+    ]);
   }
 
   #range(request: Parameters<typeof calls.range.encode>[0]) {
-    return this.#channel.unary(calls.range, request, { deadlineMilliseconds: this.#readMilliseconds, repeatable: true });
+    return this.#channel.unary(calls.range, request, {
+      deadlineMilliseconds: this.#readMilliseconds,
+      repeatable: true,
+    });
   }
 
   async #revision(): Promise<Revision> {
@@ -227,15 +282,34 @@ export class EtcdStore implements Store {
     const success: RequestOp =
       write.value === null
         ? { requestDeleteRange: { key, prevKv: true } }
-        : { requestPut: { key, value: write.value, prevKv: write.expect !== "absent", ...(lease !== undefined && { lease }) } };
-    const spends = (write.spends ?? []).map((promised) => ({ key: this.#keys.encode(promised.key), modRevision: promised.revision }));
-    const expected = write.expect === "any" ? spends : [{ key, modRevision: write.expect === "absent" ? 0 : write.expect }, ...spends];
+        : {
+            requestPut: {
+              key,
+              value: write.value,
+              prevKv: write.expect !== "absent",
+              ...(lease !== undefined && { lease }),
+            },
+          };
+    const spends = (write.spends ?? []).map((promised) => ({
+      key: this.#keys.encode(promised.key),
+      modRevision: promised.revision,
+    }));
+    const expected =
+      write.expect === "any"
+        ? spends
+        : [{ key, modRevision: write.expect === "absent" ? 0 : write.expect }, ...spends];
     const request: TxnRequest = {
-      compare: expected.map((each) => ({ result: comparison.equal, target: comparisonTarget.modified, ...each })),
+      compare: expected.map((each) => ({
+        result: comparison.equal,
+        target: comparisonTarget.modified,
+        ...each,
+      })),
       success: [success, ...spends.map((promised) => ({ requestDeleteRange: { key: promised.key } }))],
       failure: [{ requestRange: { key } }],
     };
-    const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, { deadlineMilliseconds: this.#writeMilliseconds });
+    const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, {
+      deadlineMilliseconds: this.#writeMilliseconds,
+    });
     const response = responses?.[0];
     if (!succeeded) {
       const current = response?.responseRange?.kvs?.[0];
@@ -246,7 +320,11 @@ export class EtcdStore implements Store {
   }
 
   async #grant(seconds: number): Promise<number> {
-    const { id, error } = await this.#channel.unary(calls.leaseGrant, { ttl: seconds }, { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true });
+    const { id, error } = await this.#channel.unary(
+      calls.leaseGrant,
+      { ttl: seconds },
+      { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true },
+    );
     if (error) throw new GrpcError("UNAVAILABLE", `no lease was granted: ${error}`);
     return id;
   }
@@ -258,7 +336,8 @@ export class EtcdStore implements Store {
     return error;
   }
 
-  // etcd tells its compacted revision only to a watch that begins too early. Everyone who asks at a time shares one question.
+  // etcd tells its compacted revision only to a watch that begins too early. Everyone who asks at a time
+  // shares one question.
   #compacted(): Promise<Revision> {
     this.#floor ??= this.#askCompacted().finally(() => {
       this.#floor = undefined;
@@ -274,7 +353,10 @@ export class EtcdStore implements Store {
     } catch (error) {
       if (refusalOf(error) !== "compacted") throw error;
     }
-    const early = await this.#channel.duplex(calls.watch, { signal: this.#closing.signal, deadlineMilliseconds: this.#readMilliseconds });
+    const early = await this.#channel.duplex(calls.watch, {
+      signal: this.#closing.signal,
+      deadlineMilliseconds: this.#readMilliseconds,
+    });
     try {
       await early.send({ createRequest: { key, startRevision: 1 } });
       for await (const { compactRevision } of early) if (compactRevision > 0) return compactRevision;
@@ -288,7 +370,9 @@ export class EtcdStore implements Store {
   #believes(endpoint: string): Promise<boolean> {
     const known = this.#believed.get(endpoint);
     if (known && this.#clock.now() < known.until) return known.answer;
-    const answer = this.#channel.unary(calls.status, {}, { endpoint, deadlineMilliseconds: this.#readMilliseconds }).then(({ version }) => progressIsTrue(version));
+    const answer = this.#channel
+      .unary(calls.status, {}, { endpoint, deadlineMilliseconds: this.#readMilliseconds })
+      .then(({ version }) => progressIsTrue(version));
     this.#believed.set(endpoint, { until: this.#clock.now() + believedMilliseconds, answer });
     answer.catch(() => this.#believed.delete(endpoint));
     return answer;
@@ -302,7 +386,10 @@ export class EtcdStore implements Store {
       while (this.#unproven.size > 0 && !this.#closing.signal.aborted) {
         const watches = [...this.#unproven];
         this.#unproven.clear();
-        await witness(this.#channel, watches, await this.#revision(), { signal: this.#closing.signal, deadlineMilliseconds: this.#readMilliseconds });
+        await witness(this.#channel, watches, await this.#revision(), {
+          signal: this.#closing.signal,
+          deadlineMilliseconds: this.#readMilliseconds,
+        });
       }
     } catch {
       // Whoever still wants its mark asks again.

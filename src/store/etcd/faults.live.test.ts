@@ -2,7 +2,16 @@ import { type TestContext, test } from "node:test";
 import assert from "node:assert/strict";
 import { systemClock } from "#base";
 import { type GrpcMethod, grpcChannel } from "#http";
-import { type Message, type TypeOf, apiPackage, int64, list, optional, protobufCodec, required } from "#schema";
+import {
+  type Message,
+  type TypeOf,
+  apiPackage,
+  int64,
+  list,
+  optional,
+  protobufCodec,
+  required,
+} from "#schema";
 import { type EtcdCluster, type EtcdClusterOptions, needs, startEtcd, testAuthority } from "#kit";
 import { compactPeriodically } from "../compactor.ts";
 import type { Batch, Change, Page, Revision } from "../store.ts";
@@ -11,8 +20,14 @@ import { type EtcdOptions, type EtcdStore, openEtcd } from "./etcd.ts";
 const { message } = apiPackage({ package: "etcdserverpb" });
 const Empty = message("Empty", "Nothing we look at.", {});
 const Lease = message("LeaseStatus", "A lease.", { id: required(1, int64, "Its name.") });
-const LeaseList = message("LeaseLeasesResponse", "All leases.", { leases: optional(2, list(Lease), "In no order.") });
-const leaseCall = <Q extends Message, R extends Message>(name: string, request: Q, response: R): GrpcMethod<TypeOf<Q>, TypeOf<R>> => ({
+const LeaseList = message("LeaseLeasesResponse", "All leases.", {
+  leases: optional(2, list(Lease), "In no order."),
+});
+const leaseCall = <Q extends Message, R extends Message>(
+  name: string,
+  request: Q,
+  response: R,
+): GrpcMethod<TypeOf<Q>, TypeOf<R>> => ({
   path: `/etcdserverpb.Lease/${name}`,
   encode: (value) => protobufCodec(request, { style: "proto3" }).encode(value),
   decode: (bytes) => protobufCodec(response, { style: "proto3" }).decode(bytes),
@@ -37,7 +52,11 @@ function follow(
   from: EtcdStore,
   prefix: string,
   after: Revision,
-): { readonly changes: Change[]; readonly through: () => Revision; until(enough: () => boolean): Promise<void> } {
+): {
+  readonly changes: Change[];
+  readonly through: () => Revision;
+  until(enough: () => boolean): Promise<void>;
+} {
   const stop = new AbortController();
   t.after(() => stop.abort());
   const changes: Change[] = [];
@@ -89,19 +108,28 @@ async function insist(to: EtcdStore, key: string, value: string, give: () => boo
   return false;
 }
 
-test("over TLS with client certificates the store works, and strangers are refused", { ...needs("etcd", "openssl") }, async (t) => {
-  const authority = await testAuthority();
-  const { endpoints } = await cluster(t, { authority });
-  const ours = store(t, { endpoints, tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) } });
-  await ours.health(5000);
-  const first = await ours.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
-  assert.ok(first.done);
-  const seen = follow(t, ours, "/", first.revision - 1);
-  await seen.until(() => seen.changes.length === 1);
-  await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(5000), { code: "UNAVAILABLE" });
-  const stranger = await testAuthority();
-  await assert.rejects(store(t, { endpoints, tls: { ca: stranger.ca, ...(await authority.issue("/CN=root")) } }).health(5000), /cannot connect/);
-});
+test(
+  "over TLS with client certificates the store works, and strangers are refused",
+  { ...needs("etcd", "openssl") },
+  async (t) => {
+    const authority = await testAuthority();
+    const { endpoints } = await cluster(t, { authority });
+    const ours = store(t, { endpoints, tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) } });
+    await ours.health(5000);
+    const first = await ours.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
+    assert.ok(first.done);
+    const seen = follow(t, ours, "/", first.revision - 1);
+    await seen.until(() => seen.changes.length === 1);
+    await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(5000), {
+      code: "UNAVAILABLE",
+    });
+    const stranger = await testAuthority();
+    await assert.rejects(
+      store(t, { endpoints, tls: { ca: stranger.ca, ...(await authority.issue("/CN=root")) } }).health(5000),
+      /cannot connect/,
+    );
+  },
+);
 
 test("a watch goes on through five crashes of its etcd without loss or duplicates", wanted, async (t) => {
   const { members, endpoints } = await cluster(t);
@@ -111,7 +139,8 @@ test("a watch goes on through five crashes of its etcd without loss or duplicate
   let stop = false;
   let acknowledged = 0;
   const writer = (async () => {
-    for (let at = 0; !stop; at++) if (await insist(ours, `/load/${at % 7}`, `${at}`, () => stop)) acknowledged = at + 1;
+    for (let at = 0; !stop; at++)
+      if (await insist(ours, `/load/${at % 7}`, `${at}`, () => stop)) acknowledged = at + 1;
   })();
   for (let round = 1; round <= 5; round++) {
     const before = seen.changes.length;
@@ -157,50 +186,58 @@ test("a watch that slept through a compaction is told so when it connects again"
   );
 });
 
-test("with three members one may be killed and then hang another: writes, reads and watches go on", wanted, async (t) => {
-  const { members, endpoints } = await cluster(t, { members: 3 });
-  const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 } });
-  const { revision } = await ours.status();
-  const seen = follow(t, ours, "/load/", revision);
-  let stop = false;
-  const acknowledged: number[] = [];
-  const writer = (async () => {
-    for (let at = 0; !stop; at++) if (await insist(ours, `/load/${at}`, `${at}`, () => stop)) acknowledged.push(at);
-  })();
-  const goesOn = async (): Promise<void> => {
-    const [written, watched] = [acknowledged.length, seen.changes.length];
-    await seen.until(() => acknowledged.length > written + 20 && seen.changes.length > watched + 20);
-    await ours.health(5000);
-  };
-  await goesOn();
-  await members[0]!.signal("SIGKILL");
-  await goesOn();
-  await members[0]!.start();
-  await goesOn();
-  await members[1]!.signal("SIGSTOP");
-  await goesOn();
-  await members[1]!.signal("SIGCONT");
-  await members[2]!.signal("SIGSTOP");
-  await goesOn();
-  await members[2]!.signal("SIGCONT");
-  stop = true;
-  await writer;
-  const newest = await ours.progress();
-  await seen.until(() => seen.through() >= newest);
-  const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
-  assert.deepEqual(
-    acknowledged.filter((at) => !values.has(at)),
-    [],
-    "acknowledged writes the watch never saw",
-  );
-  const { entries } = await ours.read({ prefix: "/load/" });
-  const kept = new Set(entries.map((entry) => Number(entry.key.slice(6))));
-  assert.deepEqual(
-    acknowledged.filter((at) => !kept.has(at)),
-    [],
-    "acknowledged writes that are not there",
-  );
-});
+test(
+  "with three members one may be killed and then hang another: writes, reads and watches go on",
+  wanted,
+  async (t) => {
+    const { members, endpoints } = await cluster(t, { members: 3 });
+    const ours = store(t, {
+      endpoints,
+      deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 },
+    });
+    const { revision } = await ours.status();
+    const seen = follow(t, ours, "/load/", revision);
+    let stop = false;
+    const acknowledged: number[] = [];
+    const writer = (async () => {
+      for (let at = 0; !stop; at++)
+        if (await insist(ours, `/load/${at}`, `${at}`, () => stop)) acknowledged.push(at);
+    })();
+    const goesOn = async (): Promise<void> => {
+      const [written, watched] = [acknowledged.length, seen.changes.length];
+      await seen.until(() => acknowledged.length > written + 20 && seen.changes.length > watched + 20);
+      await ours.health(5000);
+    };
+    await goesOn();
+    await members[0]!.signal("SIGKILL");
+    await goesOn();
+    await members[0]!.start();
+    await goesOn();
+    await members[1]!.signal("SIGSTOP");
+    await goesOn();
+    await members[1]!.signal("SIGCONT");
+    await members[2]!.signal("SIGSTOP");
+    await goesOn();
+    await members[2]!.signal("SIGCONT");
+    stop = true;
+    await writer;
+    const newest = await ours.progress();
+    await seen.until(() => seen.through() >= newest);
+    const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
+    assert.deepEqual(
+      acknowledged.filter((at) => !values.has(at)),
+      [],
+      "acknowledged writes the watch never saw",
+    );
+    const { entries } = await ours.read({ prefix: "/load/" });
+    const kept = new Set(entries.map((entry) => Number(entry.key.slice(6))));
+    assert.deepEqual(
+      acknowledged.filter((at) => !kept.has(at)),
+      [],
+      "acknowledged writes that are not there",
+    );
+  },
+);
 
 test("health says no in time when the majority is gone, and yes again when it is back", wanted, async (t) => {
   const { members, endpoints } = await cluster(t, { members: 3 });
@@ -218,20 +255,40 @@ test("health says no in time when the majority is gone, and yes again when it is
   }
 });
 
-test("keys with a time to live share leases, and a lease that was taken away is replaced", wanted, async (t) => {
-  const { endpoints } = await cluster(t);
-  const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
-  const channel = grpcChannel({ endpoints });
-  t.after(() => channel.close());
-  const leaseIds = async (): Promise<number[]> => ((await channel.unary(leaseCall("LeaseLeases", Empty, LeaseList), {})).leases ?? []).map((lease) => lease.id);
-  for (let at = 0; at < 50; at++) assert.ok((await ours.write({ key: `/event/${at}`, value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 })).done);
-  const leases = await leaseIds();
-  assert.equal(leases.length, 1);
-  await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
-  assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
-  assert.ok((await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 })).done);
-  assert.equal((await leaseIds()).length, 1);
-});
+test(
+  "keys with a time to live share leases, and a lease that was taken away is replaced",
+  wanted,
+  async (t) => {
+    const { endpoints } = await cluster(t);
+    const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
+    const channel = grpcChannel({ endpoints });
+    t.after(() => channel.close());
+    const leaseIds = async (): Promise<number[]> =>
+      ((await channel.unary(leaseCall("LeaseLeases", Empty, LeaseList), {})).leases ?? []).map(
+        (lease) => lease.id,
+      );
+    for (let at = 0; at < 50; at++)
+      assert.ok(
+        (
+          await ours.write({
+            key: `/event/${at}`,
+            value: Buffer.from("e"),
+            expect: "absent",
+            ttlSeconds: 3600,
+          })
+        ).done,
+      );
+    const leases = await leaseIds();
+    assert.equal(leases.length, 1);
+    await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
+    assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
+    assert.ok(
+      (await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 }))
+        .done,
+    );
+    assert.equal((await leaseIds()).length, 1);
+  },
+);
 
 test("several servers take turns compacting, and share one history", wanted, async (t) => {
   const { endpoints } = await cluster(t);
@@ -251,7 +308,13 @@ test("several servers take turns compacting, and share one history", wanted, asy
       failure ??= error;
       done.resolve();
     };
-    return compactPeriodically({ store: server, clock: systemClock, intervalSeconds: 0.03, signal: stop.signal, onError });
+    return compactPeriodically({
+      store: server,
+      clock: systemClock,
+      intervalSeconds: 0.03,
+      signal: stop.signal,
+      onError,
+    });
   });
   await done.promise;
   stop.abort();

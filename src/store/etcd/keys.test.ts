@@ -13,9 +13,16 @@ const ends: [prefix: string, end: string][] = [
   ["", "\0"],
 ];
 for (const [prefix, end] of ends)
-  test(`all keys with ${JSON.stringify(prefix)} end before ${JSON.stringify(end)}`, () => assert.equal(hex(endOfPrefix(Buffer.from(prefix, "latin1"))), end));
+  test(`all keys with ${JSON.stringify(prefix)} end before ${JSON.stringify(end)}`, () =>
+    assert.equal(hex(endOfPrefix(Buffer.from(prefix, "latin1"))), end));
 
-const ranges: [name: string, prefix: string, range: Parameters<ReturnType<typeof etcdKeys>["range"]>[0], key: string, end: string][] = [
+const ranges: [
+  name: string,
+  prefix: string,
+  range: Parameters<ReturnType<typeof etcdKeys>["range"]>[0],
+  key: string,
+  end: string,
+][] = [
   ["one key", "/r", { key: "/a" }, "/r/a", ""],
   ["a prefix", "/r", { prefix: "/a/" }, "/r/a/", "/r/a0"],
   ["a continued prefix", "/r", { prefix: "/a/", after: "/a/x" }, "/r/a/x\0", "/r/a0"],
@@ -35,7 +42,9 @@ test("a key that is not text lies in a range or not by its bytes", () => {
   assert.equal(inRange(all, Uint8Array.of(0xff, 0xfe)), true);
   const some = etcdKeys("/r").range({ prefix: "/a" });
   assert.deepEqual(
-    [Buffer.from("/r/a"), Buffer.from("/r/a\xff", "latin1"), Buffer.from("/r/b"), Buffer.from("/r")].map((key) => inRange(some, key)),
+    [Buffer.from("/r/a"), Buffer.from("/r/a\xff", "latin1"), Buffer.from("/r/b"), Buffer.from("/r")].map(
+      (key) => inRange(some, key),
+    ),
     [true, true, false, false],
   );
 });
@@ -51,4 +60,5 @@ const versions: [version: string, believed: boolean][] = [
   ["unknown", false],
 ];
 for (const [version, believed] of versions)
-  test(`progress answers of etcd ${version} are ${believed ? "believed" : "proven first"}`, () => assert.equal(progressIsTrue(version), believed));
+  test(`progress answers of etcd ${version} are ${believed ? "believed" : "proven first"}`, () =>
+    assert.equal(progressIsTrue(version), believed));

@@ -1,4 +1,5 @@
-// Store keys and etcd's key ranges. All our keys live under one prefix; nothing outside of it is read or written.
+// Store keys and etcd's key ranges. All our keys live under one prefix; nothing outside of it is read or
+// written.
 import type { Entry, Range } from "../store.ts";
 import type { KeyValue } from "./messages.ts";
 
@@ -20,7 +21,8 @@ const endOfAllKeys = Uint8Array.of(0);
 export function etcdKeys(prefix: string): EtcdKeys {
   const prefixBytes = Buffer.byteLength(prefix);
   const encode = (key: string): Uint8Array => Buffer.from(prefix + key);
-  const decode = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset + prefixBytes, key.byteLength - prefixBytes).toString();
+  const decode = (key: Uint8Array): string =>
+    Buffer.from(key.buffer, key.byteOffset + prefixBytes, key.byteLength - prefixBytes).toString();
   return {
     encode,
     decode,
@@ -28,12 +30,18 @@ export function etcdKeys(prefix: string): EtcdKeys {
       if ("key" in range) return { key: encode(range.key) };
       const start = encode(range.prefix);
       const rangeEnd = endOfPrefix(start);
-      const after = range.after === undefined ? undefined : Buffer.concat([encode(range.after), endOfAllKeys]);
+      const after =
+        range.after === undefined ? undefined : Buffer.concat([encode(range.after), endOfAllKeys]);
       const key = after && Buffer.compare(after, start) > 0 ? after : start;
       return { key: key.length ? key : endOfAllKeys, rangeEnd };
     },
     // Values are copied: a slice would keep the whole answer alive for as long as one of its entries lives.
-    entry: (kv) => ({ key: decode(kv.key), value: new Uint8Array(kv.value), revision: kv.modRevision, created: kv.createRevision }),
+    entry: (kv) => ({
+      key: decode(kv.key),
+      value: new Uint8Array(kv.value),
+      revision: kv.modRevision,
+      created: kv.createRevision,
+    }),
   };
 }
 

@@ -1,5 +1,18 @@
-// The messages of etcd's v3 protocol that we speak, in the one declaration language. Names follow the protocol's JSON form.
-import { type TypeOf, apiPackage, bool, int32, int64, list, optional, pointer, rawBytes, required, string } from "#schema";
+// The messages of etcd's v3 protocol that we speak, in the one declaration language. Names follow the
+// protocol's JSON form.
+import {
+  type TypeOf,
+  apiPackage,
+  bool,
+  int32,
+  int64,
+  list,
+  optional,
+  pointer,
+  rawBytes,
+  required,
+  string,
+} from "#schema";
 
 const { message } = apiPackage({ package: "etcdserverpb" });
 

@@ -1,7 +1,9 @@
-// One watch on etcd that outlives its connections: it goes on behind the last revision it has seen, wherever it can connect.
+// One watch on etcd that outlives its connections: it goes on behind the last revision it has seen, wherever
+// it can connect.
 //
-// It always asks for the last revision again and drops what it knows. So a revision that was compacted meanwhile is noticed:
-// etcd starts a watch right at the compacted revision without complaint, although changes at it may be gone (etcd#18089).
+// It always asks for the last revision again and drops what it knows. So a revision that was compacted
+// meanwhile is noticed: etcd starts a watch right at the compacted revision without complaint, although
+// changes at it may be gone (etcd#18089).
 import type { Clock } from "#base";
 import { type GrpcChannel, GrpcError, type GrpcStream } from "#http";
 import { type Batch, type Change, Compacted, type Revision } from "../store.ts";
@@ -121,10 +123,22 @@ export class EtcdWatch {
 
   /** What one connection delivers; ends, or throws a GrpcError, when it is lost. */
   async *#connection(): AsyncGenerator<Batch, void, void> {
-    const stream = await this.#options.channel.duplex(calls.watch, { signal: this.#signal, waitForReady: true, metadata: { hasleader: "true" } });
+    const stream = await this.#options.channel.duplex(calls.watch, {
+      signal: this.#signal,
+      waitForReady: true,
+      metadata: { hasleader: "true" },
+    });
     const responses = stream[Symbol.asyncIterator]();
     try {
-      await stream.send({ createRequest: { ...this.range, startRevision: Math.max(1, this.through), prevKv: true, progressNotify: true, fragment: true } });
+      await stream.send({
+        createRequest: {
+          ...this.range,
+          startRevision: Math.max(1, this.through),
+          prevKv: true,
+          progressNotify: true,
+          fragment: true,
+        },
+      });
       let gathered: WatchEvent[] = [];
       let arrived: IteratorResult<WatchResponse> | undefined;
       let lost: unknown;
@@ -167,7 +181,8 @@ export class EtcdWatch {
         }
         const events = response.events ?? [];
         if (events.length === 0 && !response.fragment && gathered.length === 0) {
-          // A progress answer for the whole stream can be believed only where #poke has asked for it; one for this watch always.
+          // A progress answer for the whole stream can be believed only where #poke has asked for it; one for
+          // this watch always.
           this.prove(Math.max(this.#through, response.header?.revision ?? 0), 0);
           continue;
         }
@@ -191,7 +206,8 @@ export class EtcdWatch {
     const { keys } = this.#options;
     if (!kv || kv.modRevision <= this.#through) return [];
     const deleted = type === eventType.delete;
-    // The server reads the previous value when it sends; if it was compacted in between, it sends none and does not say so.
+    // The server reads the previous value when it sends; if it was compacted in between, it sends none and
+    // does not say so.
     if (!prevKv && (deleted || kv.createRevision !== kv.modRevision)) throw new Compacted(kv.modRevision);
     const previous = prevKv && keys.entry(prevKv);
     return [

@@ -1,8 +1,9 @@
-// Proof of progress where the server's word cannot be taken: etcd before 3.4.25 and 3.5.8 may answer a progress request before
-// it has sent the changes up to the revision it names (etcd#15220).
+// Proof of progress where the server's word cannot be taken: etcd before 3.4.25 and 3.5.8 may answer a
+// progress request before it has sent the changes up to the revision it names (etcd#15220).
 //
-// The newest revision was made by some change. So whoever reads the whole history from the oldest mark on until a change at that
-// revision has met every change there is, and knows what each watch must still get before the mark is true.
+// The newest revision was made by some change. So whoever reads the whole history from the oldest mark on
+// until a change at that revision has met every change there is, and knows what each watch must still get
+// before the mark is true.
 import type { GrpcChannel } from "#http";
 import { Compacted, type Revision } from "../store.ts";
 import { calls } from "./calls.ts";
@@ -25,13 +26,16 @@ export async function witness(
   const last = new Map(watches.map((watch) => [watch, 0]));
   const stream = await channel.duplex(calls.watch, { ...limits, metadata: { hasleader: "true" } });
   try {
-    await stream.send({ createRequest: { ...everything, startRevision: Math.max(1, start), fragment: true } });
+    await stream.send({
+      createRequest: { ...everything, startRevision: Math.max(1, start), fragment: true },
+    });
     let reached = 0;
     for await (const response of stream) {
       if (response.canceled) {
         if (response.compactRevision === 0) return;
         // What happened between the oldest mark and the compacted revision can no longer be proven to anyone.
-        for (const watch of watches) if (watch.through < response.compactRevision) watch.fail(new Compacted(response.compactRevision));
+        for (const watch of watches)
+          if (watch.through < response.compactRevision) watch.fail(new Compacted(response.compactRevision));
         return;
       }
       for (const { kv } of response.events ?? []) {

@@ -8,7 +8,9 @@ const put = async (store: MemoryStore, key: string, value: string, ttlSeconds?: 
   await store.write({ key, value: Buffer.from(value), expect: "any", ...(ttlSeconds && { ttlSeconds }) });
 };
 const state = async (store: MemoryStore, at?: number): Promise<string> =>
-  (await store.read({ prefix: "" }, at)).entries.map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}`).join(" ");
+  (await store.read({ prefix: "" }, at)).entries
+    .map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}`)
+    .join(" ");
 
 test("a fork has the same past and its own future", async () => {
   const store = await openMemory();
@@ -62,7 +64,11 @@ test("rewinding restores a revision or a fork by writes that watchers see", asyn
   const seen: string[] = [];
   const watching = (async () => {
     for await (const batch of store.watch({ prefix: "" }, revision, stop.signal))
-      seen.push(...batch.changes.map((change: Change) => `${change.key}=${change.value && Buffer.from(change.value).toString()}`));
+      seen.push(
+        ...batch.changes.map(
+          (change: Change) => `${change.key}=${change.value && Buffer.from(change.value).toString()}`,
+        ),
+      );
   })();
   await put(store, "a", "2");
   await put(store, "c", "1");

@@ -52,7 +52,11 @@ export class MemoryStore implements Store {
 
   constructor(options: MemoryOptions = {}) {
     this.#clock = options.clock ?? systemClock;
-    this.#feed = new Feed({ revision: () => this.#revision(), compacted: () => this.#compacted, changes: (range, after) => this.#changes(range, after) });
+    this.#feed = new Feed({
+      revision: () => this.#revision(),
+      compacted: () => this.#compacted,
+      changes: (range, after) => this.#changes(range, after),
+    });
     this.#deadlines = new Deadlines(this.#clock, async (due) => {
       for (const { key, revision } of due) await this.write({ key, value: null, expect: revision });
     });
@@ -78,10 +82,15 @@ export class MemoryStore implements Store {
     const current = version && this.#entry(version.revision);
     const spends = write.spends ?? [];
     const stands = spends.every((promised) => this.#index.find(promised.key)?.revision === promised.revision);
-    if (!stands || !expectationHolds(expect, version?.revision ?? 0)) return { done: false, ...(current && { current }) };
+    if (!stands || !expectationHolds(expect, version?.revision ?? 0))
+      return { done: false, ...(current && { current }) };
     const changes = value === null && !version ? [] : [this.#put(key, value, version)];
     const revision = this.#revision();
-    this.#deadlines.set(key, revision, value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined);
+    this.#deadlines.set(
+      key,
+      revision,
+      value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined,
+    );
     for (const promised of spends) {
       changes.push(this.#put(promised.key, null, this.#index.find(promised.key)));
       this.#deadlines.set(promised.key, this.#revision(), undefined);
@@ -92,7 +101,13 @@ export class MemoryStore implements Store {
 
   #put(key: string, value: Uint8Array | null, version: Version | undefined): Change {
     const revision = this.#revision() + 1;
-    const kept: Kept = { key, value, revision, created: version?.created ?? revision, before: version?.revision ?? 0 };
+    const kept: Kept = {
+      key,
+      value,
+      revision,
+      created: version?.created ?? revision,
+      before: version?.revision ?? 0,
+    };
     this.#kept.push(kept);
     this.#bytes += sizeOf(kept);
     if (value === null) this.#index.remove(key, revision);
@@ -133,7 +148,12 @@ export class MemoryStore implements Store {
 
   async status(): Promise<StoreStatus> {
     this.#check();
-    return { revision: this.#revision(), compacted: this.#compacted, keys: this.#index.size, bytes: this.#bytes };
+    return {
+      revision: this.#revision(),
+      compacted: this.#compacted,
+      keys: this.#index.size,
+      bytes: this.#bytes,
+    };
   }
 
   async close(): Promise<void> {
@@ -142,7 +162,10 @@ export class MemoryStore implements Store {
     this.#feed.close();
   }
 
-  /** An independent store with the same history, sharing it until either writes. Costs a few words per revision kept. */
+  /**
+   * An independent store with the same history, sharing it until either writes. Costs a few words per
+   * revision kept.
+   */
   fork(options: MemoryOptions = {}): MemoryStore {
     this.#check();
     const copy = new MemoryStore({ clock: options.clock ?? this.#clock });
@@ -156,16 +179,19 @@ export class MemoryStore implements Store {
   }
 
   /**
-   * Brings every key back to how it stood at a revision, or in another store (a fork taken earlier). It does so by
-   * ordinary writes: revisions go on rising and watchers see each change. Keys come back without their expiry.
+   * Brings every key back to how it stood at a revision, or in another store (a fork taken earlier). It does
+   * so by ordinary writes: revisions go on rising and watchers see each change. Keys come back without their
+   * expiry.
    */
   async rewind(to: Revision | MemoryStore): Promise<Revision> {
     const then = typeof to === "number" ? await this.read({ prefix: "" }, to) : await to.read({ prefix: "" });
     const now = await this.read({ prefix: "" });
     const wanted = new Map(then.entries.map((entry) => [entry.key, entry.value]));
-    for (const { key } of now.entries) if (!wanted.has(key)) await this.write({ key, value: null, expect: "any" });
+    for (const { key } of now.entries)
+      if (!wanted.has(key)) await this.write({ key, value: null, expect: "any" });
     const have = new Map(now.entries.map((entry) => [entry.key, entry.value]));
-    for (const [key, value] of wanted) if (!same(have.get(key), value)) await this.write({ key, value, expect: "any" });
+    for (const [key, value] of wanted)
+      if (!same(have.get(key), value)) await this.write({ key, value, expect: "any" });
     return this.#revision();
   }
 
@@ -208,4 +234,5 @@ export async function openMemory(options: MemoryOptions = {}): Promise<MemorySto
 }
 
 const sizeOf = (kept: Kept): number => kept.key.length + (kept.value?.length ?? 0);
-const same = (a: Uint8Array | undefined, b: Uint8Array): boolean => a !== undefined && Buffer.compare(a, b) === 0;
+const same = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
+  a !== undefined && Buffer.compare(a, b) === 0;

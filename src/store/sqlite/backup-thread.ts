@@ -1,4 +1,5 @@
-// The thread that copies a store: one read snapshot, written out compactly, whatever the writer does meanwhile.
+// The thread that copies a store: one read snapshot, written out compactly, whatever the writer does
+// meanwhile.
 
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";

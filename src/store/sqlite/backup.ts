@@ -1,6 +1,15 @@
 // A store's whole content as one file, taken while the store may be in use, and back again.
 
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -10,8 +19,8 @@ import { applicationId, beside, type Fault, formatVersion, storeFile } from "./f
 import { damageOf } from "./reader.ts";
 
 /**
- * Writes what the store in `dir` holds at this moment to `file`, which must not be there yet. Another process may
- * have the store open and go on writing. The file appears only when it is complete and checked.
+ * Writes what the store in `dir` holds at this moment to `file`, which must not be there yet. Another process
+ * may have the store open and go on writing. The file appears only when it is complete and checked.
  */
 export async function backupStore(dir: string, file: string): Promise<void> {
   const source = storeFile(dir);
@@ -21,7 +30,11 @@ export async function backupStore(dir: string, file: string): Promise<void> {
   makeOwn(partial, file);
   try {
     const fault = await copyInThread({ from: source, to: resolve(partial) });
-    if (fault) throw damageOf(source, { errcode: fault.code, message: fault.message }) ?? new Error(`the store in ${dir} could not be backed up: ${fault.message}`);
+    if (fault)
+      throw (
+        damageOf(source, { errcode: fault.code, message: fault.message }) ??
+        new Error(`the store in ${dir} could not be backed up: ${fault.message}`)
+      );
     checkBackup(partial);
     flush(partial);
     renameSync(partial, file);
@@ -44,7 +57,8 @@ function makeOwn(partial: string, file: string): void {
 /** Makes a store in `dir`, which must be empty or absent, from a backup. */
 export async function restoreStore(file: string, dir: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`there is no backup ${file}`);
-  if (existsSync(dir) && readdirSync(dir).length > 0) throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
   checkBackup(file);
   makeFolder(dir);
   const target = storeFile(dir);
@@ -67,7 +81,10 @@ function checkBackup(file: string): void {
     db = new DatabaseSync(file, { readOnly: true });
     const first = (sql: string): unknown => Object.values(db!.prepare(sql).get() ?? {})[0];
     if (first("PRAGMA application_id") !== applicationId) throw new StoreDamaged(file, "it is not a store");
-    if (first("PRAGMA user_version") !== formatVersion) throw new Error(`${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`);
+    if (first("PRAGMA user_version") !== formatVersion)
+      throw new Error(
+        `${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`,
+      );
     const verdict = first("PRAGMA quick_check(1)");
     if (verdict !== "ok") throw new StoreDamaged(file, String(verdict));
   } catch (error) {
@@ -80,7 +97,11 @@ function checkBackup(file: string): void {
 // Copying holds a snapshot and takes as long as the disk does: not in the event loop of a server.
 function copyInThread(data: { readonly from: string; readonly to: string }): Promise<Fault | undefined> {
   return new Promise((settle, reject) => {
-    const worker = new Worker(beside("backup-thread"), { workerData: data, execArgv: [], name: "store backup" });
+    const worker = new Worker(beside("backup-thread"), {
+      workerData: data,
+      execArgv: [],
+      name: "store backup",
+    });
     worker.once("message", (fault: Fault | undefined) => settle(fault));
     worker.once("error", reject);
     worker.once("exit", () => settle({ code: 0, message: "the copying thread ended" }));

@@ -1,5 +1,5 @@
-// Decides a batch of writes one after another, as if each were alone, and packs what they change into one job.
-// Nothing here has happened yet: outcomes are given out only once the job is on disk.
+// Decides a batch of writes one after another, as if each were alone, and packs what they change into one
+// job. Nothing here has happened yet: outcomes are given out only once the job is on disk.
 
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
@@ -24,19 +24,36 @@ export interface Batch {
   readonly outcomes: readonly { readonly pending: Pending; readonly outcome: Outcome }[];
 }
 
-/** Decides the writes on top of revision `newest`. A write whose current value cannot be read is rejected at once. */
-export function decide(writes: readonly Pending[], newest: Revision, find: (key: string) => Entry | undefined): Batch {
+/**
+ * Decides the writes on top of revision `newest`. A write whose current value cannot be read is rejected at
+ * once.
+ */
+export function decide(
+  writes: readonly Pending[],
+  newest: Revision,
+  find: (key: string) => Entry | undefined,
+): Batch {
   const decided: Decided[] = [];
   const outcomes: { pending: Pending; outcome: Outcome }[] = [];
   // What earlier writes of this batch made of a key.
   const pendingState = new Map<string, Entry | undefined>();
-  const stateOf = (key: string): Entry | undefined => (pendingState.has(key) ? pendingState.get(key) : find(key));
+  const stateOf = (key: string): Entry | undefined =>
+    pendingState.has(key) ? pendingState.get(key) : find(key);
   const put = (key: string, value: Uint8Array | null, current: Entry | undefined, expires: number): void => {
     const revision = newest + decided.length + 1;
     const own = current?.key ?? flat(key);
-    const change: Change = { key: own, revision, value, created: current?.created ?? revision, ...(current && { previous: current }) };
+    const change: Change = {
+      key: own,
+      revision,
+      value,
+      created: current?.created ?? revision,
+      ...(current && { previous: current }),
+    };
     decided.push({ change, expires: value === null ? 0 : expires });
-    pendingState.set(key, value === null ? undefined : { key: own, value, revision, created: change.created });
+    pendingState.set(
+      key,
+      value === null ? undefined : { key: own, value, revision, created: change.created },
+    );
   };
   for (const pending of writes) {
     const { key, value, expect, spends = [] } = pending.write;
@@ -55,14 +72,24 @@ export function decide(writes: readonly Pending[], newest: Revision, find: (key:
       continue;
     }
     if (value !== null || current) put(key, value, current, pending.expires);
-    outcomes.push({ pending, outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) } });
+    outcomes.push({
+      pending,
+      outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) },
+    });
     for (const each of promised) put(each!.key, null, each, 0);
   }
   return { decided, outcomes };
 }
 
 /** Packs decided changes and housekeeping for the writer thread. */
-export function jobOf(decided: readonly Decided[], chores: { readonly forget?: readonly Revision[]; readonly compacted?: Revision; readonly vacuumPages?: number }): Job {
+export function jobOf(
+  decided: readonly Decided[],
+  chores: {
+    readonly forget?: readonly Revision[];
+    readonly compacted?: Revision;
+    readonly vacuumPages?: number;
+  },
+): Job {
   const numbers = new Float64Array(decided.length * 4);
   const bytes = new Uint8Array(decided.reduce((sum, { change }) => sum + (change.value?.length ?? 0), 0));
   let offset = 0;

@@ -16,11 +16,24 @@ async function jobsOf(sizes: readonly number[]): Promise<number[]> {
       return { pages: 1, freePages: 0 };
     },
   } as unknown as WriterThread;
-  const commits = new Commits({ thread, revision: () => revision, find: () => undefined, apply: (decided) => void (revision += decided.length), fault: (error) => error });
+  const commits = new Commits({
+    thread,
+    revision: () => revision,
+    find: () => undefined,
+    apply: (decided) => void (revision += decided.length),
+    fault: (error) => error,
+  });
   const value = Buffer.alloc(Math.max(...sizes));
   const outcomes = sizes.map(
     (size, at) =>
-      new Promise<Outcome>((resolve, reject) => commits.add({ write: { key: `k${at}`, value: value.subarray(0, size), expect: "absent" }, expires: 0, resolve, reject })),
+      new Promise<Outcome>((resolve, reject) =>
+        commits.add({
+          write: { key: `k${at}`, value: value.subarray(0, size), expect: "absent" },
+          expires: 0,
+          resolve,
+          reject,
+        }),
+      ),
   );
   assert.ok((await Promise.all(outcomes)).every(({ done }) => done));
   await commits.close();

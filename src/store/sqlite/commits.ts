@@ -1,5 +1,5 @@
-// Group commit: writes that come while the disk is busy share the next flush. One job at a time is on its way, and
-// housekeeping rides along in small pieces, so that neither waits long for the other.
+// Group commit: writes that come while the disk is busy share the next flush. One job at a time is on its
+// way, and housekeeping rides along in small pieces, so that neither waits long for the other.
 
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Entry, Revision } from "../store.ts";
@@ -53,7 +53,8 @@ export class Commits {
   add(pending: Pending): void {
     const size = sizeOf(pending);
     if (this.#closing) pending.reject(new StoreClosed());
-    else if (this.#queue.length >= waitingWritesAllowed || this.#waitingBytes + size > waitingBytesAllowed) pending.reject(new StoreBusy(this.#queue.length));
+    else if (this.#queue.length >= waitingWritesAllowed || this.#waitingBytes + size > waitingBytesAllowed)
+      pending.reject(new StoreBusy(this.#queue.length));
     else {
       this.#queue.push(pending);
       this.#waitingBytes += size;
@@ -84,13 +85,15 @@ export class Commits {
   /** Takes no more writes and resolves when those taken are settled. */
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#running || this.#queue.length) await new Promise<void>((resolve) => void this.#idle.push(resolve));
+    if (this.#running || this.#queue.length)
+      await new Promise<void>((resolve) => void this.#idle.push(resolve));
     // Housekeeping can wait: what is left of it is found again when the store is opened.
     for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
     this.#compacted?.reject(new StoreClosed());
   }
 
-  // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go together.
+  // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go
+  // together.
   #schedule(): void {
     if (this.#running || this.#scheduled) return;
     this.#scheduled = true;
@@ -114,13 +117,19 @@ export class Commits {
     const { decided, outcomes } = decide(this.#take(), revision(), find);
     const compacted = this.#compacted;
     const forget = this.#forget.slice(0, decided.length ? forgetBesideWrites : forgetAlone);
-    const vacuumPages = decided.length || forget.length || compacted || !this.#spacious() ? 0 : vacuumPagesAlone;
+    const vacuumPages =
+      decided.length || forget.length || compacted || !this.#spacious() ? 0 : vacuumPagesAlone;
     this.#compacted = undefined;
     try {
       if (decided.length || forget.length || compacted || vacuumPages) {
-        const pages = await thread.run(jobOf(decided, { forget, vacuumPages, ...(compacted && { compacted: compacted.through }) }));
+        const pages = await thread.run(
+          jobOf(decided, { forget, vacuumPages, ...(compacted && { compacted: compacted.through }) }),
+        );
         // Vacuuming that frees nothing must not be tried for ever.
-        this.#pages = vacuumPages && pages.freePages >= this.#pages.freePages ? { pages: pages.pages, freePages: 0 } : pages;
+        this.#pages =
+          vacuumPages && pages.freePages >= this.#pages.freePages
+            ? { pages: pages.pages, freePages: 0 }
+            : pages;
       }
       if (decided.length) apply(decided);
       this.#forget.splice(0, forget.length);
@@ -140,7 +149,8 @@ export class Commits {
   #take(): Pending[] {
     let bytes = 0;
     let count = 0;
-    while (count < this.#queue.length && count < writesPerJob && bytes < bytesPerJob) bytes += sizeOf(this.#queue[count++]!);
+    while (count < this.#queue.length && count < writesPerJob && bytes < bytesPerJob)
+      bytes += sizeOf(this.#queue[count++]!);
     this.#waitingBytes -= bytes;
     if (count === this.#queue.length) {
       const all = this.#queue;

@@ -1,4 +1,5 @@
-// What the store's directory holds and how its database is laid out. Shared by both threads, so it imports no rooms.
+// What the store's directory holds and how its database is laid out. Shared by both threads, so it imports no
+// rooms.
 //
 //   store.db   log    one row per change, narrow, so that the key index loads without touching values
 //              value  the bytes of each change, looked up by revision
@@ -33,11 +34,18 @@ export const layout = `
 `;
 
 /** SQLite does not check its pages, so every row carries a checksum of what was written. */
-export const rowSeal = (revision: Revision, key: string, created: number, before: number, expires: number): number => crc32(`${revision} ${created} ${before} ${expires} ${key}`);
+export const rowSeal = (
+  revision: Revision,
+  key: string,
+  created: number,
+  before: number,
+  expires: number,
+): number => crc32(`${revision} ${created} ${before} ${expires} ${key}`);
 export const valueSeal = (revision: Revision, bytes: Uint8Array): number => crc32(bytes, revision % 2 ** 32);
 
 /** A file beside this one, in whichever form this one runs: source or compiled. */
-export const beside = (name: string): URL => new URL(`./${name}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+export const beside = (name: string): URL =>
+  new URL(`./${name}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 /** An SQLite error's result code and text, fit to be sent between threads. */
 export interface Fault {
@@ -57,8 +65,8 @@ export function checkpointFits(file: string): boolean {
 }
 
 /**
- * Makes a file that only its owner can read, unless it is there. One that is there is not even opened: closing any
- * handle to a file lets go of all locks that this process has on it.
+ * Makes a file that only its owner can read, unless it is there. One that is there is not even opened:
+ * closing any handle to a file lets go of all locks that this process has on it.
  */
 export function makePrivate(file: string): void {
   try {

@@ -1,5 +1,6 @@
 // One process, one opener: the operating system's own file lock, which ends with the process however it ends.
-// SQLite takes it for us (a reserved lock on a file of its own), so it also tells two openers in one process apart.
+// SQLite takes it for us (a reserved lock on a file of its own), so it also tells two openers in one process
+// apart.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -18,7 +19,8 @@ export function lockStore(dir: string): () => void {
     db.exec("BEGIN IMMEDIATE");
   } catch (error) {
     db.close();
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 === busy) throw new StoreLocked(dir, holderOf(dir));
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 === busy)
+      throw new StoreLocked(dir, holderOf(dir));
     throw error;
   }
   writeFileSync(holderFile(dir), `${process.pid}\n`, { mode: 0o600 });
@@ -35,7 +37,8 @@ function holderOf(dir: string): number | undefined {
     return pid;
   } catch (error) {
     // Not ours to signal, but alive.
-    if ((error as NodeJS.ErrnoException).code === "EPERM") return Number(readFileSync(holderFile(dir), "utf8"));
+    if ((error as NodeJS.ErrnoException).code === "EPERM")
+      return Number(readFileSync(holderFile(dir), "utf8"));
     return undefined;
   }
 }

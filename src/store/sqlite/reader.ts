@@ -13,7 +13,14 @@ export interface Row {
   readonly before: Revision;
   readonly expires: number;
 }
-type Columns = [revision: number, key: string, created: number, before: number, expires: number, seal: number];
+type Columns = [
+  revision: number,
+  key: string,
+  created: number,
+  before: number,
+  expires: number,
+  seal: number,
+];
 
 export class Reader {
   readonly #file: string;
@@ -33,8 +40,12 @@ export class Reader {
       return statement;
     };
     this.#value = prepare("SELECT revision, seal, bytes FROM value WHERE revision = ?");
-    this.#values = prepare("SELECT revision, seal, bytes FROM value WHERE revision IN (SELECT value FROM json_each(?))");
-    this.#log = prepare("SELECT revision, key, created, before, expires, seal FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?");
+    this.#values = prepare(
+      "SELECT revision, seal, bytes FROM value WHERE revision IN (SELECT value FROM json_each(?))",
+    );
+    this.#log = prepare(
+      "SELECT revision, key, created, before, expires, seal FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
+    );
     this.#pages = prepare("PRAGMA page_count");
     this.#pageBytes = (prepare("PRAGMA page_size").get() as unknown as [number])[0];
   }
@@ -57,11 +68,15 @@ export class Reader {
 
   /** Rows of the log behind a revision, in order. */
   log(after: Revision, through: Revision, limit: number): Row[] {
-    return this.#guard(() => (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)));
+    return this.#guard(() =>
+      (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)),
+    );
   }
 
   compacted(): Revision {
-    return this.#guard(() => Number(this.#db.prepare("SELECT number FROM meta WHERE name = 'compacted'").get()!["number"]));
+    return this.#guard(() =>
+      Number(this.#db.prepare("SELECT number FROM meta WHERE name = 'compacted'").get()!["number"]),
+    );
   }
 
   bytes(): number {
@@ -73,12 +88,14 @@ export class Reader {
   }
 
   #row([revision, key, created, before, expires, seal]: Columns): Row {
-    if (seal !== rowSeal(revision, key, created, before, expires)) throw new StoreDamaged(this.#file, `the log is not what was written at revision ${revision}`);
+    if (seal !== rowSeal(revision, key, created, before, expires))
+      throw new StoreDamaged(this.#file, `the log is not what was written at revision ${revision}`);
     return { revision, key, created, before, expires };
   }
 
   #checked([revision, seal, bytes]: [number, number, Uint8Array]): Uint8Array {
-    if (seal !== valueSeal(revision, bytes)) throw new StoreDamaged(this.#file, `the value written at revision ${revision} is not what was written`);
+    if (seal !== valueSeal(revision, bytes))
+      throw new StoreDamaged(this.#file, `the value written at revision ${revision} is not what was written`);
     return bytes;
   }
 

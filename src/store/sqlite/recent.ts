@@ -1,5 +1,5 @@
-// The newest changes, kept in memory within a budget of bytes: watchers that keep up, and updates of what was just
-// written, never go to disk.
+// The newest changes, kept in memory within a budget of bytes: watchers that keep up, and updates of what was
+// just written, never go to disk.
 
 import type { Change, Revision } from "../store.ts";
 
@@ -24,7 +24,8 @@ export class Recent {
   push(change: Change): void {
     this.#changes.push(change);
     this.#bytes += sizeOf(change);
-    while (this.#bytes > this.#budget && this.#head < this.#changes.length) this.#bytes -= sizeOf(this.#changes[this.#head++]!);
+    while (this.#bytes > this.#budget && this.#head < this.#changes.length)
+      this.#bytes -= sizeOf(this.#changes[this.#head++]!);
     if (this.#head > 1024 && this.#head > this.#changes.length / 2) {
       this.#changes = this.#changes.slice(this.#head);
       this.#head = 0;
@@ -44,4 +45,5 @@ export class Recent {
 
 const gone: Change = { key: "", revision: 0, value: null, created: 0 };
 
-const sizeOf = (change: Change): number => overheadBytes + (change.value?.length ?? 0) + (change.previous?.value.length ?? 0);
+const sizeOf = (change: Change): number =>
+  overheadBytes + (change.value?.length ?? 0) + (change.previous?.value.length ?? 0);

@@ -1,5 +1,18 @@
 import assert from "node:assert/strict";
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,21 +28,36 @@ after(() => rmSync(root, { recursive: true }));
 let made = 0;
 const place = (): string => join(root, String(++made));
 
-async function put(store: Store, key: string, value: string | Uint8Array, ttlSeconds?: number): Promise<Revision> {
-  const outcome = await store.write({ key, value: Buffer.from(value), expect: "any", ...(ttlSeconds && { ttlSeconds }) });
+async function put(
+  store: Store,
+  key: string,
+  value: string | Uint8Array,
+  ttlSeconds?: number,
+): Promise<Revision> {
+  const outcome = await store.write({
+    key,
+    value: Buffer.from(value),
+    expect: "any",
+    ...(ttlSeconds && { ttlSeconds }),
+  });
   assert.ok(outcome.done);
   return outcome.revision;
 }
-const remove = (store: Store, key: string): Promise<unknown> => store.write({ key, value: null, expect: "any" });
+const remove = (store: Store, key: string): Promise<unknown> =>
+  store.write({ key, value: null, expect: "any" });
 const state = async (store: Store, at?: Revision): Promise<string> =>
-  (await store.read({ prefix: "" }, at)).entries.map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}@${entry.revision}/${entry.created}`).join(" ");
+  (await store.read({ prefix: "" }, at)).entries
+    .map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}@${entry.revision}/${entry.created}`)
+    .join(" ");
 
 async function history(store: Store, after: Revision): Promise<string[]> {
   const { revision } = await store.status();
   const seen: string[] = [];
   for await (const batch of store.watch({ prefix: "" }, after, new AbortController().signal)) {
     for (const change of batch.changes)
-      seen.push(`${change.revision} ${change.key}=${change.value && Buffer.from(change.value).toString()} was ${change.previous && Buffer.from(change.previous.value).toString()}`);
+      seen.push(
+        `${change.revision} ${change.key}=${change.value && Buffer.from(change.value).toString()} was ${change.previous && Buffer.from(change.previous.value).toString()}`,
+      );
     if (batch.through >= revision) break;
   }
   return seen;
@@ -48,7 +76,10 @@ test("a store opened again is as it was: values, revisions, past, history", asyn
   assert.equal(changes.length, 6);
   await store.close();
   store = await openSqlite({ dir });
-  assert.deepEqual([await state(store), await state(store, 4), await history(store, 0)], [now, then, changes]);
+  assert.deepEqual(
+    [await state(store), await state(store, 4), await history(store, 0)],
+    [now, then, changes],
+  );
   assert.deepEqual(await store.write({ key: "a", value: Buffer.from("x"), expect: 2 }), {
     done: false,
     current: { key: "a", value: new Uint8Array(Buffer.from("2")), revision: 4, created: 2 },
@@ -66,7 +97,10 @@ test("a compacted store stays compacted, keeps its revision, and keys keep their
   await store.compact(revision);
   await store.close();
   store = await openSqlite({ dir });
-  assert.deepEqual({ ...(await store.status()), bytes: 0 }, { revision, compacted: revision, keys: 1, bytes: 0 });
+  assert.deepEqual(
+    { ...(await store.status()), bytes: 0 },
+    { revision, compacted: revision, keys: 1, bytes: 0 },
+  );
   assert.equal(await state(store), `a=3@6/2`);
   await assert.rejects(store.read({ key: "a" }, revision - 1), Compacted);
   assert.equal(await put(store, "b", "4"), revision + 1);
@@ -86,7 +120,8 @@ test("times to live go on through a restart, and those that ran out meanwhile en
   await clock.advance(50_000);
   store = await openSqlite({ dir, clock });
   const gone = async (key: string): Promise<void> => {
-    for await (const batch of store.watch({ key }, 1, new AbortController().signal)) if (batch.changes.some((change) => change.value === null)) return;
+    for await (const batch of store.watch({ key }, 1, new AbortController().signal))
+      if (batch.changes.some((change) => change.value === null)) return;
   };
   await clock.advance(0);
   await gone("short");
@@ -156,11 +191,16 @@ test("a long read sees one state while others write and compact", async () => {
   const { revision } = await store.status();
   const reads = [store.read({ prefix: "k" }), store.read({ prefix: "k" }, revision)];
   const outcomes = Promise.allSettled(reads);
-  for (let i = 0; i < 50; i++) await Promise.all(Array.from({ length: 40 }, (_, j) => put(store, `k${i * 40 + j}`, "new")));
+  for (let i = 0; i < 50; i++)
+    await Promise.all(Array.from({ length: 40 }, (_, j) => put(store, `k${i * 40 + j}`, "new")));
   const [now, then] = await outcomes;
   for (const outcome of [now!, then!]) {
     assert.equal(outcome.status, "fulfilled");
-    if (outcome.status === "fulfilled") assert.ok(outcome.value.entries.length === 2000 && outcome.value.entries.every((entry) => entry.revision <= outcome.value.revision));
+    if (outcome.status === "fulfilled")
+      assert.ok(
+        outcome.value.entries.length === 2000 &&
+          outcome.value.entries.every((entry) => entry.revision <= outcome.value.revision),
+      );
   }
   const again = store.read({ prefix: "k" }, revision).then(
     (page) => assert.ok(page.entries.every((entry) => Buffer.from(entry.value).toString() === "old")),
@@ -174,7 +214,11 @@ test("a long read sees one state while others write and compact", async () => {
 test("a second opener in the same process is told who holds the store", async () => {
   const dir = place();
   const store = await openSqlite({ dir });
-  await assert.rejects(openSqlite({ dir }), (error) => error instanceof StoreLocked && error.pid === process.pid && error.message.includes("this process"));
+  await assert.rejects(
+    openSqlite({ dir }),
+    (error) =>
+      error instanceof StoreLocked && error.pid === process.pid && error.message.includes("this process"),
+  );
   await put(store, "a", "still works");
   await store.close();
   await (await openSqlite({ dir })).close();
@@ -254,7 +298,9 @@ for (const [name, damage] of damages) {
       (error) => error instanceof StoreDamaged && error.message.includes(file),
     );
     await assert.rejects(
-      openSqlite({ dir }).then((store) => store.close().then(() => Promise.reject(new StoreDamaged(file, "opened")))),
+      openSqlite({ dir }).then((store) =>
+        store.close().then(() => Promise.reject(new StoreDamaged(file, "opened"))),
+      ),
       StoreDamaged,
       "the lock was let go",
     );
@@ -264,7 +310,9 @@ for (const [name, damage] of damages) {
 test("a backup taken from a store in use is one state of it, and restores to a store", async () => {
   const dir = place();
   const store = await openSqlite({ dir });
-  await Promise.all(Array.from({ length: 500 }, (_, i) => put(store, `k${String(i).padStart(3, "0")}`, "x".repeat(500))));
+  await Promise.all(
+    Array.from({ length: 500 }, (_, i) => put(store, `k${String(i).padStart(3, "0")}`, "x".repeat(500))),
+  );
   const file = join(root, "backup.db");
   let writing = true;
   const writer = (async () => {
@@ -327,14 +375,19 @@ for (const [name, damage, why] of unfit) {
 }
 
 test("closing leaves nothing behind, with writes on their way settled and several stores side by side", async () => {
-  const before = process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length;
+  const before = process
+    .getActiveResourcesInfo()
+    .filter((name) => name === "MessagePort" || name === "Worker").length;
   const dirs = [place(), place(), place()];
   const stores = await Promise.all(dirs.map((dir) => openSqlite({ dir })));
   const writes = stores.flatMap((store) => Array.from({ length: 50 }, (_, i) => put(store, `k${i}`, "x")));
   const closing = Promise.all(stores.map((store) => store.close()));
   await Promise.all(writes);
   await closing;
-  assert.equal(process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length, before);
+  assert.equal(
+    process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length,
+    before,
+  );
   for (const dir of dirs) {
     const store = await openSqlite({ dir });
     assert.equal((await store.status()).keys, 50);

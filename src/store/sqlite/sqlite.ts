@@ -1,5 +1,5 @@
-// The embedded store: one SQLite file. The event loop holds the key index and the newest changes and reads values by
-// revision; a writer thread commits in batches. What is acknowledged is on disk.
+// The embedded store: one SQLite file. The event loop holds the key index and the newest changes and reads
+// values by revision; a writer thread commits in batches. What is acknowledged is on disk.
 
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { type Clock, makeFolder, systemClock } from "#base";
@@ -79,7 +79,11 @@ class SqliteStore implements Store {
       apply: (decided) => this.#apply(decided),
       fault: (error) => faultError(this.#dir, error),
     });
-    this.#feed = new Feed({ revision: () => this.#revision, compacted: () => this.#compacted, changes: (range, after) => this.#changes(range, after) });
+    this.#feed = new Feed({
+      revision: () => this.#revision,
+      compacted: () => this.#compacted,
+      changes: (range, after) => this.#changes(range, after),
+    });
     this.#deadlines = new Deadlines(this.#clock, async (due) => {
       await Promise.all(due.map(({ key, revision }) => this.write({ key, value: null, expect: revision })));
     });
@@ -91,7 +95,11 @@ class SqliteStore implements Store {
     let newest = Math.max(firstRevision, this.#compacted);
     let behind = 0;
     const expiring = new Map<string, Row>();
-    for (let rows = this.#reader.log(0, Infinity, loadChunk); rows.length; rows = this.#reader.log(rows.at(-1)!.revision, Infinity, loadChunk)) {
+    for (
+      let rows = this.#reader.log(0, Infinity, loadChunk);
+      rows.length;
+      rows = this.#reader.log(rows.at(-1)!.revision, Infinity, loadChunk)
+    ) {
       for (const row of rows) {
         const { key, revision, created, expires } = row;
         if (created > 0) this.#index.put(key, revision, created);
@@ -104,7 +112,11 @@ class SqliteStore implements Store {
       await turn();
     }
     const expected = newest - Math.max(this.#compacted, firstRevision);
-    if (behind !== expected) throw new StoreDamaged(storeFile(this.#dir), `of ${expected} changes since the last compaction ${behind} are there`);
+    if (behind !== expected)
+      throw new StoreDamaged(
+        storeFile(this.#dir),
+        `of ${expected} changes since the last compaction ${behind} are there`,
+      );
     this.#revision = newest;
     const leftovers: Revision[] = [];
     for (const dropped of this.#index.trim(this.#compacted)) leftovers.push(...dropped);
@@ -154,7 +166,12 @@ class SqliteStore implements Store {
 
   async status(): Promise<StoreStatus> {
     this.#check();
-    return { revision: this.#revision, compacted: this.#compacted, keys: this.#index.size, bytes: this.#reader.bytes() };
+    return {
+      revision: this.#revision,
+      compacted: this.#compacted,
+      keys: this.#index.size,
+      bytes: this.#reader.bytes(),
+    };
   }
 
   close(): Promise<void> {
@@ -216,7 +233,11 @@ class SqliteStore implements Store {
 
   #entry(key: string, { revision, created }: Version): Entry {
     const value = this.#value(revision);
-    if (!value) throw new StoreDamaged(storeFile(this.#dir), `the value of ${JSON.stringify(key)} written at revision ${revision} is missing`);
+    if (!value)
+      throw new StoreDamaged(
+        storeFile(this.#dir),
+        `the value of ${JSON.stringify(key)} written at revision ${revision} is missing`,
+      );
     return { key, value, revision, created };
   }
 
@@ -233,7 +254,8 @@ class SqliteStore implements Store {
 
   /** The listing with its values, or undefined when a compaction took some of them meanwhile. */
   async #entries({ keys, revisions, created }: Listing): Promise<Entry[] | undefined> {
-    if (keys.length <= readAtOnce) return keys.map((key, i) => this.#entry(key, { revision: revisions[i]!, created: created[i]! }));
+    if (keys.length <= readAtOnce)
+      return keys.map((key, i) => this.#entry(key, { revision: revisions[i]!, created: created[i]! }));
     // In the order they lie on disk, a chunk per turn of the loop.
     const order = orderOf(revisions);
     const entries = Array.from<Entry>({ length: keys.length });
@@ -246,7 +268,11 @@ class SqliteStore implements Store {
         const value = values.get(revisions[i]!);
         if (value) entries[i] = { key: keys[i]!, value, revision: revisions[i]!, created: created[i]! };
         else if (this.#index.find(keys[i]!)?.revision !== revisions[i]) return undefined;
-        else throw new StoreDamaged(storeFile(this.#dir), `the value of ${JSON.stringify(keys[i])} written at revision ${revisions[i]} is missing`);
+        else
+          throw new StoreDamaged(
+            storeFile(this.#dir),
+            `the value of ${JSON.stringify(keys[i])} written at revision ${revisions[i]} is missing`,
+          );
       }
     }
     return entries;
@@ -260,7 +286,8 @@ class SqliteStore implements Store {
       if (value) values.set(revision, value);
       else onDisk.push(revision);
     }
-    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk) : []) values.set(revision, value);
+    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk) : [])
+      values.set(revision, value);
     return values;
   }
 
@@ -284,7 +311,8 @@ class SqliteStore implements Store {
     let through = after;
     let bytes = 0;
     for (const row of rows) {
-      if (row.revision !== through + 1) throw new StoreDamaged(storeFile(this.#dir), `the change at revision ${through + 1} is missing`);
+      if (row.revision !== through + 1)
+        throw new StoreDamaged(storeFile(this.#dir), `the change at revision ${through + 1} is missing`);
       through = row.revision;
       if (!inRange(range, row.key)) continue;
       const created = Math.abs(row.created);
@@ -300,7 +328,10 @@ class SqliteStore implements Store {
   }
 }
 
-/** Opens the store in a directory, making it when it is not there. Throws StoreLocked, StoreDamaged, StoreFull. */
+/**
+ * Opens the store in a directory, making it when it is not there. Throws StoreLocked, StoreDamaged,
+ * StoreFull.
+ */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { dir } = options;
   const file = storeFile(dir);
@@ -311,7 +342,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   try {
     // Made here so that it, and the files SQLite makes beside it, are readable by their owner only.
     makePrivate(file);
-    thread = await WriterThread.start({ file, maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0 });
+    thread = await WriterThread.start({
+      file,
+      maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0,
+    });
     flushDirectory(dir);
     reader = new Reader(file);
     const store = new SqliteStore(options, reader, thread, unlock);
@@ -325,11 +359,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Positions in ascending order of what stands there. Numbers alone sort much faster than by a function, so both go into one. */
+/**
+ * Positions in ascending order of what stands there. Numbers alone sort much faster than by a function, so
+ * both go into one.
+ */
 function orderOf(revisions: readonly Revision[]): Float64Array {
   const count = revisions.length;
   const largest = revisions.reduce((most, revision) => Math.max(most, revision), 0);
-  if (largest * count > Number.MAX_SAFE_INTEGER / 2) return Float64Array.from(revisions.keys()).sort((a, b) => revisions[a]! - revisions[b]!);
+  if (largest * count > Number.MAX_SAFE_INTEGER / 2)
+    return Float64Array.from(revisions.keys()).sort((a, b) => revisions[a]! - revisions[b]!);
   const order = new Float64Array(count);
   for (let i = 0; i < count; i++) order[i] = revisions[i]! * count + i;
   order.sort();
@@ -348,5 +386,8 @@ const sharedMemorySize = 4874;
 
 function faultError(dir: string, { fault }: JobFailed): Error {
   if (fault.code % 256 === full || fault.code === sharedMemorySize) return new StoreFull(dir, fault.message);
-  return damageOf(storeFile(dir), { errcode: fault.code, message: fault.message }) ?? new StoreFailed(dir, fault.message);
+  return (
+    damageOf(storeFile(dir), { errcode: fault.code, message: fault.message }) ??
+    new StoreFailed(dir, fault.message)
+  );
 }

@@ -1,4 +1,5 @@
-// The event loop's end of the writer thread: one job at a time, each a promise that settles when it is on disk.
+// The event loop's end of the writer thread: one job at a time, each a promise that settles when it is on
+// disk.
 
 import { Worker } from "node:worker_threads";
 import { beside, type Fault, faultOf } from "./files.ts";
@@ -21,7 +22,9 @@ export class JobFailed extends Error {
 
 export class WriterThread {
   readonly #worker: Worker;
-  #settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined;
+  #settle:
+    | { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+    | undefined;
   #gone: Error | undefined;
 
   private constructor(data: WriterData) {
@@ -54,11 +57,17 @@ export class WriterThread {
     // An idle thread does not keep the process alive, a working one does.
     this.#worker.ref();
     const answered = this.#answer();
-    this.#worker.postMessage({ do: "job", job } satisfies Order, [job.bytes.buffer as ArrayBuffer, job.numbers.buffer as ArrayBuffer, job.forget.buffer as ArrayBuffer]);
+    this.#worker.postMessage({ do: "job", job } satisfies Order, [
+      job.bytes.buffer as ArrayBuffer,
+      job.numbers.buffer as ArrayBuffer,
+      job.forget.buffer as ArrayBuffer,
+    ]);
     try {
       const answer = await answered;
       if (answer.is === "done") return answer;
-      throw new JobFailed(answer.is === "failed" ? answer.fault : { code: 0, message: "the writer thread has closed" });
+      throw new JobFailed(
+        answer.is === "failed" ? answer.fault : { code: 0, message: "the writer thread has closed" },
+      );
     } finally {
       this.#worker.unref();
     }
@@ -77,7 +86,9 @@ export class WriterThread {
     return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
   }
 
-  #take(): { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined {
+  #take():
+    | { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+    | undefined {
     const settle = this.#settle;
     this.#settle = undefined;
     return settle;

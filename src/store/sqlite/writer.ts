@@ -1,10 +1,20 @@
-// The writer thread: the only connection that changes the database. One job is one transaction and one flush, so the
-// event loop never waits for the disk; a job is answered only when its commit is on disk.
+// The writer thread: the only connection that changes the database. One job is one transaction and one flush,
+// so the event loop never waits for the disk; a job is answered only when its commit is on disk.
 
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Revision } from "../store.ts";
-import { applicationId, checkpointFits, faultOf, type Fault, formatVersion, layout, pageBytes, rowSeal, valueSeal } from "./files.ts";
+import {
+  applicationId,
+  checkpointFits,
+  faultOf,
+  type Fault,
+  formatVersion,
+  layout,
+  pageBytes,
+  rowSeal,
+  valueSeal,
+} from "./files.ts";
 
 /** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
 export interface Job {
@@ -22,25 +32,34 @@ export interface Job {
   readonly vacuumPages: number;
 }
 export type Order = { readonly do: "job"; readonly job: Job } | { readonly do: "close" };
-export type Answer = { readonly is: "done"; readonly pages: number; readonly freePages: number } | { readonly is: "failed"; readonly fault: Fault } | { readonly is: "closed" };
+export type Answer =
+  | { readonly is: "done"; readonly pages: number; readonly freePages: number }
+  | { readonly is: "failed"; readonly fault: Fault }
+  | { readonly is: "closed" };
 export interface WriterData {
   readonly file: string;
   readonly maxPages: number;
 }
 
-// The log is folded into the database once it has grown by this much: small enough to be quick, large enough to be rare.
+// The log is folded into the database once it has grown by this much: small enough to be quick, large enough
+// to be rare.
 const checkpointBytes = 8 << 20;
 
 function openDatabase({ file, maxPages }: WriterData): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {
     db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
-    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864");
-    const numberOf = (pragma: string): number => Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+    db.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
+    );
+    const numberOf = (pragma: string): number =>
+      Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get()!)[0]);
     const tables = db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()!["n"];
     if (tables === 0) db.exec(`BEGIN; ${layout} COMMIT`);
-    else if (numberOf("application_id") !== applicationId) throw Object.assign(new Error("it is some other program's database"), { errcode: 26 });
-    else if (numberOf("user_version") !== formatVersion) throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
+    else if (numberOf("application_id") !== applicationId)
+      throw Object.assign(new Error("it is some other program's database"), { errcode: 26 });
+    else if (numberOf("user_version") !== formatVersion)
+      throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
     if (maxPages) db.exec(`PRAGMA max_page_count = ${maxPages}`);
     return db;
   } catch (error) {
@@ -91,13 +110,18 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
       // A failed commit may still have reached the log; what is there counts.
-      if (job.keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < job.first) return { is: "failed", fault: faultOf(error) };
+      if (job.keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < job.first)
+        return { is: "failed", fault: faultOf(error) };
     }
-    return { is: "done", pages: Number(pages.get()!["page_count"]), freePages: Number(freePages.get()!["freelist_count"]) };
+    return {
+      is: "done",
+      pages: Number(pages.get()!["page_count"]),
+      freePages: Number(freePages.get()!["freelist_count"]),
+    };
   };
 
-  // Folding the log in makes the database grow before the log shrinks. On a disk too full for both it is left for
-  // later: the log has everything, and a half-grown database would only take the space that is left.
+  // Folding the log in makes the database grow before the log shrinks. On a disk too full for both it is left
+  // for later: the log has everything, and a half-grown database would only take the space that is left.
   const checkpoint = (kind: string): void => {
     const fits = checkpointFits(file);
     sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
@@ -120,7 +144,8 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     }
     port.postMessage(answer);
     const { keys, bytes, forget, vacuumPages } = order.job;
-    sinceCheckpoint += bytes.length + pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
+    sinceCheckpoint +=
+      bytes.length + pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
     if (sinceCheckpoint > checkpointBytes) tolerate(() => checkpoint("PASSIVE"));
   });
 }

@@ -1,6 +1,7 @@
-// Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them out and cannot say so, is late
-// or silent; the API server does the like and is away for a while; the agent is killed. When all that ends, everything is as it should be.
-// Longer, with other luck: ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40.
+// Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them
+// out and cannot say so, is late or silent; the API server does the like and is away for a while; the agent
+// is killed. When all that ends, everything is as it should be. Longer, with other luck:
+// ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,8 +12,18 @@ import { type FaultRoundOptions, faultRound } from "../../robustness/fault-round
 import { type RuntimeFaultProxy, runtimeFaultProxy } from "../../robustness/runtime-fault-proxy.ts";
 
 const wish = (name: string, usual: number): number => Number(process.env[`ORCH_FAULT_${name}`] ?? usual);
-const [seconds, rounds, firstSeed, awaySeconds] = [wish("SECONDS", 8), wish("ROUNDS", 1), wish("SEED", 1), wish("AWAY_SECONDS", 4)];
-const noEviction = Object.fromEntries(["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [signal, "0%"]));
+const [seconds, rounds, firstSeed, awaySeconds] = [
+  wish("SECONDS", 8),
+  wish("ROUNDS", 1),
+  wish("SEED", 1),
+  wish("AWAY_SECONDS", 4),
+];
+const noEviction = Object.fromEntries(
+  ["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [
+    signal,
+    "0%",
+  ]),
+);
 
 describe("a node under faults", needsCluster(), () => {
   let cluster: Cluster;
@@ -23,8 +34,10 @@ describe("a node under faults", needsCluster(), () => {
       dialect: "kubernetes",
       agentConfig: { runtimeRequestTimeout: "5s", evictionHard: noEviction },
       between: {
-        runtime: async (socket) => (runtimeProxy = await runtimeFaultProxy(socket, `${socket}.faults`)).endpoint,
-        api: async ({ url, ca, agent, serving }) => (apiProxy = await apiFaultProxy({ target: { url, ca }, agent, serving })).url,
+        runtime: async (socket) =>
+          (runtimeProxy = await runtimeFaultProxy(socket, `${socket}.faults`)).endpoint,
+        api: async ({ url, ca, agent, serving }) =>
+          (apiProxy = await apiFaultProxy({ target: { url, ca }, agent, serving })).url,
       },
     });
   });
@@ -56,8 +69,14 @@ describe("a node under faults", needsCluster(), () => {
     assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
   };
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
-    test(`the runtime fails and the agent is killed at random, with seed ${seed}`, play(["runtime", "agent"], seed));
-    test(`the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`, play(["api"], seed));
+    test(
+      `the runtime fails and the agent is killed at random, with seed ${seed}`,
+      play(["runtime", "agent"], seed),
+    );
+    test(
+      `the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`,
+      play(["api"], seed),
+    );
   }
 
   test("the agent ends in time while nobody answers, starts though the runtime is silent, and takes no pod for lost that it cannot see", async (t) => {

@@ -11,7 +11,9 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
   let cluster: Cluster;
   let home: PodHome;
   before(async () => {
-    cluster = await startCluster({ agentConfig: { syncFrequency: "2s", allowedUnsafeSysctls: ["kernel.msg*"] } });
+    cluster = await startCluster({
+      agentConfig: { syncFrequency: "2s", allowedUnsafeSysctls: ["kernel.msg*"] },
+    });
     home = await podHome(cluster);
   });
   after(async () => {
@@ -19,16 +21,25 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await cluster?.stop();
   });
   const configMap = (name: string, data: Record<string, string>, more: object = {}) =>
-    cluster.client.of(kinds.configMaps).create({ metadata: { name }, data, ...more }, { namespace: home.namespace });
+    cluster.client
+      .of(kinds.configMaps)
+      .create({ metadata: { name }, data, ...more }, { namespace: home.namespace });
   const secret = (name: string, data: Record<string, string>) =>
-    cluster.client.of(kinds.secrets).create({ metadata: { name }, type: "Opaque", stringData: data }, { namespace: home.namespace });
+    cluster.client
+      .of(kinds.secrets)
+      .create({ metadata: { name }, type: "Opaque", stringData: data }, { namespace: home.namespace });
   const volume = (source: SpecPart, mount: SpecPart = {}): [SpecPart, SpecPart] => [
     { volumeMounts: [{ name: "v", mountPath: "/v", ...mount }] },
     { volumes: [{ name: "v", ...source }] },
   ];
   const waiting = (name: string, reason: string): Promise<Pod> =>
-    home.until(name, `waits for ${reason}`, (pod) => pod.status?.containerStatuses?.[0]?.state.waiting?.reason === reason);
-  const folderOf = (name: string, ...rest: readonly string[]): string => join(cluster.agent.rootDir, "pods", home.get(name)?.metadata.uid ?? "", ...rest);
+    home.until(
+      name,
+      `waits for ${reason}`,
+      (pod) => pod.status?.containerStatuses?.[0]?.state.waiting?.reason === reason,
+    );
+  const folderOf = (name: string, ...rest: readonly string[]): string =>
+    join(cluster.agent.rootDir, "pods", home.get(name)?.metadata.uid ?? "", ...rest);
 
   test("the environment comes from values, fields, resources, config maps and secrets", async () => {
     await configMap("env", { K: "from-map", other: "x", "1bad": "y" });
@@ -46,7 +57,11 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     ];
     const printed = await home.output(
       'echo "$B|$NAME|$NODE|$CPU|$M|$S|$O|$X_other"; [ "$IP" = "$(hostname -i)" ] && echo same',
-      { env, envFrom: [{ prefix: "X_", configMapRef: { name: "env" } }], resources: { requests: { cpu: "250m" } } },
+      {
+        env,
+        envFrom: [{ prefix: "X_", configMapRef: { name: "env" } }],
+        resources: { requests: { cpu: "250m" } },
+      },
       {},
       { name: "env-all" },
     );
@@ -54,18 +69,29 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
   });
 
   test("a missing config map holds the container back until it is there", async () => {
-    const pod = await home.script("echo $K", { env: [{ name: "K", valueFrom: { configMapKeyRef: { name: "late", key: "k" } } }] });
+    const pod = await home.script("echo $K", {
+      env: [{ name: "K", valueFrom: { configMapKeyRef: { name: "late", key: "k" } } }],
+    });
     const held = await waiting(pod, "CreateContainerConfigError");
-    assert.match(held.status?.containerStatuses?.[0]?.state.waiting?.message ?? "", /configmap "late" not found/);
+    assert.match(
+      held.status?.containerStatuses?.[0]?.state.waiting?.message ?? "",
+      /configmap "late" not found/,
+    );
     await configMap("late", { k: "came" });
     await home.ended(pod);
     assert.equal(await home.logs(pod), "came\n");
   });
 
   test("services of the namespace are told by variables, unless the pod declines", async () => {
-    await cluster.client.of(kinds.services).create({ metadata: { name: "web-a" }, spec: { ports: [{ port: 80 }] } } as never, { namespace: home.namespace });
+    await cluster.client
+      .of(kinds.services)
+      .create({ metadata: { name: "web-a" }, spec: { ports: [{ port: 80 }] } } as never, {
+        namespace: home.namespace,
+      });
     const { spec } = await cluster.client.of(kinds.services).get("web-a", { namespace: home.namespace });
-    const printed = await home.output("for i in 1 2 3; do env | grep -c WEB_A_SERVICE; done | tail -1; echo $WEB_A_SERVICE_HOST");
+    const printed = await home.output(
+      "for i in 1 2 3; do env | grep -c WEB_A_SERVICE; done | tail -1; echo $WEB_A_SERVICE_HOST",
+    );
     assert.match(printed, new RegExp(`^[1-9]\\n${spec?.clusterIP}\\n$`));
     assert.equal(await home.output("env | grep -c WEB_A || true", {}, { enableServiceLinks: false }), "0\n");
   });
@@ -73,7 +99,14 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
   test("command, arguments and working folder are expanded and used", async () => {
     const pod = await home.create({
       restartPolicy: "Never",
-      containers: [{ command: ["sh", "-c", 'pwd; echo "$0 $1"'], args: ["$(A)", "$$(A)"], workingDir: "/made/here", env: [{ name: "A", value: "a" }] }],
+      containers: [
+        {
+          command: ["sh", "-c", 'pwd; echo "$0 $1"'],
+          args: ["$(A)", "$$(A)"],
+          workingDir: "/made/here",
+          env: [{ name: "A", value: "a" }],
+        },
+      ],
     });
     await home.ended(pod);
     assert.equal(await home.logs(pod), "/made/here\na $(A)\n");
@@ -82,24 +115,52 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
   test("users, groups and capabilities are as asked", async () => {
     const cases: [container: SpecPart, pod: SpecPart, script: string, printed: RegExp][] = [
       [{}, {}, "id -u; grep CapEff /proc/self/status", /^0\nCapEff:\t00000000a80425fb\n$/],
-      [{}, { runAsUser: 1000, runAsGroup: 3000, supplementalGroups: [4000] }, "id -u; id -G", /^1000\n3000 4000\n$/],
+      [
+        {},
+        { runAsUser: 1000, runAsGroup: 3000, supplementalGroups: [4000] },
+        "id -u; id -G",
+        /^1000\n3000 4000\n$/,
+      ],
       [{ runAsUser: 65534 }, { runAsUser: 1000 }, "id -u", /^65534\n$/],
-      [{ capabilities: { drop: ["ALL"], add: ["NET_ADMIN"] } }, {}, "grep CapEff /proc/self/status", /0000000000001000/],
-      [{ privileged: true }, {}, "grep CapEff /proc/self/status; ls /dev | wc -l", /CapEff:\t000001f[0-9a-f]{9}\n\d\d/],
+      [
+        { capabilities: { drop: ["ALL"], add: ["NET_ADMIN"] } },
+        {},
+        "grep CapEff /proc/self/status",
+        /0000000000001000/,
+      ],
+      [
+        { privileged: true },
+        {},
+        "grep CapEff /proc/self/status; ls /dev | wc -l",
+        /CapEff:\t000001f[0-9a-f]{9}\n\d\d/,
+      ],
       [{ readOnlyRootFilesystem: true }, {}, "touch /x 2>/dev/null || echo closed", /^closed\n$/],
       [{ allowPrivilegeEscalation: false, runAsUser: 1000 }, {}, "grep NoNewPrivs /proc/self/status", /1\n$/],
       [{ seccompProfile: { type: "RuntimeDefault" } }, {}, "grep Seccomp: /proc/self/status", /2\n$/],
-      [{}, { sysctls: [{ name: "kernel.msgmax", value: "4242" }] }, "cat /proc/sys/kernel/msgmax", /^4242\n$/],
+      [
+        {},
+        { sysctls: [{ name: "kernel.msgmax", value: "4242" }] },
+        "cat /proc/sys/kernel/msgmax",
+        /^4242\n$/,
+      ],
     ];
     await Promise.all(
-      cases.map(async ([container, pod, script, printed]) => assert.match(await home.output(script, { securityContext: container }, { securityContext: pod }), printed)),
+      cases.map(async ([container, pod, script, printed]) =>
+        assert.match(
+          await home.output(script, { securityContext: container }, { securityContext: pod }),
+          printed,
+        ),
+      ),
     );
   });
 
   test("runAsNonRoot refuses a container that would run as root", async () => {
     const pod = await home.script("id", { securityContext: { runAsNonRoot: true } });
     const held = await waiting(pod, "CreateContainerConfigError");
-    assert.match(held.status?.containerStatuses?.[0]?.state.waiting?.message ?? "", /container has runAsNonRoot and image will run as root/);
+    assert.match(
+      held.status?.containerStatuses?.[0]?.state.waiting?.message ?? "",
+      /container has runAsNonRoot and image will run as root/,
+    );
   });
 
   test("control groups carry requests and limits, by class of service", async () => {
@@ -109,7 +170,11 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       [{ limits: { cpu: "300m", memory: "64Mi" } }, "Guaranteed", /pods\/pod/],
     ];
     for (const [resources, quality, group] of cases) {
-      const pod = await home.script("cat /proc/self/cgroup; sleep 600", { resources }, { hostPID: true, terminationGracePeriodSeconds: 0 });
+      const pod = await home.script(
+        "cat /proc/self/cgroup; sleep 600",
+        { resources },
+        { hostPID: true, terminationGracePeriodSeconds: 0 },
+      );
       const ready = await home.ready(pod);
       assert.equal(ready.status?.qosClass, quality);
       assert.match(await home.logs(pod), group);
@@ -124,7 +189,11 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
   });
 
   test("names and name servers are those of the cluster, the node or the pod's own", async () => {
-    const cluster_ = await home.output("cat /etc/resolv.conf; hostname -f", {}, { hostname: "h", subdomain: "s" });
+    const cluster_ = await home.output(
+      "cat /etc/resolv.conf; hostname -f",
+      {},
+      { hostname: "h", subdomain: "s" },
+    );
     assert.equal(
       cluster_,
       `search ${home.namespace}.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5\nh.s.${home.namespace}.svc.cluster.local\n`,
@@ -132,10 +201,22 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     const own = await home.output(
       "cat /etc/resolv.conf",
       {},
-      { dnsPolicy: "None", dnsConfig: { nameservers: ["9.9.9.9"], searches: ["a.test"], options: [{ name: "ndots", value: "2" }] } },
+      {
+        dnsPolicy: "None",
+        dnsConfig: {
+          nameservers: ["9.9.9.9"],
+          searches: ["a.test"],
+          options: [{ name: "ndots", value: "2" }],
+        },
+      },
     );
     assert.equal(own, "search a.test\nnameserver 9.9.9.9\noptions ndots:2\n");
-    const hosts = await home.output("cat /etc/hosts", {}, { hostAliases: [{ ip: "10.1.2.3", hostnames: ["foo.local", "bar"] }] }, { name: "hosts-file" });
+    const hosts = await home.output(
+      "cat /etc/hosts",
+      {},
+      { hostAliases: [{ ip: "10.1.2.3", hostnames: ["foo.local", "bar"] }] },
+      { name: "hosts-file" },
+    );
     assert.match(hosts, /^10\.\d+\.\d+\.\d+\thosts-file$/m);
     assert.match(hosts, /^10\.1\.2\.3\tfoo\.local\tbar$/m);
   });
@@ -180,10 +261,24 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     const place = join(cluster.folder, "host");
     await mkdir(place, { recursive: true });
     await writeFile(join(place, "file"), "kept");
-    assert.equal(await home.output("cat /v/file; touch /v/new", ...volume({ hostPath: { path: place } })), "kept");
-    assert.equal(await home.output("stat -c '%a %F' /v", ...volume({ hostPath: { path: join(place, "made"), type: "DirectoryOrCreate" } })), "755 directory\n");
-    const wrong = await home.script("true", ...volume({ hostPath: { path: join(place, "file"), type: "Directory" } }));
-    const [trouble] = (await home.events(wrong, "FailedMount")).filter(({ reason }) => reason === "FailedMount");
+    assert.equal(
+      await home.output("cat /v/file; touch /v/new", ...volume({ hostPath: { path: place } })),
+      "kept",
+    );
+    assert.equal(
+      await home.output(
+        "stat -c '%a %F' /v",
+        ...volume({ hostPath: { path: join(place, "made"), type: "DirectoryOrCreate" } }),
+      ),
+      "755 directory\n",
+    );
+    const wrong = await home.script(
+      "true",
+      ...volume({ hostPath: { path: join(place, "file"), type: "Directory" } }),
+    );
+    const [trouble] = (await home.events(wrong, "FailedMount")).filter(
+      ({ reason }) => reason === "FailedMount",
+    );
     assert.match(trouble?.message ?? "", /hostPath type check failed: .* is not a directory/);
     await home.remove(wrong);
     assert.deepEqual((await readdir(place)).toSorted(), ["file", "made", "new"]);
@@ -200,16 +295,29 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     const [mount, volumes] = volume({ projected: { sources, defaultMode: 0o440 } });
     const pod = await home.script("sleep 600", mount, volumes, { labels: { tier: "one" } });
     await home.ready(pod);
-    assert.equal(await home.exec(pod, "sh", "-c", "cd /v; stat -L -c '%n %a' in/a s labels; cat in/a s labels"), 'in/a 400\ns 440\nlabels 440\n1hiddentier="one"');
+    assert.equal(
+      await home.exec(pod, "sh", "-c", "cd /v; stat -L -c '%n %a' in/a s labels; cat in/a s labels"),
+      'in/a 400\ns 440\nlabels 440\n1hiddentier="one"',
+    );
     const link = await home.exec(pod, "readlink", "/v/..data");
-    await cluster.client.of(kinds.configMaps).patch("files", "merge", { data: { a: "changed" } }, { namespace: home.namespace });
-    await cluster.client.of(kinds.pods).patch(pod, "merge", { metadata: { labels: { tier: "two" } } }, { namespace: home.namespace });
-    await until("the change is there", async () => (await home.exec(pod, "sh", "-c", "cat /v/in/a /v/labels")) === 'changedtier="two"');
+    await cluster.client
+      .of(kinds.configMaps)
+      .patch("files", "merge", { data: { a: "changed" } }, { namespace: home.namespace });
+    await cluster.client
+      .of(kinds.pods)
+      .patch(pod, "merge", { metadata: { labels: { tier: "two" } } }, { namespace: home.namespace });
+    await until(
+      "the change is there",
+      async () => (await home.exec(pod, "sh", "-c", "cat /v/in/a /v/labels")) === 'changedtier="two"',
+    );
     assert.notEqual(await home.exec(pod, "readlink", "/v/..data"), link);
   });
 
   test("an optional source may be absent; one that is not holds the pod back", async () => {
-    assert.equal(await home.output("ls /v | wc -l", ...volume({ configMap: { name: "nowhere", optional: true } })), "0\n");
+    assert.equal(
+      await home.output("ls /v | wc -l", ...volume({ configMap: { name: "nowhere", optional: true } })),
+      "0\n",
+    );
     const pod = await home.script("true", ...volume({ secret: { secretName: "nowhere" } }));
     const [event] = (await home.events(pod, "FailedMount")).filter(({ reason }) => reason === "FailedMount");
     assert.equal(event?.message, 'MountVolume.SetUp failed for volume "v" : secret "nowhere" not found');
@@ -218,11 +326,18 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
 
   test("a service account token is mounted, for its audience, and opens the API", async () => {
     const read = "/var/run/secrets/orch.io/serviceaccount";
-    const pod = await home.script(`cat ${read}/namespace; echo; cat ${read}/token`, {}, { automountServiceAccountToken: true });
+    const pod = await home.script(
+      `cat ${read}/namespace; echo; cat ${read}/token`,
+      {},
+      { automountServiceAccountToken: true },
+    );
     await home.ended(pod);
     const [namespace, token = ""] = (await home.logs(pod)).split("\n");
     assert.equal(namespace, home.namespace);
-    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { sub: string; "orch.io": { pod: { name: string } } };
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as {
+      sub: string;
+      "orch.io": { pod: { name: string } };
+    };
     assert.equal(claims.sub, `system:serviceaccount:${home.namespace}:default`);
     assert.equal(claims["orch.io"].pod.name, pod);
   });
@@ -235,10 +350,31 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       ],
       env: [{ name: "N", value: "n" }],
     };
-    const init = { initContainers: [{ command: ["sh", "-c", "mkdir -p /v/deep/er; echo in > /v/deep/er/f"], volumeMounts: [{ name: "v", mountPath: "/v" }] }] };
-    assert.equal(await home.output("cat /v/f; touch /w/g; ls -d /w/g", mounts, { ...volume({ emptyDir: {} })[1], ...init }), "in\n/w/g\n");
-    const evil = { initContainers: [{ command: ["ln", "-s", "/etc", "/v/l"], volumeMounts: [{ name: "v", mountPath: "/v" }] }] };
-    const pod = await home.script("ls /v", { volumeMounts: [{ name: "v", mountPath: "/v", subPath: "l" }] }, { ...volume({ emptyDir: {} })[1], ...evil });
+    const init = {
+      initContainers: [
+        {
+          command: ["sh", "-c", "mkdir -p /v/deep/er; echo in > /v/deep/er/f"],
+          volumeMounts: [{ name: "v", mountPath: "/v" }],
+        },
+      ],
+    };
+    assert.equal(
+      await home.output("cat /v/f; touch /w/g; ls -d /w/g", mounts, {
+        ...volume({ emptyDir: {} })[1],
+        ...init,
+      }),
+      "in\n/w/g\n",
+    );
+    const evil = {
+      initContainers: [
+        { command: ["ln", "-s", "/etc", "/v/l"], volumeMounts: [{ name: "v", mountPath: "/v" }] },
+      ],
+    };
+    const pod = await home.script(
+      "ls /v",
+      { volumeMounts: [{ name: "v", mountPath: "/v", subPath: "l" }] },
+      { ...volume({ emptyDir: {} })[1], ...evil },
+    );
     await waiting(pod, "CreateContainerConfigError");
   });
 
@@ -263,7 +399,12 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       apiVersion: "v1",
       kind: "PersistentVolume",
       metadata: { name: "pv" },
-      spec: { capacity: quantity, accessModes: ["ReadWriteOnce"], hostPath: { path }, claimRef: { kind: "PersistentVolumeClaim", namespace: home.namespace, name: "claim" } },
+      spec: {
+        capacity: quantity,
+        accessModes: ["ReadWriteOnce"],
+        hostPath: { path },
+        claimRef: { kind: "PersistentVolumeClaim", namespace: home.namespace, name: "claim" },
+      },
     });
     await post(`/api/v1/namespaces/${home.namespace}/persistentvolumeclaims`, {
       apiVersion: "v1",
@@ -273,9 +414,23 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     });
     const pod = await home.script("cat /v/f", ...volume({ persistentVolumeClaim: { claimName: "claim" } }));
     await home.events(pod, "FailedMount");
-    const patch = (to: string) => cluster.client.request("PATCH", to, { status: { phase: "Bound" } }, { "content-type": "application/merge-patch+json" });
-    const claim = (await cluster.client.request("GET", `/api/v1/namespaces/${home.namespace}/persistentvolumeclaims/claim`)) as { metadata: { uid: string } };
-    await cluster.client.request("PATCH", "/api/v1/persistentvolumes/pv", { spec: { claimRef: { uid: claim.metadata.uid } } }, { "content-type": "application/merge-patch+json" });
+    const patch = (to: string) =>
+      cluster.client.request(
+        "PATCH",
+        to,
+        { status: { phase: "Bound" } },
+        { "content-type": "application/merge-patch+json" },
+      );
+    const claim = (await cluster.client.request(
+      "GET",
+      `/api/v1/namespaces/${home.namespace}/persistentvolumeclaims/claim`,
+    )) as { metadata: { uid: string } };
+    await cluster.client.request(
+      "PATCH",
+      "/api/v1/persistentvolumes/pv",
+      { spec: { claimRef: { uid: claim.metadata.uid } } },
+      { "content-type": "application/merge-patch+json" },
+    );
     await patch("/api/v1/persistentvolumes/pv/status");
     await patch(`/api/v1/namespaces/${home.namespace}/persistentvolumeclaims/claim/status`);
     await home.ended(pod);
@@ -286,7 +441,11 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
 
   test("a pod over the limit of its emptyDir is ended for it", async () => {
     const [mount, volumes] = volume({ emptyDir: { sizeLimit: "1Mi" } });
-    const pod = await home.script("dd if=/dev/zero of=/v/f bs=1M count=3 2>/dev/null; sleep 600", mount, volumes);
+    const pod = await home.script(
+      "dd if=/dev/zero of=/v/f bs=1M count=3 2>/dev/null; sleep 600",
+      mount,
+      volumes,
+    );
     const ended = await home.ended(pod);
     assert.deepEqual([ended.status?.phase, ended.status?.reason], ["Failed", "Evicted"]);
     assert.match(ended.status?.message ?? "", /Usage of EmptyDir volume "v" exceeds the limit "1Mi"/);

@@ -1,4 +1,5 @@
-// Pods of every sort leave while their agent dies at awkward moments. Whatever it had done by then, the next one finishes it.
+// Pods of every sort leave while their agent dies at awkward moments. Whatever it had done by then, the next
+// one finishes it.
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -8,7 +9,10 @@ import { grpcRuntime } from "#cri";
 import { type Cluster, freePort, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 1; done";
-const memory = { volumes: [{ name: "m", emptyDir: { medium: "Memory" } }], automountServiceAccountToken: true };
+const memory = {
+  volumes: [{ name: "m", emptyDir: { medium: "Memory" } }],
+  automountServiceAccountToken: true,
+};
 const mount = { volumeMounts: [{ name: "m", mountPath: "/m" }] };
 
 describe("leaving a node whose agent dies", needsCluster(), () => {
@@ -31,13 +35,17 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
     const { rootDir } = cluster.agent;
     try {
       const [sandboxes, containers] = [await runtime.listPodSandboxes(), await runtime.listContainers()];
-      const mounts = (await readFile("/proc/self/mountinfo", "utf8")).split("\n").map((line) => line.split(" ")[4] ?? "");
+      const mounts = (await readFile("/proc/self/mountinfo", "utf8"))
+        .split("\n")
+        .map((line) => line.split(" ")[4] ?? "");
       return [
         ...sandboxes.map(({ metadata }) => `sandbox of ${metadata?.name}`),
         ...containers.map(({ id }) => `container ${id}`),
         ...(await readdir(join(rootDir, "pods")).catch(() => [])).map((uid) => `folder of ${uid}`),
         ...mounts.filter((point) => point.startsWith(`${rootDir}/pods/`)).map((point) => `mount ${point}`),
-        ...(await readdir("/var/log/pods")).filter((name) => name.startsWith(`${home.namespace}_`)).map((name) => `logs ${name}`),
+        ...(await readdir("/var/log/pods"))
+          .filter((name) => name.startsWith(`${home.namespace}_`))
+          .map((name) => `logs ${name}`),
         ...(await groups()).map((path) => `control group ${path}`),
         ...(await readdir(join(cluster.containerd.folder, "ipam"), { recursive: true }))
           .filter((name) => /\d+\.\d+\.\d+\.\d+$/.test(name) && !name.includes("last_"))
@@ -51,13 +59,25 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
   /** Control groups of pods, in all trees. */
   async function groups(): Promise<string[]> {
     const trees = await readdir("/sys/fs/cgroup");
-    const found = await Promise.all(trees.map((tree) => readdir(join("/sys/fs/cgroup", tree, cluster.containerd.cgroupRoot), { recursive: true }).catch(() => [])));
+    const found = await Promise.all(
+      trees.map((tree) =>
+        readdir(join("/sys/fs/cgroup", tree, cluster.containerd.cgroupRoot), { recursive: true }).catch(
+          () => [],
+        ),
+      ),
+    );
     return found.flat().filter((path) => /\bpod[0-9a-f-]{32,36}$/.test(path));
   }
 
   const file = (): string => join(cluster.agent.staticPods, "s.json");
-  /** One pod of a fixed name that holds a port of the node, as those have that are made anew under their old name. */
-  const holder = (): Promise<string> => home.script(forever, { ...mount, ports: [{ containerPort: 80, hostPort: port }] }, memory, { name: "holder" });
+  /**
+   * One pod of a fixed name that holds a port of the node, as those have that are made anew under their old
+   * name.
+   */
+  const holder = (): Promise<string> =>
+    home.script(forever, { ...mount, ports: [{ containerPort: 80, hostPort: port }] }, memory, {
+      name: "holder",
+    });
 
   async function make(): Promise<string[]> {
     const metadata = { name: "s", namespace: home.namespace };
@@ -67,19 +87,33 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
         apiVersion: "v1",
         kind: "Pod",
         metadata,
-        spec: { terminationGracePeriodSeconds: 1, containers: [{ name: "c", image: home.image, command: ["sh", "-c", forever] }] },
+        spec: {
+          terminationGracePeriodSeconds: 1,
+          containers: [{ name: "c", image: home.image, command: ["sh", "-c", forever] }],
+        },
       }),
     );
-    const many = (count: number, one: () => Promise<string>): Promise<string>[] => Array.from({ length: count }, one);
+    const many = (count: number, one: () => Promise<string>): Promise<string>[] =>
+      Array.from({ length: count }, one);
     const running = await Promise.all([
       ...many(20, () => home.script(forever, mount, memory)),
-      ...many(2, () => home.script(forever, { lifecycle: { preStop: { exec: { command: ["sleep", "0.3"] } } } })),
+      ...many(2, () =>
+        home.script(forever, { lifecycle: { preStop: { exec: { command: ["sleep", "0.3"] } } } }),
+      ),
       ...many(2, () => home.script(forever, {}, { hostNetwork: true })),
       ...many(2, () => home.script("sleep 100", {}, { terminationGracePeriodSeconds: 2 })),
       holder(),
     ]);
-    const over = await Promise.all([home.script("exit 0", mount, memory), home.script("exit 1"), home.script(forever, mount, { ...memory, activeDeadlineSeconds: 1 })]);
-    await Promise.all([...running.map((name) => home.ready(name)), ...over.map((name) => home.ended(name)), home.ready(`s-${cluster.nodeName}`)]);
+    const over = await Promise.all([
+      home.script("exit 0", mount, memory),
+      home.script("exit 1"),
+      home.script(forever, mount, { ...memory, activeDeadlineSeconds: 1 }),
+    ]);
+    await Promise.all([
+      ...running.map((name) => home.ready(name)),
+      ...over.map((name) => home.ended(name)),
+      home.ready(`s-${cluster.nodeName}`),
+    ]);
     return [...running, ...over];
   }
 
@@ -104,7 +138,10 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
     test(`the agent is killed ${when}: the next one leaves nothing of them on the node`, async () => {
       const names = await make();
       const { namespace } = home;
-      await Promise.all([rm(file()), ...names.map((name) => cluster.client.of(kinds.pods).delete(name, { namespace }))]);
+      await Promise.all([
+        rm(file()),
+        ...names.map((name) => cluster.client.of(kinds.pods).delete(name, { namespace })),
+      ]);
       await wait(names);
       await cluster.agent.kill9();
       await cluster.agent.start();
@@ -129,7 +166,9 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
       await home.until(
         "holder",
         "is ready anew",
-        (pod) => !pod.metadata.deletionTimestamp && pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
+        (pod) =>
+          !pod.metadata.deletionTimestamp &&
+          pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
       );
     }
     await home.remove("holder");

@@ -1,4 +1,5 @@
-// The node and the pods that the agent finds by itself: registration, lease, conditions, static pods and their mirrors.
+// The node and the pods that the agent finds by itself: registration, lease, conditions, static pods and
+// their mirrors.
 import assert from "node:assert/strict";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +40,10 @@ describe("the node", needsCluster(), () => {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name, namespace: home.namespace },
-      spec: { terminationGracePeriodSeconds: 1, containers: [{ name: "c", image: home.image, command: ["sh", "-c", script] }] },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        containers: [{ name: "c", image: home.image, command: ["sh", "-c", script] }],
+      },
     });
 
   test("it is registered with labels, taints, addresses, capacity and what is left for pods", async () => {
@@ -53,10 +57,14 @@ describe("the node", needsCluster(), () => {
       { type: "Hostname", address: "n1" },
     ]);
     assert.equal(status?.capacity?.["pods"], "40");
-    const milli = (text: string): number => (text.endsWith("m") ? Number(text.slice(0, -1)) : Number(text) * 1000);
+    const milli = (text: string): number =>
+      text.endsWith("m") ? Number(text.slice(0, -1)) : Number(text) * 1000;
     assert.equal(milli(status?.capacity?.["cpu"] ?? "") - milli(status?.allocatable?.["cpu"] ?? ""), 200);
     assert.match(status?.nodeInfo?.containerRuntimeVersion ?? "", /^containerd:\/\//);
-    assert.equal((status?.daemonEndpoints as Record<string, { Port: number }> | undefined)?.["kubeletEndpoint"]?.Port, Number(new URL(cluster.agent.url).port));
+    assert.equal(
+      (status?.daemonEndpoints as Record<string, { Port: number }> | undefined)?.["kubeletEndpoint"]?.Port,
+      Number(new URL(cluster.agent.url).port),
+    );
   });
 
   test("its conditions are all told, and Ready is True", async () => {
@@ -79,11 +87,16 @@ describe("the node", needsCluster(), () => {
     const at = { namespace: "kube-node-lease" };
     const first = await leases.get(cluster.nodeName, at);
     assert.equal(first.spec?.holderIdentity, cluster.nodeName);
-    await until("it is renewed", async () => (await leases.get(cluster.nodeName, at)).spec?.renewTime !== first.spec?.renewTime);
+    await until(
+      "it is renewed",
+      async () => (await leases.get(cluster.nodeName, at)).spec?.renewTime !== first.spec?.renewTime,
+    );
   });
 
   test("a label that someone adds to the node stays", async () => {
-    await cluster.client.of(kinds.nodes).patch(cluster.nodeName, "merge", { metadata: { labels: { mine: "1" } } });
+    await cluster.client
+      .of(kinds.nodes)
+      .patch(cluster.nodeName, "merge", { metadata: { labels: { mine: "1" } } });
     await sleep(1500);
     assert.equal((await node()).metadata.labels?.["mine"], "1");
   });
@@ -99,7 +112,10 @@ describe("the node", needsCluster(), () => {
     await written("one.json", manifest("fixed", "echo two; sleep 600"));
     await home.until(name, "is the new one", (seen) => seen.metadata.uid !== pod.metadata.uid);
     const renewed = await home.ready(name);
-    assert.notEqual(renewed.status?.containerStatuses?.[0]?.containerID, pod.status?.containerStatuses?.[0]?.containerID);
+    assert.notEqual(
+      renewed.status?.containerStatuses?.[0]?.containerID,
+      pod.status?.containerStatuses?.[0]?.containerID,
+    );
     await until("the new one has spoken", async () => (await home.logs(name)) === "two\n");
     await rm(join(cluster.agent.staticPods, "one.json"));
     await home.gone(name);
@@ -111,7 +127,11 @@ describe("the node", needsCluster(), () => {
     const before_ = (await home.ready(name)).status?.containerStatuses?.[0]?.containerID;
     const uid = home.get(name)?.metadata.uid;
     await cluster.client.of(kinds.pods).delete(name, { namespace: home.namespace, graceSeconds: 0 });
-    const back = await home.until(name, "is back", (seen) => seen.metadata.uid !== uid && seen.status?.containerStatuses?.[0]?.state.running !== undefined);
+    const back = await home.until(
+      name,
+      "is back",
+      (seen) => seen.metadata.uid !== uid && seen.status?.containerStatuses?.[0]?.state.running !== undefined,
+    );
     assert.equal(back.status?.containerStatuses?.[0]?.containerID, before_);
   });
 
@@ -125,7 +145,12 @@ describe("the node", needsCluster(), () => {
 
   test("more pods than the node takes are rejected", async () => {
     const others = await Promise.all(
-      Array.from({ length: 42 }, () => home.create({ restartPolicy: "Never", containers: [{ image: "never.test/x:1", imagePullPolicy: "Never" }] })),
+      Array.from({ length: 42 }, () =>
+        home.create({
+          restartPolicy: "Never",
+          containers: [{ image: "never.test/x:1", imagePullPolicy: "Never" }],
+        }),
+      ),
     );
     const ended = await Promise.race(others.map((name) => home.ended(name)));
     assert.equal(ended.status?.reason, "OutOfpods");

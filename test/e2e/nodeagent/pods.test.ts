@@ -1,4 +1,5 @@
-// Pods on a real runtime: their lives, restarts, probes, hooks and ends. Both dialects; all tests of one share a cluster and run side by side.
+// Pods on a real runtime: their lives, restarts, probes, hooks and ends. Both dialects; all tests of one
+// share a cluster and run side by side.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ContainerStatus, Pod } from "#api";
@@ -8,14 +9,24 @@ import { type Cluster, needsCluster, type PodHome, podHome, type SpecPart, start
 const atOnce = 8;
 const dialects = ["orch", "kubernetes"] as const;
 const statusOf = (pod: Pod, name = "c"): ContainerStatus | undefined =>
-  [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.ephemeralContainerStatuses ?? [])].find(
-    (status) => status.name === name,
-  );
+  [
+    ...(pod.status?.containerStatuses ?? []),
+    ...(pod.status?.initContainerStatuses ?? []),
+    ...(pod.status?.ephemeralContainerStatuses ?? []),
+  ].find((status) => status.name === name);
 const conditionOf = (pod: Pod, wanted: string) => pod.status?.conditions?.find(({ type }) => type === wanted);
 const states = (history: readonly Pod[], name = "c"): string[] => {
   const seen = history.flatMap((pod) => {
     const state = statusOf(pod, name)?.state;
-    return state ? [state.running ? "running" : state.waiting ? `waiting ${state.waiting.reason}` : `ended ${state.terminated?.exitCode}`] : [];
+    return state
+      ? [
+          state.running
+            ? "running"
+            : state.waiting
+              ? `waiting ${state.waiting.reason}`
+              : `ended ${state.terminated?.exitCode}`,
+        ]
+      : [];
   });
   return seen.filter((state, at) => state !== seen[at - 1]);
 };
@@ -42,19 +53,19 @@ for (const name of dialects) {
       assert.match(status?.podIP ?? "", /^10\./);
       assert.deepEqual(status?.podIPs, [{ ip: status?.podIP }]);
       assert.equal(status?.qosClass, "BestEffort");
-      assert.deepEqual(status?.conditions?.map((condition) => `${condition.type} ${condition.status}`).toSorted(), [
-        "ContainersReady True",
-        "Initialized True",
-        "PodScheduled True",
-        "Ready True",
-      ]);
+      assert.deepEqual(
+        status?.conditions?.map((condition) => `${condition.type} ${condition.status}`).toSorted(),
+        ["ContainersReady True", "Initialized True", "PodScheduled True", "Ready True"],
+      );
       const container = statusOf(pod);
       assert.equal(container?.started, true);
       assert.match(container?.containerID ?? "", /^containerd:\/\/[0-9a-f]{64}$/);
       assert.match(container?.imageID ?? "", /@sha256:[0-9a-f]{64}$/);
       const phases = home.history(pod.metadata.name ?? "").map((seen) => seen.status?.phase);
       assert.deepEqual([...new Set(phases)], ["Pending", "Running"]);
-      const reasons = (await home.events(pod.metadata.name ?? "", "Pulled", "Created", "Started")).map(({ reason }) => reason);
+      const reasons = (await home.events(pod.metadata.name ?? "", "Pulled", "Created", "Started")).map(
+        ({ reason }) => reason,
+      );
       assert.deepEqual(reasons, ["Pulled", "Created", "Started"]);
     });
 
@@ -75,9 +86,16 @@ for (const name of dialects) {
 
     test("under Always an ended container starts again, then waits longer and longer", async () => {
       const pod = await home.script("sleep 0.2; exit 1", {}, { restartPolicy: "Always" });
-      const back = await home.until(pod, "backs off", (seen) => statusOf(seen)?.state.waiting?.reason === "CrashLoopBackOff");
+      const back = await home.until(
+        pod,
+        "backs off",
+        (seen) => statusOf(seen)?.state.waiting?.reason === "CrashLoopBackOff",
+      );
       assert.equal(statusOf(back)?.lastState.terminated?.exitCode, 1);
-      assert.match(statusOf(back)?.state.waiting?.message ?? "", /^back-off 10s restarting failed container=c pod=/);
+      assert.match(
+        statusOf(back)?.state.waiting?.message ?? "",
+        /^back-off 10s restarting failed container=c pod=/,
+      );
       assert.equal(back.status?.phase, "Running");
       await home.events(pod, "BackOff");
       const again = await home.until(pod, "restarts", (seen) => (statusOf(seen)?.restartCount ?? 0) >= 2, 25);
@@ -97,19 +115,26 @@ for (const name of dialects) {
     test("init containers run one after the other, before the others", async () => {
       const mount = { volumeMounts: [{ name: "d", mountPath: "/d" }] };
       const step = (text: string) => ({ command: ["sh", "-c", `echo ${text} >> /d/order`], ...mount });
-      const pod = await home.script("cat /d/order", mount, { initContainers: [step("one"), step("two")], volumes: [{ name: "d", emptyDir: {} }] });
+      const pod = await home.script("cat /d/order", mount, {
+        initContainers: [step("one"), step("two")],
+        volumes: [{ name: "d", emptyDir: {} }],
+      });
       const ended = await home.ended(pod);
       assert.equal(await home.logs(pod, "container=c"), "one\ntwo\n");
       assert.equal(statusOf(ended, "i1")?.state.terminated?.reason, "Completed");
       assert.equal(statusOf(ended, "i2")?.ready, true);
       assert.equal(
-        home.history(pod).some((seen) => conditionOf(seen, "Initialized")?.reason === "ContainersNotInitialized"),
+        home
+          .history(pod)
+          .some((seen) => conditionOf(seen, "Initialized")?.reason === "ContainersNotInitialized"),
         true,
       );
     });
 
     test("an init container that fails under Never fails the pod; the rest never starts", async () => {
-      const ended = await home.ended(await home.script("echo never", {}, { initContainers: [{ command: ["sh", "-c", "exit 7"] }] }));
+      const ended = await home.ended(
+        await home.script("echo never", {}, { initContainers: [{ command: ["sh", "-c", "exit 7"] }] }),
+      );
       assert.equal(ended.status?.phase, "Failed");
       assert.equal(statusOf(ended, "i1")?.state.terminated?.exitCode, 7);
       assert.equal(statusOf(ended)?.state.waiting?.reason, "PodInitializing");
@@ -123,22 +148,37 @@ for (const name of dialects) {
           { name: "b", command: ["sh", "-c", "until nc 127.0.0.1 8080 </dev/null; do sleep 0.1; done"] },
         ],
       });
-      const seen = await home.until(pod, "has one ended", (now) => statusOf(now, "b")?.state.terminated !== undefined);
+      const seen = await home.until(
+        pod,
+        "has one ended",
+        (now) => statusOf(now, "b")?.state.terminated !== undefined,
+      );
       assert.equal(await home.logs(pod, "container=b"), "hi\n");
-      const settled = await home.until(pod, "is unready", (now) => conditionOf(now, "Ready")?.status === "False" && statusOf(now, "b")?.state.terminated !== undefined);
+      const settled = await home.until(
+        pod,
+        "is unready",
+        (now) =>
+          conditionOf(now, "Ready")?.status === "False" && statusOf(now, "b")?.state.terminated !== undefined,
+      );
       assert.equal(settled.status?.phase, "Running");
       assert.equal(conditionOf(settled, "Ready")?.message, "containers with unready status: [b]");
       assert.equal(statusOf(seen)?.restartCount, 0);
     });
 
     test("a readiness probe makes a pod ready, unready and ready again without restarting it", async () => {
-      const pod = await home.script(forever, { readinessProbe: { exec: { command: ["ls", "/tmp/up"] }, periodSeconds: 1, failureThreshold: 1 } });
+      const pod = await home.script(forever, {
+        readinessProbe: { exec: { command: ["ls", "/tmp/up"] }, periodSeconds: 1, failureThreshold: 1 },
+      });
       await home.until(pod, "runs", (seen) => statusOf(seen)?.state.running !== undefined);
       assert.equal(conditionOf(home.get(pod)!, "Ready")?.status, "False");
       await home.exec(pod, "touch", "/tmp/up");
       await home.ready(pod);
       await home.exec(pod, "rm", "/tmp/up");
-      const unready = await home.until(pod, "is unready again", (seen) => conditionOf(seen, "Ready")?.status === "False");
+      const unready = await home.until(
+        pod,
+        "is unready again",
+        (seen) => conditionOf(seen, "Ready")?.status === "False",
+      );
       assert.equal(statusOf(unready)?.restartCount, 0);
       const unhealthy = (await home.events(pod, "Unhealthy")).find(({ reason }) => reason === "Unhealthy");
       assert.match(unhealthy?.message ?? "", /^Readiness probe failed: /);
@@ -152,15 +192,26 @@ for (const name of dialects) {
       );
       await home.ready(pod);
       await home.exec(pod, "rm", "/tmp/up");
-      const again = await home.until(pod, "restarts", (seen) => statusOf(seen)?.restartCount === 1 && statusOf(seen)?.state.running !== undefined);
+      const again = await home.until(
+        pod,
+        "restarts",
+        (seen) => statusOf(seen)?.restartCount === 1 && statusOf(seen)?.state.running !== undefined,
+      );
       assert.equal(statusOf(again)?.lastState.terminated?.exitCode, 0);
       const killing = (await home.events(pod, "Killing")).find(({ reason }) => reason === "Killing");
       assert.equal(killing?.message, "Container c failed liveness probe, will be restarted");
     });
 
     test("until the startup probe passes the other probes wait", async () => {
-      const probe = (command: string) => ({ exec: { command: ["sh", "-c", command] }, periodSeconds: 1, failureThreshold: 30 });
-      const pod = await home.script(`sleep 2; touch /tmp/up; ${forever}`, { startupProbe: probe("ls /tmp/up"), livenessProbe: { ...probe("ls /tmp/up"), failureThreshold: 1 } });
+      const probe = (command: string) => ({
+        exec: { command: ["sh", "-c", command] },
+        periodSeconds: 1,
+        failureThreshold: 30,
+      });
+      const pod = await home.script(`sleep 2; touch /tmp/up; ${forever}`, {
+        startupProbe: probe("ls /tmp/up"),
+        livenessProbe: { ...probe("ls /tmp/up"), failureThreshold: 1 },
+      });
       const ready = await home.ready(pod);
       assert.equal(statusOf(ready)?.restartCount, 0);
       assert.equal(
@@ -171,9 +222,16 @@ for (const name of dialects) {
 
     test("HTTP and TCP probes reach the pod's own address", async () => {
       const server = "while :; do printf 'HTTP/1.0 200 OK\\r\\n\\r\\n' | nc -l -p 8080 >/dev/null; done";
-      const http = await home.script(server, { ports: [{ name: "web", containerPort: 8080 }], readinessProbe: { httpGet: { path: "/x", port: "web" }, periodSeconds: 1 } });
-      const tcp = await home.script(server, { readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } });
-      const closed = await home.script(forever, { readinessProbe: { tcpSocket: { port: 8081 }, periodSeconds: 1, failureThreshold: 1 } });
+      const http = await home.script(server, {
+        ports: [{ name: "web", containerPort: 8080 }],
+        readinessProbe: { httpGet: { path: "/x", port: "web" }, periodSeconds: 1 },
+      });
+      const tcp = await home.script(server, {
+        readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+      });
+      const closed = await home.script(forever, {
+        readinessProbe: { tcpSocket: { port: 8081 }, periodSeconds: 1, failureThreshold: 1 },
+      });
       await Promise.all([home.ready(http), home.ready(tcp)]);
       const [event] = (await home.events(closed, "Unhealthy")).filter(({ reason }) => reason === "Unhealthy");
       assert.match(event?.message ?? "", /connection refused/);
@@ -181,24 +239,41 @@ for (const name of dialects) {
 
     test("a readiness gate holds the pod back until someone opens it", async () => {
       const pod = await home.script(forever, {}, { readinessGates: [{ conditionType: "example.com/go" }] });
-      const held = await home.until(pod, "has ready containers", (seen) => conditionOf(seen, "ContainersReady")?.status === "True");
+      const held = await home.until(
+        pod,
+        "has ready containers",
+        (seen) => conditionOf(seen, "ContainersReady")?.status === "True",
+      );
       assert.equal(conditionOf(held, "Ready")?.reason, "ReadinessGatesNotReady");
       await cluster.client
         .of(kinds.pods)
-        .patch(pod, "strategic", { status: { conditions: [{ type: "example.com/go", status: "True" }] } }, { namespace: home.namespace, subresource: "status" });
+        .patch(
+          pod,
+          "strategic",
+          { status: { conditions: [{ type: "example.com/go", status: "True" }] } },
+          { namespace: home.namespace, subresource: "status" },
+        );
       const ready = await home.ready(pod);
       assert.equal(conditionOf(ready, "example.com/go")?.status, "True");
     });
 
     test("postStart runs before the pod is ready; one that fails restarts the container", async () => {
-      const good = await home.script(`until [ -e /tmp/hook ]; do sleep 0.1; done; ${forever}`, { lifecycle: { postStart: { exec: { command: ["touch", "/tmp/hook"] } } } });
+      const good = await home.script(`until [ -e /tmp/hook ]; do sleep 0.1; done; ${forever}`, {
+        lifecycle: { postStart: { exec: { command: ["touch", "/tmp/hook"] } } },
+      });
       await home.ready(good);
       assert.equal(await home.exec(good, "ls", "/tmp/hook"), "/tmp/hook\n");
-      const bad = await home.script(forever, { lifecycle: { postStart: { exec: { command: ["sh", "-c", "exit 9"] } } } }, { restartPolicy: "Always" });
+      const bad = await home.script(
+        forever,
+        { lifecycle: { postStart: { exec: { command: ["sh", "-c", "exit 9"] } } } },
+        { restartPolicy: "Always" },
+      );
       await home.until(
         bad,
         "tells of the hook",
-        (seen) => statusOf(seen)?.state.waiting?.reason === "PostStartHookError" || statusOf(seen)?.state.waiting?.reason === "CrashLoopBackOff",
+        (seen) =>
+          statusOf(seen)?.state.waiting?.reason === "PostStartHookError" ||
+          statusOf(seen)?.state.waiting?.reason === "CrashLoopBackOff",
       );
       await home.events(bad, "FailedPostStartHook");
     });
@@ -217,7 +292,11 @@ for (const name of dialects) {
     });
 
     test("a container that ignores the signal is killed when its grace is over", async () => {
-      const pod = await home.script("trap '' TERM; while :; do sleep 0.1; done", {}, { terminationGracePeriodSeconds: 2 });
+      const pod = await home.script(
+        "trap '' TERM; while :; do sleep 0.1; done",
+        {},
+        { terminationGracePeriodSeconds: 2 },
+      );
       await home.ready(pod);
       const began = Date.now();
       const last = await home.remove(pod);
@@ -227,7 +306,11 @@ for (const name of dialects) {
     });
 
     test("a second deletion shortens the grace period of the first", async () => {
-      const pod = await home.script("trap '' TERM; while :; do sleep 0.1; done", {}, { terminationGracePeriodSeconds: 600 });
+      const pod = await home.script(
+        "trap '' TERM; while :; do sleep 0.1; done",
+        {},
+        { terminationGracePeriodSeconds: 600 },
+      );
       await home.ready(pod);
       await cluster.client.of(kinds.pods).delete(pod, { namespace: home.namespace });
       await home.until(pod, "is being deleted", (seen) => seen.metadata.deletionTimestamp !== undefined);
@@ -238,9 +321,16 @@ for (const name of dialects) {
       const pod = await home.script(forever, {}, {}, { finalizers: ["example.com/hold"] });
       await home.ready(pod);
       await cluster.client.of(kinds.pods).delete(pod, { namespace: home.namespace });
-      const held = await home.until(pod, "has ended", (seen) => statusOf(seen)?.state.terminated !== undefined && seen.metadata.deletionTimestamp !== undefined);
+      const held = await home.until(
+        pod,
+        "has ended",
+        (seen) =>
+          statusOf(seen)?.state.terminated !== undefined && seen.metadata.deletionTimestamp !== undefined,
+      );
       assert.equal(held.status?.phase, "Succeeded");
-      await cluster.client.of(kinds.pods).patch(pod, "merge", { metadata: { finalizers: null } }, { namespace: home.namespace });
+      await cluster.client
+        .of(kinds.pods)
+        .patch(pod, "merge", { metadata: { finalizers: null } }, { namespace: home.namespace });
       await home.gone(pod);
     });
 
@@ -252,36 +342,75 @@ for (const name of dialects) {
     test("the termination message comes from its file, or from the log of what failed", async () => {
       const file = await home.ended(await home.script("echo -n bye > /dev/termination-log"));
       assert.equal(statusOf(file)?.state.terminated?.message, "bye");
-      const log = await home.ended(await home.script("echo last words; exit 1", { terminationMessagePolicy: "FallbackToLogsOnError" }));
+      const log = await home.ended(
+        await home.script("echo last words; exit 1", { terminationMessagePolicy: "FallbackToLogsOnError" }),
+      );
       assert.equal(statusOf(log)?.state.terminated?.message, "last words\n");
     });
 
     test("a container over its memory limit is told to be out of memory", async () => {
       const pod = await home.script("tail /dev/zero", { resources: { limits: { memory: "16Mi" } } });
       // The runtime may say why a moment after it says that.
-      const told = await home.until(pod, "is told why", (seen) => statusOf(seen)?.state.terminated?.reason === "OOMKilled");
+      const told = await home.until(
+        pod,
+        "is told why",
+        (seen) => statusOf(seen)?.state.terminated?.reason === "OOMKilled",
+      );
       assert.equal(statusOf(told)?.state.terminated?.exitCode, 137);
     });
 
     test("an ephemeral container joins a running pod", async () => {
       const pod = await home.script(forever, {}, { shareProcessNamespace: true });
       await home.ready(pod);
-      const ephemeral = { ephemeralContainers: [{ name: "debug", image: home.image, command: ["sh", "-c", "ps | grep -c '[e]xit 0'"], targetContainerName: "c" }] };
-      await cluster.client.of(kinds.pods).patch(pod, "strategic", { spec: ephemeral }, { namespace: home.namespace, subresource: "ephemeralcontainers" });
-      const seen = await home.until(pod, "has run it", (now) => statusOf(now, "debug")?.state.terminated !== undefined);
+      const ephemeral = {
+        ephemeralContainers: [
+          {
+            name: "debug",
+            image: home.image,
+            command: ["sh", "-c", "ps | grep -c '[e]xit 0'"],
+            targetContainerName: "c",
+          },
+        ],
+      };
+      await cluster.client
+        .of(kinds.pods)
+        .patch(
+          pod,
+          "strategic",
+          { spec: ephemeral },
+          { namespace: home.namespace, subresource: "ephemeralcontainers" },
+        );
+      const seen = await home.until(
+        pod,
+        "has run it",
+        (now) => statusOf(now, "debug")?.state.terminated !== undefined,
+      );
       assert.equal(statusOf(seen, "debug")?.state.terminated?.exitCode, 0);
       assert.equal(seen.status?.phase, "Running");
       assert.equal(await home.logs(pod, "container=debug"), "1\n");
     });
 
     test("an image that is absent is told with its policy, name and back-off", async () => {
-      const never = await home.script("true", { image: `${cluster.containerd.registry.host}/absent:1`, imagePullPolicy: "Never" });
-      await home.until(never, "tells why", (seen) => statusOf(seen)?.state.waiting?.reason === "ErrImageNeverPull");
+      const never = await home.script("true", {
+        image: `${cluster.containerd.registry.host}/absent:1`,
+        imagePullPolicy: "Never",
+      });
+      await home.until(
+        never,
+        "tells why",
+        (seen) => statusOf(seen)?.state.waiting?.reason === "ErrImageNeverPull",
+      );
       const missing = await home.script("true", { image: `${cluster.containerd.registry.host}/absent:2` });
-      await home.until(missing, "failed to pull", (seen) => ["ErrImagePull", "ImagePullBackOff"].includes(statusOf(seen)?.state.waiting?.reason ?? ""));
+      await home.until(missing, "failed to pull", (seen) =>
+        ["ErrImagePull", "ImagePullBackOff"].includes(statusOf(seen)?.state.waiting?.reason ?? ""),
+      );
       await home.events(missing, "Pulling", "Failed", "BackOff");
       const bad = await home.script("true", { image: "UPPER CASE" });
-      await home.until(bad, "tells of the name", (seen) => statusOf(seen)?.state.waiting?.reason === "InvalidImageName");
+      await home.until(
+        bad,
+        "tells of the name",
+        (seen) => statusOf(seen)?.state.waiting?.reason === "InvalidImageName",
+      );
     });
 
     test("an image from a registry that asks for a password is pulled with the pod's secret", async () => {
@@ -290,12 +419,21 @@ for (const name of dialects) {
       const auth = Buffer.from("me:secret").toString("base64");
       const config = JSON.stringify({ auths: { [registry.host]: { auth } } });
       const type = name === "orch" ? "orch.io/dockerconfigjson" : "kubernetes.io/dockerconfigjson";
-      await cluster.client
-        .of(kinds.secrets)
-        .create({ metadata: { name: "pull" }, type, data: { ".dockerconfigjson": Buffer.from(config).toString("base64") } }, { namespace: home.namespace });
+      await cluster.client.of(kinds.secrets).create(
+        {
+          metadata: { name: "pull" },
+          type,
+          data: { ".dockerconfigjson": Buffer.from(config).toString("base64") },
+        },
+        { namespace: home.namespace },
+      );
       registry.protect({ username: "me", password: "secret" });
       try {
-        const pod = await home.script("echo in", { image, imagePullPolicy: "Always" }, { imagePullSecrets: [{ name: "pull" }] });
+        const pod = await home.script(
+          "echo in",
+          { image, imagePullPolicy: "Always" },
+          { imagePullSecrets: [{ name: "pull" }] },
+        );
         assert.equal((await home.ended(pod)).status?.phase, "Succeeded");
       } finally {
         registry.protect(undefined);
@@ -305,7 +443,9 @@ for (const name of dialects) {
     test("a changed label reaches the pod without a restart", async () => {
       const pod = await home.script(forever);
       const before_ = statusOf(await home.ready(pod))?.containerID;
-      await cluster.client.of(kinds.pods).patch(pod, "merge", { metadata: { labels: { a: "b" } } }, { namespace: home.namespace });
+      await cluster.client
+        .of(kinds.pods)
+        .patch(pod, "merge", { metadata: { labels: { a: "b" } } }, { namespace: home.namespace });
       const after_ = await home.until(pod, "has the label", (seen) => seen.metadata.labels?.["a"] === "b");
       assert.deepEqual([statusOf(after_)?.containerID, statusOf(after_)?.restartCount], [before_, 0]);
       assert.deepEqual(

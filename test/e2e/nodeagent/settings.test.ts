@@ -1,5 +1,6 @@
-// Settings of the agent that show only in the whole: who it is, where it serves, whom it asks. The agent runs in this process on a
-// played runtime beside a real API server in memory; only the one that starts pods and quits is a process on a real runtime.
+// Settings of the agent that show only in the whole: who it is, where it serves, whom it asks. The agent runs
+// in this process on a played runtime beside a real API server in memory; only the one that starts pods and
+// quits is a process on a real runtime.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -37,7 +38,11 @@ const podText = (name: string, more: object = {}): string =>
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "default" },
-    spec: { hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [{ name: "c", image, command: ["sleep", "100000"], ...more }] },
+    spec: {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: "c", image, command: ["sleep", "100000"], ...more }],
+    },
   });
 
 interface Started {
@@ -46,14 +51,34 @@ interface Started {
   readonly folder: string;
 }
 
-async function start(t: TestContext, flags: readonly string[], { server, statics = [] }: { server?: RunningServer; statics?: readonly string[] } = {}): Promise<Started> {
+async function start(
+  t: TestContext,
+  flags: readonly string[],
+  { server, statics = [] }: { server?: RunningServer; statics?: readonly string[] } = {},
+): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), "orch-agent-settings-"));
   for (const name of statics) await writeFile(join(folder, `${name}.json`), podText(name));
-  const given = [...modest, `--root-dir=${join(folder, "root")}`, `--cert-dir=${join(folder, "pki")}`, "--hostname-override=n1", ...flags];
-  const settled = await settleNodeagent(dialect, [...given, ...(statics.length > 0 ? [`--pod-manifest-path=${folder}`] : [])]);
+  const given = [
+    ...modest,
+    `--root-dir=${join(folder, "root")}`,
+    `--cert-dir=${join(folder, "pki")}`,
+    "--hostname-override=n1",
+    ...flags,
+  ];
+  const settled = await settleNodeagent(dialect, [
+    ...given,
+    ...(statics.length > 0 ? [`--pod-manifest-path=${folder}`] : []),
+  ]);
   assert.deepEqual(settled.errors, []);
   const runtime = fakeRuntime({ images: [image], programs: { c: ({ forever }) => forever() } });
-  const agent = await startAgent({ dialect, settings: settled.values, log: silentLog, version: "v1.27.16", runtime, ...(server && { client: server.client }) });
+  const agent = await startAgent({
+    dialect,
+    settings: settled.values,
+    log: silentLog,
+    version: "v1.27.16",
+    runtime,
+    ...(server && { client: server.client }),
+  });
   t.after(async () => {
     await agent.stop();
     await server?.stop();
@@ -70,7 +95,9 @@ async function removeLogs(): Promise<void> {
 
 async function serverWithAccount(): Promise<RunningServer> {
   const server = await startServer({ store: "memory" });
-  await server.client.of(kinds.serviceAccounts).create({ metadata: { name: "default", namespace: "default" } });
+  await server.client
+    .of(kinds.serviceAccounts)
+    .create({ metadata: { name: "default", namespace: "default" } });
   return server;
 }
 
@@ -110,17 +137,23 @@ describe("settings of an agent as a whole", needs("root"), () => {
     await until("the node is registered", () => nodes.get("other").then(Boolean, () => false));
     assert.equal(started.agent.nodeName, "other");
     const pod = JSON.parse(podText("settings-api")) as { metadata: object; spec: object };
-    await client
-      .of(kinds.pods)
-      .create({ metadata: { name: "settings-api", namespace: "default" }, spec: { ...pod.spec, nodeName: "other", automountServiceAccountToken: false } as never });
+    await client.of(kinds.pods).create({
+      metadata: { name: "settings-api", namespace: "default" },
+      spec: { ...pod.spec, nodeName: "other", automountServiceAccountToken: false } as never,
+    });
     await until("the pod runs", async () => running(started).includes("settings-api"));
     await nodes.patch("other", "merge", { spec: { podCIDR: "10.8.0.0/24", podCIDRs: ["10.8.0.0/24"] } });
     await until("the runtime knows the cluster's range", async () =>
-      JSON.stringify(started.runtime.calls.filter(({ method }) => method === "UpdateRuntimeConfig")).includes("10.8.0.0/24"),
+      JSON.stringify(started.runtime.calls.filter(({ method }) => method === "UpdateRuntimeConfig")).includes(
+        "10.8.0.0/24",
+      ),
     );
     assert.ok(!JSON.stringify(started.runtime.calls).includes("10.9.0.0/24"));
     await client.of(kinds.pods).delete("settings-api", { namespace: "default", graceSeconds: 0 });
-    await until("it is gone", async () => started.agent.registry.byName("default", "settings-api") === undefined);
+    await until(
+      "it is gone",
+      async () => started.agent.registry.byName("default", "settings-api") === undefined,
+    );
   });
 
   test("the secure server is where address and port say, with a certificate of its own kept in the folder", async (t) => {
@@ -147,7 +180,10 @@ describe("settings of an agent as a whole", needs("root"), () => {
     test(`the address ${address} is all of the machine`, async (t) => {
       const port = await freePort();
       await start(t, ["--enable-server", `--address=${address}`, `--port=${port}`]);
-      assert.deepEqual([await ask(`https://127.0.0.1:${port}/healthz`), await ask(`https://127.0.0.2:${port}/healthz`)], [200, 200]);
+      assert.deepEqual(
+        [await ask(`https://127.0.0.1:${port}/healthz`), await ask(`https://127.0.0.2:${port}/healthz`)],
+        [200, 200],
+      );
       assert.equal(await ask(`https://[::1]:${port}/healthz`), 200);
     });
   }
@@ -156,7 +192,11 @@ describe("settings of an agent as a whole", needs("root"), () => {
     const [port, readOnly, health] = [await freePort(), await freePort(), await freePort()];
     await start(t, [`--port=${port}`, `--read-only-port=${readOnly}`, `--healthz-port=${health}`]);
     assert.deepEqual(
-      [await ask(`http://127.0.0.1:${readOnly}/pods`), await ask(`http://127.0.0.1:${health}/healthz`), await ask(`https://127.0.0.1:${port}/healthz`)],
+      [
+        await ask(`http://127.0.0.1:${readOnly}/pods`),
+        await ask(`http://127.0.0.1:${health}/healthz`),
+        await ask(`https://127.0.0.1:${port}/healthz`),
+      ],
       [200, 200, "ECONNREFUSED"],
     );
   });
@@ -174,9 +214,10 @@ describe("settings of an agent as a whole", needs("root"), () => {
     const server = await serverWithAccount();
     const { client } = server;
     const pod = JSON.parse(podText("settings-once")) as { spec: object };
-    await client
-      .of(kinds.pods)
-      .create({ metadata: { name: "settings-once", namespace: "default" }, spec: { ...pod.spec, nodeName: "n1", automountServiceAccountToken: false } as never });
+    await client.of(kinds.pods).create({
+      metadata: { name: "settings-once", namespace: "default" },
+      spec: { ...pod.spec, nodeName: "n1", automountServiceAccountToken: false } as never,
+    });
     const started = await start(t, ["--runonce"], { server, statics: ["settings-s"] });
     assert.deepEqual(await started.agent.started(), []);
     assert.deepEqual(running(started), ["settings-once", "settings-s-n1"]);

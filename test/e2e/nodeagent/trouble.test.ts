@@ -1,5 +1,5 @@
-// What goes wrong on a node: the agent, the runtime and the API server die or go away, the disk is full, everything comes at once.
-// Nothing may be lost, leaked or flipped.
+// What goes wrong on a node: the agent, the runtime and the API server die or go away, the disk is full,
+// everything comes at once. Nothing may be lost, leaked or flipped.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -16,7 +16,8 @@ import { type Cluster, needsCluster, type PodHome, podHome, startCluster, until 
 const run = promisify(execFile);
 const outageSeconds = Number(process.env["ORCH_E2E_OUTAGE_SECONDS"] ?? "8");
 const forever = "trap 'exit 0' TERM; while :; do sleep 1; done";
-const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const isReady = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 const idOf = (pod: Pod): string | undefined => pod.status?.containerStatuses?.[0]?.containerID;
 
 describe("trouble on a node", needsCluster(), () => {
@@ -31,10 +32,19 @@ describe("trouble on a node", needsCluster(), () => {
     cluster = await startCluster({
       dialect: "kubernetes",
       agentRoot: disk,
-      agentConfig: { evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%" } },
+      agentConfig: {
+        evictionHard: {
+          "memory.available": "0%",
+          "nodefs.available": "0%",
+          "nodefs.inodesFree": "0%",
+          "imagefs.available": "0%",
+        },
+      },
     });
     home = await podHome(cluster);
-    steady = await Promise.all(Array.from({ length: 30 }, () => home.script(forever, {}, { restartPolicy: "Always" })));
+    steady = await Promise.all(
+      Array.from({ length: 30 }, () => home.script(forever, {}, { restartPolicy: "Always" })),
+    );
     containers = (await Promise.all(steady.map((name) => home.ready(name)))).map(idOf);
   });
   after(async () => {
@@ -82,7 +92,9 @@ describe("trouble on a node", needsCluster(), () => {
 
   test("the agent is restarted in good order: none restarts, none flips", async () => {
     const from = marked();
-    const probed = await home.script(forever, { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } });
+    const probed = await home.script(forever, {
+      readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 },
+    });
     await home.ready(probed);
     await cluster.agent.restart();
     await home.remove(probed);
@@ -101,7 +113,11 @@ describe("trouble on a node", needsCluster(), () => {
       { name: "e", emptyDir: {} },
     ];
     const volumeMounts = ["v", "e"].map((name) => ({ name, mountPath: `/${name}` }));
-    const name = await home.script(`chmod 700 /e; until grep two /v/word; do sleep 0.2; done; ls -ld /e; ${forever}`, { volumeMounts }, { volumes });
+    const name = await home.script(
+      `chmod 700 /e; until grep two /v/word; do sleep 0.2; done; ls -ld /e; ${forever}`,
+      { volumeMounts },
+      { volumes },
+    );
     await home.ready(name);
     await cluster.agent.restart();
     await maps.patch("followed", "merge", { data: { word: "two" } }, { namespace });
@@ -158,7 +174,11 @@ describe("trouble on a node", needsCluster(), () => {
 
   test(`the API server is gone for ${outageSeconds} s: pods go on, restarts go on, and all is told afterwards`, async () => {
     const from = marked();
-    const busy = await home.script(`until [ -e /tmp/stop ]; do sleep 0.2; done; exit 3`, {}, { restartPolicy: "Always" });
+    const busy = await home.script(
+      `until [ -e /tmp/stop ]; do sleep 0.2; done; exit 3`,
+      {},
+      { restartPolicy: "Always" },
+    );
     const first = idOf(await home.ready(busy));
     await cluster.apiserver.kill9();
     const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
@@ -166,7 +186,11 @@ describe("trouble on a node", needsCluster(), () => {
     runtime.close();
     await sleep(outageSeconds * 1000);
     await cluster.apiserver.restart();
-    const later = await home.until(busy, "is told to have restarted", (seen) => seen.status?.containerStatuses?.[0]?.restartCount === 1);
+    const later = await home.until(
+      busy,
+      "is told to have restarted",
+      (seen) => seen.status?.containerStatuses?.[0]?.restartCount === 1,
+    );
     assert.equal(later.status?.containerStatuses?.[0]?.lastState.terminated?.exitCode, 3);
     const next = await make();
     await home.ready(next);
@@ -176,9 +200,18 @@ describe("trouble on a node", needsCluster(), () => {
 
   test("the disk of the agent is full: running pods do not notice, new ones wait with an event and start when there is room", async () => {
     const from = marked();
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "big" }, data: { file: "x".repeat(400_000) } }, { namespace: home.namespace });
+    await cluster.client
+      .of(kinds.configMaps)
+      .create(
+        { metadata: { name: "big" }, data: { file: "x".repeat(400_000) } },
+        { namespace: home.namespace },
+      );
     await run("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=64k"]).catch(() => undefined);
-    const blocked = await home.script(forever, { volumeMounts: [{ name: "v", mountPath: "/v" }] }, { volumes: [{ name: "v", configMap: { name: "big" } }] });
+    const blocked = await home.script(
+      forever,
+      { volumeMounts: [{ name: "v", mountPath: "/v" }] },
+      { volumes: [{ name: "v", configMap: { name: "big" } }] },
+    );
     await home.events(blocked, "FailedMount");
     await rm(join(disk, "filler"));
     await home.ready(blocked);
@@ -189,7 +222,10 @@ describe("trouble on a node", needsCluster(), () => {
 
   test("fifty pods made and deleted at once leave nothing behind", async () => {
     const from = marked();
-    const spec = { volumes: [{ name: "m", emptyDir: { medium: "Memory" } }], automountServiceAccountToken: true };
+    const spec = {
+      volumes: [{ name: "m", emptyDir: { medium: "Memory" } }],
+      automountServiceAccountToken: true,
+    };
     const mount = { volumeMounts: [{ name: "m", mountPath: "/m" }] };
     const names = await Promise.all(Array.from({ length: 50 }, () => home.script(forever, mount, spec)));
     // Some are deleted before they run, some after.
@@ -202,9 +238,13 @@ describe("trouble on a node", needsCluster(), () => {
     const left = async (): Promise<string[]> => [
       ...(await sandboxes()).filter((uid) => uids.has(uid)),
       ...(await readdir(join(disk, "pods"))).filter((uid) => uids.has(uid)),
-      ...(await readFile("/proc/self/mountinfo", "utf8")).split("\n").filter((line) => [...uids].some((uid) => line.includes(uid))),
+      ...(await readFile("/proc/self/mountinfo", "utf8"))
+        .split("\n")
+        .filter((line) => [...uids].some((uid) => line.includes(uid))),
       ...(await readdir("/var/log/pods")).filter((folder) => uids.has(folder.split("_")[2] ?? "")),
-      ...(await groups(cluster.containerd.cgroupRoot)).filter((path) => [...uids].some((uid) => path.includes(uid))),
+      ...(await groups(cluster.containerd.cgroupRoot)).filter((path) =>
+        [...uids].some((uid) => path.includes(uid)),
+      ),
     ];
     await until(
       async () => `left behind: ${(await left()).slice(0, 5).join(", ")}`,
@@ -217,10 +257,16 @@ describe("trouble on a node", needsCluster(), () => {
     const broken = await home.script(forever, {}, { restartPolicy: "Always" });
     const { metadata } = await home.ready(broken);
     const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
-    const [sandbox] = (await runtime.listPodSandboxes()).filter(({ metadata: of }) => of?.uid === metadata.uid);
+    const [sandbox] = (await runtime.listPodSandboxes()).filter(
+      ({ metadata: of }) => of?.uid === metadata.uid,
+    );
     await runtime.stopPodSandbox(sandbox?.id ?? "");
     runtime.close();
-    const again = await home.until(broken, "runs in a new sandbox", (seen) => isReady(seen) && seen.status?.containerStatuses?.[0]?.restartCount === 1);
+    const again = await home.until(
+      broken,
+      "runs in a new sandbox",
+      (seen) => isReady(seen) && seen.status?.containerStatuses?.[0]?.restartCount === 1,
+    );
     assert.ok(again);
     await home.events(broken, "SandboxChanged");
     const folder = join(disk, "pods", metadata.uid ?? "", "volumes", "stray");
@@ -233,6 +279,10 @@ describe("trouble on a node", needsCluster(), () => {
 /** Control groups below one, in all trees. */
 async function groups(root: string): Promise<string[]> {
   const trees = await readdir("/sys/fs/cgroup");
-  const found = await Promise.all(trees.map((tree) => readdir(join("/sys/fs/cgroup", tree, root), { recursive: true, withFileTypes: true }).catch(() => [])));
+  const found = await Promise.all(
+    trees.map((tree) =>
+      readdir(join("/sys/fs/cgroup", tree, root), { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  );
   return found.flat().flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : []));
 }

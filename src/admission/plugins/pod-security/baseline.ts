@@ -5,32 +5,53 @@ import { type Finding, containersOf, distinct, named, namesOf, plural, quoted, s
 
 export type Check = (metadata: ObjectMeta, spec: PodSpec, dialect: Dialect) => Finding | undefined;
 
-const usualCapabilities = new Set(["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"]); // prettier-ignore
+// prettier-ignore
+const usualCapabilities = new Set(["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"]);
 const usualTypes = new Set(["", "container_t", "container_init_t", "container_kvm_t"]);
-const firstSysctls = ["kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_unprivileged_port_start"];
+const firstSysctls = [
+  "kernel.shm_rmid_forced",
+  "net.ipv4.ip_local_port_range",
+  "net.ipv4.tcp_syncookies",
+  "net.ipv4.ping_group_range",
+  "net.ipv4.ip_unprivileged_port_start",
+];
 
 /** One word of the reason, and all containers for which it holds. */
-const byContainer = (spec: PodSpec, wrong: (context: SecurityContext) => boolean): ReturnType<typeof containersOf> =>
+const byContainer = (
+  spec: PodSpec,
+  wrong: (context: SecurityContext) => boolean,
+): ReturnType<typeof containersOf> =>
   containersOf(spec).filter(({ securityContext }) => securityContext && wrong(securityContext));
 
 export const appArmorProfile: Check = ({ annotations = {} }, _spec, { names }) => {
-  const allowed = (profile: string): boolean => profile === "" || profile === "runtime/default" || profile.startsWith("localhost/");
+  const allowed = (profile: string): boolean =>
+    profile === "" || profile === "runtime/default" || profile.startsWith("localhost/");
   const found = Object.entries(annotations)
-    .filter(([key, profile]) => key.startsWith(names.annotations.appArmorContainerPrefix) && !allowed(profile))
+    .filter(
+      ([key, profile]) => key.startsWith(names.annotations.appArmorContainerPrefix) && !allowed(profile),
+    )
     .map(([key, profile]) => `${key}="${profile}"`);
-  return found.length > 0 ? { reason: plural("forbidden AppArmor profile", found.length), detail: found.toSorted().join(", ") } : undefined;
+  return found.length > 0
+    ? { reason: plural("forbidden AppArmor profile", found.length), detail: found.toSorted().join(", ") }
+    : undefined;
 };
 
 export const capabilities: Check = (_metadata, spec) => {
-  const odd = (context: SecurityContext): string[] => (context.capabilities?.add ?? []).filter((name) => !usualCapabilities.has(name));
+  const odd = (context: SecurityContext): string[] =>
+    (context.capabilities?.add ?? []).filter((name) => !usualCapabilities.has(name));
   const found = byContainer(spec, (context) => odd(context).length > 0);
   if (found.length === 0) return undefined;
   const added = distinct(found.flatMap(({ securityContext }) => odd(securityContext!)));
-  return { reason: "non-default capabilities", detail: `${named("container", namesOf(found))} must not include ${quoted(added)} in securityContext.capabilities.add` };
+  return {
+    reason: "non-default capabilities",
+    detail: `${named("container", namesOf(found))} must not include ${quoted(added)} in securityContext.capabilities.add`,
+  };
 };
 
 export const hostNamespaces: Check = (_metadata, spec) => {
-  const found = (["hostNetwork", "hostPID", "hostIPC"] as const).filter((key) => spec[key]).map((key) => `${key}=true`);
+  const found = (["hostNetwork", "hostPID", "hostIPC"] as const)
+    .filter((key) => spec[key])
+    .map((key) => `${key}=true`);
   return found.length > 0 ? { reason: "host namespaces", detail: found.join(", ") } : undefined;
 };
 
@@ -42,27 +63,50 @@ export const hostPathVolumes: Check = (_metadata, { volumes = [] }) => {
 export const hostPorts: Check = (_metadata, spec) => {
   const found = containersOf(spec).filter(({ ports }) => ports?.some(({ hostPort }) => hostPort));
   if (found.length === 0) return undefined;
-  const ports = distinct(found.flatMap(({ ports: own = [] }) => own.flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []))));
-  return { reason: "hostPort", detail: `${named("container", namesOf(found))} ${found.length === 1 ? "uses" : "use"} ${plural("hostPort", ports.length)} ${ports.join(", ")}` };
+  const ports = distinct(
+    found.flatMap(({ ports: own = [] }) =>
+      own.flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : [])),
+    ),
+  );
+  return {
+    reason: "hostPort",
+    detail: `${named("container", namesOf(found))} ${found.length === 1 ? "uses" : "use"} ${plural("hostPort", ports.length)} ${ports.join(", ")}`,
+  };
 };
 
 export const privileged: Check = (_metadata, spec) => {
   const found = byContainer(spec, (context) => context.privileged === true);
-  return found.length > 0 ? { reason: "privileged", detail: `${named("container", namesOf(found))} must not set securityContext.privileged=true` } : undefined;
+  return found.length > 0
+    ? {
+        reason: "privileged",
+        detail: `${named("container", namesOf(found))} must not set securityContext.privileged=true`,
+      }
+    : undefined;
 };
 
 export const procMount: Check = (_metadata, spec) => {
-  const found = byContainer(spec, (context) => context.procMount !== undefined && context.procMount !== "Default");
+  const found = byContainer(
+    spec,
+    (context) => context.procMount !== undefined && context.procMount !== "Default",
+  );
   if (found.length === 0) return undefined;
   const types = distinct(found.map(({ securityContext }) => securityContext!.procMount!));
-  return { reason: "procMount", detail: `${named("container", namesOf(found))} must not set securityContext.procMount to ${quoted(types)}` };
+  return {
+    reason: "procMount",
+    detail: `${named("container", namesOf(found))} must not set securityContext.procMount to ${quoted(types)}`,
+  };
 };
 
 export const seLinuxOptions: Check = (_metadata, spec) => {
-  const odd = (options: SELinuxOptions | undefined): boolean => options !== undefined && (!usualTypes.has(options.type ?? "") || Boolean(options.user) || Boolean(options.role));
+  const odd = (options: SELinuxOptions | undefined): boolean =>
+    options !== undefined &&
+    (!usualTypes.has(options.type ?? "") || Boolean(options.user) || Boolean(options.role));
   const ofPod = spec.securityContext?.seLinuxOptions;
   const found = byContainer(spec, (context) => odd(context.seLinuxOptions));
-  const all = [...(odd(ofPod) ? [ofPod!] : []), ...found.map(({ securityContext }) => securityContext!.seLinuxOptions!)];
+  const all = [
+    ...(odd(ofPod) ? [ofPod!] : []),
+    ...found.map(({ securityContext }) => securityContext!.seLinuxOptions!),
+  ];
   if (all.length === 0) return undefined;
   const types = distinct(all.map(({ type = "" }) => type).filter((type) => !usualTypes.has(type)));
   const data = [
@@ -70,32 +114,57 @@ export const seLinuxOptions: Check = (_metadata, spec) => {
     ...(all.some(({ user }) => user) ? ["user may not be set"] : []),
     ...(all.some(({ role }) => role) ? ["role may not be set"] : []),
   ];
-  return { reason: "seLinuxOptions", detail: `${setters(odd(ofPod), found).join(" and ")} set forbidden securityContext.seLinuxOptions: ${data.join("; ")}` };
+  return {
+    reason: "seLinuxOptions",
+    detail: `${setters(odd(ofPod), found).join(" and ")} set forbidden securityContext.seLinuxOptions: ${data.join("; ")}`,
+  };
 };
 
 /** Before there was a field for it, the profile was an annotation. */
 export const seccompAnnotations: Check = ({ annotations = {} }, spec, { names: { annotations: names } }) => {
-  const allowed = (profile: string): boolean => profile === "runtime/default" || profile === "docker/default" || profile.startsWith("localhost/");
-  const keys = [names.seccompPod, ...containersOf(spec).map(({ name }) => names.seccompContainerPrefix + name)];
-  const found = distinct(keys.flatMap((key) => (annotations[key] === undefined || allowed(annotations[key]) ? [] : [`${key}="${annotations[key]}"`])));
-  return found.length > 0 ? { reason: "seccompProfile", detail: `forbidden ${plural("annotation", found.length)} ${found.join(", ")}` } : undefined;
+  const allowed = (profile: string): boolean =>
+    profile === "runtime/default" || profile === "docker/default" || profile.startsWith("localhost/");
+  const keys = [
+    names.seccompPod,
+    ...containersOf(spec).map(({ name }) => names.seccompContainerPrefix + name),
+  ];
+  const found = distinct(
+    keys.flatMap((key) =>
+      annotations[key] === undefined || allowed(annotations[key]) ? [] : [`${key}="${annotations[key]}"`],
+    ),
+  );
+  return found.length > 0
+    ? {
+        reason: "seccompProfile",
+        detail: `forbidden ${plural("annotation", found.length)} ${found.join(", ")}`,
+      }
+    : undefined;
 };
 
-export const isConfined = (profile: { readonly type: string }): boolean => profile.type === "Localhost" || profile.type === "RuntimeDefault";
+export const isConfined = (profile: { readonly type: string }): boolean =>
+  profile.type === "Localhost" || profile.type === "RuntimeDefault";
 
 export const seccompProfile: Check = (_metadata, spec) => {
   const ofPod = spec.securityContext?.seccompProfile;
   const wrongPod = ofPod !== undefined && !isConfined(ofPod);
   const found = byContainer(spec, ({ seccompProfile: own }) => own !== undefined && !isConfined(own));
   if (!wrongPod && found.length === 0) return undefined;
-  const types = distinct([...(wrongPod ? [ofPod.type] : []), ...found.map(({ securityContext }) => securityContext!.seccompProfile!.type)]);
-  return { reason: "seccompProfile", detail: `${setters(wrongPod, found).join(" and ")} must not set securityContext.seccompProfile.type to ${quoted(types)}` };
+  const types = distinct([
+    ...(wrongPod ? [ofPod.type] : []),
+    ...found.map(({ securityContext }) => securityContext!.seccompProfile!.type),
+  ]);
+  return {
+    reason: "seccompProfile",
+    detail: `${setters(wrongPod, found).join(" and ")} must not set securityContext.seccompProfile.type to ${quoted(types)}`,
+  };
 };
 
 const sysctlsBut =
   (allowed: readonly string[]): Check =>
   (_metadata, { securityContext }) => {
-    const found = (securityContext?.sysctls ?? []).map(({ name }) => name).filter((name) => !allowed.includes(name));
+    const found = (securityContext?.sysctls ?? [])
+      .map(({ name }) => name)
+      .filter((name) => !allowed.includes(name));
     return found.length > 0 ? { reason: "forbidden sysctls", detail: found.join(", ") } : undefined;
   };
 export const sysctls = sysctlsBut(firstSysctls);
@@ -105,5 +174,10 @@ export const windowsHostProcess: Check = (_metadata, spec) => {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess === true;
   const found = byContainer(spec, (context) => context.windowsOptions?.hostProcess === true);
   const who = setters(ofPod, found);
-  return who.length > 0 ? { reason: "hostProcess", detail: `${who.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true` } : undefined;
+  return who.length > 0
+    ? {
+        reason: "hostProcess",
+        detail: `${who.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true`,
+      }
+    : undefined;
 };

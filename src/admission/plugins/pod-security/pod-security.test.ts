@@ -11,17 +11,38 @@ import { detailsText, findings } from "./standards.ts";
 
 const dialect = dialects.orch;
 const prefix = dialect.names.labels.podSecurityPrefix;
-const labelled = (labels: Record<string, string>): Record<string, string> => Object.fromEntries(Object.entries(labels).map(([key, value]) => [prefix + key, value]));
+const labelled = (labels: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([key, value]) => [prefix + key, value]));
 
 const policies: [labels: Record<string, string>, expected: string, wrong: string[]][] = [
   [{}, "privileged:latest privileged:latest privileged:latest", []],
   [{ enforce: "baseline" }, "baseline:latest privileged:latest baseline:latest", []],
-  [{ enforce: "baseline", "enforce-version": "v1.22" }, "baseline:v1.22 privileged:latest baseline:v1.22", []],
-  [{ enforce: "restricted", warn: "baseline", "warn-version": "v1.0" }, "restricted:latest privileged:latest baseline:v1.0", []],
-  [{ enforce: "baseline", "enforce-version": "v1.9", "warn-version": "latest" }, "baseline:v1.9 privileged:latest baseline:latest", []],
+  [
+    { enforce: "baseline", "enforce-version": "v1.22" },
+    "baseline:v1.22 privileged:latest baseline:v1.22",
+    [],
+  ],
+  [
+    { enforce: "restricted", warn: "baseline", "warn-version": "v1.0" },
+    "restricted:latest privileged:latest baseline:v1.0",
+    [],
+  ],
+  [
+    { enforce: "baseline", "enforce-version": "v1.9", "warn-version": "latest" },
+    "baseline:v1.9 privileged:latest baseline:latest",
+    [],
+  ],
   [{ audit: "restricted" }, "privileged:latest restricted:latest privileged:latest", []],
-  [{ enforce: "odd", audit: "odd", warn: "odd" }, "restricted:latest privileged:latest privileged:latest", ["enforce", "audit", "warn"]],
-  [{ "enforce-version": "1.27", "warn-version": "v1.01" }, "privileged:latest privileged:latest privileged:latest", ["enforce-version", "warn-version"]],
+  [
+    { enforce: "odd", audit: "odd", warn: "odd" },
+    "restricted:latest privileged:latest privileged:latest",
+    ["enforce", "audit", "warn"],
+  ],
+  [
+    { "enforce-version": "1.27", "warn-version": "v1.01" },
+    "privileged:latest privileged:latest privileged:latest",
+    ["enforce-version", "warn-version"],
+  ],
 ];
 for (const [labels, expected, wrong] of policies) {
   test(`labels ${JSON.stringify(labels)} mean ${expected}`, () => {
@@ -35,9 +56,21 @@ for (const [labels, expected, wrong] of policies) {
 }
 
 const c = "c";
-const fine = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
-const pod = (context: object | undefined, spec: object = {}, annotations: Record<string, string> = {}): { metadata: ObjectMeta; spec: PodSpec } =>
-  ({ metadata: { annotations }, spec: { containers: [{ name: c, ...(context && { securityContext: context }) }], ...spec } }) as unknown as Pod;
+const fine = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  runAsNonRoot: true,
+  seccompProfile: { type: "RuntimeDefault" },
+};
+const pod = (
+  context: object | undefined,
+  spec: object = {},
+  annotations: Record<string, string> = {},
+): { metadata: ObjectMeta; spec: PodSpec } =>
+  ({
+    metadata: { annotations },
+    spec: { containers: [{ name: c, ...(context && { securityContext: context }) }], ...spec },
+  }) as unknown as Pod;
 
 const judged: [name: string, level: Level, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
   ["anything goes", "privileged", "latest", pod({ privileged: true }), ""],
@@ -67,11 +100,17 @@ const judged: [name: string, level: Level, version: number | "latest", pod: Retu
   ["root by refusal of the contrary", "restricted", "latest", pod({ ...fine, runAsNonRoot: false }), 'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false)'],
 ]; // prettier-ignore
 for (const [name, level, version, { metadata, spec }, expected] of judged) {
-  test(name, () => assert.equal(detailsText(findings({ level, version }, metadata, spec, dialect)), expected));
+  test(name, () =>
+    assert.equal(detailsText(findings({ level, version }, metadata, spec, dialect)), expected),
+  );
 }
 
 /** What becomes of a request in a namespace with these labels: `allowed`, or why not, and the warnings. */
-async function judge(labels: Record<string, string>, attempt: Partial<Attempt>, pods: object[] = []): Promise<[outcome: string, warnings: string[]]> {
+async function judge(
+  labels: Record<string, string>,
+  attempt: Partial<Attempt>,
+  pods: object[] = [],
+): Promise<[outcome: string, warnings: string[]]> {
   const warnings: string[] = [];
   const plugin = podSecurity({
     dialect,
@@ -88,10 +127,18 @@ async function judge(labels: Record<string, string>, attempt: Partial<Attempt>, 
   }
 }
 const plain = pod(undefined) as unknown as Record<string, unknown>;
-const namespaceOf = (labels: Record<string, string>): Record<string, unknown> => ({ metadata: { labels: labelled(labels) } });
+const namespaceOf = (labels: Record<string, string>): Record<string, unknown> => ({
+  metadata: { labels: labelled(labels) },
+});
 const namespaces = { resource: { group: "", version: "v1", resource: "namespaces" } };
-const deployments = { resource: { group: "apps", version: "v1", resource: "deployments" }, object: { spec: { template: plain } } };
-const image = (name: string): Record<string, unknown> => ({ metadata: {}, spec: { containers: [{ name: "c", image: name }] } });
+const deployments = {
+  resource: { group: "apps", version: "v1", resource: "deployments" },
+  object: { spec: { template: plain } },
+};
+const image = (name: string): Record<string, unknown> => ({
+  metadata: {},
+  spec: { containers: [{ name: "c", image: name }] },
+});
 
 const attempts: [name: string, labels: Record<string, string>, attempt: Partial<Attempt>, expected: [outcome: string, warnings: string[]]][] = [
   ["a pod in a namespace without labels", {}, { object: plain }, ["allowed", []]],

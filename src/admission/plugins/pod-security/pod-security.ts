@@ -1,4 +1,5 @@
-// Namespaces say by labels which security standard their pods keep: pods that do not are refused, whatever makes such pods is warned about.
+// Namespaces say by labels which security standard their pods keep: pods that do not are refused, whatever
+// makes such pods is warned about.
 import type { Container, CronJob, Namespace, ObjectMeta, Pod, PodSpec, PodTemplateSpec } from "#api";
 import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
@@ -14,17 +15,28 @@ export interface PodSecurityOptions {
 }
 
 const mostPods = 3000;
-const keepers = ["replicationcontrollers", "podtemplates", "replicasets", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs"];
+const keepers = [
+  "replicationcontrollers",
+  "podtemplates",
+  "replicasets",
+  "deployments",
+  "statefulsets",
+  "daemonsets",
+  "jobs",
+  "cronjobs",
+];
 
 export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOptions): AdmissionPlugin {
-  const read = (labels: ObjectMeta["labels"]): ReturnType<typeof policyOf> => policyOf(labels, dialect.names.labels.podSecurityPrefix);
+  const read = (labels: ObjectMeta["labels"]): ReturnType<typeof policyOf> =>
+    policyOf(labels, dialect.names.labels.podSecurityPrefix);
   return {
     name: "PodSecurity",
     handles: ["CREATE", "UPDATE"],
     resources: ["namespaces", "pods", ...keepers],
     validate: async (attempt) => {
       const { resource, subresource } = attempt;
-      if (resource.resource === "namespaces" && resource.group === "") return subresource ? [] : await namespaceErrors(attempt);
+      if (resource.resource === "namespaces" && resource.group === "")
+        return subresource ? [] : await namespaceErrors(attempt);
       if (resource.resource === "pods" && resource.group === "") {
         if (subresource === "" || subresource === "ephemeralcontainers") await judgePod(attempt);
       } else if (!subresource) await judgeKeeper(attempt);
@@ -52,8 +64,14 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
       const reasons = reasonsText(findings(enforce, metadata, spec, dialect));
       if (reasons) found.set(reasons, [...(found.get(reasons) ?? []), metadata.name!]);
     }
-    if (pods.length > mostPods) attempt.warn(`new PodSecurity enforce level only checked against the first ${mostPods} of ${pods.length} existing pods`);
-    if (found.size > 0) attempt.warn(`existing pods in namespace "${attempt.name}" violate the new PodSecurity enforce level "${standardText(enforce)}"`);
+    if (pods.length > mostPods)
+      attempt.warn(
+        `new PodSecurity enforce level only checked against the first ${mostPods} of ${pods.length} existing pods`,
+      );
+    if (found.size > 0)
+      attempt.warn(
+        `existing pods in namespace "${attempt.name}" violate the new PodSecurity enforce level "${standardText(enforce)}"`,
+      );
     const lines = [...found].map(([reasons, names]) => {
       const [first, ...others] = names.toSorted();
       return `${first}${others.length === 0 ? "" : others.length === 1 ? " (and 1 other pod)" : ` (and ${others.length} other pods)`}: ${reasons}`;
@@ -67,7 +85,12 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
     const { metadata, spec } = attempt.object as unknown as Pod;
     if (attempt.operation === "UPDATE" && !matters(spec, (attempt.oldObject as unknown as Pod).spec)) return;
     const found = findings(policy.enforce, metadata, spec, dialect);
-    if (found.length > 0) throw forbidden(attempt.resource, attempt.name, `violates PodSecurity "${standardText(policy.enforce)}": ${detailsText(found)}`);
+    if (found.length > 0)
+      throw forbidden(
+        attempt.resource,
+        attempt.name,
+        `violates PodSecurity "${standardText(policy.enforce)}": ${detailsText(found)}`,
+      );
     warnOf(attempt, policy.warn, metadata, spec);
   }
 
@@ -78,14 +101,21 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
     if (template) warnOf(attempt, policy.warn, template.metadata, template.spec);
   }
 
-  function warnOf(attempt: Attempt, standard: Parameters<typeof findings>[0], metadata: ObjectMeta, spec: PodSpec): void {
+  function warnOf(
+    attempt: Attempt,
+    standard: Parameters<typeof findings>[0],
+    metadata: ObjectMeta,
+    spec: PodSpec,
+  ): void {
     const found = findings(standard, metadata, spec, dialect);
-    if (found.length > 0) attempt.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
+    if (found.length > 0)
+      attempt.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
   }
 }
 
 function templateOf({ resource, object }: Attempt): PodTemplateSpec | undefined {
-  if (resource.resource === "podtemplates") return (object as unknown as { template: PodTemplateSpec }).template;
+  if (resource.resource === "podtemplates")
+    return (object as unknown as { template: PodTemplateSpec }).template;
   if (resource.resource === "cronjobs") return (object as unknown as CronJob).spec.jobTemplate.spec.template;
   return (object as unknown as { spec: { template?: PodTemplateSpec } }).spec.template;
 }
@@ -94,9 +124,15 @@ function templateOf({ resource, object }: Attempt): PodTemplateSpec | undefined 
 function matters(spec: PodSpec, old: PodSpec): boolean {
   const changed = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, position) => image !== before[position]!.image);
-  const before = new Map((old.ephemeralContainers ?? []).toReversed().map(({ name, image }) => [name, image]));
+  const before = new Map(
+    (old.ephemeralContainers ?? []).toReversed().map(({ name, image }) => [name, image]),
+  );
   const looksIn = (spec.ephemeralContainers ?? []).some(({ name, image }) => before.get(name) !== image);
-  return looksIn || changed(spec.containers ?? [], old.containers ?? []) || changed(spec.initContainers, old.initContainers);
+  return (
+    looksIn ||
+    changed(spec.containers ?? [], old.containers ?? []) ||
+    changed(spec.initContainers, old.initContainers)
+  );
 }
 
 /** Pods of one owner are mostly alike: one of each comes first. */

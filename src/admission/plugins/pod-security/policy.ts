@@ -1,4 +1,5 @@
-// Which security standard a namespace keeps, by its labels: one that refuses, one that is written down, one that warns.
+// Which security standard a namespace keeps, by its labels: one that refuses, one that is written down, one
+// that warns.
 import { type FieldError, invalidValue } from "#base";
 
 export type Level = "privileged" | "baseline" | "restricted";
@@ -18,21 +19,35 @@ const anything: Standard = { level: "privileged", version: "latest" };
 const minorVersion = /^v1\.(0|[1-9]\d*)$/;
 
 export const stricter = (a: Level, b: Level): boolean => levels.indexOf(a) > levels.indexOf(b);
-export const sameStandard = (a: Standard, b: Standard): boolean => a.level === b.level && a.version === b.version;
-export const standardText = ({ level, version }: Standard): string => `${level}:${version === "latest" ? version : `v1.${version}`}`;
+export const sameStandard = (a: Standard, b: Standard): boolean =>
+  a.level === b.level && a.version === b.version;
+export const standardText = ({ level, version }: Standard): string =>
+  `${level}:${version === "latest" ? version : `v1.${version}`}`;
 export const lets = ({ level }: Standard): boolean => level === "privileged";
 
 /** There is always a policy: what cannot be read refuses most and warns least. */
-export function policyOf(labels: Readonly<Record<string, string>> | undefined, prefix: string): { readonly policy: Policy; readonly errors: FieldError[] } {
+export function policyOf(
+  labels: Readonly<Record<string, string>> | undefined,
+  prefix: string,
+): { readonly policy: Policy; readonly errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const wrong = (label: string, value: string, why: string): void => void errors.push(invalidValue(`metadata.labels[${label}]`, value, why));
-  const read = (mode: keyof Policy): { readonly standard: Standard; readonly levelGiven: boolean; readonly levelFits: boolean; readonly versionGiven: boolean } => {
+  const wrong = (label: string, value: string, why: string): void =>
+    void errors.push(invalidValue(`metadata.labels[${label}]`, value, why));
+  const read = (
+    mode: keyof Policy,
+  ): {
+    readonly standard: Standard;
+    readonly levelGiven: boolean;
+    readonly levelFits: boolean;
+    readonly versionGiven: boolean;
+  } => {
     const [label, versionLabel] = [`${prefix}${mode}`, `${prefix}${mode}-version`];
     const [level, version] = [labels?.[label], labels?.[versionLabel]];
     const levelFits = level !== undefined && levels.includes(level as Level);
     if (level !== undefined && !levelFits) wrong(label, level, `must be one of ${levels.join(", ")}`);
     const minor = version === undefined ? undefined : minorVersion.exec(version)?.[1];
-    if (version !== undefined && version !== "latest" && minor === undefined) wrong(versionLabel, version, 'must be "latest" or "v1.x"');
+    if (version !== undefined && version !== "latest" && minor === undefined)
+      wrong(versionLabel, version, 'must be "latest" or "v1.x"');
     const unreadable = mode === "enforce" ? "restricted" : "privileged";
     return {
       standard: {
@@ -47,7 +62,10 @@ export function policyOf(labels: Readonly<Record<string, string>> | undefined, p
   const [enforce, audit, warn] = [read("enforce"), read("audit"), read("warn")];
   const warning =
     !warn.levelGiven && enforce.levelFits && stricter(enforce.standard.level, warn.standard.level)
-      ? { level: enforce.standard.level, version: warn.versionGiven ? warn.standard.version : enforce.standard.version }
+      ? {
+          level: enforce.standard.level,
+          version: warn.versionGiven ? warn.standard.version : enforce.standard.version,
+        }
       : warn.standard;
   return { policy: { enforce: enforce.standard, audit: audit.standard, warn: warning }, errors };
 }

@@ -3,7 +3,16 @@ import type { Volume } from "#api";
 import { type Check, isConfined, seccompProfile as seccompBaseline } from "./baseline.ts";
 import { containersOf, distinct, named, namesOf, plural, quoted, setters } from "./words.ts";
 
-const plainVolumes: readonly (keyof Volume)[] = ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"];
+const plainVolumes: readonly (keyof Volume)[] = [
+  "configMap",
+  "csi",
+  "downwardAPI",
+  "emptyDir",
+  "ephemeral",
+  "persistentVolumeClaim",
+  "projected",
+  "secret",
+];
 
 /** Later versions leave pods for Windows alone. */
 export const unlessWindows =
@@ -12,19 +21,33 @@ export const unlessWindows =
     spec.os?.name === "windows" ? undefined : check(metadata, spec, dialect);
 
 export const allowPrivilegeEscalation: Check = (_metadata, spec) => {
-  const found = containersOf(spec).filter(({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false);
+  const found = containersOf(spec).filter(
+    ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false,
+  );
   if (found.length === 0) return undefined;
-  return { reason: "allowPrivilegeEscalation != false", detail: `${named("container", namesOf(found))} must set securityContext.allowPrivilegeEscalation=false` };
+  return {
+    reason: "allowPrivilegeEscalation != false",
+    detail: `${named("container", namesOf(found))} must set securityContext.allowPrivilegeEscalation=false`,
+  };
 };
 
 export const droppedCapabilities: Check = (_metadata, spec) => {
   const containers = containersOf(spec);
-  const keeping = containers.filter(({ securityContext }) => !securityContext?.capabilities?.drop?.includes("ALL"));
-  const odd = (own: (typeof containers)[number]): string[] => (own.securityContext?.capabilities?.add ?? []).filter((name) => name !== "NET_BIND_SERVICE");
+  const keeping = containers.filter(
+    ({ securityContext }) => !securityContext?.capabilities?.drop?.includes("ALL"),
+  );
+  const odd = (own: (typeof containers)[number]): string[] =>
+    (own.securityContext?.capabilities?.add ?? []).filter((name) => name !== "NET_BIND_SERVICE");
   const adding = containers.filter((own) => odd(own).length > 0);
   const details = [
-    ...(keeping.length > 0 ? [`${named("container", namesOf(keeping))} must set securityContext.capabilities.drop=["ALL"]`] : []),
-    ...(adding.length > 0 ? [`${named("container", namesOf(adding))} must not include ${quoted(distinct(adding.flatMap(odd)))} in securityContext.capabilities.add`] : []),
+    ...(keeping.length > 0
+      ? [`${named("container", namesOf(keeping))} must set securityContext.capabilities.drop=["ALL"]`]
+      : []),
+    ...(adding.length > 0
+      ? [
+          `${named("container", namesOf(adding))} must not include ${quoted(distinct(adding.flatMap(odd)))} in securityContext.capabilities.add`,
+        ]
+      : []),
   ];
   return details.length > 0 ? { reason: "unrestricted capabilities", detail: details.join("; ") } : undefined;
 };
@@ -32,7 +55,13 @@ export const droppedCapabilities: Check = (_metadata, spec) => {
 export const restrictedVolumes: Check = (_metadata, { volumes = [] }) => {
   const found = volumes.filter((volume) => !plainVolumes.some((key) => volume[key] !== undefined));
   if (found.length === 0) return undefined;
-  const types = distinct(found.map((volume) => Object.keys(volume).find((key) => key !== "name" && volume[key as keyof Volume] !== undefined) ?? "unknown"));
+  const types = distinct(
+    found.map(
+      (volume) =>
+        Object.keys(volume).find((key) => key !== "name" && volume[key as keyof Volume] !== undefined) ??
+        "unknown",
+    ),
+  );
   const volumeNames = found.map(({ name }) => name);
   return {
     reason: "restricted volume types",
@@ -43,14 +72,25 @@ export const restrictedVolumes: Check = (_metadata, { volumes = [] }) => {
 export const runAsNonRoot: Check = (_metadata, spec) => {
   const reason = "runAsNonRoot != true";
   const ofPod = spec.securityContext?.runAsNonRoot;
-  const own = containersOf(spec).map((container) => ({ container, said: container.securityContext?.runAsNonRoot }));
+  const own = containersOf(spec).map((container) => ({
+    container,
+    said: container.securityContext?.runAsNonRoot,
+  }));
   const who = setters(
     ofPod === false,
     own.flatMap(({ container, said }) => (said === false ? [container] : [])),
   );
-  if (who.length > 0) return { reason, detail: `${who.join(" and ")} must not set securityContext.runAsNonRoot=false` };
-  const silent = own.flatMap(({ container, said }) => (said === undefined && ofPod !== true ? [container] : []));
-  return silent.length > 0 ? { reason, detail: `pod or ${named("container", namesOf(silent))} must set securityContext.runAsNonRoot=true` } : undefined;
+  if (who.length > 0)
+    return { reason, detail: `${who.join(" and ")} must not set securityContext.runAsNonRoot=false` };
+  const silent = own.flatMap(({ container, said }) =>
+    said === undefined && ofPod !== true ? [container] : [],
+  );
+  return silent.length > 0
+    ? {
+        reason,
+        detail: `pod or ${named("container", namesOf(silent))} must set securityContext.runAsNonRoot=true`,
+      }
+    : undefined;
 };
 
 export const runAsUser: Check = (_metadata, spec) => {
@@ -58,14 +98,21 @@ export const runAsUser: Check = (_metadata, spec) => {
     spec.securityContext?.runAsUser === 0,
     containersOf(spec).filter(({ securityContext }) => securityContext?.runAsUser === 0),
   );
-  return who.length > 0 ? { reason: "runAsUser=0", detail: `${who.join(" and ")} must not set runAsUser=0` } : undefined;
+  return who.length > 0
+    ? { reason: "runAsUser=0", detail: `${who.join(" and ")} must not set runAsUser=0` }
+    : undefined;
 };
 
 export const seccompProfile: Check = (metadata, spec, dialect) => {
   const wrong = seccompBaseline(metadata, spec, dialect);
   if (wrong) return wrong;
   const ofPod = spec.securityContext?.seccompProfile;
-  const silent = containersOf(spec).filter(({ securityContext }) => !securityContext?.seccompProfile && !(ofPod && isConfined(ofPod)));
+  const silent = containersOf(spec).filter(
+    ({ securityContext }) => !securityContext?.seccompProfile && !(ofPod && isConfined(ofPod)),
+  );
   if (silent.length === 0) return undefined;
-  return { reason: "seccompProfile", detail: `pod or ${named("container", namesOf(silent))} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"` };
+  return {
+    reason: "seccompProfile",
+    detail: `pod or ${named("container", namesOf(silent))} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+  };
 };

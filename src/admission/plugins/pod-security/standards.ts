@@ -1,4 +1,5 @@
-// The standards, release by release: which checks there are, since when, and which ones stricter checks stand in for.
+// The standards, release by release: which checks there are, since when, and which ones stricter checks stand
+// in for.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
 import * as baseline from "./baseline.ts";
@@ -37,15 +38,25 @@ const rules: Readonly<Record<string, Rule>> = {
   seccompProfile_restricted: { level: "restricted", since: [[19, restricted.seccompProfile], [25, unlessWindows(restricted.seccompProfile)]], replaces: "seccompProfile_baseline" },
 }; // prettier-ignore
 
-export function findings({ level, version }: Standard, metadata: ObjectMeta, spec: PodSpec, dialect: Dialect): readonly Finding[] {
+export function findings(
+  { level, version }: Standard,
+  metadata: ObjectMeta,
+  spec: PodSpec,
+  dialect: Dialect,
+): readonly Finding[] {
   if (level === "privileged") return [];
-  const asOf = ({ since }: Rule): Check | undefined => since.findLast(([minor]) => version === "latest" || minor <= version)?.[1];
+  const asOf = ({ since }: Rule): Check | undefined =>
+    since.findLast(([minor]) => version === "latest" || minor <= version)?.[1];
   const looked = Object.entries(rules).flatMap(([name, rule]) => {
     const check = rule.level === "restricted" && level !== "restricted" ? undefined : asOf(rule);
     return check ? [{ name, check, replaces: rule.replaces }] : [];
   });
-  return looked.filter(({ name }) => !looked.some(({ replaces }) => replaces === name)).flatMap(({ check }) => check(metadata, spec, dialect) ?? []);
+  return looked
+    .filter(({ name }) => !looked.some(({ replaces }) => replaces === name))
+    .flatMap(({ check }) => check(metadata, spec, dialect) ?? []);
 }
 
-export const reasonsText = (found: readonly Finding[]): string => found.map(({ reason }) => reason).join(", ");
-export const detailsText = (found: readonly Finding[]): string => found.map(({ reason, detail }) => (detail ? `${reason} (${detail})` : reason)).join(", ");
+export const reasonsText = (found: readonly Finding[]): string =>
+  found.map(({ reason }) => reason).join(", ");
+export const detailsText = (found: readonly Finding[]): string =>
+  found.map(({ reason, detail }) => (detail ? `${reason} (${detail})` : reason)).join(", ");

@@ -9,7 +9,8 @@ export interface Finding {
 
 export const quoted = (items: readonly string[]): string => items.map((item) => `"${item}"`).join(", ");
 export const plural = (word: string, count: number): string => (count === 1 ? word : `${word}s`);
-export const named = (word: string, items: readonly string[]): string => `${plural(word, items.length)} ${quoted(items)}`;
+export const named = (word: string, items: readonly string[]): string =>
+  `${plural(word, items.length)} ${quoted(items)}`;
 export const distinct = (items: readonly string[]): string[] => [...new Set(items)].toSorted();
 
 export const containersOf = ({ initContainers, containers, ephemeralContainers }: PodSpec): Container[] => [

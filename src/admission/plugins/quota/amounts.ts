@@ -1,10 +1,20 @@
 // Arithmetic over named amounts.
-import { type Quantity, addQuantity, compareQuantity, formatQuantity, parseQuantity, quantityOf, subtractQuantity } from "#base";
+import {
+  type Quantity,
+  addQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+  subtractQuantity,
+} from "#base";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-export const amountsOf = (given: Readonly<Record<string, string>> | undefined): Amounts => new Map(Object.entries(given ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
-export const written = (amounts: Amounts): Record<string, string> => Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
+export const amountsOf = (given: Readonly<Record<string, string>> | undefined): Amounts =>
+  new Map(Object.entries(given ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
+export const written = (amounts: Amounts): Record<string, string> =>
+  Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 
 const zero = quantityOf(0);
 export const isZero = (amount: Quantity): boolean => compareQuantity(amount, zero) === 0;
@@ -18,7 +28,8 @@ export function sumOf(a: Amounts, b: Amounts): Amounts {
 
 export function largerOf(a: Amounts, b: Amounts): Amounts {
   const larger = new Map(a);
-  for (const [name, amount] of b) if (!larger.has(name) || compareQuantity(amount, larger.get(name)!) > 0) larger.set(name, amount);
+  for (const [name, amount] of b)
+    if (!larger.has(name) || compareQuantity(amount, larger.get(name)!) > 0) larger.set(name, amount);
   return larger;
 }
 
@@ -31,7 +42,8 @@ export const excessOf = (a: Amounts, b: Amounts): Amounts =>
     }),
   );
 
-export const only = (amounts: Amounts, wanted: (name: string) => boolean): Amounts => new Map([...amounts].filter(([name]) => wanted(name)));
+export const only = (amounts: Amounts, wanted: (name: string) => boolean): Amounts =>
+  new Map([...amounts].filter(([name]) => wanted(name)));
 
 export const shown = (amounts: Amounts): string =>
   [...amounts]

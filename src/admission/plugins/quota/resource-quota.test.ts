@@ -9,7 +9,8 @@ import { resourceQuota } from "./resource-quota.ts";
 
 const dialect = dialects.orch;
 type Status = { readonly hard: Record<string, string>; readonly used?: Record<string, string> };
-const quota = (status: Status, spec: object = {}, name = "q"): ResourceQuota => ({ metadata: { name, namespace: "n" }, spec, status }) as unknown as ResourceQuota;
+const quota = (status: Status, spec: object = {}, name = "q"): ResourceQuota =>
+  ({ metadata: { name, namespace: "n" }, spec, status }) as unknown as ResourceQuota;
 const request = (resource: string, object: object, more: Partial<Attempt> = {}): Attempt =>
   attemptOf({
     resource: { group: "", version: "v1", resource },
@@ -20,7 +21,11 @@ const request = (resource: string, object: object, more: Partial<Attempt> = {}):
   });
 
 /** What the quotas say is used afterwards, by quota, or why the request was refused. */
-async function charged(quotas: ResourceQuota[], attempt: Attempt, refusals = 0): Promise<Record<string, Record<string, string>> | string> {
+async function charged(
+  quotas: ResourceQuota[],
+  attempt: Attempt,
+  refusals = 0,
+): Promise<Record<string, Record<string, string>> | string> {
   const used: Record<string, Record<string, string>> = {};
   let left = refusals;
   const plugin = resourceQuota({
@@ -42,11 +47,22 @@ async function charged(quotas: ResourceQuota[], attempt: Attempt, refusals = 0):
   }
 }
 
-const container = (requests: object, limits: object = {}, name = "c"): object => ({ name, resources: { requests, limits } });
+const container = (requests: object, limits: object = {}, name = "c"): object => ({
+  name,
+  resources: { requests, limits },
+});
 const pod = (containers: object[], spec: object = {}): object => ({ spec: { containers, ...spec } });
-const zero = (...names: string[]): Status => ({ hard: Object.fromEntries(names.map((name) => [name, "2"])), used: Object.fromEntries(names.map((name) => [name, "0"])) });
-const service = (type: string, ports: object[], more: object = {}): object => ({ spec: { type, ports, ...more } });
-const claim = (storage: string, storageClassName?: string): object => ({ metadata: {}, spec: { storageClassName, resources: { requests: { storage } } } });
+const zero = (...names: string[]): Status => ({
+  hard: Object.fromEntries(names.map((name) => [name, "2"])),
+  used: Object.fromEntries(names.map((name) => [name, "0"])),
+});
+const service = (type: string, ports: object[], more: object = {}): object => ({
+  spec: { type, ports, ...more },
+});
+const claim = (storage: string, storageClassName?: string): object => ({
+  metadata: {},
+  spec: { storageClassName, resources: { requests: { storage } } },
+});
 
 const cases: [name: string, quotas: ResourceQuota[], attempt: Attempt, expected: Awaited<ReturnType<typeof charged>>][] = [
   ["a quota without status is not enforced", [quota({ hard: {} })], request("configmaps", {}), {}],
@@ -77,7 +93,8 @@ const cases: [name: string, quotas: ResourceQuota[], attempt: Attempt, expected:
   ["every quota must fit", [quota(zero("secrets"), {}, "a"), quota({ hard: { secrets: "0" }, used: { secrets: "0" } }, {}, "b")], request("secrets", {}), "403 exceeded quota: b, requested: secrets=1, used: secrets=0, limited: secrets=0"],
   ["what is outside of namespaces is free", [quota(zero("count/nodes"))], request("nodes", {}, { namespace: "" }), {}],
 ]; // prettier-ignore
-for (const [name, quotas, attempt, expected] of cases) test(name, async () => assert.deepEqual(await charged(quotas, attempt), expected));
+for (const [name, quotas, attempt, expected] of cases)
+  test(name, async () => assert.deepEqual(await charged(quotas, attempt), expected));
 
 const races: [name: string, refusals: number, expected: RegExp | object][] = [
   ["a quota that others changed is charged anew", 31, { q: { secrets: "1" } }],

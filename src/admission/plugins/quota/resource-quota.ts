@@ -1,9 +1,20 @@
-// Quotas of a namespace: what is created is counted, and refused when it would be too much. Quotas whose status nobody filled in yet are not enforced.
+// Quotas of a namespace: what is created is counted, and refused when it would be too much. Quotas whose
+// status nobody filled in yet are not enforced.
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from "#api";
 import { compareQuantity, conflict, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, Attempt } from "../../attempt.ts";
-import { type Amounts, amountsOf, excessOf, isNegative, isZero, only, shown, sumOf, written } from "./amounts.ts";
+import {
+  type Amounts,
+  amountsOf,
+  excessOf,
+  isNegative,
+  isZero,
+  only,
+  shown,
+  sumOf,
+  written,
+} from "./amounts.ts";
 import { type Evaluator, evaluatorFor } from "./usage.ts";
 
 export interface QuotaOptions {
@@ -27,7 +38,10 @@ const uncounted: ReadonlySet<string> = new Set([
   "localsubjectaccessreviews",
   "selfsubjectrulesreviews",
 ]);
-/** Whoever fails lost to somebody who did not: with several servers on one store that happens a few times in a row. */
+/**
+ * Whoever fails lost to somebody who did not: with several servers on one store that happens a few times in a
+ * row.
+ */
 const mostTries = 32;
 
 export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): AdmissionPlugin {
@@ -61,13 +75,21 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
   async function charge(attempt: Attempt, evaluator: Evaluator): Promise<void> {
     let left: readonly string[] | undefined;
     for (let tries = mostTries; ; tries--) {
-      const quotas = (await quotasIn(attempt.namespace)).filter(({ metadata }) => !left || left.includes(metadata.name!));
+      const quotas = (await quotasIn(attempt.namespace)).filter(
+        ({ metadata }) => !left || left.includes(metadata.name!),
+      );
       const due = bill(attempt, evaluator, quotas);
       if (attempt.dryRun) return;
       const failed: string[] = [];
-      for (const [quota, used] of due) if (!(await write(quota, written(used)))) failed.push(quota.metadata.name!);
+      for (const [quota, used] of due)
+        if (!(await write(quota, written(used)))) failed.push(quota.metadata.name!);
       if (failed.length === 0) return;
-      if (tries === 1) throw conflict({ group: "", resource: "resourcequotas" }, failed[0]!, "the quota was changed by others while it was charged");
+      if (tries === 1)
+        throw conflict(
+          { group: "", resource: "resourcequotas" },
+          failed[0]!,
+          "the quota was changed by others while it was charged",
+        );
       left = failed;
     }
   }
@@ -79,21 +101,29 @@ const scopesOf = ({ spec }: ResourceQuota): readonly ScopedResourceSelectorRequi
 ];
 
 /** What each quota would have used afterwards, for those that change; refuses what does not fit. */
-function bill(attempt: Attempt, evaluator: Evaluator, quotas: readonly ResourceQuota[]): readonly (readonly [ResourceQuota, Amounts])[] {
+function bill(
+  attempt: Attempt,
+  evaluator: Evaluator,
+  quotas: readonly ResourceQuota[],
+): readonly (readonly [ResourceQuota, Amounts])[] {
   const object = attempt.object!;
   const refused = (why: string): Error => forbidden(attempt.resource, attempt.name, why);
   const concerned = quotas.filter((quota) => {
     const resources = Object.keys(quota.status.hard ?? {}).filter(evaluator.counts);
-    if (resources.length === 0 || !scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object))) return false;
+    if (resources.length === 0 || !scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object)))
+      return false;
     const missing = evaluator.missing?.(resources, object);
     if (missing) throw refused(`failed quota: ${quota.metadata.name}: ${missing}`);
     if (resources.some((name) => quota.status.used?.[name] === undefined))
-      throw refused(`status unknown for quota: ${quota.metadata.name}, resources: ${resources.toSorted().join(",")}`);
+      throw refused(
+        `status unknown for quota: ${quota.metadata.name}, resources: ${resources.toSorted().join(",")}`,
+      );
     return true;
   });
   const whole = evaluator.usage(object);
   const negative = [...whole].filter(([, amount]) => isNegative(amount)).map(([name]) => name);
-  if (negative.length > 0) throw refused(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
+  if (negative.length > 0)
+    throw refused(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
   const added = attempt.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attempt.oldObject!)) : whole;
   const delta = new Map([...added].filter(([, amount]) => !isZero(amount)));
   return concerned.flatMap((quota) => {
@@ -102,10 +132,15 @@ function bill(attempt: Attempt, evaluator: Evaluator, quotas: readonly ResourceQ
     const asked = only(delta, (name) => limits.has(name));
     if (asked.size === 0) return [];
     const after = sumOf(amountsOf(used), asked);
-    const exceeded = (name: string): boolean => asked.has(name) && compareQuantity(after.get(name)!, limits.get(name)!) > 0;
+    const exceeded = (name: string): boolean =>
+      asked.has(name) && compareQuantity(after.get(name)!, limits.get(name)!) > 0;
     if ([...asked.keys()].some(exceeded)) {
-      const [requested, before, limited] = [asked, amountsOf(used), limits].map((amounts) => shown(only(amounts, exceeded)));
-      throw refused(`exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${before}, limited: ${limited}`);
+      const [requested, before, limited] = [asked, amountsOf(used), limits].map((amounts) =>
+        shown(only(amounts, exceeded)),
+      );
+      throw refused(
+        `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${before}, limited: ${limited}`,
+      );
     }
     return [[quota, after] as const];
   });

@@ -1,5 +1,13 @@
-// What an object counts for in a quota: pods by what they ask for, claims by their size, services by their ports, everything else by being there.
-import type { Container, PersistentVolumeClaim, Pod, PodAffinityTerm, ScopedResourceSelectorRequirement, Service } from "#api";
+// What an object counts for in a quota: pods by what they ask for, claims by their size, services by their
+// ports, everything else by being there.
+import type {
+  Container,
+  PersistentVolumeClaim,
+  Pod,
+  PodAffinityTerm,
+  ScopedResourceSelectorRequirement,
+  Service,
+} from "#api";
 import { quantityOf, scaledValue } from "#base";
 import type { Dialect } from "#dialect";
 import type { Attempt, Operation } from "../../attempt.ts";
@@ -20,7 +28,11 @@ const one = quantityOf(1);
 const counted = (...names: string[]): Amounts => new Map(names.map((name) => [name, one]));
 const aliased = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
 
-export function evaluatorFor({ group, resource }: Attempt["resource"], dialect: Dialect, now: () => number): Evaluator {
+export function evaluatorFor(
+  { group, resource }: Attempt["resource"],
+  dialect: Dialect,
+  now: () => number,
+): Evaluator {
   const count = `count/${resource}${group && `.${group}`}`;
   if (group === "" && resource === "pods") return podEvaluator(count, dialect, now);
   if (group === "" && resource === "persistentvolumeclaims") return claimEvaluator(count, dialect);
@@ -30,7 +42,11 @@ export function evaluatorFor({ group, resource }: Attempt["resource"], dialect: 
 }
 
 function serviceEvaluator(count: string): Evaluator {
-  const [services, nodePorts, loadBalancers] = ["services", "services.nodeports", "services.loadbalancers"] as const;
+  const [services, nodePorts, loadBalancers] = [
+    "services",
+    "services.nodeports",
+    "services.loadbalancers",
+  ] as const;
   return {
     operations: ["CREATE", "UPDATE"],
     counts: (name) => [count, services, nodePorts, loadBalancers].includes(name),
@@ -38,8 +54,17 @@ function serviceEvaluator(count: string): Evaluator {
       const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec;
       const balanced = type === "LoadBalancer";
       // Ports are given out later: what counts is what was asked for.
-      const asked = balanced && allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : balanced || type === "NodePort" ? ports : [];
-      return new Map([...counted(count, services), [loadBalancers, quantityOf(balanced ? 1 : 0)], [nodePorts, quantityOf(asked.length)]]);
+      const asked =
+        balanced && allocateLoadBalancerNodePorts === false
+          ? ports.filter(({ nodePort }) => nodePort)
+          : balanced || type === "NodePort"
+            ? ports
+            : [];
+      return new Map([
+        ...counted(count, services),
+        [loadBalancers, quantityOf(balanced ? 1 : 0)],
+        [nodePorts, quantityOf(asked.length)],
+      ]);
     },
   };
 }
@@ -49,14 +74,23 @@ function claimEvaluator(count: string, { names }: Dialect): Evaluator {
   const [claims, storage] = ["persistentvolumeclaims", "requests.storage"] as const;
   return {
     operations: ["CREATE", "UPDATE"],
-    counts: (name) => name === count || name === claims || name === storage || name.endsWith(marker + claims) || name.endsWith(marker + storage),
+    counts: (name) =>
+      name === count ||
+      name === claims ||
+      name === storage ||
+      name.endsWith(marker + claims) ||
+      name.endsWith(marker + storage),
     usage: (object) => {
       const { metadata, spec } = object as PersistentVolumeClaim;
-      const className = metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
+      const className =
+        metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
       const asked = amountsOf(spec.resources.requests).get("storage");
       const size = asked && (asked.scale < 0 ? quantityOf(scaledValue(asked, 0), 0, asked.format) : asked);
       const named = (name: string): string[] => (className ? [name, className + marker + name] : [name]);
-      return new Map([...counted(count, ...named(claims)), ...(size ? named(storage).map((name) => [name, size] as const) : [])]);
+      return new Map([
+        ...counted(count, ...named(claims)),
+        ...(size ? named(storage).map((name) => [name, size] as const) : []),
+      ]);
     },
   };
 }
@@ -67,12 +101,14 @@ const computeNames = compute.flatMap((name) => [name, `requests.${name}`, `limit
 const wanted = ["cpu", "memory"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
 function podEvaluator(count: string, { names }: Dialect, now: () => number): Evaluator {
-  const isForeign = (name: string): boolean => name.includes("/") && !name.includes(names.resources.nativePrefix);
+  const isForeign = (name: string): boolean =>
+    name.includes("/") && !name.includes(names.resources.nativePrefix);
   const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
   const spent = (requests: Amounts, limits: Amounts): Amounts => {
     const result = new Map([["pods", one]]);
     for (const [name, amount] of requests) {
-      if (compute.includes(name) || isHugePages(name)) result.set(name, amount).set(`requests.${name}`, amount);
+      if (compute.includes(name) || isHugePages(name))
+        result.set(name, amount).set(`requests.${name}`, amount);
       else if (isForeign(name) && !name.startsWith("requests.")) result.set(`requests.${name}`, amount);
     }
     for (const [name, amount] of limits) if (compute.includes(name)) result.set(`limits.${name}`, amount);
@@ -97,9 +133,12 @@ function podEvaluator(count: string, { names }: Dialect, now: () => number): Eva
       const without = new Map<string, Set<string>>();
       for (const { name: container, resources: own } of [...(containers ?? []), ...(initContainers ?? [])]) {
         const said = spent(amountsOf(own.requests), amountsOf(own.limits));
-        for (const name of required) if (!said.has(name)) without.set(name, (without.get(name) ?? new Set()).add(container));
+        for (const name of required)
+          if (!said.has(name)) without.set(name, (without.get(name) ?? new Set()).add(container));
       }
-      const parts = required.flatMap((name) => (without.has(name) ? [`${name} for: ${[...without.get(name)!].toSorted().join(",")}`] : []));
+      const parts = required.flatMap((name) =>
+        without.has(name) ? [`${name} for: ${[...without.get(name)!].toSorted().join(",")}`] : [],
+      );
       return parts.length ? `must specify ${parts.join("; ")}` : undefined;
     },
     inScope: (scope, object) => podInScope(scope, object as Pod),
@@ -110,7 +149,11 @@ function podEvaluator(count: string, { names }: Dialect, now: () => number): Eva
 function isSpent({ metadata, status }: Pod, now: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  return deletionTimestamp !== undefined && deletionGracePeriodSeconds !== undefined && now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+  return (
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds !== undefined &&
+    now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+  );
 }
 
 /** Init containers run before the others, one at a time: only the largest of them counts. */
@@ -122,10 +165,16 @@ function totals({ spec }: Pod): [requests: Amounts, limits: Amounts] {
   };
   const overhead = amountsOf(spec.overhead);
   const limits = total("limits");
-  return [sumOf(total("requests"), overhead), sumOf(limits, new Map([...overhead].filter(([name]) => limits.has(name))))];
+  return [
+    sumOf(total("requests"), overhead),
+    sumOf(limits, new Map([...overhead].filter(([name]) => limits.has(name)))),
+  ];
 }
 
-function podInScope({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, { spec }: Pod): boolean {
+function podInScope(
+  { scopeName, operator, values = [] }: ScopedResourceSelectorRequirement,
+  { spec }: Pod,
+): boolean {
   const name = spec.priorityClassName ?? "";
   switch (scopeName) {
     case "Terminating":
@@ -137,9 +186,15 @@ function podInScope({ scopeName, operator, values = [] }: ScopedResourceSelector
     case "NotBestEffort":
       return !isBestEffort(spec);
     case "CrossNamespacePodAffinity":
-      return affinityTerms(spec).some(({ namespaces, namespaceSelector }) => Boolean(namespaces?.length) || namespaceSelector !== undefined);
+      return affinityTerms(spec).some(
+        ({ namespaces, namespaceSelector }) => Boolean(namespaces?.length) || namespaceSelector !== undefined,
+      );
     case "PriorityClass":
-      return operator === "In" ? values.includes(name) && name !== "" : operator === "NotIn" ? !values.includes(name) || name === "" : (operator === "Exists") === (name !== "");
+      return operator === "In"
+        ? values.includes(name) && name !== ""
+        : operator === "NotIn"
+          ? !values.includes(name) || name === ""
+          : (operator === "Exists") === (name !== "");
     default:
       return false;
   }
@@ -147,11 +202,17 @@ function podInScope({ scopeName, operator, values = [] }: ScopedResourceSelector
 
 const isBestEffort = ({ containers, initContainers }: Pod["spec"]): boolean =>
   [...(containers ?? []), ...(initContainers ?? [])].every(({ resources }) =>
-    [resources.requests, resources.limits].every((amounts) => [...amountsOf(amounts)].every(([name, amount]) => (name !== "cpu" && name !== "memory") || isZero(amount))),
+    [resources.requests, resources.limits].every((amounts) =>
+      [...amountsOf(amounts)].every(
+        ([name, amount]) => (name !== "cpu" && name !== "memory") || isZero(amount),
+      ),
+    ),
   );
 
 const affinityTerms = ({ affinity }: Pod["spec"]): PodAffinityTerm[] =>
   [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
     ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      ({ podAffinityTerm }) => podAffinityTerm,
+    ),
   ]);

@@ -18,4 +18,5 @@ export const ageColumn: Column<ApiObject> = {
 };
 
 /** How long ago, or that nobody knows. */
-export const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");
+export const ago = (time: string | null | undefined, now: Date): string =>
+  time ? age(time, now) : "<unknown>";

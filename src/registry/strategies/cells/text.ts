@@ -3,7 +3,8 @@ import type { LabelSelector } from "#api";
 import { own } from "#base";
 
 /** The text, or a sign that there is none. */
-export const orNone = (text: string | undefined): string => (text === undefined || text === "" ? "<none>" : text);
+export const orNone = (text: string | undefined): string =>
+  text === undefined || text === "" ? "<none>" : text;
 
 export const joined = (items: readonly string[] | null | undefined): string => (items ?? []).join(",");
 
@@ -22,10 +23,14 @@ const expressions: Readonly<Record<string, (key: string, values: string) => stri
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A structured selector as people type it. One that is not there selects nothing, an empty one everything. */
+/**
+ * A structured selector as people type it. One that is not there selects nothing, an empty one everything.
+ */
 export function selectorText(selector: LabelSelector | null | undefined): string {
   if (!selector) return "<none>";
-  const parts: [key: string, text: string][] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => [key, `${key}=${value}`]);
+  const parts: [key: string, text: string][] = Object.entries(selector.matchLabels ?? {}).map(
+    ([key, value]) => [key, `${key}=${value}`],
+  );
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
     const write = own(expressions, operator);
     if (!write) return "<error>";

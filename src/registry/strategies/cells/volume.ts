@@ -1,7 +1,8 @@
 // How tables show storage.
 import type { ObjectMeta } from "#api";
 
-const shortModes = [["ReadWriteOnce", "RWO"], ["ReadOnlyMany", "ROX"], ["ReadWriteMany", "RWX"], ["ReadWriteOncePod", "RWOP"]] as const; // prettier-ignore
+// prettier-ignore
+const shortModes = [["ReadWriteOnce", "RWO"], ["ReadOnlyMany", "ROX"], ["ReadWriteMany", "RWX"], ["ReadWriteOncePod", "RWOP"]] as const;
 
 export const accessModesText = (modes: readonly string[] | undefined): string =>
   shortModes
@@ -9,14 +10,19 @@ export const accessModesText = (modes: readonly string[] | undefined): string =>
     .map(([, short]) => short)
     .join(",");
 
-export const phaseText = ({ deletionTimestamp }: ObjectMeta, phase: string | undefined): string => (deletionTimestamp ? "Terminating" : (phase ?? ""));
+export const phaseText = ({ deletionTimestamp }: ObjectMeta, phase: string | undefined): string =>
+  deletionTimestamp ? "Terminating" : (phase ?? "");
 
 /** The class, which older objects name in an annotation of their dialect. */
 export function classText({ annotations }: ObjectMeta, className: string | undefined): string {
-  const key = Object.keys(annotations ?? {}).find((name) => /^volume\.beta\.[^/]+\/storage-class$/.test(name));
+  const key = Object.keys(annotations ?? {}).find((name) =>
+    /^volume\.beta\.[^/]+\/storage-class$/.test(name),
+  );
   return key === undefined ? (className ?? "") : annotations![key]!;
 }
 
 /** Whether the class is marked as the one to take when none is named. */
 export const isDefaultClass = ({ annotations }: ObjectMeta): boolean =>
-  Object.entries(annotations ?? {}).some(([name, value]) => /^storageclass\.(beta\.)?[^/]+\/is-default-class$/.test(name) && value === "true");
+  Object.entries(annotations ?? {}).some(
+    ([name, value]) => /^storageclass\.(beta\.)?[^/]+\/is-default-class$/.test(name) && value === "true",
+  );

@@ -1,5 +1,14 @@
 // Wishes about the place of a pod: nodes it wants, pods it wants to be near to or far from.
-import type { Affinity, LabelSelector, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm } from "#api";
+import type {
+  Affinity,
+  LabelSelector,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+} from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
@@ -8,7 +17,11 @@ import { labelSelectorErrors } from "../rules/label-selector.ts";
 const wanted = "requiredDuringSchedulingIgnoredDuringExecution";
 const liked = "preferredDuringSchedulingIgnoredDuringExecution";
 
-export function affinityErrors(affinity: Affinity | undefined, tolerateValues: boolean, path: string): FieldError[] {
+export function affinityErrors(
+  affinity: Affinity | undefined,
+  tolerateValues: boolean,
+  path: string,
+): FieldError[] {
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {};
   return [
     ...(nodeAffinity ? nodeAffinityErrors(nodeAffinity, `${path}.nodeAffinity`) : []),
@@ -17,7 +30,8 @@ export function affinityErrors(affinity: Affinity | undefined, tolerateValues: b
   ];
 }
 
-const weightErrors = (weight: number, field: string): FieldError[] => (weight < 1 || weight > 100 ? [invalidValue(field, weight, "must be in the range 1-100")] : []);
+const weightErrors = (weight: number, field: string): FieldError[] =>
+  weight < 1 || weight > 100 ? [invalidValue(field, weight, "must be in the range 1-100")] : [];
 
 function nodeAffinityErrors(affinity: NodeAffinity, path: string): FieldError[] {
   const { [wanted]: needs, [liked]: wishes } = affinity;
@@ -37,54 +51,103 @@ export function nodeSelectorErrors({ nodeSelectorTerms }: NodeSelector, path: st
 }
 
 const nodeTermErrors = ({ matchExpressions, matchFields }: NodeSelectorTerm, path: string): FieldError[] => [
-  ...(matchExpressions ?? []).flatMap((each, position) => labelRequirementErrors(each, `${path}.matchExpressions[${position}]`)),
-  ...(matchFields ?? []).flatMap((each, position) => fieldRequirementErrors(each, `${path}.matchFields[${position}]`)),
+  ...(matchExpressions ?? []).flatMap((each, position) =>
+    labelRequirementErrors(each, `${path}.matchExpressions[${position}]`),
+  ),
+  ...(matchFields ?? []).flatMap((each, position) =>
+    fieldRequirementErrors(each, `${path}.matchFields[${position}]`),
+  ),
 ];
 
-function labelRequirementErrors({ key, operator, values }: NodeSelectorRequirement, at: string): FieldError[] {
+function labelRequirementErrors(
+  { key, operator, values }: NodeSelectorRequirement,
+  at: string,
+): FieldError[] {
   return [...operatorErrors(), ...qualifiedNameErrors(key, `${at}.key`)];
 
   function operatorErrors(): FieldError[] {
     switch (operator) {
       case "In":
       case "NotIn":
-        return values?.length ? [] : [required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+        return values?.length
+          ? []
+          : [required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
       case "Exists":
       case "DoesNotExist":
-        return values?.length ? [forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")] : [];
+        return values?.length
+          ? [
+              forbiddenField(
+                `${at}.values`,
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+              ),
+            ]
+          : [];
       case "Gt":
       case "Lt":
-        return values?.length === 1 ? [] : [required(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
+        return values?.length === 1
+          ? []
+          : [required(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
       default:
         return [invalidValue(`${at}.operator`, operator, "not a valid selector operator")];
     }
   }
 }
 
-function fieldRequirementErrors({ key, operator, values }: NodeSelectorRequirement, at: string): FieldError[] {
+function fieldRequirementErrors(
+  { key, operator, values }: NodeSelectorRequirement,
+  at: string,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (operator !== "In" && operator !== "NotIn") errors.push(invalidValue(`${at}.operator`, operator, "not a valid selector operator"));
-  else if (values?.length !== 1) errors.push(required(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
-  if (key !== "metadata.name") return [...errors, invalidValue(`${at}.key`, key, "not a valid field selector key")];
-  return [...errors, ...(values ?? []).flatMap((value, position) => formatErrors(value, `${at}.values[${position}]`, dns1123SubdomainProblems))];
+  if (operator !== "In" && operator !== "NotIn")
+    errors.push(invalidValue(`${at}.operator`, operator, "not a valid selector operator"));
+  else if (values?.length !== 1)
+    errors.push(
+      required(
+        `${at}.values`,
+        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+      ),
+    );
+  if (key !== "metadata.name")
+    return [...errors, invalidValue(`${at}.key`, key, "not a valid field selector key")];
+  return [
+    ...errors,
+    ...(values ?? []).flatMap((value, position) =>
+      formatErrors(value, `${at}.values[${position}]`, dns1123SubdomainProblems),
+    ),
+  ];
 }
 
 function podAffinityErrors(affinity: PodAffinity, tolerateValues: boolean, path: string): FieldError[] {
   const { [wanted]: needs, [liked]: wishes } = affinity;
   return [
-    ...(needs ?? []).flatMap((term, position) => podTermErrors(term, tolerateValues, `${path}.${wanted}[${position}]`)),
+    ...(needs ?? []).flatMap((term, position) =>
+      podTermErrors(term, tolerateValues, `${path}.${wanted}[${position}]`),
+    ),
     ...(wishes ?? []).flatMap(({ weight, podAffinityTerm }, position) => {
       const at = `${path}.${liked}[${position}]`;
-      return [...weightErrors(weight, `${at}.weight`), ...podTermErrors(podAffinityTerm, tolerateValues, `${at}.podAffinityTerm`)];
+      return [
+        ...weightErrors(weight, `${at}.weight`),
+        ...podTermErrors(podAffinityTerm, tolerateValues, `${at}.podAffinityTerm`),
+      ];
     }),
   ];
 }
 
-function podTermErrors({ labelSelector, namespaceSelector, namespaces, topologyKey }: PodAffinityTerm, tolerateValues: boolean, at: string): FieldError[] {
+function podTermErrors(
+  { labelSelector, namespaceSelector, namespaces, topologyKey }: PodAffinityTerm,
+  tolerateValues: boolean,
+  at: string,
+): FieldError[] {
   const selectorErrors = (selector: LabelSelector | undefined, field: string): FieldError[] =>
-    labelSelectorErrors(selector, field).filter((error) => !tolerateValues || !/\.values\[\d+\]$/.test(error.field));
-  const errors = [...selectorErrors(labelSelector, `${at}.labelSelector`), ...selectorErrors(namespaceSelector, `${at}.namespaceSelector`)];
-  for (const name of namespaces ?? []) errors.push(...formatErrors(name, `${at}.namespace`, dns1123LabelProblems));
+    labelSelectorErrors(selector, field).filter(
+      (error) => !tolerateValues || !/\.values\[\d+\]$/.test(error.field),
+    );
+  const errors = [
+    ...selectorErrors(labelSelector, `${at}.labelSelector`),
+    ...selectorErrors(namespaceSelector, `${at}.namespaceSelector`),
+  ];
+  for (const name of namespaces ?? [])
+    errors.push(...formatErrors(name, `${at}.namespace`, dns1123LabelProblems));
   if (!topologyKey) errors.push(required(`${at}.topologyKey`, "can not be empty"));
   return [...errors, ...qualifiedNameErrors(topologyKey, `${at}.topologyKey`)];
 }

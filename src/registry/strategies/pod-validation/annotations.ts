@@ -13,15 +13,30 @@ type Annotations = Readonly<Record<string, string>>;
 const localhost = "localhost/";
 const runtimeDefaults = ["runtime/default", "docker/default"];
 
-export function annotationErrors(annotations: Annotations | undefined, spec: PodSpec, { dialect, tolerated }: PodRules, path: string): FieldError[] {
+export function annotationErrors(
+  annotations: Annotations | undefined,
+  spec: PodSpec,
+  { dialect, tolerated }: PodRules,
+  path: string,
+): FieldError[] {
   if (!annotations) return [];
   const { configMirror } = dialect.names.annotations;
   const errors: FieldError[] = [];
   if (annotations[configMirror] !== undefined && !spec.nodeName)
-    errors.push(invalidValue(`${path}[${configMirror}]`, annotations[configMirror], "must set spec.nodeName if mirror pod annotation is set"));
+    errors.push(
+      invalidValue(
+        `${path}[${configMirror}]`,
+        annotations[configMirror],
+        "must set spec.nodeName if mirror pod annotation is set",
+      ),
+    );
   errors.push(...tolerationAnnotationErrors(annotations, dialect, path));
   if (!tolerated.deletionCost) errors.push(...deletionCostErrors(annotations, dialect, path));
-  return [...errors, ...seccompAnnotationErrors(annotations, dialect, path), ...appArmorErrors(annotations, spec, dialect, path)];
+  return [
+    ...errors,
+    ...seccompAnnotationErrors(annotations, dialect, path),
+    ...appArmorErrors(annotations, spec, dialect, path),
+  ];
 }
 
 function tolerationAnnotationErrors(annotations: Annotations, dialect: Dialect, path: string): FieldError[] {
@@ -48,7 +63,12 @@ function seccompAnnotationErrors(annotations: Annotations, { names }: Dialect, p
   });
 }
 
-function appArmorErrors(annotations: Annotations, spec: PodSpec, { names }: Dialect, path: string): FieldError[] {
+function appArmorErrors(
+  annotations: Annotations,
+  spec: PodSpec,
+  { names }: Dialect,
+  path: string,
+): FieldError[] {
   const prefix = names.annotations.appArmorContainerPrefix;
   let containers: Set<string> | undefined;
   return Object.entries(annotations).flatMap(([key, profile]) => {
@@ -56,23 +76,47 @@ function appArmorErrors(annotations: Annotations, spec: PodSpec, { names }: Dial
     const name = key.slice(prefix.length);
     containers ??= new Set(Array.from(everyContainer(spec, ""), ({ container }) => container.name));
     const errors = containers.has(name) ? [] : [invalidValue(`${path}[${key}]`, name, "container not found")];
-    if (profile !== "" && profile !== "runtime/default" && profile !== "unconfined" && !profile.startsWith(localhost))
+    if (
+      profile !== "" &&
+      profile !== "runtime/default" &&
+      profile !== "unconfined" &&
+      !profile.startsWith(localhost)
+    )
       errors.push(invalidValue(`${path}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`));
     return errors;
   });
 }
 
 /** Where a profile is said by annotation and by field, both must say the same. */
-export function seccompMatchErrors({ annotations }: ObjectMeta, spec: PodSpec, { names }: Dialect, path: string): FieldError[] {
+export function seccompMatchErrors(
+  { annotations }: ObjectMeta,
+  spec: PodSpec,
+  { names }: Dialect,
+  path: string,
+): FieldError[] {
   if (!annotations) return [];
   const { seccompPod, seccompContainerPrefix } = names.annotations;
-  const errors = mismatch(annotations[seccompPod], spec.securityContext?.seccompProfile, `${path}.securityContext.seccompProfile`);
+  const errors = mismatch(
+    annotations[seccompPod],
+    spec.securityContext?.seccompProfile,
+    `${path}.securityContext.seccompProfile`,
+  );
   for (const { container, at } of everyContainer(spec, path))
-    errors.push(...mismatch(annotations[seccompContainerPrefix + container.name], container.securityContext?.seccompProfile, `${at}.securityContext.seccompProfile`));
+    errors.push(
+      ...mismatch(
+        annotations[seccompContainerPrefix + container.name],
+        container.securityContext?.seccompProfile,
+        `${at}.securityContext.seccompProfile`,
+      ),
+    );
   return errors;
 }
 
-function mismatch(annotation: string | undefined, profile: SeccompProfile | undefined, at: string): FieldError[] {
+function mismatch(
+  annotation: string | undefined,
+  profile: SeccompProfile | undefined,
+  at: string,
+): FieldError[] {
   if (annotation === undefined || !profile) return [];
   const { type, localhostProfile } = profile;
   const agrees =
@@ -90,10 +134,19 @@ function mismatch(annotation: string | undefined, profile: SeccompProfile | unde
 }
 
 /** Annotations that are fixed once the pod is there. */
-export function annotationUpdateErrors({ annotations = {} }: ObjectMeta, { annotations: old = {} }: ObjectMeta, { names }: Dialect, path: string): FieldError[] {
+export function annotationUpdateErrors(
+  { annotations = {} }: ObjectMeta,
+  { annotations: old = {} }: ObjectMeta,
+  { names }: Dialect,
+  path: string,
+): FieldError[] {
   const { configMirror, appArmorContainerPrefix } = names.annotations;
   const fixed = (key: string): string | undefined =>
-    key === configMirror ? "mirror pod annotation" : key.startsWith(appArmorContainerPrefix) ? "AppArmor annotations" : undefined;
+    key === configMirror
+      ? "mirror pod annotation"
+      : key.startsWith(appArmorContainerPrefix)
+        ? "AppArmor annotations"
+        : undefined;
   const changed = Object.keys(old).filter((key) => old[key] !== annotations[key]);
   const added = Object.keys(annotations).filter((key) => old[key] === undefined);
   const say = (keys: readonly string[], doing: string): FieldError[] =>

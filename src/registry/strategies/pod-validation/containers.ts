@@ -19,7 +19,11 @@ export interface Surroundings {
   readonly rules: PodRules;
 }
 
-export function containersErrors(containers: readonly Container[] | null, around: Surroundings, path: string): FieldError[] {
+export function containersErrors(
+  containers: readonly Container[] | null,
+  around: Surroundings,
+  path: string,
+): FieldError[] {
   if (!containers?.length) return [required(path)];
   const names = new Set<string>();
   const errors = containers.flatMap((container, position) => {
@@ -29,18 +33,37 @@ export function containersErrors(containers: readonly Container[] | null, around
     if (names.has(name)) own.push(duplicate(`${at}.name`, name));
     names.add(name);
     if (lifecycle) own.push(...lifecycleErrors(lifecycle, `${at}.lifecycle`));
-    own.push(...probeErrors(livenessProbe, `${at}.livenessProbe`), ...oneSuccess(livenessProbe, `${at}.livenessProbe`));
+    own.push(
+      ...probeErrors(livenessProbe, `${at}.livenessProbe`),
+      ...oneSuccess(livenessProbe, `${at}.livenessProbe`),
+    );
     own.push(...probeErrors(readinessProbe, `${at}.readinessProbe`));
     const grace = readinessProbe?.terminationGracePeriodSeconds;
-    if (grace !== undefined) own.push(invalidValue(`${at}.readinessProbe.terminationGracePeriodSeconds`, grace, "must not be set for readinessProbes"));
-    return [...own, ...probeErrors(startupProbe, `${at}.startupProbe`), ...oneSuccess(startupProbe, `${at}.startupProbe`)];
+    if (grace !== undefined)
+      own.push(
+        invalidValue(
+          `${at}.readinessProbe.terminationGracePeriodSeconds`,
+          grace,
+          "must not be set for readinessProbes",
+        ),
+      );
+    return [
+      ...own,
+      ...probeErrors(startupProbe, `${at}.startupProbe`),
+      ...oneSuccess(startupProbe, `${at}.startupProbe`),
+    ];
   });
   return [...errors, ...hostPortConflicts(containers, path)];
 }
 
 const notForInit = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const;
 
-export function initContainersErrors(containers: readonly Container[] | undefined, others: readonly Container[] | null, around: Surroundings, path: string): FieldError[] {
+export function initContainersErrors(
+  containers: readonly Container[] | undefined,
+  others: readonly Container[] | null,
+  around: Surroundings,
+  path: string,
+): FieldError[] {
   const names = new Set((others ?? []).map(({ name }) => name));
   return (containers ?? []).flatMap((container, position) => {
     const at = `${path}[${position}]`;
@@ -50,17 +73,35 @@ export function initContainersErrors(containers: readonly Container[] | undefine
     else if (name) names.add(name);
     // They run one by one, so each is looked at alone.
     errors.push(...hostPortConflicts([container], path));
-    errors.push(...notForInit.filter((key) => container[key]).map((key) => forbiddenField(`${at}.${key}`, "may not be set for init containers")));
-    if (resizePolicy?.length) errors.push(invalidValue(`${at}.resizePolicy`, resizePolicy, "must not be set for init containers"));
+    errors.push(
+      ...notForInit
+        .filter((key) => container[key])
+        .map((key) => forbiddenField(`${at}.${key}`, "may not be set for init containers")),
+    );
+    if (resizePolicy?.length)
+      errors.push(invalidValue(`${at}.resizePolicy`, resizePolicy, "must not be set for init containers"));
     return errors;
   });
 }
 
 // As the reference lists its fields; messages name them in this order.
-const notForEphemeral = ["ports", "resources", "resizePolicy", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] as const;
+const notForEphemeral = [
+  "ports",
+  "resources",
+  "resizePolicy",
+  "livenessProbe",
+  "readinessProbe",
+  "startupProbe",
+  "lifecycle",
+] as const;
 const cannot = "cannot be set for an Ephemeral Container";
 
-export function ephemeralContainersErrors(ephemeral: readonly EphemeralContainer[] | undefined, others: readonly Container[], around: Surroundings, path: string): FieldError[] {
+export function ephemeralContainersErrors(
+  ephemeral: readonly EphemeralContainer[] | undefined,
+  others: readonly Container[],
+  around: Surroundings,
+  path: string,
+): FieldError[] {
   const targets = new Set(others.map(({ name }) => name));
   const names = new Set(targets);
   return (ephemeral ?? []).flatMap((container, position) => {
@@ -70,9 +111,16 @@ export function ephemeralContainersErrors(ephemeral: readonly EphemeralContainer
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
     if (targetContainerName && !targets.has(targetContainerName))
-      errors.push({ type: "FieldValueNotFound", field: `${at}.targetContainerName`, value: targetContainerName, detail: "" });
+      errors.push({
+        type: "FieldValueNotFound",
+        field: `${at}.targetContainerName`,
+        value: targetContainerName,
+        detail: "",
+      });
     errors.push(
-      ...notForEphemeral.filter((key) => (key === "resources" ? isSet(container[key]) : container[key] !== undefined)).map((key) => forbiddenField(`${at}.${key}`, cannot)),
+      ...notForEphemeral
+        .filter((key) => (key === "resources" ? isSet(container[key]) : container[key] !== undefined))
+        .map((key) => forbiddenField(`${at}.${key}`, cannot)),
     );
     volumeMounts?.forEach(({ subPath, subPathExpr }, index) => {
       if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${index}].subPath`, cannot));
@@ -87,10 +135,27 @@ const isSet = (value: object): boolean => Object.keys(value).length > 0;
 
 /** Pods name images exactly; templates may leave that to whoever fills them in. */
 export const trimmedImageErrors = ({ image = "" }: Container, at: string): FieldError[] =>
-  image === image.trim() ? [] : [invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace")];
+  image === image.trim()
+    ? []
+    : [invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace")];
 
-function commonErrors(container: Container, { volumes, claimNames, rules }: Surroundings, at: string): FieldError[] {
-  const { name, image, terminationMessagePolicy, ports, env, envFrom, imagePullPolicy, resources, resizePolicy, securityContext } = container;
+function commonErrors(
+  container: Container,
+  { volumes, claimNames, rules }: Surroundings,
+  at: string,
+): FieldError[] {
+  const {
+    name,
+    image,
+    terminationMessagePolicy,
+    ports,
+    env,
+    envFrom,
+    imagePullPolicy,
+    resources,
+    resizePolicy,
+    securityContext,
+  } = container;
   return [
     ...(name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : [required(`${at}.name`)]),
     ...(image ? [] : [required(`${at}.image`)]),
@@ -107,12 +172,20 @@ function commonErrors(container: Container, { volumes, claimNames, rules }: Surr
   ];
 }
 
-function resizePolicyErrors(policies: readonly ContainerResizePolicy[] | undefined, path: string): FieldError[] {
+function resizePolicyErrors(
+  policies: readonly ContainerResizePolicy[] | undefined,
+  path: string,
+): FieldError[] {
   const seen = new Set<string>();
-  const known = (value: string, allowed: readonly string[]): FieldError[] => (!value ? [required(path)] : allowed.includes(value) ? [] : [notSupported(path, value, allowed)]);
+  const known = (value: string, allowed: readonly string[]): FieldError[] =>
+    !value ? [required(path)] : allowed.includes(value) ? [] : [notSupported(path, value, allowed)];
   return (policies ?? []).flatMap(({ resourceName, restartPolicy }, position) => {
     const errors = seen.has(resourceName) ? [duplicate(`${path}[${position}]`, resourceName)] : [];
     seen.add(resourceName);
-    return [...errors, ...known(resourceName, ["cpu", "memory"]), ...known(restartPolicy, ["NotRequired", "RestartContainer"])];
+    return [
+      ...errors,
+      ...known(resourceName, ["cpu", "memory"]),
+      ...known(restartPolicy, ["NotRequired", "RestartContainer"]),
+    ];
   });
 }

@@ -4,7 +4,11 @@ import type { Dialect } from "#dialect";
 
 const plain = /^(?:0|-?[1-9]\d*)$/;
 
-export function deletionCostErrors(annotations: Readonly<Record<string, string>> | undefined, { names }: Dialect, path: string): FieldError[] {
+export function deletionCostErrors(
+  annotations: Readonly<Record<string, string>> | undefined,
+  { names }: Dialect,
+  path: string,
+): FieldError[] {
   const key = names.annotations.podDeletionCost;
   const value = annotations?.[key];
   if (value === undefined) return [];

@@ -1,5 +1,12 @@
 // Environment variables, and the values that pods learn about themselves.
-import type { ConfigMapKeySelector, EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector, SecretKeySelector } from "#api";
+import type {
+  ConfigMapKeySelector,
+  EnvFromSource,
+  EnvVar,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  SecretKeySelector,
+} from "#api";
 import { type FieldError, canonicalQuantity, invalidValue, notSupported, required } from "#base";
 import { configKeyProblems, dns1123SubdomainProblems, environmentNameProblems } from "#schema";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
@@ -14,10 +21,30 @@ export const environmentFields = [
   "status.podIP",
   "status.podIPs",
 ];
-export const volumeFields = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
-const anyField = new Set([...environmentFields, ...volumeFields, "spec.restartPolicy", "spec.schedulerName", "status.phase", "spec.host"]);
+export const volumeFields = [
+  "metadata.annotations",
+  "metadata.labels",
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+];
+const anyField = new Set([
+  ...environmentFields,
+  ...volumeFields,
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "status.phase",
+  "spec.host",
+]);
 
-const amounts = ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
+const amounts = [
+  "limits.cpu",
+  "limits.ephemeral-storage",
+  "limits.memory",
+  "requests.cpu",
+  "requests.ephemeral-storage",
+  "requests.memory",
+];
 const hugePages = /^(?:limits|requests)\.hugepages-/;
 const cpuUnits = ["1m", "1"];
 const byteUnits = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
@@ -25,7 +52,9 @@ const byteUnits = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi",
 export function envErrors(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
   return (variables ?? []).flatMap((variable, position) => {
     const at = `${path}[${position}]`;
-    const errors = variable.name ? formatErrors(variable.name, `${at}.name`, environmentNameProblems) : [required(`${at}.name`)];
+    const errors = variable.name
+      ? formatErrors(variable.name, `${at}.name`, environmentNameProblems)
+      : [required(`${at}.name`)];
     return [...errors, ...valueFromErrors(variable, `${at}.valueFrom`)];
   });
 }
@@ -35,20 +64,35 @@ function valueFromErrors({ value, valueFrom }: EnvVar, at: string): FieldError[]
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   const errors: FieldError[] = [];
   if (fieldRef) errors.push(...fieldRefErrors(fieldRef, environmentFields, `${at}.fieldRef`));
-  if (resourceFieldRef) errors.push(...resourceFieldErrors(resourceFieldRef, false, `${at}.resourceFieldRef`));
+  if (resourceFieldRef)
+    errors.push(...resourceFieldErrors(resourceFieldRef, false, `${at}.resourceFieldRef`));
   if (configMapKeyRef) errors.push(...keyRefErrors(configMapKeyRef, `${at}.configMapKeyRef`));
   if (secretKeyRef) errors.push(...keyRefErrors(secretKeyRef, `${at}.secretKeyRef`));
   const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter((each) => each).length;
-  if (count === 0) errors.push(invalidValue(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"));
+  if (count === 0)
+    errors.push(
+      invalidValue(
+        at,
+        "",
+        "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+      ),
+    );
   else if (value) errors.push(invalidValue(at, "", "may not be specified when `value` is not empty"));
-  else if (count > 1) errors.push(invalidValue(at, "", "may not have more than one field specified at a time"));
+  else if (count > 1)
+    errors.push(invalidValue(at, "", "may not have more than one field specified at a time"));
   return errors;
 }
 
-export function fieldRefErrors({ apiVersion, fieldPath }: ObjectFieldSelector, allowed: readonly string[], at: string): FieldError[] {
+export function fieldRefErrors(
+  { apiVersion, fieldPath }: ObjectFieldSelector,
+  allowed: readonly string[],
+  at: string,
+): FieldError[] {
   if (!apiVersion) return [required(`${at}.apiVersion`)];
   if (!fieldPath) return [required(`${at}.fieldPath`)];
-  const refused = (why: string): FieldError[] => [invalidValue(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`)];
+  const refused = (why: string): FieldError[] => [
+    invalidValue(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`),
+  ];
   if (apiVersion !== "v1") return refused(`unsupported pod version: ${apiVersion}`);
   const subscripted = /^(.*?)\['(.*)'\]$/s.exec(fieldPath);
   if (subscripted && subscripted[1] !== "") {
@@ -63,14 +107,33 @@ export function fieldRefErrors({ apiVersion, fieldPath }: ObjectFieldSelector, a
 }
 
 /** In a volume the container must be named; an environment speaks of its own. */
-export function resourceFieldErrors({ containerName, resource, divisor }: ResourceFieldSelector, inVolume: boolean, at: string): FieldError[] {
+export function resourceFieldErrors(
+  { containerName, resource, divisor }: ResourceFieldSelector,
+  inVolume: boolean,
+  at: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (inVolume && !containerName) errors.push(required(`${at}.containerName`));
   else if (!resource) errors.push(required(`${at}.resource`));
-  else if (!amounts.includes(resource) && !hugePages.test(resource)) errors.push(notSupported(`${at}.resource`, resource, amounts));
+  else if (!amounts.includes(resource) && !hugePages.test(resource))
+    errors.push(notSupported(`${at}.resource`, resource, amounts));
   const unit = canonicalQuantity(divisor || "0");
-  const units = unit === "0" ? undefined : /^(?:limits|requests)\.cpu$/.test(resource) ? cpuUnits : amounts.includes(resource) || hugePages.test(resource) ? byteUnits : undefined;
-  if (units && !units.includes(unit)) errors.push(invalidValue(`${at}.divisor`, resource, `only divisor's values ${units.join(", ")} are supported with this resource`));
+  const units =
+    unit === "0"
+      ? undefined
+      : /^(?:limits|requests)\.cpu$/.test(resource)
+        ? cpuUnits
+        : amounts.includes(resource) || hugePages.test(resource)
+          ? byteUnits
+          : undefined;
+  if (units && !units.includes(unit))
+    errors.push(
+      invalidValue(
+        `${at}.divisor`,
+        resource,
+        `only divisor's values ${units.join(", ")} are supported with this resource`,
+      ),
+    );
   return errors;
 }
 
@@ -85,12 +148,18 @@ export function envFromErrors(sources: readonly EnvFromSource[] | undefined, pat
     const errors = prefix ? formatErrors(prefix, `${at}.prefix`, environmentNameProblems) : [];
     if (configMapRef) errors.push(...sourceNameErrors(configMapRef.name, `${at}.configMapRef.name`));
     if (secretRef) errors.push(...sourceNameErrors(secretRef.name, `${at}.secretRef.name`));
-    if (!configMapRef && !secretRef) errors.push(invalidValue(path, "", "must specify one of: `configMapRef` or `secretRef`"));
-    if (configMapRef && secretRef) errors.push(invalidValue(path, "", "may not have more than one field specified at a time"));
+    if (!configMapRef && !secretRef)
+      errors.push(invalidValue(path, "", "must specify one of: `configMapRef` or `secretRef`"));
+    if (configMapRef && secretRef)
+      errors.push(invalidValue(path, "", "may not have more than one field specified at a time"));
     return errors;
   });
 }
 
 // A dash at the end was let through once, and is let through since.
 const sourceNameErrors = (name: string | undefined, field: string): FieldError[] =>
-  name ? formatErrors(name, field, (text) => dns1123SubdomainProblems(text.endsWith("-") && text.length > 1 ? `${text.slice(0, -2)}a` : text)) : [required(field)];
+  name
+    ? formatErrors(name, field, (text) =>
+        dns1123SubdomainProblems(text.endsWith("-") && text.length > 1 ? `${text.slice(0, -2)}a` : text),
+      )
+    : [required(field)];

@@ -1,8 +1,12 @@
 // All containers of a pod, each with its place, in the order in which they come to run.
 import type { Container, PodSpec } from "#api";
 
-export function* everyContainer({ initContainers, containers, ephemeralContainers }: PodSpec, path: string): Generator<{ readonly container: Container; readonly at: string }> {
+export function* everyContainer(
+  { initContainers, containers, ephemeralContainers }: PodSpec,
+  path: string,
+): Generator<{ readonly container: Container; readonly at: string }> {
   for (const [key, list] of Object.entries({ initContainers, containers, ephemeralContainers })) {
-    for (const [position, container] of (list ?? []).entries()) yield { container, at: `${path}.${key}[${position}]` };
+    for (const [position, container] of (list ?? []).entries())
+      yield { container, at: `${path}.${key}[${position}]` };
   }
 }

@@ -6,7 +6,12 @@ import { validateLabels } from "../../object-meta.ts";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 import { oneOf } from "../rules/one-of.ts";
 import { affinityErrors } from "./affinity.ts";
-import { type Surroundings, containersErrors, ephemeralContainersErrors, initContainersErrors } from "./containers.ts";
+import {
+  type Surroundings,
+  containersErrors,
+  ephemeralContainersErrors,
+  initContainersErrors,
+} from "./containers.ts";
 import { dnsConfigErrors, dnsPolicyErrors, hostAliasErrors } from "./names.ts";
 import { resourceErrors } from "./resources.ts";
 import type { PodRules } from "./rules.ts";
@@ -21,23 +26,41 @@ const noNames: ReadonlySet<string> = new Set();
 
 export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): FieldError[] {
   const { errors, known } = volumeErrors(spec.volumes, rules, `${path}.volumes`);
-  const around: Surroundings = { volumes: known, claimNames: new Set((spec.resourceClaims ?? []).flatMap(({ name }) => (name ? [name] : []))), rules };
-  const named = (value: string | undefined, key: string, problems: (name: string) => readonly string[]): FieldError[] =>
-    value ? formatErrors(value, `${path}.${key}`, problems) : [];
+  const around: Surroundings = {
+    volumes: known,
+    claimNames: new Set((spec.resourceClaims ?? []).flatMap(({ name }) => (name ? [name] : []))),
+    rules,
+  };
+  const named = (
+    value: string | undefined,
+    key: string,
+    problems: (name: string) => readonly string[],
+  ): FieldError[] => (value ? formatErrors(value, `${path}.${key}`, problems) : []);
   errors.push(
     ...claimErrors(spec.resourceClaims, rules, `${path}.resourceClaims`),
     ...containersErrors(spec.containers, around, `${path}.containers`),
     ...initContainersErrors(spec.initContainers, spec.containers, around, `${path}.initContainers`),
-    ...ephemeralContainersErrors(spec.ephemeralContainers, [...(spec.containers ?? []), ...(spec.initContainers ?? [])], around, `${path}.ephemeralContainers`),
+    ...ephemeralContainersErrors(
+      spec.ephemeralContainers,
+      [...(spec.containers ?? []), ...(spec.initContainers ?? [])],
+      around,
+      `${path}.ephemeralContainers`,
+    ),
     ...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ["Always", "OnFailure", "Never"]),
     ...dnsPolicyErrors(spec, path),
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
     ...podSecurityErrors(spec.securityContext, spec, path),
     ...affinityErrors(spec.affinity, rules.tolerated.affinityValues, `${path}.affinity`),
     ...dnsConfigErrors(spec, path),
-    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, position) => qualifiedNameErrors(conditionType, `${path}.readinessGates[${position}].conditionType`)),
+    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, position) =>
+      qualifiedNameErrors(conditionType, `${path}.readinessGates[${position}].conditionType`),
+    ),
     ...gateErrors(spec, `${path}.schedulingGates`),
-    ...spreadErrors(spec.topologySpreadConstraints, rules.tolerated.spreadSelectors, `${path}.topologySpreadConstraints`),
+    ...spreadErrors(
+      spec.topologySpreadConstraints,
+      rules.tolerated.spreadSelectors,
+      `${path}.topologySpreadConstraints`,
+    ),
     ...hostProcessErrors(spec, rules.allowPrivileged, path),
     ...named(spec.serviceAccountName, "serviceAccountName", dns1123SubdomainProblems),
     ...named(spec.nodeName, "nodeName", dns1123SubdomainProblems),
@@ -47,8 +70,12 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
     ...tolerationErrors(spec.tolerations, `${path}.tolerations`),
     ...hostAliasErrors(spec.hostAliases, `${path}.hostAliases`),
     ...named(spec.priorityClassName, "priorityClassName", dns1123SubdomainProblems),
-    ...(spec.runtimeClassName === undefined ? [] : formatErrors(spec.runtimeClassName, `${path}.runtimeClassName`, dns1123SubdomainProblems)),
-    ...(spec.preemptionPolicy === undefined ? [] : oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ["PreemptLowerPriority", "Never"])),
+    ...(spec.runtimeClassName === undefined
+      ? []
+      : formatErrors(spec.runtimeClassName, `${path}.runtimeClassName`, dns1123SubdomainProblems)),
+    ...(spec.preemptionPolicy === undefined
+      ? []
+      : oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ["PreemptLowerPriority", "Never"])),
     ...(spec.overhead ? resourceErrors({ limits: spec.overhead }, noNames, rules, `${path}.overhead`) : []),
     ...operatingSystemErrors(spec, path),
   );
@@ -56,7 +83,9 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
 }
 
 const deadlineErrors = (seconds: number | undefined, field: string): FieldError[] =>
-  seconds !== undefined && (seconds < 1 || seconds > longestDeadline) ? [invalidValue(field, seconds, `must be between 1 and ${longestDeadline}, inclusive`)] : [];
+  seconds !== undefined && (seconds < 1 || seconds > longestDeadline)
+    ? [invalidValue(field, seconds, `must be between 1 and ${longestDeadline}, inclusive`)]
+    : [];
 
 function gateErrors({ schedulingGates }: PodSpec, path: string): FieldError[] {
   const seen = new Set<string>();
@@ -68,7 +97,11 @@ function gateErrors({ schedulingGates }: PodSpec, path: string): FieldError[] {
   });
 }
 
-function claimErrors(claims: readonly PodResourceClaim[] | undefined, { podName }: PodRules, path: string): FieldError[] {
+function claimErrors(
+  claims: readonly PodResourceClaim[] | undefined,
+  { podName }: PodRules,
+  path: string,
+): FieldError[] {
   const seen = new Set<string>();
   return (claims ?? []).flatMap(({ name, source }, position) => {
     const at = `${path}[${position}]`;
@@ -83,8 +116,27 @@ function claimErrors(claims: readonly PodResourceClaim[] | undefined, { podName 
       seen.add(name);
     }
     const given = Object.entries(source).filter(([, value]) => value !== undefined);
-    if (given.length > 1) errors.push(invalidValue(`${at}.source`, source, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"));
-    if (given.length === 0) errors.push(invalidValue(`${at}.source`, source, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
-    return [...errors, ...given.flatMap(([key, value]) => formatErrors(String(value), `${at}.source.${key}`, dns1123SubdomainProblems))];
+    if (given.length > 1)
+      errors.push(
+        invalidValue(
+          `${at}.source`,
+          source,
+          "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+        ),
+      );
+    if (given.length === 0)
+      errors.push(
+        invalidValue(
+          `${at}.source`,
+          source,
+          "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+        ),
+      );
+    return [
+      ...errors,
+      ...given.flatMap(([key, value]) =>
+        formatErrors(String(value), `${at}.source.${key}`, dns1123SubdomainProblems),
+      ),
+    ];
   });
 }

@@ -18,7 +18,11 @@ export function containerPortErrors(ports: readonly ContainerPort[] | undefined,
       if (wrong.length === 0 && names.has(name)) errors.push(duplicate(`${at}.name`, name));
       if (wrong.length === 0) names.add(name);
     }
-    errors.push(...(containerPort === 0 ? [required(`${at}.containerPort`)] : portErrors(containerPort, `${at}.containerPort`)));
+    errors.push(
+      ...(containerPort === 0
+        ? [required(`${at}.containerPort`)]
+        : portErrors(containerPort, `${at}.containerPort`)),
+    );
     if (hostPort) errors.push(...portErrors(hostPort, `${at}.hostPort`));
     return [...errors, ...oneOf(protocol, `${at}.protocol`, protocols)];
   });
@@ -44,6 +48,12 @@ export const hostNetworkErrors = (containers: readonly Container[], path: string
     (ports ?? []).flatMap(({ hostPort, containerPort }, position) =>
       (hostPort ?? 0) === containerPort
         ? []
-        : [invalidValue(`${path}[${index}].ports[${position}].containerPort`, containerPort, "must match `hostPort` when `hostNetwork` is true")],
+        : [
+            invalidValue(
+              `${path}[${index}].ports[${position}].containerPort`,
+              containerPort,
+              "must match `hostPort` when `hostNetwork` is true",
+            ),
+          ],
     ),
   );

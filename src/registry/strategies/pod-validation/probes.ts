@@ -13,19 +13,31 @@ interface Handler {
 }
 
 const schemes = ["HTTP", "HTTPS"];
-const counters = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
+const counters = [
+  "initialDelaySeconds",
+  "timeoutSeconds",
+  "periodSeconds",
+  "successThreshold",
+  "failureThreshold",
+] as const;
 
 export function probeErrors(probe: Probe | undefined, path: string): FieldError[] {
   if (!probe) return [];
   const { terminationGracePeriodSeconds: grace } = probe;
-  const errors = [...handlerErrors(probe, path), ...counters.flatMap((key) => notNegative(probe[key], `${path}.${key}`))];
-  if (grace !== undefined && grace <= 0) errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, "must be greater than 0"));
+  const errors = [
+    ...handlerErrors(probe, path),
+    ...counters.flatMap((key) => notNegative(probe[key], `${path}.${key}`)),
+  ];
+  if (grace !== undefined && grace <= 0)
+    errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, "must be greater than 0"));
   return errors;
 }
 
 /** Probes that end a container look for one good answer only. */
 export const oneSuccess = (probe: Probe | undefined, path: string): FieldError[] =>
-  probe && probe.successThreshold !== 1 ? [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, "must be 1")] : [];
+  probe && probe.successThreshold !== 1
+    ? [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, "must be 1")]
+    : [];
 
 export const lifecycleErrors = ({ postStart, preStop }: Lifecycle, path: string): FieldError[] => [
   ...(postStart ? handlerErrors(postStart, `${path}.postStart`) : []),
@@ -40,14 +52,21 @@ function handlerErrors({ exec, httpGet, tcpSocket, grpc }: Handler, path: string
     grpc && ["grpc", (at: string) => portErrors(grpc.port, `${at}.port`)],
   ].filter((each) => each !== undefined) as [name: string, check: (at: string) => FieldError[]][];
   if (found.length === 0) return [required(path, "must specify a handler type")];
-  return found.flatMap(([name, check], position) => (position === 0 ? check(`${path}.${name}`) : [forbiddenField(`${path}.${name}`, "may not specify more than 1 handler type")]));
+  return found.flatMap(([name, check], position) =>
+    position === 0
+      ? check(`${path}.${name}`)
+      : [forbiddenField(`${path}.${name}`, "may not specify more than 1 handler type")],
+  );
 }
 
 function httpErrors({ path, port, scheme, httpHeaders }: HTTPGetAction, at: string): FieldError[] {
   const errors = path ? [] : [required(`${at}.path`)];
   errors.push(...portOrNameErrors(port, `${at}.port`));
   if (!schemes.includes(scheme ?? "")) errors.push(notSupported(`${at}.scheme`, scheme ?? "", schemes));
-  return [...errors, ...(httpHeaders ?? []).flatMap(({ name }) => formatErrors(name, `${at}.httpHeaders`, headerNameProblems))];
+  return [
+    ...errors,
+    ...(httpHeaders ?? []).flatMap(({ name }) => formatErrors(name, `${at}.httpHeaders`, headerNameProblems)),
+  ];
 }
 
 export const portOrNameErrors = (port: number | string, field: string): FieldError[] =>

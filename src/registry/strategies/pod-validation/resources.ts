@@ -1,6 +1,17 @@
 // Amounts of cpu, memory and the rest: which names there are, and how much may be asked for.
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "#api";
-import { type FieldError, type Quantity, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
+import {
+  type FieldError,
+  type Quantity,
+  compareQuantity,
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  parseQuantity,
+  quantityOf,
+  required,
+  scaledValue,
+} from "#base";
 import { amountErrors, containerResourceErrors, mayOvercommit } from "../rules/resource-name.ts";
 import type { PodRules } from "./rules.ts";
 
@@ -15,19 +26,42 @@ export const isWhole = (quantity: Quantity): boolean => scaledValue(quantity, -3
 function isDivisible(name: string, quantity: Quantity): boolean {
   try {
     const page = parseQuantity(name.slice(hugePagesPrefix.length));
-    return compareQuantity(page, zero) > 0 && isWhole(page) && scaledValue(quantity, 0) % scaledValue(page, 0) === 0n;
+    return (
+      compareQuantity(page, zero) > 0 &&
+      isWhole(page) &&
+      scaledValue(quantity, 0) % scaledValue(page, 0) === 0n
+    );
   } catch {
     return false;
   }
 }
 
-export function hasIndivisibleHugePages({ containers, initContainers, ephemeralContainers, overhead }: PodSpec): boolean {
-  const lists = [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])].flatMap(({ resources }) => [resources.limits, resources.requests]);
-  return [...lists, overhead].some((list) => Object.entries(list ?? {}).some(([name, text]) => isHugePages(name) && !isDivisible(name, parseQuantity(text))));
+export function hasIndivisibleHugePages({
+  containers,
+  initContainers,
+  ephemeralContainers,
+  overhead,
+}: PodSpec): boolean {
+  const lists = [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])].flatMap(
+    ({ resources }) => [resources.limits, resources.requests],
+  );
+  return [...lists, overhead].some((list) =>
+    Object.entries(list ?? {}).some(
+      ([name, text]) => isHugePages(name) && !isDivisible(name, parseQuantity(text)),
+    ),
+  );
 }
 
-function containerAmountErrors(name: string, text: string, { dialect, tolerated }: PodRules, field: string): FieldError[] {
-  const errors = [...containerResourceErrors(name, field, dialect), ...amountErrors(name, text, field, dialect)];
+function containerAmountErrors(
+  name: string,
+  text: string,
+  { dialect, tolerated }: PodRules,
+  field: string,
+): FieldError[] {
+  const errors = [
+    ...containerResourceErrors(name, field, dialect),
+    ...amountErrors(name, text, field, dialect),
+  ];
   if (isHugePages(name) && !tolerated.hugePages && !isDivisible(name, parseQuantity(text)))
     errors.push(invalidValue(field, text, `${text} is not positive integer multiple of ${name}`));
   return errors;
@@ -40,32 +74,49 @@ export function resourceErrors(
   path: string,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [name, text] of Object.entries(limits)) errors.push(...containerAmountErrors(name, text, rules, `${path}.limits[${name}]`));
+  for (const [name, text] of Object.entries(limits))
+    errors.push(...containerAmountErrors(name, text, rules, `${path}.limits[${name}]`));
   for (const [name, text] of Object.entries(requests)) {
     errors.push(...containerAmountErrors(name, text, rules, `${path}.requests[${name}]`));
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     const exact = !mayOvercommit(name, rules.dialect);
     if (limit === undefined) {
-      if (exact) errors.push(required(`${path}.limits`, "Limit must be set for non overcommitable resources"));
+      if (exact)
+        errors.push(required(`${path}.limits`, "Limit must be set for non overcommitable resources"));
       continue;
     }
     const order = compareQuantity(parseQuantity(text), parseQuantity(limit));
-    if (exact && order !== 0) errors.push(invalidValue(`${path}.requests`, text, `must be equal to ${name} limit of ${limit}`));
-    else if (order > 0) errors.push(invalidValue(`${path}.requests`, text, `must be less than or equal to ${name} limit of ${limit}`));
+    if (exact && order !== 0)
+      errors.push(invalidValue(`${path}.requests`, text, `must be equal to ${name} limit of ${limit}`));
+    else if (order > 0)
+      errors.push(
+        invalidValue(`${path}.requests`, text, `must be less than or equal to ${name} limit of ${limit}`),
+      );
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
-  if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) errors.push(forbiddenField(path, "HugePages require cpu or memory"));
+  if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory"))
+    errors.push(forbiddenField(path, "HugePages require cpu or memory"));
   return [...errors, ...claimErrors(claims, claimNames, `${path}.claims`)];
 }
 
-function claimErrors(claims: readonly ResourceClaim[] | undefined, known: ReadonlySet<string>, path: string): FieldError[] {
+function claimErrors(
+  claims: readonly ResourceClaim[] | undefined,
+  known: ReadonlySet<string>,
+  path: string,
+): FieldError[] {
   const seen = new Set<string>();
   return (claims ?? []).flatMap(({ name }, position) => {
     const at = `${path}[${position}]`;
     if (!name) return [required(at)];
     const errors: FieldError[] = seen.has(name) ? [duplicate(at, name)] : [];
     seen.add(name);
-    if (!known.has(name)) errors.push({ type: "FieldValueNotFound", field: at, value: name, detail: "must be one of the names in pod.spec.resourceClaims" });
+    if (!known.has(name))
+      errors.push({
+        type: "FieldValueNotFound",
+        field: at,
+        value: name,
+        detail: "must be one of the names in pod.spec.resourceClaims",
+      });
     return errors;
   });
 }

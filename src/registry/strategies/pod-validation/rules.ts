@@ -1,4 +1,5 @@
-// What the rules of pods depend on beside the pod: the dialect, the server's settings, and what an older version already broke.
+// What the rules of pods depend on beside the pod: the dialect, the server's settings, and what an older
+// version already broke.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
 import type { Circumstances } from "../../strategy.ts";
@@ -12,7 +13,12 @@ export interface PodRules {
   /** The pod's own name; templates have none yet. */
   readonly podName?: string | undefined;
   /** Faults that a stored object has may stay in it: rules came later than objects. */
-  readonly tolerated: { readonly hugePages: boolean; readonly affinityValues: boolean; readonly spreadSelectors: boolean; readonly deletionCost: boolean };
+  readonly tolerated: {
+    readonly hugePages: boolean;
+    readonly affinityValues: boolean;
+    readonly spreadSelectors: boolean;
+    readonly deletionCost: boolean;
+  };
 }
 
 const nothing = { hugePages: false, affinityValues: false, spreadSelectors: false, deletionCost: false };
@@ -22,20 +28,30 @@ interface PodLike {
   readonly spec: PodSpec;
 }
 
-export function podRules({ dialect, settings }: Circumstances, podName: string | undefined, old?: PodLike): PodRules {
+export function podRules(
+  { dialect, settings }: Circumstances,
+  podName: string | undefined,
+  old?: PodLike,
+): PodRules {
   const about = { dialect, allowPrivileged: settings.allowPrivileged, podName };
   if (!old) return { ...about, tolerated: nothing };
   const { affinity, topologySpreadConstraints } = old.spec;
   const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
     ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      ({ podAffinityTerm }) => podAffinityTerm,
+    ),
   ]);
   return {
     ...about,
     tolerated: {
       hugePages: hasIndivisibleHugePages(old.spec),
-      affinityValues: terms.some(({ labelSelector, namespaceSelector }) => [labelSelector, namespaceSelector].some((each) => labelSelectorErrors(each, "").length > 0)),
-      spreadSelectors: (topologySpreadConstraints ?? []).some(({ labelSelector }) => labelSelectorErrors(labelSelector, "").length > 0),
+      affinityValues: terms.some(({ labelSelector, namespaceSelector }) =>
+        [labelSelector, namespaceSelector].some((each) => labelSelectorErrors(each, "").length > 0),
+      ),
+      spreadSelectors: (topologySpreadConstraints ?? []).some(
+        ({ labelSelector }) => labelSelectorErrors(labelSelector, "").length > 0,
+      ),
       deletionCost: deletionCostErrors(old.metadata.annotations, dialect, "").length > 0,
     },
   };

@@ -12,45 +12,115 @@ const sysctlSegment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 const sysctlName = new RegExp(`^(${sysctlSegment}[./])*${sysctlSegment}$`);
 
 const idErrors = (id: number | undefined, field: string): FieldError[] =>
-  id !== undefined && (id < 0 || id > largestId) ? [invalidValue(field, id, `must be between 0 and ${largestId}, inclusive`)] : [];
+  id !== undefined && (id < 0 || id > largestId)
+    ? [invalidValue(field, id, `must be between 0 and ${largestId}, inclusive`)]
+    : [];
 
-export function containerSecurityErrors(context: SecurityContext | undefined, allowPrivileged: boolean, path: string): FieldError[] {
+export function containerSecurityErrors(
+  context: SecurityContext | undefined,
+  allowPrivileged: boolean,
+  path: string,
+): FieldError[] {
   if (!context) return [];
-  const { privileged, runAsUser, runAsGroup, procMount, seccompProfile, allowPrivilegeEscalation, capabilities, windowsOptions } = context;
+  const {
+    privileged,
+    runAsUser,
+    runAsGroup,
+    procMount,
+    seccompProfile,
+    allowPrivilegeEscalation,
+    capabilities,
+    windowsOptions,
+  } = context;
   const errors: FieldError[] = [];
-  if (privileged && !allowPrivileged) errors.push(forbiddenField(`${path}.privileged`, "disallowed by cluster policy"));
+  if (privileged && !allowPrivileged)
+    errors.push(forbiddenField(`${path}.privileged`, "disallowed by cluster policy"));
   errors.push(...idErrors(runAsUser, `${path}.runAsUser`), ...idErrors(runAsGroup, `${path}.runAsGroup`));
-  if (procMount !== undefined && !["Default", "Unmasked"].includes(procMount)) errors.push(notSupported(`${path}.procMount`, procMount, ["Default", "Unmasked"]));
+  if (procMount !== undefined && !["Default", "Unmasked"].includes(procMount))
+    errors.push(notSupported(`${path}.procMount`, procMount, ["Default", "Unmasked"]));
   errors.push(...seccompErrors(seccompProfile, `${path}.seccompProfile`));
   if (allowPrivilegeEscalation === false) {
-    if (privileged) errors.push(invalidValue(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
+    if (privileged)
+      errors.push(
+        invalidValue(
+          path,
+          context,
+          "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
+        ),
+      );
     for (const name of capabilities?.add ?? [])
-      if (name === "CAP_SYS_ADMIN") errors.push(invalidValue(path, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"));
+      if (name === "CAP_SYS_ADMIN")
+        errors.push(
+          invalidValue(
+            path,
+            context,
+            "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
+          ),
+        );
   }
   return [...errors, ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`)];
 }
 
-export function podSecurityErrors(context: PodSecurityContext | undefined, spec: PodSpec, specPath: string): FieldError[] {
+export function podSecurityErrors(
+  context: PodSecurityContext | undefined,
+  spec: PodSpec,
+  specPath: string,
+): FieldError[] {
   const path = `${specPath}.securityContext`;
   const errors = spec.hostNetwork ? hostNetworkErrors(spec.containers ?? [], `${specPath}.containers`) : [];
-  const { fsGroup, runAsUser, runAsGroup, supplementalGroups, sysctls, fsGroupChangePolicy, seccompProfile, windowsOptions } = context ?? {};
-  errors.push(...idErrors(fsGroup, `${path}.fsGroup`), ...idErrors(runAsUser, `${path}.runAsUser`), ...idErrors(runAsGroup, `${path}.runAsGroup`));
-  supplementalGroups?.forEach((group, position) => errors.push(...idErrors(group, `${path}.supplementalGroups[${position}]`)));
-  if (spec.hostPID && spec.shareProcessNamespace) errors.push(invalidValue(`${path}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled"));
+  const {
+    fsGroup,
+    runAsUser,
+    runAsGroup,
+    supplementalGroups,
+    sysctls,
+    fsGroupChangePolicy,
+    seccompProfile,
+    windowsOptions,
+  } = context ?? {};
+  errors.push(
+    ...idErrors(fsGroup, `${path}.fsGroup`),
+    ...idErrors(runAsUser, `${path}.runAsUser`),
+    ...idErrors(runAsGroup, `${path}.runAsGroup`),
+  );
+  supplementalGroups?.forEach((group, position) =>
+    errors.push(...idErrors(group, `${path}.supplementalGroups[${position}]`)),
+  );
+  if (spec.hostPID && spec.shareProcessNamespace)
+    errors.push(
+      invalidValue(
+        `${path}.shareProcessNamespace`,
+        true,
+        "ShareProcessNamespace and HostPID cannot both be enabled",
+      ),
+    );
   errors.push(...sysctlErrors(sysctls, `${path}.sysctls`));
   const policies = ["Always", "OnRootMismatch"];
-  if (fsGroupChangePolicy !== undefined && !policies.includes(fsGroupChangePolicy)) errors.push(notSupported(`${path}.fsGroupChangePolicy`, fsGroupChangePolicy, policies));
-  return [...errors, ...seccompErrors(seccompProfile, `${path}.seccompProfile`), ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`)];
+  if (fsGroupChangePolicy !== undefined && !policies.includes(fsGroupChangePolicy))
+    errors.push(notSupported(`${path}.fsGroupChangePolicy`, fsGroupChangePolicy, policies));
+  return [
+    ...errors,
+    ...seccompErrors(seccompProfile, `${path}.seccompProfile`),
+    ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`),
+  ];
 }
 
 function seccompErrors(profile: SeccompProfile | undefined, path: string): FieldError[] {
   if (!profile) return [];
   const errors = oneOf(profile.type, `${path}.type`, ["Localhost", "RuntimeDefault", "Unconfined"]);
   const { type, localhostProfile: file } = profile;
-  if (type !== "Localhost") return file === undefined ? errors : [...errors, invalidValue(`${path}.localhostProfile`, profile, "can only be set when seccomp type is Localhost")];
+  if (type !== "Localhost")
+    return file === undefined
+      ? errors
+      : [
+          ...errors,
+          invalidValue(`${path}.localhostProfile`, profile, "can only be set when seccomp type is Localhost"),
+        ];
   return [
     ...errors,
-    ...(file === undefined ? [required(`${path}.localhostProfile`, "must be set when seccomp type is Localhost")] : descendingPath(file, `${path}.localhostProfile`)),
+    ...(file === undefined
+      ? [required(`${path}.localhostProfile`, "must be set when seccomp type is Localhost")]
+      : descendingPath(file, `${path}.localhostProfile`)),
   ];
 }
 
@@ -62,7 +132,13 @@ function sysctlErrors(sysctls: readonly Sysctl[] | undefined, path: string): Fie
     seen.add(name);
     if (!name) return [required(at)];
     if (name.length > longestSysctl || !sysctlName.test(name))
-      return [invalidValue(at, name, `must have at most ${longestSysctl} characters and match regex ${sysctlName.source}`)];
+      return [
+        invalidValue(
+          at,
+          name,
+          `must have at most ${longestSysctl} characters and match regex ${sysctlName.source}`,
+        ),
+      ];
     return repeated ? [duplicate(at, name)] : [];
   });
 }

@@ -12,19 +12,36 @@ export function tolerationErrors(tolerations: readonly Toleration[] | undefined,
     const { key, operator, value, effect, tolerationSeconds } = toleration;
     const errors = key ? qualifiedNameErrors(key, `${at}.key`) : [];
     if (!key && operator !== "Exists")
-      errors.push(invalidValue(`${at}.operator`, operator ?? "", 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
+      errors.push(
+        invalidValue(
+          `${at}.operator`,
+          operator ?? "",
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        ),
+      );
     if (tolerationSeconds !== undefined && effect !== "NoExecute")
-      errors.push(invalidValue(`${at}.effect`, effect ?? "", "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+      errors.push(
+        invalidValue(
+          `${at}.effect`,
+          effect ?? "",
+          "effect must be 'NoExecute' when `tolerationSeconds` is set",
+        ),
+      );
     if (!operator || operator === "Equal") errors.push(...valueErrors(value, `${at}.operator`));
-    else if (operator !== "Exists") errors.push(notSupported(`${at}.operator`, operator, ["Equal", "Exists"]));
-    else if (value) errors.push(invalidValue(`${at}.operator`, toleration, "value must be empty when `operator` is 'Exists'"));
+    else if (operator !== "Exists")
+      errors.push(notSupported(`${at}.operator`, operator, ["Equal", "Exists"]));
+    else if (value)
+      errors.push(
+        invalidValue(`${at}.operator`, toleration, "value must be empty when `operator` is 'Exists'"),
+      );
     if (effect && !effects.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, effects));
     return errors;
   });
 }
 
 /** What is tolerated, as a text; how long tells no tolerations apart. */
-export const toleratedTaint = ({ key, operator, value, effect }: Toleration): string => JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
+export const toleratedTaint = ({ key, operator, value, effect }: Toleration): string =>
+  JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
 
 export function taintErrors(taints: readonly Taint[] | undefined, path: string): FieldError[] {
   const seen = new Set<string>();
@@ -35,7 +52,13 @@ export function taintErrors(taints: readonly Taint[] | undefined, path: string):
     if (!effect) errors.push(required(`${at}.effect`));
     else if (!effects.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, effects));
     const id = `${key}:${effect}`;
-    if (seen.has(id)) errors.push({ type: "FieldValueDuplicate", field: at, value: taint, detail: "taints must be unique by key and effect pair" });
+    if (seen.has(id))
+      errors.push({
+        type: "FieldValueDuplicate",
+        field: at,
+        value: taint,
+        detail: "taints must be unique by key and effect pair",
+      });
     seen.add(id);
     return errors;
   });

@@ -1,4 +1,5 @@
-// Sources of volumes that the system itself knows how to fill, and the list of all sources in the order they are looked at.
+// Sources of volumes that the system itself knows how to fill, and the list of all sources in the order they
+// are looked at.
 import type {
   ConfigMapVolumeSource,
   DownwardAPIVolumeFile,
@@ -11,7 +12,16 @@ import type {
   VolumeProjection,
   VolumeSource,
 } from "#api";
-import { type FieldError, compareQuantity, forbiddenField, invalidValue, notSupported, parseQuantity, quantityOf, required } from "#base";
+import {
+  type FieldError,
+  compareQuantity,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  parseQuantity,
+  quantityOf,
+  required,
+} from "#base";
 import { claimTemplateErrors } from "./claim-template.ts";
 import { fieldRefErrors, resourceFieldErrors, volumeFields } from "./env.ts";
 import { modeErrors, noBacksteps, ownPath } from "./paths.ts";
@@ -19,9 +29,22 @@ import type { PodRules } from "./rules.ts";
 import * as vendor from "./volume-vendors.ts";
 
 export type SourceKey = keyof VolumeSource;
-type Check<K extends SourceKey> = (source: NonNullable<VolumeSource[K]>, path: string, rules: PodRules) => FieldError[];
+type Check<K extends SourceKey> = (
+  source: NonNullable<VolumeSource[K]>,
+  path: string,
+  rules: PodRules,
+) => FieldError[];
 
-const hostPathTypes = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const hostPathTypes = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 const shortestToken = 600;
 const longestToken = 2 ** 32;
 
@@ -45,7 +68,10 @@ const checks: { readonly [K in SourceKey]-?: Check<K> } = {
   cinder: vendor.cinderErrors,
   cephfs: vendor.cephfsErrors,
   quobyte: vendor.quobyteErrors,
-  downwardAPI: ({ items, defaultMode }, path) => [...modeErrors(defaultMode, `${path}.defaultMode`), ...(items ?? []).flatMap((file) => downwardFileErrors(file, path))],
+  downwardAPI: ({ items, defaultMode }, path) => [
+    ...modeErrors(defaultMode, `${path}.defaultMode`),
+    ...(items ?? []).flatMap((file) => downwardFileErrors(file, path)),
+  ],
   fc: vendor.fcErrors,
   flexVolume: (source, path, { dialect }) => vendor.flexErrors(source, dialect, path),
   configMap: configMapErrors,
@@ -70,7 +96,9 @@ export function sourceErrors(volume: Volume, key: SourceKey, rules: PodRules, at
 function hostPathErrors({ path, type }: HostPathVolumeSource, at: string): FieldError[] {
   if (!path) return [required(`${at}.path`)];
   const errors = noBacksteps(path, `${at}.path`);
-  return type === undefined || hostPathTypes.includes(type) ? errors : [...errors, notSupported(`${at}.type`, type, hostPathTypes)];
+  return type === undefined || hostPathTypes.includes(type)
+    ? errors
+    : [...errors, notSupported(`${at}.type`, type, hostPathTypes)];
 }
 
 const itemErrors = (items: readonly KeyToPath[] | undefined, path: string): FieldError[] =>
@@ -82,31 +110,53 @@ const itemErrors = (items: readonly KeyToPath[] | undefined, path: string): Fiel
   });
 
 function secretErrors({ secretName, items, defaultMode }: SecretVolumeSource, path: string): FieldError[] {
-  return [...(secretName ? [] : [required(`${path}.secretName`)]), ...modeErrors(defaultMode, `${path}.defaultMode`), ...itemErrors(items, `${path}.items`)];
+  return [
+    ...(secretName ? [] : [required(`${path}.secretName`)]),
+    ...modeErrors(defaultMode, `${path}.defaultMode`),
+    ...itemErrors(items, `${path}.items`),
+  ];
 }
 
 function configMapErrors({ name, items, defaultMode }: ConfigMapVolumeSource, path: string): FieldError[] {
-  return [...(name ? [] : [required(`${path}.name`)]), ...modeErrors(defaultMode, `${path}.defaultMode`), ...itemErrors(items, `${path}.items`)];
+  return [
+    ...(name ? [] : [required(`${path}.name`)]),
+    ...modeErrors(defaultMode, `${path}.defaultMode`),
+    ...itemErrors(items, `${path}.items`),
+  ];
 }
 
-function downwardFileErrors({ path, fieldRef, resourceFieldRef, mode }: DownwardAPIVolumeFile, at: string): FieldError[] {
+function downwardFileErrors(
+  { path, fieldRef, resourceFieldRef, mode }: DownwardAPIVolumeFile,
+  at: string,
+): FieldError[] {
   const errors = path ? [] : [required(`${at}.path`)];
   errors.push(...ownPath(path, `${at}.path`));
   if (fieldRef) errors.push(...fieldRefErrors(fieldRef, volumeFields, `${at}.fieldRef`));
-  else if (resourceFieldRef) errors.push(...resourceFieldErrors(resourceFieldRef, true, `${at}.resourceFieldRef`));
+  else if (resourceFieldRef)
+    errors.push(...resourceFieldErrors(resourceFieldRef, true, `${at}.resourceFieldRef`));
   else errors.push(required(at, "one of fieldRef and resourceFieldRef is required"));
-  if (fieldRef && resourceFieldRef) errors.push(invalidValue(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
+  if (fieldRef && resourceFieldRef)
+    errors.push(
+      invalidValue(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"),
+    );
   return [...errors, ...modeErrors(mode, `${at}.mode`)];
 }
 
 function projectedErrors({ sources, defaultMode }: ProjectedVolumeSource, path: string): FieldError[] {
   const taken = new Set<string>();
   const errors = modeErrors(defaultMode, `${path}.defaultMode`);
-  sources?.forEach((source, position) => errors.push(...projectionErrors(source, taken, path, `${path}.sources[${position}]`)));
+  sources?.forEach((source, position) =>
+    errors.push(...projectionErrors(source, taken, path, `${path}.sources[${position}]`)),
+  );
   return errors;
 }
 
-function projectionErrors({ secret, configMap, downwardAPI, serviceAccountToken: token }: VolumeProjection, taken: Set<string>, path: string, at: string): FieldError[] {
+function projectionErrors(
+  { secret, configMap, downwardAPI, serviceAccountToken: token }: VolumeProjection,
+  taken: Set<string>,
+  path: string,
+  at: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   const claim = (file: string, what: string): void => {
     if (file && taken.has(file)) errors.push(invalidValue(path, what, "conflicting duplicate paths"));
@@ -124,14 +174,35 @@ function projectionErrors({ secret, configMap, downwardAPI, serviceAccountToken:
   }
   if (token) {
     const seconds = token.expirationSeconds ?? 0;
-    if (seconds < shortestToken) errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes"));
-    if (seconds > longestToken) errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds"));
+    if (seconds < shortestToken)
+      errors.push(
+        invalidValue(
+          `${at}.serviceAccountToken.expirationSeconds`,
+          seconds,
+          "may not specify a duration less than 10 minutes",
+        ),
+      );
+    if (seconds > longestToken)
+      errors.push(
+        invalidValue(
+          `${at}.serviceAccountToken.expirationSeconds`,
+          seconds,
+          "may not specify a duration larger than 2^32 seconds",
+        ),
+      );
     if (!token.path) errors.push(required(`${path}.path`));
   }
-  if ([secret, configMap, downwardAPI, token].filter((each) => each).length > 1) errors.push(forbiddenField(at, "may not specify more than 1 volume type"));
+  if ([secret, configMap, downwardAPI, token].filter((each) => each).length > 1)
+    errors.push(forbiddenField(at, "may not specify more than 1 volume type"));
   return errors;
 }
 
-function ephemeralErrors({ volumeClaimTemplate: template }: EphemeralVolumeSource, path: string, { dialect }: PodRules): FieldError[] {
-  return template ? claimTemplateErrors(template, dialect, `${path}.volumeClaimTemplate`) : [required(`${path}.volumeClaimTemplate`)];
+function ephemeralErrors(
+  { volumeClaimTemplate: template }: EphemeralVolumeSource,
+  path: string,
+  { dialect }: PodRules,
+): FieldError[] {
+  return template
+    ? claimTemplateErrors(template, dialect, `${path}.volumeClaimTemplate`)
+    : [required(`${path}.volumeClaimTemplate`)];
 }

@@ -30,10 +30,14 @@ const needed = (source: object, keys: readonly string[], path: string): FieldErr
   keys.filter((key) => !(source as Record<string, unknown>)[key]).map((key) => required(`${path}.${key}`));
 
 const byteErrors = (value: number | undefined, field: string): FieldError[] =>
-  value !== undefined && (value < 0 || value > 255) ? [invalidValue(field, value, "must be between 0 and 255, inclusive")] : [];
+  value !== undefined && (value < 0 || value > 255)
+    ? [invalidValue(field, value, "must be between 0 and 255, inclusive")]
+    : [];
 
-const secretNameErrors = (secret: { readonly name?: string | undefined } | undefined, path: string): FieldError[] =>
-  secret && !secret.name ? [required(`${path}.secretRef.name`)] : [];
+const secretNameErrors = (
+  secret: { readonly name?: string | undefined } | undefined,
+  path: string,
+): FieldError[] => (secret && !secret.name ? [required(`${path}.secretRef.name`)] : []);
 
 export const gitRepoErrors = (source: GitRepoVolumeSource, path: string): FieldError[] => [
   ...needed(source, ["repository"], path),
@@ -51,7 +55,9 @@ export const awsErrors = (source: AWSElasticBlockStoreVolumeSource, path: string
 
 export const nfsErrors = (source: NFSVolumeSource, path: string): FieldError[] => [
   ...needed(source, ["server", "path"], path),
-  ...(source.path.startsWith("/") ? [] : [invalidValue(`${path}.path`, source.path, "must be an absolute path")]),
+  ...(source.path.startsWith("/")
+    ? []
+    : [invalidValue(`${path}.path`, source.path, "must be an absolute path")]),
 ];
 
 const iscsiNames: readonly (readonly [prefix: string, pattern: RegExp])[] = [
@@ -68,49 +74,95 @@ function iscsiNameErrors(name: string, field: string): FieldError[] {
 
 export function iscsiErrors(source: ISCSIVolumeSource, path: string): FieldError[] {
   const { iqn, lun, secretRef, initiatorName } = source;
-  const errors = [...needed(source, ["targetPortal"], path), ...(iqn ? iscsiNameErrors(iqn, `${path}.iqn`) : [required(`${path}.iqn`)]), ...byteErrors(lun, `${path}.lun`)];
-  if ((source.chapAuthDiscovery || source.chapAuthSession) && !secretRef) errors.push(required(`${path}.secretRef`));
-  return initiatorName === undefined ? errors : [...errors, ...iscsiNameErrors(initiatorName, `${path}.initiatorname`)];
+  const errors = [
+    ...needed(source, ["targetPortal"], path),
+    ...(iqn ? iscsiNameErrors(iqn, `${path}.iqn`) : [required(`${path}.iqn`)]),
+    ...byteErrors(lun, `${path}.lun`),
+  ];
+  if ((source.chapAuthDiscovery || source.chapAuthSession) && !secretRef)
+    errors.push(required(`${path}.secretRef`));
+  return initiatorName === undefined
+    ? errors
+    : [...errors, ...iscsiNameErrors(initiatorName, `${path}.initiatorname`)];
 }
 
-export const glusterfsErrors = (source: GlusterfsVolumeSource, path: string): FieldError[] => needed(source, ["endpoints", "path"], path);
+export const glusterfsErrors = (source: GlusterfsVolumeSource, path: string): FieldError[] =>
+  needed(source, ["endpoints", "path"], path);
 
 export function flockerErrors({ datasetName, datasetUUID }: FlockerVolumeSource, path: string): FieldError[] {
-  const errors = datasetName || datasetUUID ? [] : [required(path, "one of datasetName and datasetUUID is required")];
-  if (datasetName && datasetUUID) errors.push(invalidValue(path, "resource", "datasetName and datasetUUID can not be specified simultaneously"));
-  if (datasetName?.includes("/")) errors.push(invalidValue(`${path}.datasetName`, datasetName, "must not contain '/'"));
+  const errors =
+    datasetName || datasetUUID ? [] : [required(path, "one of datasetName and datasetUUID is required")];
+  if (datasetName && datasetUUID)
+    errors.push(
+      invalidValue(path, "resource", "datasetName and datasetUUID can not be specified simultaneously"),
+    );
+  if (datasetName?.includes("/"))
+    errors.push(invalidValue(`${path}.datasetName`, datasetName, "must not contain '/'"));
   return errors;
 }
 
-export const rbdErrors = ({ monitors, image }: RBDVolumeSource, path: string): FieldError[] => [...monitorErrors(monitors, path), ...(image ? [] : [required(`${path}.image`)])];
-export const cephfsErrors = ({ monitors }: CephFSVolumeSource, path: string): FieldError[] => monitorErrors(monitors, path);
-const monitorErrors = (monitors: readonly string[] | null, path: string): FieldError[] => (monitors?.length ? [] : [required(`${path}.monitors`)]);
+export const rbdErrors = ({ monitors, image }: RBDVolumeSource, path: string): FieldError[] => [
+  ...monitorErrors(monitors, path),
+  ...(image ? [] : [required(`${path}.image`)]),
+];
+export const cephfsErrors = ({ monitors }: CephFSVolumeSource, path: string): FieldError[] =>
+  monitorErrors(monitors, path);
+const monitorErrors = (monitors: readonly string[] | null, path: string): FieldError[] =>
+  monitors?.length ? [] : [required(`${path}.monitors`)];
 
-export const cinderErrors = (source: CinderVolumeSource, path: string): FieldError[] => [...needed(source, ["volumeID"], path), ...secretNameErrors(source.secretRef, path)];
+export const cinderErrors = (source: CinderVolumeSource, path: string): FieldError[] => [
+  ...needed(source, ["volumeID"], path),
+  ...secretNameErrors(source.secretRef, path),
+];
 
 export function quobyteErrors({ registry, volume, tenant }: QuobyteVolumeSource, path: string): FieldError[] {
   const pairs = "must be a host:port pair or multiple pairs separated by commas";
   const errors = volume ? [] : [required(`${path}.volume`)];
   if (!registry) return [required(`${path}.registry`, pairs), ...errors];
-  if ((tenant ?? "").length > 64) return [required(`${path}.tenant`, "must be a UUID and may not exceed a length of 64 characters"), ...errors];
+  if ((tenant ?? "").length > 64)
+    return [
+      required(`${path}.tenant`, "must be a UUID and may not exceed a length of 64 characters"),
+      ...errors,
+    ];
   const wrong = registry.split(",").filter((pair) => !/^(?:\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair));
   return [...wrong.map(() => invalidValue(`${path}.registry`, registry, pairs)), ...errors];
 }
 
 export function fcErrors({ targetWWNs, wwids, lun }: FCVolumeSource, path: string): FieldError[] {
-  const errors = targetWWNs?.length || wwids?.length ? [] : [required(`${path}.targetWWNs`, "must specify either targetWWNs or wwids, but not both")];
-  if (targetWWNs?.length && wwids?.length) errors.push(invalidValue(`${path}.targetWWNs`, targetWWNs, "targetWWNs and wwids can not be specified simultaneously"));
+  const errors =
+    targetWWNs?.length || wwids?.length
+      ? []
+      : [required(`${path}.targetWWNs`, "must specify either targetWWNs or wwids, but not both")];
+  if (targetWWNs?.length && wwids?.length)
+    errors.push(
+      invalidValue(
+        `${path}.targetWWNs`,
+        targetWWNs,
+        "targetWWNs and wwids can not be specified simultaneously",
+      ),
+    );
   if (!targetWWNs?.length) return errors;
-  return [...errors, ...(lun === undefined ? [required(`${path}.lun`, "lun is required if targetWWNs is specified")] : byteErrors(lun, `${path}.lun`))];
+  return [
+    ...errors,
+    ...(lun === undefined
+      ? [required(`${path}.lun`, "lun is required if targetWWNs is specified")]
+      : byteErrors(lun, `${path}.lun`)),
+  ];
 }
 
 export function flexErrors(source: FlexVolumeSource, { data, wire }: Dialect, path: string): FieldError[] {
   const reserved = [data.labelDomain, wire.groupSuffix].map((domain) => `.${domain}`);
-  const taken = Object.keys(source.options ?? {}).filter((key) => reserved.some((domain) => `.${key.split("/", 1)[0]!.toLowerCase()}`.endsWith(domain)));
-  return [...needed(source, ["driver"], path), ...taken.map((key) => invalidValue(`${path}.options[${key}]`, key, "these namespaces are reserved"))];
+  const taken = Object.keys(source.options ?? {}).filter((key) =>
+    reserved.some((domain) => `.${key.split("/", 1)[0]!.toLowerCase()}`.endsWith(domain)),
+  );
+  return [
+    ...needed(source, ["driver"], path),
+    ...taken.map((key) => invalidValue(`${path}.options[${key}]`, key, "these namespaces are reserved")),
+  ];
 }
 
-export const azureFileErrors = (source: AzureFileVolumeSource, path: string): FieldError[] => needed(source, ["secretName", "shareName"], path);
+export const azureFileErrors = (source: AzureFileVolumeSource, path: string): FieldError[] =>
+  needed(source, ["secretName", "shareName"], path);
 
 const cachingModes = ["None", "ReadOnly", "ReadWrite"];
 const diskKinds = ["Dedicated", "Managed", "Shared"];
@@ -118,28 +170,47 @@ const diskKinds = ["Dedicated", "Managed", "Shared"];
 export function azureDiskErrors(source: AzureDiskVolumeSource, path: string): FieldError[] {
   const { cachingMode, kind, diskURI } = source;
   const errors = needed(source, ["diskName", "diskURI"], path);
-  if (cachingMode !== undefined && !cachingModes.includes(cachingMode)) errors.push(notSupported(`${path}.cachingMode`, cachingMode, cachingModes));
+  if (cachingMode !== undefined && !cachingModes.includes(cachingMode))
+    errors.push(notSupported(`${path}.cachingMode`, cachingMode, cachingModes));
   if (kind === undefined) return errors;
   if (!diskKinds.includes(kind)) errors.push(notSupported(`${path}.kind`, kind, diskKinds));
   const start = kind === "Managed" ? "/subscriptions/" : "https://";
-  return diskURI.startsWith(start) ? errors : [...errors, notSupported(`${path}.diskURI`, diskURI, [`${start}…`])];
+  return diskURI.startsWith(start)
+    ? errors
+    : [...errors, notSupported(`${path}.diskURI`, diskURI, [`${start}…`])];
 }
 
-export function storageosErrors({ volumeName, volumeNamespace, secretRef }: StorageOSVolumeSource, path: string): FieldError[] {
-  const errors = volumeName ? formatErrors(volumeName, `${path}.volumeName`, dns1123LabelProblems) : [required(`${path}.volumeName`)];
-  if (volumeNamespace) errors.push(...formatErrors(volumeNamespace, `${path}.volumeNamespace`, dns1123LabelProblems));
+export function storageosErrors(
+  { volumeName, volumeNamespace, secretRef }: StorageOSVolumeSource,
+  path: string,
+): FieldError[] {
+  const errors = volumeName
+    ? formatErrors(volumeName, `${path}.volumeName`, dns1123LabelProblems)
+    : [required(`${path}.volumeName`)];
+  if (volumeNamespace)
+    errors.push(...formatErrors(volumeNamespace, `${path}.volumeNamespace`, dns1123LabelProblems));
   return [...errors, ...secretNameErrors(secretRef, path)];
 }
 
-export const scaleIoErrors = (source: ScaleIOVolumeSource, path: string): FieldError[] => needed(source, ["gateway", "system", "volumeName"], path);
+export const scaleIoErrors = (source: ScaleIOVolumeSource, path: string): FieldError[] =>
+  needed(source, ["gateway", "system", "volumeName"], path);
 
 const longestDriver = 63;
 
 export function csiErrors({ driver, nodePublishSecretRef }: CSIVolumeSource, path: string): FieldError[] {
   const errors = driver ? [] : [required(`${path}.driver`)];
   if (driver.length > longestDriver) errors.push(tooLong(`${path}.driver`, driver, longestDriver));
-  errors.push(...dns1123SubdomainProblems(driver.toLowerCase()).map((problem) => invalidValue(`${path}.driver`, driver, problem)));
+  errors.push(
+    ...dns1123SubdomainProblems(driver.toLowerCase()).map((problem) =>
+      invalidValue(`${path}.driver`, driver, problem),
+    ),
+  );
   if (!nodePublishSecretRef) return errors;
   const { name } = nodePublishSecretRef;
-  return [...errors, ...(name ? formatErrors(name, `${path}.name`, dns1123SubdomainProblems) : [required(`${path}.nodePublishSecretRef.name`)])];
+  return [
+    ...errors,
+    ...(name
+      ? formatErrors(name, `${path}.name`, dns1123SubdomainProblems)
+      : [required(`${path}.nodePublishSecretRef.name`)]),
+  ];
 }

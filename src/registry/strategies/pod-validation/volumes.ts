@@ -8,14 +8,25 @@ import type { PodRules } from "./rules.ts";
 import { type SourceKey, sourceErrors, sourceKeys } from "./volume-sources.ts";
 
 // Where the reference spells a field differently when it complains about one source too many.
-const spelledWhenForbidden: Partial<Record<SourceKey, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
+const spelledWhenForbidden: Partial<Record<SourceKey, string>> = {
+  cephfs: "cephFS",
+  downwardAPI: "downwarAPI",
+};
 const longestInitiator = 64;
 
 /** What is wrong, and the volumes that containers may mount: those with nothing wrong. */
-export function volumeErrors(volumes: readonly Volume[] | undefined, rules: PodRules, path: string): { readonly errors: FieldError[]; readonly known: KnownVolumes } {
+export function volumeErrors(
+  volumes: readonly Volume[] | undefined,
+  rules: PodRules,
+  path: string,
+): { readonly errors: FieldError[]; readonly known: KnownVolumes } {
   const known = new Map<string, VolumeSource>();
   const errors: FieldError[] = [];
-  const made = new Set(rules.podName ? (volumes ?? []).filter(({ ephemeral }) => ephemeral).map(({ name }) => `${rules.podName}-${name}`) : []);
+  const made = new Set(
+    rules.podName
+      ? (volumes ?? []).filter(({ ephemeral }) => ephemeral).map(({ name }) => `${rules.podName}-${name}`)
+      : [],
+  );
   for (const [position, volume] of (volumes ?? []).entries()) {
     const at = `${path}[${position}]`;
     const { name } = volume;
@@ -25,7 +36,14 @@ export function volumeErrors(volumes: readonly Volume[] | undefined, rules: PodR
     if (own.length === 0) known.set(name, volume);
     errors.push(...own);
     const claim = volume.persistentVolumeClaim?.claimName ?? "";
-    if (made.has(claim)) errors.push(invalidValue(`${at}.persistentVolumeClaim.claimName`, claim, "must not reference a PVC that gets created for an ephemeral volume"));
+    if (made.has(claim))
+      errors.push(
+        invalidValue(
+          `${at}.persistentVolumeClaim.claimName`,
+          claim,
+          "must not reference a PVC that gets created for an ephemeral volume",
+        ),
+      );
   }
   return { errors, known };
 }
@@ -34,14 +52,29 @@ function oneSourceErrors(volume: Volume, rules: PodRules, at: string): FieldErro
   const given = sourceKeys.filter((key) => volume[key]);
   if (given.length === 0) return [required(at, "must specify a volume type")];
   const errors = given.flatMap((key, position) =>
-    position === 0 ? sourceErrors(volume, key, rules, at) : [forbiddenField(`${at}.${spelledWhenForbidden[key] ?? key}`, "may not specify more than 1 volume type")],
+    position === 0
+      ? sourceErrors(volume, key, rules, at)
+      : [
+          forbiddenField(
+            `${at}.${spelledWhenForbidden[key] ?? key}`,
+            "may not specify more than 1 volume type",
+          ),
+        ],
   );
   const { name, iscsi } = volume;
   if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > longestInitiator)
     errors.push(
-      invalidValue(`${at}.name`, name, `Total length of <volume name>:<iscsi.targetPortal> must be under ${longestInitiator} characters if iscsi.initiatorName is specified.`),
+      invalidValue(
+        `${at}.name`,
+        name,
+        `Total length of <volume name>:<iscsi.targetPortal> must be under ${longestInitiator} characters if iscsi.initiatorName is specified.`,
+      ),
     );
   if (given[0] === "ephemeral" && rules.podName && name)
-    errors.push(...dns1123SubdomainProblems(`${rules.podName}-${name}`).map((problem) => invalidValue(`${at}.name`, name, `PVC name "${rules.podName}-${name}": ${problem}`)));
+    errors.push(
+      ...dns1123SubdomainProblems(`${rules.podName}-${name}`).map((problem) =>
+        invalidValue(`${at}.name`, name, `PVC name "${rules.podName}-${name}": ${problem}`),
+      ),
+    );
   return errors;
 }

@@ -13,13 +13,30 @@ const dnsLabel = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?";
 const dnsName = new RegExp(`^${dnsLabel}(?:\\.${dnsLabel})*$`);
 const systems = ["linux", "windows"];
 
-export function windowsOptionErrors(options: WindowsSecurityContextOptions | undefined, path: string): FieldError[] {
+export function windowsOptionErrors(
+  options: WindowsSecurityContextOptions | undefined,
+  path: string,
+): FieldError[] {
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options ?? {};
-  const errors = gmsaCredentialSpecName === undefined ? [] : formatErrors(gmsaCredentialSpecName, `${path}.gmsaCredentialSpecName`, dns1123SubdomainProblems);
-  if (gmsaCredentialSpec === "") errors.push(invalidValue(`${path}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"));
+  const errors =
+    gmsaCredentialSpecName === undefined
+      ? []
+      : formatErrors(gmsaCredentialSpecName, `${path}.gmsaCredentialSpecName`, dns1123SubdomainProblems);
+  if (gmsaCredentialSpec === "")
+    errors.push(
+      invalidValue(`${path}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"),
+    );
   else if (Buffer.byteLength(gmsaCredentialSpec ?? "") > largestCredentialSpec)
-    errors.push(invalidValue(`${path}.gmsaCredentialSpec`, gmsaCredentialSpec, "gmsaCredentialSpec size must be under 64 KiB"));
-  return runAsUserName === undefined ? errors : [...errors, ...formatErrors(runAsUserName, `${path}.runAsUserName`, userNameProblems)];
+    errors.push(
+      invalidValue(
+        `${path}.gmsaCredentialSpec`,
+        gmsaCredentialSpec,
+        "gmsaCredentialSpec size must be under 64 KiB",
+      ),
+    );
+  return runAsUserName === undefined
+    ? errors
+    : [...errors, ...formatErrors(runAsUserName, `${path}.runAsUserName`, userNameProblems)];
 }
 
 function userNameProblems(name: string): string[] {
@@ -31,12 +48,16 @@ function userNameProblems(name: string): string[] {
   const user = parts.at(-1)!;
   const domain = parts.length === 2 ? parts[0]! : undefined;
   const found: string[] = [];
-  if ((domain ?? "").length >= longestDomain) found.push(`runAsUserName's Domain length must be under ${longestDomain} characters`);
-  if (domain !== undefined && !netBios.test(domain) && !dnsName.test(domain)) found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+  if ((domain ?? "").length >= longestDomain)
+    found.push(`runAsUserName's Domain length must be under ${longestDomain} characters`);
+  if (domain !== undefined && !netBios.test(domain) && !dnsName.test(domain))
+    found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   if (user === "") found.push("runAsUserName's User cannot be empty");
-  else if (user.length > longestUser) found.push(`runAsUserName's User length must not be longer than ${longestUser} characters`);
+  else if (user.length > longestUser)
+    found.push(`runAsUserName's User length must not be longer than ${longestUser} characters`);
   if (/^[. ]+$/.test(user)) found.push("runAsUserName's User cannot contain only periods or spaces");
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) found.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user))
+    found.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
   return found;
 }
 
@@ -48,14 +69,35 @@ export function hostProcessErrors(spec: PodSpec, allowPrivileged: boolean, path:
   for (const { container, at } of everyContainer(spec, path)) {
     const own = container.securityContext?.windowsOptions?.hostProcess;
     if (ofPod !== undefined && own !== undefined && ofPod !== own)
-      errors.push(invalidValue(`${at}.securityContext.windowsOptions.hostProcess`, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`));
+      errors.push(
+        invalidValue(
+          `${at}.securityContext.windowsOptions.hostProcess`,
+          own,
+          `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
+        ),
+      );
     all++;
     if (own ?? ofPod) hosted++;
   }
   if (hosted === 0) return errors;
-  if (hosted !== all) errors.push(invalidValue(path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"));
-  if (!spec.hostNetwork) errors.push(invalidValue(`${path}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"));
-  if (!allowPrivileged) errors.push(forbiddenField(path, "hostProcess containers are disallowed by cluster policy"));
+  if (hosted !== all)
+    errors.push(
+      invalidValue(
+        path,
+        "",
+        "If pod contains any hostProcess containers then all containers must be HostProcess containers",
+      ),
+    );
+  if (!spec.hostNetwork)
+    errors.push(
+      invalidValue(
+        `${path}.hostNetwork`,
+        false,
+        "hostNetwork must be true if pod contains any hostProcess containers",
+      ),
+    );
+  if (!allowPrivileged)
+    errors.push(forbiddenField(path, "hostProcess containers are disallowed by cluster policy"));
   return errors;
 }
 
@@ -69,13 +111,25 @@ export function operatingSystemErrors(spec: PodSpec, path: string): FieldError[]
 
 function linuxErrors(spec: PodSpec, path: string): FieldError[] {
   const why = "windows options cannot be set for a linux pod";
-  const errors = spec.securityContext?.windowsOptions ? [forbiddenField(`${path}.securityContext.windowsOptions`, why)] : [];
+  const errors = spec.securityContext?.windowsOptions
+    ? [forbiddenField(`${path}.securityContext.windowsOptions`, why)]
+    : [];
   for (const { container, at } of everyContainer(spec, path))
-    if (container.securityContext?.windowsOptions) errors.push(forbiddenField(`${at}.securityContext.windowsOptions`, why));
+    if (container.securityContext?.windowsOptions)
+      errors.push(forbiddenField(`${at}.securityContext.windowsOptions`, why));
   return errors;
 }
 
-const podOnly = ["seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls", "runAsUser", "runAsGroup", "supplementalGroups"] as const;
+const podOnly = [
+  "seLinuxOptions",
+  "seccompProfile",
+  "fsGroup",
+  "fsGroupChangePolicy",
+  "sysctls",
+  "runAsUser",
+  "runAsGroup",
+  "supplementalGroups",
+] as const;
 const specOnly = ["hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"] as const;
 const containerOnly: readonly (keyof NonNullable<Container["securityContext"]>)[] = [
   "seLinuxOptions",
@@ -95,10 +149,20 @@ function windowsErrors(spec: PodSpec, path: string): FieldError[] {
     const value = (holder as Record<string, unknown> | undefined)?.[key];
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
   };
-  const errors = podOnly.filter((key) => given(spec.securityContext, key)).map((key) => refused(`${path}.securityContext.${key}`));
-  errors.push(...specOnly.filter((key) => (key === "hostPID" || key === "hostIPC" ? spec[key] : given(spec, key))).map((key) => refused(`${path}.${key}`)));
+  const errors = podOnly
+    .filter((key) => given(spec.securityContext, key))
+    .map((key) => refused(`${path}.securityContext.${key}`));
+  errors.push(
+    ...specOnly
+      .filter((key) => (key === "hostPID" || key === "hostIPC" ? spec[key] : given(spec, key)))
+      .map((key) => refused(`${path}.${key}`)),
+  );
   for (const { container, at } of everyContainer(spec, path)) {
-    errors.push(...containerOnly.filter((key) => given(container.securityContext, key)).map((key) => refused(`${at}.securityContext.${key}`)));
+    errors.push(
+      ...containerOnly
+        .filter((key) => given(container.securityContext, key))
+        .map((key) => refused(`${at}.securityContext.${key}`)),
+    );
   }
   return errors;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressWarnings, blockWarnings } from "./address-warnings.ts";
 
-const quoted = (texts: readonly string[]): string[] => texts.flatMap((text) => [...text.matchAll(/"([^"]*)"/g)].map((match) => match[1]!));
+const quoted = (texts: readonly string[]): string[] =>
+  texts.flatMap((text) => [...text.matchAll(/"([^"]*)"/g)].map((match) => match[1]!));
 
 const addresses: [address: string, quotes: string[]][] = [
   ["1.2.3.4", []],
@@ -16,7 +17,8 @@ const addresses: [address: string, quotes: string[]][] = [
   ["0:0::1", ["0:0::1", "::1"]],
 ];
 for (const [address, quotes] of addresses)
-  test(`warnings of the address "${address}" quote ${JSON.stringify(quotes)}`, () => assert.deepEqual(quoted(addressWarnings(address, "f")), quotes));
+  test(`warnings of the address "${address}" quote ${JSON.stringify(quotes)}`, () =>
+    assert.deepEqual(quoted(addressWarnings(address, "f")), quotes));
 
 test("blocks are quoted whole, and so is what is odd about them", () => {
   assert.deepEqual(quoted(blockWarnings("10.0.0.0/8", "f")), []);

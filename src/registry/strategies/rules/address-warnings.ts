@@ -15,19 +15,32 @@ function refusal(text: string): string {
   const odd = /[^0-9.]|\.(?=$|\.)|^\./.exec(text);
   if (leadingZero(text)) return `"${text}" has leading zeros`;
   const dot = odd?.[0] === "." && odd.index > 0 && odd.index < text.length - 1 ? odd.index + 1 : odd?.index;
-  return dot === undefined ? `"${text}" is no IPv4 address` : `"${text}" has an odd character (at "${text.slice(dot)}")`;
+  return dot === undefined
+    ? `"${text}" is no IPv4 address`
+    : `"${text}" has an odd character (at "${text.slice(dot)}")`;
 }
 
 export function addressWarnings(text: string, field: string): string[] {
-  if (leadingZero(text) || !parseIp(text)) return [`${field}: IP address was accepted, but will be invalid in a future release: ${refusal(text)}`];
+  if (leadingZero(text) || !parseIp(text))
+    return [`${field}: IP address was accepted, but will be invalid in a future release: ${refusal(text)}`];
   const canonical = text.includes(":") ? canonicalIpv6(text) : text;
-  return canonical === text ? [] : [`${field}: IPv6 address "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`];
+  return canonical === text
+    ? []
+    : [
+        `${field}: IPv6 address "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`,
+      ];
 }
 
 export function blockWarnings(text: string, field: string): string[] {
   const [address = "", bits] = text.split("/");
   if (leadingZero(address) || !parseIp(address) || bits === undefined)
-    return [`${field}: IP prefix was accepted, but will be invalid in a future release: "${text}": ${refusal(address)}`];
+    return [
+      `${field}: IP prefix was accepted, but will be invalid in a future release: "${text}": ${refusal(address)}`,
+    ];
   const canonical = address.includes(":") ? `${canonicalIpv6(address)}/${bits}` : text;
-  return canonical === text ? [] : [`${field}: IPv6 prefix "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`];
+  return canonical === text
+    ? []
+    : [
+        `${field}: IPv6 prefix "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`,
+      ];
 }

@@ -10,7 +10,11 @@ interface Block {
 /** The PEM blocks of a text, in order. */
 export function pemBlocks(text: string): Block[] {
   const found = text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----\r?\n([\s\S]*?)-----END \1-----/g);
-  return [...found].map(([, type = "", body = ""]) => ({ type, headers: body.includes(":"), bytes: Buffer.from(body, "base64") }));
+  return [...found].map(([, type = "", body = ""]) => ({
+    type,
+    headers: body.includes(":"),
+    bytes: Buffer.from(body, "base64"),
+  }));
 }
 
 /** One value of DER: where its content and its end are. */
@@ -67,13 +71,26 @@ export function requestProblem(pem: string): string | undefined {
   try {
     const whole = valueAt(block.bytes, 0);
     const [info, algorithm, signature] = valuesIn(whole.content);
-    if (whole.tag !== 0x30 || info?.tag !== 0x30 || algorithm?.tag !== 0x30 || signature?.tag !== 0x03) return "asn1: structure error";
+    if (whole.tag !== 0x30 || info?.tag !== 0x30 || algorithm?.tag !== 0x30 || signature?.tag !== 0x03)
+      return "asn1: structure error";
     const key = valuesIn(info.content)[2];
     const oid = valuesIn(algorithm.content)[0]!.content.toString("hex");
-    const digest = oid === rsaPss ? pssDigests.find(([, name]) => algorithm.content.includes(name, "hex"))?.[0] : digests[oid];
+    const digest =
+      oid === rsaPss
+        ? pssDigests.find(([, name]) => algorithm.content.includes(name, "hex"))?.[0]
+        : digests[oid];
     if (!key || digest === undefined) return "x509: cannot verify signature: algorithm unimplemented";
-    const publicKey = createPublicKey({ key: info.content.subarray(key.start, key.end), format: "der", type: "spki" });
-    const signed = verify(digest, whole.content.subarray(info.start, info.end), { key: publicKey, ...(oid === rsaPss && pss) }, signature.content.subarray(1));
+    const publicKey = createPublicKey({
+      key: info.content.subarray(key.start, key.end),
+      format: "der",
+      type: "spki",
+    });
+    const signed = verify(
+      digest,
+      whole.content.subarray(info.start, info.end),
+      { key: publicKey, ...(oid === rsaPss && pss) },
+      signature.content.subarray(1),
+    );
     return signed ? undefined : "x509: verification error";
   } catch (error) {
     return (error as Error).message;

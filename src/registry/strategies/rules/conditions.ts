@@ -20,13 +20,25 @@ export function conditionErrors(conditions: readonly Condition[] | undefined, pa
   });
 }
 
-function oneConditionErrors({ type, status, observedGeneration, lastTransitionTime, reason, message }: Condition, at: string): FieldError[] {
-  const errors = [...qualifiedNameErrors(type, `${at}.type`), ...supported(status, `${at}.status`, conditionStatuses)];
+function oneConditionErrors(
+  { type, status, observedGeneration, lastTransitionTime, reason, message }: Condition,
+  at: string,
+): FieldError[] {
+  const errors = [
+    ...qualifiedNameErrors(type, `${at}.type`),
+    ...supported(status, `${at}.status`, conditionStatuses),
+  ];
   errors.push(...notNegative(observedGeneration, `${at}.observedGeneration`));
   if (!lastTransitionTime) errors.push(required(`${at}.lastTransitionTime`, "must be set"));
   if (!reason) errors.push(required(`${at}.reason`, "must be set"));
   else if (!reasonShape.test(reason))
-    errors.push(invalidValue(`${at}.reason`, reason, "a condition reason must start with a letter, then letters, digits or '_,:', and end with a letter, a digit or '_'"));
+    errors.push(
+      invalidValue(
+        `${at}.reason`,
+        reason,
+        "a condition reason must start with a letter, then letters, digits or '_,:', and end with a letter, a digit or '_'",
+      ),
+    );
   if ((reason ?? "").length > longestReason) errors.push(tooLong(`${at}.reason`, reason, longestReason));
   if ((message ?? "").length > longestMessage) errors.push(tooLong(`${at}.message`, message, longestMessage));
   return errors;

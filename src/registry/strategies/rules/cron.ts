@@ -12,7 +12,12 @@ const fields: readonly Bounds[] = [
   { name: "minute", least: 0, most: 59 },
   { name: "hour", least: 0, most: 23 },
   { name: "day of month", least: 1, most: 31 },
-  { name: "month", least: 1, most: 12, words: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"] },
+  {
+    name: "month",
+    least: 1,
+    most: 12,
+    words: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+  },
   { name: "day of week", least: 0, most: 6, words: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
 ];
 
@@ -28,8 +33,11 @@ export function scheduleProblem(text: string): string | undefined {
   }
   if (rest.startsWith("@")) return descriptorProblem(rest);
   const parts = rest.split(/\s+/).filter((part) => part !== "");
-  if (parts.length !== fields.length) return `expected exactly ${fields.length} fields, found ${parts.length}`;
-  return fields.map((bounds, position) => fieldProblem(parts[position]!, bounds)).find((problem) => problem !== undefined);
+  if (parts.length !== fields.length)
+    return `expected exactly ${fields.length} fields, found ${parts.length}`;
+  return fields
+    .map((bounds, position) => fieldProblem(parts[position]!, bounds))
+    .find((problem) => problem !== undefined);
 }
 
 function descriptorProblem(text: string): string | undefined {
@@ -55,7 +63,8 @@ function rangeProblem(text: string, { name, least, most, words }: Bounds): strin
   const [low = "", high, ...tooManyEnds] = range.split("-");
   if (tooManySteps.length > 0) return `too many slashes: ${text}`;
   if (tooManyEnds.length > 0) return `too many hyphens: ${text}`;
-  if (step !== undefined && (!/^\d+$/.test(step) || Number(step) === 0)) return `step of ${name} must be a positive number: ${text}`;
+  if (step !== undefined && (!/^\d+$/.test(step) || Number(step) === 0))
+    return `step of ${name} must be a positive number: ${text}`;
   const number = (part: string): number | undefined => {
     const word = words?.indexOf(part.toLowerCase()) ?? -1;
     return word >= 0 ? word + least : /^\d+$/.test(part) ? Number(part) : undefined;
@@ -72,7 +81,14 @@ function rangeProblem(text: string, { name, least, most, words }: Bounds): strin
 /** Whether a text names a time zone of the usual database. */
 export function isTimeZone(name: string): boolean {
   const parts = name.split("/");
-  if (parts.some((part) => part === "." || part === ".." || part.startsWith("-") || !/^[A-Za-z.\-_0-9+]{1,14}$/.test(part)) || /^[+-]/.test(name)) return false;
+  if (
+    parts.some(
+      (part) =>
+        part === "." || part === ".." || part.startsWith("-") || !/^[A-Za-z.\-_0-9+]{1,14}$/.test(part),
+    ) ||
+    /^[+-]/.test(name)
+  )
+    return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;

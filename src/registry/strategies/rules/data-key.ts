@@ -4,10 +4,12 @@ import { configKeyProblems } from "#schema";
 import { formatErrors } from "./format.ts";
 
 /** One finding for each thing wrong with the key. */
-export const dataKeyErrors = (key: string, path: string): FieldError[] => formatErrors(key, `${path}[${key}]`, configKeyProblems);
+export const dataKeyErrors = (key: string, path: string): FieldError[] =>
+  formatErrors(key, `${path}[${key}]`, configKeyProblems);
 
 /** How many bytes a base64 text stands for; null stands for none. */
-export const base64Bytes = (text: string | null): number => (text ? Math.floor((text.length * 3) / 4) - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) : 0);
+export const base64Bytes = (text: string | null): number =>
+  text ? Math.floor((text.length * 3) / 4) - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) : 0;
 
 /** Settings and secrets are read whole, so they stay small. */
 export const mostDataBytes = 1024 * 1024;

@@ -1,5 +1,10 @@
 // What failed pods mean for a job: rules that look at exit codes or at conditions, never at both.
-import type { PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule, PodSpec } from "#api";
+import type {
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyRule,
+  PodSpec,
+} from "#api";
 import { type FieldError, duplicate, invalidValue, tooMany } from "#base";
 import { conditionStatuses } from "./conditions.ts";
 import { oneOf } from "./one-of.ts";
@@ -14,35 +19,59 @@ export function failurePolicyErrors({ rules }: PodFailurePolicy, pod: PodSpec, p
   const names = new Set([...(pod.containers ?? []), ...(pod.initContainers ?? [])].map(({ name }) => name));
   const at = `${path}.rules`;
   const errors = (rules?.length ?? 0) > mostRules ? [tooMany(at, rules!.length, mostRules)] : [];
-  return [...errors, ...(rules ?? []).flatMap((rule, position) => ruleErrors(rule, names, `${at}[${position}]`))];
+  return [
+    ...errors,
+    ...(rules ?? []).flatMap((rule, position) => ruleErrors(rule, names, `${at}[${position}]`)),
+  ];
 }
 
-function ruleErrors({ action, onExitCodes, onPodConditions }: PodFailurePolicyRule, names: ReadonlySet<string>, at: string): FieldError[] {
+function ruleErrors(
+  { action, onExitCodes, onPodConditions }: PodFailurePolicyRule,
+  names: ReadonlySet<string>,
+  at: string,
+): FieldError[] {
   const errors = oneOf(action, `${at}.action`, ["Count", "FailJob", "Ignore"]);
   if (onExitCodes) errors.push(...exitCodeErrors(onExitCodes, names, `${at}.onExitCodes`));
   const patterns = onPodConditions ?? [];
   const path = `${at}.onPodConditions`;
   if (patterns.length > mostPatterns) errors.push(tooMany(path, patterns.length, mostPatterns));
   patterns.forEach(({ type, status }, position) =>
-    errors.push(...qualifiedNameErrors(type, `${path}[${position}].type`), ...oneOf(status, `${path}[${position}].status`, conditionStatuses)),
+    errors.push(
+      ...qualifiedNameErrors(type, `${path}[${position}].type`),
+      ...oneOf(status, `${path}[${position}].status`, conditionStatuses),
+    ),
   );
-  if (onExitCodes && patterns.length > 0) errors.push(invalidValue(at, "", "specifying both onExitCodes and onPodConditions is not supported"));
-  if (!onExitCodes && patterns.length === 0) errors.push(invalidValue(at, "", "specifying one of onExitCodes and onPodConditions is required"));
+  if (onExitCodes && patterns.length > 0)
+    errors.push(invalidValue(at, "", "specifying both onExitCodes and onPodConditions is not supported"));
+  if (!onExitCodes && patterns.length === 0)
+    errors.push(invalidValue(at, "", "specifying one of onExitCodes and onPodConditions is required"));
   return errors;
 }
 
-function exitCodeErrors({ operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement, names: ReadonlySet<string>, at: string): FieldError[] {
+function exitCodeErrors(
+  { operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement,
+  names: ReadonlySet<string>,
+  at: string,
+): FieldError[] {
   const errors = oneOf(operator, `${at}.operator`, ["In", "NotIn"]);
   if (typeof containerName === "string" && !names.has(containerName))
-    errors.push(invalidValue(`${at}.containerName`, containerName, "must be one of the container or initContainer names in the pod template"));
+    errors.push(
+      invalidValue(
+        `${at}.containerName`,
+        containerName,
+        "must be one of the container or initContainer names in the pod template",
+      ),
+    );
   const codes = values ?? [];
   if (codes.length === 0) errors.push(invalidValue(`${at}.values`, values, "at least one value is required"));
   else if (codes.length > mostCodes) errors.push(tooMany(`${at}.values`, codes.length, mostCodes));
   const repeated = repeats<number>();
   codes.forEach((code, position) => {
-    if (operator === "In" && code === 0) errors.push(invalidValue(`${at}.values[${position}]`, code, "must not be 0 for the In operator"));
+    if (operator === "In" && code === 0)
+      errors.push(invalidValue(`${at}.values[${position}]`, code, "must not be 0 for the In operator"));
     if (repeated(code)) errors.push(duplicate(`${at}.values[${position}]`, code));
   });
-  if (codes.some((code, position) => position > 0 && codes[position - 1]! > code)) errors.push(invalidValue(`${at}.values`, codes, "must be ordered"));
+  if (codes.some((code, position) => position > 0 && codes[position - 1]! > code))
+    errors.push(invalidValue(`${at}.values`, codes, "must be ordered"));
   return errors;
 }

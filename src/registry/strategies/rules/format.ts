@@ -2,13 +2,21 @@
 import { type FieldError, invalidValue } from "#base";
 import { labelValueProblems, portNumberProblems, qualifiedNameProblems } from "#schema";
 
-export const formatErrors = <T>(value: T, field: string, problems: (value: T) => readonly string[]): FieldError[] =>
-  problems(value).map((detail) => invalidValue(field, value, detail));
+export const formatErrors = <T>(
+  value: T,
+  field: string,
+  problems: (value: T) => readonly string[],
+): FieldError[] => problems(value).map((detail) => invalidValue(field, value, detail));
 
-export const qualifiedNameErrors = (value: string, field: string): FieldError[] => formatErrors(value, field, qualifiedNameProblems);
-export const labelValueErrors = (value: string, field: string): FieldError[] => formatErrors(value, field, labelValueProblems);
-export const portErrors = (value: number, field: string): FieldError[] => formatErrors(value, field, portNumberProblems);
+export const qualifiedNameErrors = (value: string, field: string): FieldError[] =>
+  formatErrors(value, field, qualifiedNameProblems);
+export const labelValueErrors = (value: string, field: string): FieldError[] =>
+  formatErrors(value, field, labelValueProblems);
+export const portErrors = (value: number, field: string): FieldError[] =>
+  formatErrors(value, field, portNumberProblems);
 
 /** Names that only have to fit into one segment of a path. */
 export const pathSegmentProblems = (name: string): string[] =>
-  name === "." || name === ".." ? [`may not be '${name}'`] : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
+  name === "." || name === ".."
+    ? [`may not be '${name}'`]
+    : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);

@@ -10,9 +10,16 @@ export function labelSelectorErrors(selector: LabelSelector | null | undefined, 
   selector.matchExpressions?.forEach(({ key, operator, values }, position) => {
     const at = `${path}.matchExpressions[${position}]`;
     if (operator === "In" || operator === "NotIn") {
-      if (!values?.length) errors.push(required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      if (!values?.length)
+        errors.push(required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values?.length) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      if (values?.length)
+        errors.push(
+          forbiddenField(
+            `${at}.values`,
+            "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+          ),
+        );
     } else errors.push(invalidValue(`${at}.operator`, operator, "not a valid selector operator"));
     errors.push(...qualifiedNameErrors(key, `${at}.key`));
     values?.forEach((value, index) => errors.push(...labelValueErrors(value, `${at}.values[${index}]`)));
@@ -20,13 +27,19 @@ export function labelSelectorErrors(selector: LabelSelector | null | undefined, 
   return errors;
 }
 
-export const isEmptySelector = ({ matchLabels, matchExpressions }: LabelSelector): boolean => Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length;
+export const isEmptySelector = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
+  Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length;
 
 /** Whether the selector can be used at all: every operator known, with the values it needs. */
 export const isUsable = (selector: LabelSelector): boolean => labelSelectorErrors(selector, "").length === 0;
 
 /** Whether the labels match; undefined when the selector cannot be used. Nothing selects nothing. */
-export function selects(selector: LabelSelector | null | undefined, labels: Readonly<Record<string, string>> | undefined): boolean | undefined {
+export function selects(
+  selector: LabelSelector | null | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean | undefined {
   if (!selector) return false;
-  return isUsable(selector) ? fromLabelSelector(selector).matches({ labels: labels ?? {}, fields: {} }) : undefined;
+  return isUsable(selector)
+    ? fromLabelSelector(selector).matches({ labels: labels ?? {}, fields: {} })
+    : undefined;
 }

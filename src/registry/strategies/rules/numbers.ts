@@ -12,11 +12,24 @@ export function countOrPercent(value: IntOrString, field: string): FieldError[] 
   if (typeof value === "number") return notNegative(value, field);
   return isPercent(value)
     ? []
-    : [invalidValue(field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")];
+    : [
+        invalidValue(
+          field,
+          value,
+          "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+        ),
+      ];
 }
 
 export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
-  isPercent(value) && percentOf(value) > 100 ? [invalidValue(field, value, "must not be greater than 100%")] : [];
+  isPercent(value) && percentOf(value) > 100
+    ? [invalidValue(field, value, "must not be greater than 100%")]
+    : [];
 
 /** The number before the percent sign, or the number itself; 0 for anything else. */
-export const percentOf = (value: IntOrString): number => (typeof value === "number" ? value : isPercent(value) || /^[+-]?\d+$/.test(value) ? Number.parseInt(value, 10) : 0);
+export const percentOf = (value: IntOrString): number =>
+  typeof value === "number"
+    ? value
+    : isPercent(value) || /^[+-]?\d+$/.test(value)
+      ? Number.parseInt(value, 10)
+      : 0;

@@ -6,5 +6,8 @@ export const oneOf = (value: string | undefined, field: string, allowed: readonl
   !value ? [required(field)] : allowed.includes(value) ? [] : [notSupported(field, value, allowed)];
 
 /** The same, where the empty text is just another value that is not allowed. */
-export const supported = (value: string | undefined, field: string, allowed: readonly string[]): FieldError[] =>
-  allowed.includes(value ?? "") ? [] : [notSupported(field, value ?? "", allowed)];
+export const supported = (
+  value: string | undefined,
+  field: string,
+  allowed: readonly string[],
+): FieldError[] => (allowed.includes(value ?? "") ? [] : [notSupported(field, value ?? "", allowed)]);

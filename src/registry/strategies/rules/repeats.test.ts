@@ -2,9 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repeats } from "./repeats.ts";
 
-const cases: [name: string, items: unknown[], identityOf: ((item: unknown) => unknown) | undefined, found: boolean[]][] = [
+const cases: [
+  name: string,
+  items: unknown[],
+  identityOf: ((item: unknown) => unknown) | undefined,
+  found: boolean[],
+][] = [
   ["nothing repeats nothing", [], undefined, []],
   ["the first mention repeats nobody", ["a", "b", "a", "a"], undefined, [false, false, true, true]],
-  ["items are told apart by what is asked for", [{ n: 1 }, { n: 2 }, { n: 1 }], JSON.stringify, [false, false, true]],
+  [
+    "items are told apart by what is asked for",
+    [{ n: 1 }, { n: 2 }, { n: 1 }],
+    JSON.stringify,
+    [false, false, true],
+  ],
 ];
-for (const [name, items, identityOf, found] of cases) test(name, () => assert.deepEqual(items.map(repeats(identityOf)), found));
+for (const [name, items, identityOf, found] of cases)
+  test(name, () => assert.deepEqual(items.map(repeats(identityOf)), found));

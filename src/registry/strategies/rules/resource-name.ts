@@ -4,42 +4,69 @@ import type { Dialect } from "#dialect";
 import { qualifiedNameErrors } from "./format.ts";
 
 const compute = ["cpu", "memory", "ephemeral-storage"];
-const counted = ["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"];
-const quota = [...compute, ...compute.flatMap((name) => [`requests.${name}`, `limits.${name}`]), "requests.storage", ...counted];
+const counted = [
+  "pods",
+  "resourcequotas",
+  "services",
+  "replicationcontrollers",
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "services.nodeports",
+  "services.loadbalancers",
+];
+const quota = [
+  ...compute,
+  ...compute.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  "requests.storage",
+  ...counted,
+];
 
 const isHugePage = (name: string): boolean => name.startsWith("hugepages-");
-export const isQuotaResource = (name: string): boolean => quota.includes(name) || isHugePage(name) || name.startsWith("requests.hugepages-");
+export const isQuotaResource = (name: string): boolean =>
+  quota.includes(name) || isHugePage(name) || name.startsWith("requests.hugepages-");
 const isStandard = (name: string): boolean => isQuotaResource(name) || name === "storage";
 
 /** Resources without a domain, or of the product's own, belong to the system. */
-export const isNative = (name: string, { names }: Dialect): boolean => !name.includes("/") || name.includes(names.resources.nativePrefix);
-const isExtended = (name: string, dialect: Dialect): boolean => !isNative(name, dialect) && !name.startsWith("requests.") && isQualifiedName(`requests.${name}`);
-export const mayOvercommit = (name: string, dialect: Dialect): boolean => isNative(name, dialect) && !isHugePage(name);
+export const isNative = (name: string, { names }: Dialect): boolean =>
+  !name.includes("/") || name.includes(names.resources.nativePrefix);
+const isExtended = (name: string, dialect: Dialect): boolean =>
+  !isNative(name, dialect) && !name.startsWith("requests.") && isQualifiedName(`requests.${name}`);
+export const mayOvercommit = (name: string, dialect: Dialect): boolean =>
+  isNative(name, dialect) && !isHugePage(name);
 
 export function resourceNameErrors(name: string, field: string): FieldError[] {
   const errors = qualifiedNameErrors(name, field);
-  return errors.length > 0 || name.includes("/") || isStandard(name) ? errors : [invalidValue(field, name, "must be a standard resource type or fully qualified")];
+  return errors.length > 0 || name.includes("/") || isStandard(name)
+    ? errors
+    : [invalidValue(field, name, "must be a standard resource type or fully qualified")];
 }
 
 export function quotaResourceErrors(name: string, field: string): FieldError[] {
   const errors = resourceNameErrors(name, field);
-  return name.includes("/") || isQuotaResource(name) ? errors : [...errors, invalidValue(field, name, "must be a standard resource for quota")];
+  return name.includes("/") || isQuotaResource(name)
+    ? errors
+    : [...errors, invalidValue(field, name, "must be a standard resource for quota")];
 }
 
 /** A name nobody knows is wrong twice: as a resource, and as one for containers. */
 export function containerResourceErrors(name: string, field: string, dialect: Dialect): FieldError[] {
   const errors = resourceNameErrors(name, field);
   if (!name.includes("/")) {
-    if (!compute.includes(name) && !isHugePage(name)) errors.push(invalidValue(field, name, "must be a standard resource for containers"));
-  } else if (!isNative(name, dialect) && !isExtended(name, dialect)) errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
+    if (!compute.includes(name) && !isHugePage(name))
+      errors.push(invalidValue(field, name, "must be a standard resource for containers"));
+  } else if (!isNative(name, dialect) && !isExtended(name, dialect))
+    errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
   return errors;
 }
 
 /** Amounts are not negative, and things that are counted come whole. */
 export function amountErrors(name: string, amount: string, field: string, dialect: Dialect): FieldError[] {
   const quantity = parseQuantity(amount);
-  const errors = quantity.value < 0n ? [invalidValue(field, amount, "must be greater than or equal to 0")] : [];
+  const errors =
+    quantity.value < 0n ? [invalidValue(field, amount, "must be greater than or equal to 0")] : [];
   const whole = counted.includes(name) || isExtended(name, dialect);
-  if (whole && scaledValue(quantity, -3) % 1000n !== 0n) errors.push(invalidValue(field, amount, "must be an integer"));
+  if (whole && scaledValue(quantity, -3) % 1000n !== 0n)
+    errors.push(invalidValue(field, amount, "must be an integer"));
   return errors;
 }

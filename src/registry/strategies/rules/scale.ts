@@ -1,4 +1,5 @@
-// How workloads are scaled: all of them keep the wanted number in spec.replicas and the counted one in status.replicas.
+// How workloads are scaled: all of them keep the wanted number in spec.replicas and the counted one in
+// status.replicas.
 import { labelSelectorText } from "#base";
 import type { ApiObject, ScaleView } from "../../strategy.ts";
 
@@ -7,7 +8,9 @@ interface Scalable extends ApiObject {
   status: { replicas?: number | undefined };
 }
 
-export function scaleView<T extends Scalable>(selectorText: (obj: T) => string = (obj) => labelSelectorText(obj.spec.selector ?? {})): ScaleView<T> {
+export function scaleView<T extends Scalable>(
+  selectorText: (obj: T) => string = (obj) => labelSelectorText(obj.spec.selector ?? {}),
+): ScaleView<T> {
   return {
     replicas: ({ spec }) => spec.replicas ?? 0,
     setReplicas: ({ spec }, replicas) => {

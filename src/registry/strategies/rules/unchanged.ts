@@ -5,4 +5,5 @@ import { isDeepStrictEqual } from "node:util";
 /** Whether two values mean the same: what is not set equals what is null. */
 export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a ?? null, b ?? null);
 
-export const unchanged = (value: unknown, old: unknown, field: string): FieldError[] => (same(value, old) ? [] : [invalidValue(field, value ?? null, "field is immutable")]);
+export const unchanged = (value: unknown, old: unknown, field: string): FieldError[] =>
+  same(value, old) ? [] : [invalidValue(field, value ?? null, "field is immutable")];

@@ -21,7 +21,8 @@ const read: [text: string, parts: Partial<UrlParts>][] = [
   ["https://a?b=%z#", { scheme: "https", host: "a", query: "b=%z" }],
   ["https://a#b#c", { scheme: "https", host: "a", fragment: "b#c" }],
 ];
-for (const [text, parts] of read) test(`${text} has parts`, () => assert.deepEqual(urlParts(text), { ...none, ...parts }));
+for (const [text, parts] of read)
+  test(`${text} has parts`, () => assert.deepEqual(urlParts(text), { ...none, ...parts }));
 
 const refused = [
   "://a",
@@ -37,4 +38,5 @@ const refused = [
   "https://u^@a",
   "https://a\n",
 ];
-for (const text of refused) test(`${JSON.stringify(text)} is no URL`, () => assert.equal(urlParts(text), undefined));
+for (const text of refused)
+  test(`${JSON.stringify(text)} is no URL`, () => assert.equal(urlParts(text), undefined));

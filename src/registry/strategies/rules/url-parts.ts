@@ -1,4 +1,5 @@
-// The parts of a URL in the reading that accepts the most: relative ones, ones without a host, spaces in paths.
+// The parts of a URL in the reading that accepts the most: relative ones, ones without a host, spaces in
+// paths.
 
 export interface UrlParts {
   readonly scheme: string;
@@ -19,10 +20,13 @@ export function urlParts(text: string): UrlParts | undefined {
   const [, whole = "", fragment = ""] = /^([^#]*)#?([^]*)$/.exec(text)!;
   if (halfEscape.test(fragment) || whole.startsWith(":")) return undefined;
   const scheme = /^[a-z][a-z\d+.-]*(?=:)/i.exec(whole)?.[0] ?? "";
-  const [, rest = "", query = ""] = /^([^?]*)\??([^]*)$/.exec(scheme ? whole.slice(scheme.length + 1) : whole)!;
+  const [, rest = "", query = ""] = /^([^?]*)\??([^]*)$/.exec(
+    scheme ? whole.slice(scheme.length + 1) : whole,
+  )!;
   const parts = { scheme: scheme.toLowerCase(), host: "", query, fragment };
   if (!rest.startsWith("/")) return scheme || !rest.split("/")[0]!.includes(":") ? parts : undefined;
-  if (!rest.startsWith("//") || (!scheme && rest.startsWith("///"))) return halfEscape.test(rest) ? undefined : parts;
+  if (!rest.startsWith("//") || (!scheme && rest.startsWith("///")))
+    return halfEscape.test(rest) ? undefined : parts;
   const [, authority = "", path = ""] = /^\/\/([^/]*)([^]*)$/.exec(rest)!;
   const at = authority.lastIndexOf("@");
   const host = authority.slice(at + 1);

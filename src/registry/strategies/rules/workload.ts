@@ -1,4 +1,5 @@
-// What kinds that keep pods running have in common: a selector that must match their own template, and counters in their status.
+// What kinds that keep pods running have in common: a selector that must match their own template, and
+// counters in their status.
 import type { LabelSelector, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../../names.ts";
@@ -11,53 +12,84 @@ export interface PodKeeper {
   readonly template: PodTemplateSpec;
 }
 
-/** The selector is there, says something, and matches the template; only then is the template itself looked at. */
-export function keeperErrors({ selector, template }: PodKeeper, path: string, templateErrors: () => FieldError[]): FieldError[] {
+/**
+ * The selector is there, says something, and matches the template; only then is the template itself looked
+ * at.
+ */
+export function keeperErrors(
+  { selector, template }: PodKeeper,
+  path: string,
+  templateErrors: () => FieldError[],
+): FieldError[] {
   const at = `${path}.selector`;
   const errors = selector ? labelSelectorErrors(selector, at) : [required(at)];
-  if (selector && isEmptySelector(selector)) errors.push(invalidValue(at, selector, "an empty selector is invalid here"));
-  if (selector && !isUsable(selector)) return [...errors, invalidValue(at, selector, "invalid label selector")];
+  if (selector && isEmptySelector(selector))
+    errors.push(invalidValue(at, selector, "an empty selector is invalid here"));
+  if (selector && !isUsable(selector))
+    return [...errors, invalidValue(at, selector, "invalid label selector")];
   if (!selects(selector, template.metadata.labels)) errors.push(mismatch(template, path));
   return [...errors, ...templateErrors()];
 }
 
 export const mismatch = ({ metadata }: PodTemplateSpec, path: string): FieldError =>
-  invalidValue(`${path}.template.metadata.labels`, metadata.labels ?? null, "`selector` does not match template `labels`");
+  invalidValue(
+    `${path}.template.metadata.labels`,
+    metadata.labels ?? null,
+    "`selector` does not match template `labels`",
+  );
 
 /** Pods that are to run on have no deadline and are always restarted. */
 export function endlessErrors({ spec }: PodTemplateSpec, path: string): FieldError[] {
   const errors = supported(spec.restartPolicy, `${path}.spec.restartPolicy`, ["Always"]);
-  if (spec.activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${path}.spec.activeDeadlineSeconds`, "a deadline is not supported here"));
+  if (spec.activeDeadlineSeconds !== undefined)
+    errors.push(forbiddenField(`${path}.spec.activeDeadlineSeconds`, "a deadline is not supported here"));
   return errors;
 }
 
 /** A disk that several pods share must be mounted read-only. */
 export const sharedDiskErrors = ({ spec }: PodTemplateSpec, path: string): FieldError[] =>
   (spec.volumes ?? []).flatMap(({ gcePersistentDisk: disk }, position) =>
-    disk && !disk.readOnly ? [invalidValue(`${path}.spec.volumes[${position}].gcePersistentDisk.readOnly`, false, "must be true for replicated pods > 1")] : [],
+    disk && !disk.readOnly
+      ? [
+          invalidValue(
+            `${path}.spec.volumes[${position}].gcePersistentDisk.readOnly`,
+            false,
+            "must be true for replicated pods > 1",
+          ),
+        ]
+      : [],
   );
 
 type Counters = Readonly<Record<string, unknown>>;
 const count = (status: Counters, key: string): number => Number(status[key] ?? 0);
 
-export const counterErrors = (status: object, keys: readonly string[]): FieldError[] => keys.flatMap((key) => notNegative(count(status as Counters, key), `status.${key}`));
+export const counterErrors = (status: object, keys: readonly string[]): FieldError[] =>
+  keys.flatMap((key) => notNegative(count(status as Counters, key), `status.${key}`));
 
 /** No part counts more than the whole, nor more available pods than ready ones. */
 export function shareErrors(status: object, keys: readonly string[]): FieldError[] {
   const counters = status as Counters;
   const over = (key: string, limit: string): FieldError[] =>
-    count(counters, key) > count(counters, limit) ? [invalidValue(`status.${key}`, count(counters, key), `cannot be greater than status.${limit}`)] : [];
+    count(counters, key) > count(counters, limit)
+      ? [invalidValue(`status.${key}`, count(counters, key), `cannot be greater than status.${limit}`)]
+      : [];
   return [...keys.flatMap((key) => over(key, "replicas")), ...over("availableReplicas", "readyReplicas")];
 }
 
 /** A counter that only goes up. */
-export const notDecremented = (value: number | undefined, old: number | undefined, field: string): FieldError[] =>
+export const notDecremented = (
+  value: number | undefined,
+  old: number | undefined,
+  field: string,
+): FieldError[] =>
   old !== undefined && (value ?? -1) < old ? [invalidValue(field, value ?? 0, "cannot be decremented")] : [];
 
 /** Names of pods are made from the name: longer ones than a host name can hold surprise people. */
 export const podNameWarnings = (name: string | undefined): string[] => {
   const wrong = dnsLabel(name ?? "");
   return wrong.length > 0
-    ? [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`]
+    ? [
+        `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`,
+      ]
     : [];
 };
