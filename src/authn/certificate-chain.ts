@@ -1,6 +1,6 @@
-// Verifies a presented chain against a set of trusted authorities: signatures, validity, authority rights and
-// purpose. Good results are remembered per certificate until the first of the chain expires; the memory is
-// bounded and dies with the trust.
+// Verifies a presented chain against a set of trusted authorities: signatures, validity, basic constraints and
+// extended key usage. Successes are cached per certificate until the first certificate of the path expires,
+// failures per presented chain for a minute; both caches are bounded and cleared when the trust changes.
 
 import type { X509Certificate } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -44,95 +44,123 @@ const knownExtensions = new Set([
   "2.5.29.36",
   "2.5.29.54",
 ]);
-const longestChain = 10;
+const maxChainLength = 10;
+/** As Go's crypto/x509: without a limit, certificates that share a name and a key cost factorial time. */
+const maxSignatureChecks = 100;
+/** Verifying a signature of a longer RSA key takes milliseconds; crypto/tls has the same limit. */
+const maxRsaBits = 8192;
+const failureMilliseconds = 60_000;
 
 export interface VerifierOptions {
   readonly trust: TrustBundle;
   readonly clock: Clock;
-  /** How many verified certificates are remembered. */
-  readonly remember?: number;
+  /** How many verified certificates, and how many failed chains, are cached. */
+  readonly cacheSize?: number;
 }
 
 /** Verifies client certificates against the bundle as it stands at each call. */
 export function clientCertificateVerifier({
   trust,
   clock,
-  remember = 4096,
+  cacheSize = 4096,
 }: VerifierOptions): CertificateVerifier {
-  const verified = new LRUCache<string, VerifiedCertificate>({ max: remember });
-  const objects = new WeakMap<X509Certificate, string>();
+  const verified = new LRUCache<string, VerifiedCertificate>({ max: cacheSize });
+  const failed = new LRUCache<string, { readonly message: string; readonly until: number }>({
+    max: cacheSize,
+  });
+  const fingerprints = new WeakMap<X509Certificate, string>();
+  const fingerprintOf = (certificate: X509Certificate): string => {
+    let known = fingerprints.get(certificate);
+    if (known === undefined) fingerprints.set(certificate, (known = certificate.fingerprint256));
+    return known;
+  };
   let authorities = trust.certificates();
   return {
-    verify: (chain) => {
-      const [leaf] = chain;
+    verify: (presented) => {
+      const [leaf] = presented;
       if (!leaf) throw new BadCredential("no certificate was presented");
       const current = trust.certificates();
       if (current !== authorities) {
         authorities = current;
         verified.clear();
+        failed.clear();
       }
-      let fingerprint = objects.get(leaf);
-      if (fingerprint === undefined) objects.set(leaf, (fingerprint = leaf.fingerprint256));
       const now = clock.now();
-      const known = verified.get(fingerprint);
+      const known = verified.get(fingerprintOf(leaf));
       if (known && known.expires > now) return known;
-      const path = pathToAuthority(leaf, chain.slice(1, longestChain), authorities, now);
+      const chain = presented.slice(0, maxChainLength);
+      const chainKey = chain.map(fingerprintOf).join();
+      const failure = failed.get(chainKey);
+      if (failure && failure.until > now) throw new BadCredential(failure.message);
+      const path = pathToAuthority(leaf, { sent: chain.slice(1), authorities, now });
+      if ("problem" in path) {
+        const message = `verifying certificate ${leaf.serialNumber} failed: ${path.problem}`;
+        failed.set(chainKey, { message, until: now + failureMilliseconds });
+        throw new BadCredential(message);
+      }
       const subject = leaf.toLegacyObject().subject as unknown as
         | Record<string, string | string[] | undefined>
         | undefined;
       const result: VerifiedCertificate = {
         commonName: [subject?.CN ?? ""].flat().at(-1) ?? "",
         organizations: [subject?.O ?? []].flat(),
-        expires: Math.min(...path.map((certificate) => certificate.validToDate.getTime())),
+        expires: Math.min(...path.certificates.map((certificate) => certificate.validToDate.getTime())),
       };
-      verified.set(fingerprint, result);
+      verified.set(fingerprintOf(leaf), result);
       return result;
     },
   };
 }
 
-/** The chain from the certificate to a trusted authority, both included. */
-function pathToAuthority(
-  leaf: X509Certificate,
-  sent: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
-  now: number,
-): X509Certificate[] {
-  const problems: string[] = [];
-  const walk = (path: readonly X509Certificate[]): X509Certificate[] | undefined => {
+interface Search {
+  readonly sent: readonly X509Certificate[];
+  readonly authorities: readonly X509Certificate[];
+  readonly now: number;
+}
+
+type Path = { readonly certificates: readonly X509Certificate[] } | { readonly problem: string };
+
+/** The path from the certificate to a trusted authority, both included: depth first, within a signature budget. */
+function pathToAuthority(leaf: X509Certificate, search: Search): Path {
+  const { sent, authorities, now } = search;
+  const candidates = [...authorities, ...sent];
+  let problem: string | undefined = problemAnywhere(leaf, now);
+  if (problem !== undefined) return { problem };
+  let checks = 0;
+  const isSignedBy = (certificate: X509Certificate, issuer: X509Certificate): boolean => {
+    checks++;
+    const { asymmetricKeyDetails } = issuer.publicKey;
+    return (asymmetricKeyDetails?.modulusLength ?? 0) <= maxRsaBits && certificate.verify(issuer.publicKey);
+  };
+  const extend = (path: readonly X509Certificate[]): readonly X509Certificate[] | undefined => {
     const last = path.at(-1)!;
-    if (authorities.some((authority) => authority.raw.equals(last.raw))) return [...path];
-    if (path.length >= longestChain) return undefined;
-    for (const issuer of [...authorities, ...sent]) {
-      if (
-        path.some((certificate) => certificate.raw.equals(issuer.raw)) ||
-        !last.checkIssued(issuer) ||
-        !last.verify(issuer.publicKey)
-      )
+    if (authorities.some((authority) => authority.raw.equals(last.raw))) return path;
+    if (path.length >= maxChainLength) return undefined;
+    for (const issuer of candidates) {
+      if (checks >= maxSignatureChecks) return undefined;
+      if (path.some((certificate) => isSameEntity(certificate, issuer)) || !last.checkIssued(issuer))
         continue;
-      const problem = problemAsAuthority(issuer, path.length - 1, now);
-      if (problem) problems.push(problem);
-      else {
-        const found = walk([...path, issuer]);
-        if (found) return found;
-      }
+      if (!isSignedBy(last, issuer)) continue;
+      const asAuthority = problemAsAuthority(issuer, path.length - 1, now);
+      problem ??= asAuthority;
+      const found = asAuthority === undefined ? extend([...path, issuer]) : undefined;
+      if (found) return found;
     }
     return undefined;
   };
-  const own = problemAnywhere(leaf, now);
-  const path = own ? undefined : walk([leaf]);
-  if (!path)
-    throw new BadCredential(
-      `verifying certificate ${leaf.serialNumber} failed: ${own ?? problems[0] ?? "signed by an unknown authority"}`,
-    );
-  const constrained = path.slice(1).some((certificate) => extension(certificate, nameConstraints));
-  if (constrained && extension(leaf, subjectAlternativeName)) {
-    throw new BadCredential(
-      `verifying certificate ${leaf.serialNumber} failed: its authority limits alternative names, which is not supported`,
-    );
-  }
-  return path;
+  const certificates = extend([leaf]);
+  if (!certificates && checks >= maxSignatureChecks)
+    return { problem: "signature check attempts limit reached while verifying certificate chain" };
+  if (!certificates) return { problem: problem ?? "certificate signed by unknown authority" };
+  const constrained = certificates.slice(1).some((certificate) => extension(certificate, nameConstraints));
+  return constrained && extension(leaf, subjectAlternativeName)
+    ? { problem: "its authority constrains alternative names, which is not supported" }
+    : { certificates };
 }
+
+/** A path never visits one subject with one key twice: a cross-signed copy leads nowhere new. */
+const isSameEntity = (a: X509Certificate, b: X509Certificate): boolean =>
+  a.raw.equals(b.raw) || (a.subject === b.subject && a.publicKey.equals(b.publicKey));
 
 function problemAnywhere(certificate: X509Certificate, now: number): string | undefined {
   if (certificate.validFromDate.getTime() > now)

@@ -1,4 +1,5 @@
-// Just enough DER to read the extensions of a certificate and to write certificates of our own.
+// DER (X.690), as far as certificates and certificate requests need it: node:crypto verifies signatures and
+// reads names, but shows neither the criticality of extensions nor their content, and issues nothing.
 
 export interface DerItem {
   readonly tag: number;
@@ -22,7 +23,7 @@ export function derItems(bytes: Uint8Array): DerItem[] {
       start += octets;
     }
     const end = start + length;
-    if (!(end <= bytes.length) || length === 0x80) throw new Error("the certificate is not well-formed DER");
+    if (!(end <= bytes.length) || length === 0x80) throw new Error("asn1: syntax error: data truncated");
     items.push({ tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) });
     at = end;
   }

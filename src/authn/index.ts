@@ -46,8 +46,9 @@ export {
   type VerifiedCertificate,
   clientCertificateVerifier,
 } from "./certificate-chain.ts";
+export { type DerItem, derItems } from "./der.ts";
 export { requestedOrganizations } from "./certificate-request.ts";
-export { certificateLives, clientCertificates, peerCertificates } from "./client-certificate.ts";
+export { certificateLives, clientCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export {
   type CertificatePair,

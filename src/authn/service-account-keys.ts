@@ -3,6 +3,7 @@
 
 import { type KeyObject, createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { pemBlocks } from "#base";
 
 export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "ES512";
 
@@ -13,7 +14,6 @@ export interface TokenKey {
   readonly key: KeyObject;
 }
 
-const block = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 const curves: Readonly<Record<string, TokenAlgorithm>> = {
   prime256v1: "ES256",
   secp384r1: "ES384",
@@ -22,7 +22,7 @@ const curves: Readonly<Record<string, TokenAlgorithm>> = {
 
 /** The key that signs: the first private key of the file. */
 export function signingKey(file: string): TokenKey {
-  const found = blocksOf(readFileSync(file, "utf8")).find(({ type }) => type.endsWith("PRIVATE KEY"));
+  const found = pemBlocks(readFileSync(file, "utf8")).find(({ type }) => type.endsWith("PRIVATE KEY"));
   if (!found)
     throw new Error(`${file}: no private key found (expected PEM text with an RSA or ECDSA private key)`);
   return signingKeyOf(found.text, file);
@@ -40,7 +40,7 @@ export const verificationKeys = (files: readonly string[]): TokenKey[] =>
   files.flatMap((file) => verificationKeysOf(readFileSync(file, "utf8"), file));
 
 export function verificationKeysOf(pem: string, source: string): TokenKey[] {
-  const usable = blocksOf(pem).filter(
+  const usable = pemBlocks(pem).filter(
     ({ type }) => type === "CERTIFICATE" || type.endsWith("PUBLIC KEY") || type.endsWith("PRIVATE KEY"),
   );
   if (!usable.length) throw new Error(`${source}: no key found (expected PEM text with an RSA or ECDSA key)`);
@@ -69,9 +69,6 @@ function tokenKey(key: KeyObject, source: string): TokenKey {
   });
   return { id: createHash("sha256").update(publicBytes).digest("base64url"), algorithm, key };
 }
-
-const blocksOf = (pem: string): { type: string; text: string }[] =>
-  [...pem.matchAll(block)].map(([text, type]) => ({ type: type!, text }));
 
 function read(make: () => KeyObject, source: string): KeyObject {
   try {

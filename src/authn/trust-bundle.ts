@@ -4,7 +4,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Clock } from "#base";
+import { type Clock, pemBlocks } from "#base";
 
 export interface TrustBundle {
   /** The same array until the trust changes. */
@@ -24,16 +24,14 @@ export interface FileTrustBundle extends TrustBundle {
   ): () => void;
 }
 
-const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-
 /** The certificates of a PEM text; throws naming `source` when there is none or one is broken. */
 export function certificatesOf(pem: string, source: string): X509Certificate[] {
-  const blocks = pem.match(block);
-  if (!blocks)
+  const blocks = pemBlocks(pem).filter(({ type }) => type === "CERTIFICATE");
+  if (blocks.length === 0)
     throw new Error(`${source}: no certificate found (expected PEM text with a CERTIFICATE block)`);
-  return blocks.map((text, index) => {
+  return blocks.map(({ bytes }, index) => {
     try {
-      return new X509Certificate(text);
+      return new X509Certificate(bytes);
     } catch (error) {
       throw new Error(`${source}: certificate ${index + 1} cannot be read: ${(error as Error).message}`, {
         cause: error,

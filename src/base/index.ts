@@ -69,6 +69,7 @@ export {
   type MetricsOptions,
   createMetrics,
 } from "./metrics.ts";
+export { type PemBlock, pemBlocks } from "./pem.ts";
 export { writePrivate } from "./private-file.ts";
 export { Redacted, redacted } from "./redacted.ts";
 export {

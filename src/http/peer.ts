@@ -5,7 +5,10 @@ import type { TLSSocket } from "node:tls";
 import type { Peer } from "./call.ts";
 
 const peers = new WeakMap<Socket, Peer>();
+/** Longer chains are cut: no verifier follows them. */
+const maxChainLength = 10;
 
+/** The peer of a connection; its certificates are parsed once, when they are first asked for. */
 export function peerOf(socket: TLSSocket): Peer {
   const known = peers.get(socket);
   if (known) return known;
@@ -21,14 +24,11 @@ export function peerOf(socket: TLSSocket): Peer {
 function presentedChain(socket: TLSSocket): readonly X509Certificate[] {
   const chain: X509Certificate[] = [];
   const seen = new Set<string>();
-  for (
-    let item = socket.getPeerCertificate?.(true);
-    item?.raw && !seen.has(item.fingerprint256);
-    item = item.issuerCertificate
-  ) {
-    seen.add(item.fingerprint256);
-    chain.push(new X509Certificate(item.raw));
-    if (!item.issuerCertificate || chain.length > 8) break;
+  let next = socket.getPeerCertificate?.(true);
+  while (next?.raw && !seen.has(next.fingerprint256) && chain.length < maxChainLength) {
+    seen.add(next.fingerprint256);
+    chain.push(new X509Certificate(next.raw));
+    next = next.issuerCertificate;
   }
   return chain;
 }
