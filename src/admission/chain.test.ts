@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, badRequest, forbidden } from "#base";
-import type { AdmissionPlugin, Attempt, Operation } from "./attempt.ts";
-import { attemptOf } from "./attempt.fixture.ts";
+import type { AdmissionPlugin, AdmissionAttributes, Operation } from "./attributes.ts";
+import { attemptOf } from "./attributes.fixture.ts";
 import { admissionChain } from "./chain.ts";
 
-const attempt = (operation: Operation = "CREATE"): Attempt =>
+const attributes = (operation: Operation = "CREATE"): AdmissionAttributes =>
   attemptOf({
     operation,
     resource: { group: "apps", version: "v1", resource: "deployments" },
@@ -14,7 +14,7 @@ const attempt = (operation: Operation = "CREATE"): Attempt =>
     name: "a",
     object: { log: [] },
   });
-const logOf = ({ object }: Attempt): string[] => (object as { log: string[] }).log;
+const logOf = ({ object }: AdmissionAttributes): string[] => (object as { log: string[] }).log;
 const noting = (name: string, handles: readonly Operation[] = ["CREATE"]): AdmissionPlugin => ({
   name,
   handles,
@@ -37,11 +37,11 @@ test("plugins run in their order, and only on what they handle", async () => {
     noting("three", ["UPDATE", "CREATE"]),
   ]);
   assert.deepEqual(chain.plugins, ["one", "two", "three"]);
-  const seen = attempt();
+  const seen = attributes();
   await chain.mutate(seen);
   await chain.validate(seen);
   assert.deepEqual(logOf(seen), ["one mutates", "three mutates", "one validates", "three validates"]);
-  const deletion = attempt("DELETE");
+  const deletion = attributes("DELETE");
   await chain.mutate(deletion);
   assert.deepEqual(logOf(deletion), ["two mutates"]);
 });
@@ -51,7 +51,7 @@ test("plugins that name resources are not asked about others", async () => {
     { ...noting("one"), resources: ["pods"] },
     { ...noting("two"), resources: ["deployments", "pods"] },
   ]);
-  const seen = attempt();
+  const seen = attributes();
   await chain.mutate(seen);
   await chain.validate(seen);
   assert.deepEqual(logOf(seen), ["two mutates", "two validates"]);
@@ -61,7 +61,7 @@ test("a plugin may do one half only", async () => {
   const { mutate, ...validating } = noting("v");
   const { validate, ...mutating } = noting("m");
   const chain = admissionChain([validating, mutating]);
-  const seen = attempt();
+  const seen = attributes();
   await chain.mutate(seen);
   await chain.validate(seen);
   assert.deepEqual(logOf(seen), ["m mutates", "v validates"]);
@@ -70,7 +70,7 @@ test("a plugin may do one half only", async () => {
 
 test("field errors of all plugins come in one refusal that names the object", async () => {
   const chain = admissionChain([refusing("one", "spec.a"), noting("two"), refusing("three", "spec.b")]);
-  const seen = attempt();
+  const seen = attributes();
   await assert.rejects(chain.validate(seen), (error) => {
     assert.ok(error instanceof ApiError);
     assert.deepEqual(
@@ -94,15 +94,15 @@ test("an error stops the chain where it is thrown", async () => {
       throw badRequest("no");
     },
   };
-  const seen = attempt();
+  const seen = attributes();
   await assert.rejects(admissionChain([noting("one"), throwing, noting("two")]).mutate(seen), { code: 400 });
   assert.deepEqual(logOf(seen), ["one mutates"]);
 });
 
 test("no plugins admit everything", async () => {
   const chain = admissionChain([]);
-  await chain.mutate(attempt());
-  await chain.validate(attempt());
+  await chain.mutate(attributes());
+  await chain.validate(attributes());
 });
 
 test("a refusal of what has no name yet says so", async () => {
@@ -116,7 +116,7 @@ test("a refusal of what has no name yet says so", async () => {
     },
   ]);
   const named = async (name: string): Promise<unknown> => {
-    const error = await chain.mutate({ ...attempt(), name }).catch((refusal: unknown) => refusal);
+    const error = await chain.mutate({ ...attributes(), name }).catch((refusal: unknown) => refusal);
     return error instanceof ApiError ? [error.details?.name, error.message] : error;
   };
   assert.deepEqual(await named(""), ["Unknown", 'deployments.apps "Unknown" is forbidden: no']);

@@ -1,10 +1,10 @@
 // Runs the plugins in their order: all that change, then all that only look.
 import { ApiError, type FieldError, invalid } from "#base";
-import type { AdmissionPlugin, Attempt } from "./attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "./attributes.ts";
 
 export interface AdmissionChain {
-  mutate(attempt: Attempt): Promise<void>;
-  validate(attempt: Attempt): Promise<void>;
+  mutate(attributes: AdmissionAttributes): Promise<void>;
+  validate(attributes: AdmissionAttributes): Promise<void>;
   readonly plugins: readonly string[];
 }
 
@@ -13,27 +13,27 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   const validating = concerned(plugins.filter((plugin) => plugin.validate));
   return {
     plugins: plugins.map(({ name }) => name),
-    mutate: async (attempt) => {
+    mutate: async (attributes) => {
       try {
-        for (const plugin of mutating(attempt)) await plugin.mutate!(attempt);
+        for (const plugin of mutating(attributes)) await plugin.mutate!(attributes);
       } catch (error) {
-        throw aboutSomething(error, attempt);
+        throw aboutSomething(error, attributes);
       }
     },
-    validate: async (attempt) => {
+    validate: async (attributes) => {
       const errors: FieldError[] = [];
       try {
-        for (const plugin of validating(attempt)) errors.push(...(await plugin.validate!(attempt)));
+        for (const plugin of validating(attributes)) errors.push(...(await plugin.validate!(attributes)));
       } catch (error) {
-        throw aboutSomething(error, attempt);
+        throw aboutSomething(error, attributes);
       }
-      if (errors.length > 0) throw invalid(attempt.kind, attempt.name, errors);
+      if (errors.length > 0) throw invalid(attributes.kind, attributes.name, errors);
     },
   };
 }
 
 /** A refusal always names what is refused, even what has no name yet. */
-function aboutSomething(error: unknown, { name }: Attempt): unknown {
+function aboutSomething(error: unknown, { name }: AdmissionAttributes): unknown {
   if (
     name !== "" ||
     !(error instanceof ApiError) ||
@@ -52,7 +52,9 @@ function aboutSomething(error: unknown, { name }: Attempt): unknown {
 /**
  * Most plugins look at few kinds: those that a request concerns are found once per operation and resource.
  */
-function concerned(plugins: readonly AdmissionPlugin[]): (attempt: Attempt) => readonly AdmissionPlugin[] {
+function concerned(
+  plugins: readonly AdmissionPlugin[],
+): (attributes: AdmissionAttributes) => readonly AdmissionPlugin[] {
   const known = new Map<string, readonly AdmissionPlugin[]>();
   return ({ operation, resource: { resource } }) => {
     const id = `${operation} ${resource}`;

@@ -1,4 +1,9 @@
-export { type Actor, type AdmissionPlugin, type Attempt, type Operation } from "./attempt.ts";
+export {
+  type UserInfo,
+  type AdmissionPlugin,
+  type AdmissionAttributes,
+  type Operation,
+} from "./attributes.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";
 export {
   type OwnerOptions,

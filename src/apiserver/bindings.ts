@@ -3,14 +3,14 @@ import { Binding, type Pod, Status } from "#api";
 import { badRequest, conflict, type FieldError, invalid, notFound, notSupported, required } from "#base";
 import { pathSegment, timestamp } from "#registry";
 import type { ApiCall } from "./api-call.ts";
-import type { SpecialEndpoint } from "./catalog.ts";
+import type { VirtualResource } from "./catalog.ts";
 import { setCondition } from "./pod-conditions.ts";
 import type { Core } from "./server.ts";
 import { type SpecialContext, admit, answer, asked, created, onlyCreate } from "./special.ts";
 
 const pods = { group: "", resource: "pods" };
 
-export function bindingEndpoints(core: Core, context: SpecialContext): readonly SpecialEndpoint[] {
+export function bindingEndpoints(core: Core, context: SpecialContext): readonly VirtualResource[] {
   const bind = async (call: ApiCall) => {
     const { object: binding, options, choice } = await asked<Binding>(call, context, Binding);
     const name = call.target.name || (binding.metadata.name ?? "");
@@ -68,20 +68,20 @@ async function assign(
   const resource = core.resources.get("/pods")!;
   const key = resource.keyOf(namespace, name);
   for (;;) {
-    const held = await resource.source.get(key, { at: "latest" });
-    if (!held) throw notFound(pods, name);
-    const pod = resource.objectOf(held) as unknown as Pod;
+    const cached = await resource.source.get(key, { at: "latest" });
+    if (!cached) throw notFound(pods, name);
+    const pod = resource.objectOf(cached) as unknown as Pod;
     if (metadata.uid && metadata.uid !== pod.metadata.uid)
       throw conflict(
         pods,
         name,
         `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${pod.metadata.uid}`,
       );
-    if (metadata.resourceVersion && metadata.resourceVersion !== String(held.revision))
+    if (metadata.resourceVersion && metadata.resourceVersion !== String(cached.revision))
       throw conflict(
         pods,
         name,
-        `Precondition failed: ResourceVersion in precondition: ${metadata.resourceVersion}, ResourceVersion in object meta: ${held.revision}`,
+        `Precondition failed: ResourceVersion in precondition: ${metadata.resourceVersion}, ResourceVersion in object meta: ${cached.revision}`,
       );
     const why = refusal(pod);
     if (why) throw conflict({ group: "", resource: "pods/binding" }, name, why);
@@ -89,7 +89,7 @@ async function assign(
     pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
     setCondition(pod, { type: "PodScheduled", status: "True" }, timestamp(new Date(core.clock.now())));
     if (dryRun) return;
-    const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: held.revision });
+    const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: cached.revision });
     if (outcome.done) return;
   }
 }

@@ -13,9 +13,9 @@ import {
   timestamp,
   update,
 } from "#registry";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import { ensure, ownRequest } from "./bootstrap.ts";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 type Level = PriorityLevelConfiguration["spec"];
@@ -132,8 +132,8 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
 }
 
 /** Puts all of them in place. */
-export function flowControlProducer(core: Core): Upkeep {
-  return upkeep({
+export function flowControlProducer(core: Core): PostStartHook {
+  return postStartHook({
     name: "poststarthook/priority-and-fairness-config-producer",
     everyMilliseconds: 60_000,
     look: () => mendAll(core),
@@ -143,8 +143,8 @@ export function flowControlProducer(core: Core): Upkeep {
 }
 
 /** Says of each flow schema whether its level is there, as soon as either changes. */
-export function flowControlConsumer(core: Core): Upkeep {
-  return upkeep({
+export function flowControlConsumer(core: Core): PostStartHook {
+  return postStartHook({
     name: "poststarthook/priority-and-fairness-config-consumer",
     everyMilliseconds: 60_000,
     follows: ["flowschemas", "prioritylevelconfigurations"].map((name) => ({
@@ -188,8 +188,8 @@ async function markDangling(core: Core): Promise<void> {
     selector: selectEverything,
     freshness: { at: "latest" },
   });
-  const mark = async (held: Held): Promise<void> => {
-    const { metadata, spec, status } = schemas.objectOf(held) as unknown as FlowSchema;
+  const mark = async (cached: CachedObject): Promise<void> => {
+    const { metadata, spec, status } = schemas.objectOf(cached) as unknown as FlowSchema;
     const level = spec.priorityLevelConfiguration.name;
     const found = (await levels.source.get(level, { at: "latest" })) !== undefined;
     const condition = {
@@ -238,13 +238,13 @@ async function mend(
 ): Promise<void> {
   const annotation = core.options.dialect.names.annotations.flowAutoUpdate;
   const endpoint = resource.endpoints[0]!;
-  const held = await resource.source.get(name, { at: "any" });
-  if (!held) {
+  const cached = await resource.source.get(name, { at: "any" });
+  if (!cached) {
     const metadata = { name, creationTimestamp: null, annotations: { [annotation]: "true" } };
     await ensure(core, endpoint, { metadata, spec: structuredClone(spec) }, manager);
     return;
   }
-  const { metadata, spec: present } = resource.objectOf(held) as FlowObject;
+  const { metadata, spec: present } = resource.objectOf(cached) as FlowObject;
   const said = metadata.annotations?.[annotation];
   const ours =
     mandatory || (said === "true" || said === "false" ? said === "true" : metadata.generation === 1);

@@ -1,7 +1,7 @@
 // The two priority classes that every cluster has.
 import { systemClasses } from "#registry";
 import { ensure } from "./bootstrap.ts";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 const descriptions: Readonly<Record<string, string>> = {
@@ -9,8 +9,8 @@ const descriptions: Readonly<Record<string, string>> = {
   "system-cluster-critical": "For pods without which the cluster does not work, on whichever node.",
 };
 
-export const systemPriorities = (core: Core): Upkeep =>
-  upkeep({
+export const systemPriorities = (core: Core): PostStartHook =>
+  postStartHook({
     name: "poststarthook/scheduling/bootstrap-system-priority-classes",
     look: () => bootstrapPriorities(core),
     failed: ({ message: error }) =>

@@ -4,11 +4,11 @@ import type { ApiObject, Resource } from "#registry";
 import { remove, update } from "#registry";
 import type { ClusterRole } from "#api";
 import { ensure, ownRequest } from "./bootstrap.ts";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
-export const systemRoles = (core: Core): Upkeep =>
-  upkeep({
+export const systemRoles = (core: Core): PostStartHook =>
+  postStartHook({
     name: "poststarthook/rbac/bootstrap-roles",
     look: () => bootstrapRoles(core),
     failed: ({ message: error }) =>
@@ -39,15 +39,15 @@ async function mend(
   expected: ApiObject & Record<string, unknown>,
 ): Promise<void> {
   const { name = "", namespace = "" } = expected.metadata;
-  const held = await resource.source.get(resource.keyOf(namespace, name), { at: "any" });
+  const cached = await resource.source.get(resource.keyOf(namespace, name), { at: "any" });
   const endpoint = resource.endpoints[0]!;
-  if (!held) {
+  if (!cached) {
     await ensure(core, endpoint, expected);
     return;
   }
   const request = ownRequest(core, endpoint, namespace);
   const found = reconcile(
-    resource.objectOf(held) as unknown as ClusterRole,
+    resource.objectOf(cached) as unknown as ClusterRole,
     expected as unknown as ClusterRole,
     core.options.dialect,
   );

@@ -4,7 +4,7 @@ import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import { admissionChain } from "#admission";
 import { type ApiObject, type Endpoint, type WriteRequest, create, defaulted } from "#registry";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 /** The server itself as a writer of objects. */
@@ -57,9 +57,9 @@ export async function ensureNamespace(core: Core, name: string): Promise<void> {
 }
 
 /** The namespaces that every cluster has for itself. */
-export function systemNamespaces(core: Core): Upkeep {
+export function systemNamespaces(core: Core): PostStartHook {
   const { systemNamespace, publicNamespace, nodeLeaseNamespace } = core.options.dialect.data;
-  return upkeep({
+  return postStartHook({
     name: "poststarthook/start-system-namespaces-controller",
     everyMilliseconds: 60_000,
     look: async () => {
@@ -77,12 +77,12 @@ export function systemNamespaces(core: Core): Upkeep {
  * Says since when the use of old tokens is noted: a token without such a note may have been used before that
  * day.
  */
-export function tokenTracking(core: Core): Upkeep {
+export function tokenTracking(core: Core): PostStartHook {
   const { names, data } = core.options.dialect;
   const resource = core.resources.get("/configmaps")!;
   const [name, namespace] = [names.objects.legacyTokenTracking, data.systemNamespace];
   const key = resource.keyOf(namespace, name);
-  return upkeep({
+  return postStartHook({
     name: "poststarthook/start-legacy-token-tracking-controller",
     everyMilliseconds: 30 * 60_000,
     follows: [{ resource, key }],

@@ -4,7 +4,7 @@ import { ConfigMap } from "#api";
 import { dialects } from "#dialect";
 import { Resource, type Strategy, builtInStrategies, strategy } from "#registry";
 import { MemoryStore } from "#store";
-import { type SpecialGroup, catalog, verbsOf } from "./catalog.ts";
+import { type VirtualGroup, catalog, verbsOf } from "./catalog.ts";
 
 const store = new MemoryStore();
 const resource = (given: Strategy, dialect = dialects.orch): Resource =>
@@ -70,7 +70,7 @@ test("events are one resource, found in two groups", () => {
   );
 });
 
-const special: SpecialGroup = {
+const special: VirtualGroup = {
   group: "questions",
   branded: true,
   version: "v1",
@@ -87,7 +87,7 @@ const special: SpecialGroup = {
 
 test("what is neither read nor written in the plain way has its place, too", () => {
   const { find, groups } = catalog([], [special], dialects.orch);
-  assert.equal(find("questions.orch.io", "v1")!.specials.get("reviews")!.kind, "Review");
+  assert.equal(find("questions.orch.io", "v1")!.virtual.get("reviews")!.kind, "Review");
   assert.deepEqual(
     groups().map(({ name }) => name),
     ["questions.orch.io"],

@@ -10,7 +10,7 @@ import type { Target } from "./target.ts";
 /**
  * A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies.
  */
-export interface SpecialEndpoint {
+export interface VirtualResource {
   /** `pods/log`, `subjectaccessreviews`. */
   readonly path: string;
   readonly kind: string;
@@ -30,14 +30,14 @@ export interface GroupVersion {
   readonly version: string;
   readonly groupVersion: string;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  readonly specials: ReadonlyMap<string, SpecialEndpoint>;
+  readonly virtual: ReadonlyMap<string, VirtualResource>;
 }
 
-export interface SpecialGroup {
+export interface VirtualGroup {
   readonly group: string;
   readonly branded: boolean;
   readonly version: string;
-  readonly endpoints: readonly SpecialEndpoint[];
+  readonly endpoints: readonly VirtualResource[];
 }
 
 export interface Catalog {
@@ -53,7 +53,7 @@ export function isServed(
   { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">,
 ): boolean {
   const found = catalog.find(group, version);
-  if (found?.specials.has(subresource === "" ? resource : `${resource}/${subresource}`)) return true;
+  if (found?.virtual.has(subresource === "" ? resource : `${resource}/${subresource}`)) return true;
   const strategy = found?.endpoints.get(resource)?.resource.strategy;
   if (!strategy || subresource === "") return strategy !== undefined;
   return (
@@ -87,7 +87,7 @@ const groupOrder = [
 
 export function catalog(
   resources: readonly Resource[],
-  specials: readonly SpecialGroup[],
+  specials: readonly VirtualGroup[],
   dialect: Dialect,
   serves: Serves = () => true,
 ): Catalog {
@@ -98,7 +98,7 @@ export function catalog(
       neutral: string;
       version: string;
       endpoints: Map<string, Endpoint>;
-      specials: Map<string, SpecialEndpoint>;
+      virtual: Map<string, VirtualResource>;
     }
   >();
   const at = (neutral: string, branded: boolean, version: string) => {
@@ -106,7 +106,7 @@ export function catalog(
     const id = `${group}/${version}`;
     let known = versions.get(id);
     if (!known)
-      versions.set(id, (known = { group, neutral, version, endpoints: new Map(), specials: new Map() }));
+      versions.set(id, (known = { group, neutral, version, endpoints: new Map(), virtual: new Map() }));
     return known;
   };
   for (const resource of resources) {
@@ -122,7 +122,7 @@ export function catalog(
     const group = groupName(dialect, special);
     for (const endpoint of special.endpoints) {
       if (serves(group, special.version, endpoint.path.split("/", 1)[0]!))
-        at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
+        at(special.group, special.branded, special.version).virtual.set(endpoint.path, endpoint);
     }
   }
   const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({

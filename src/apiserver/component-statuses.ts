@@ -13,7 +13,7 @@ import {
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import type { ApiCall } from "./api-call.ts";
-import type { SpecialEndpoint } from "./catalog.ts";
+import type { VirtualResource } from "./catalog.ts";
 import { contentType, negotiate } from "./represent/negotiate.ts";
 import { partialMetadata } from "./represent/table.ts";
 import { viewBody } from "./represent/view.ts";
@@ -33,7 +33,7 @@ const besides = {
 };
 const patienceMilliseconds = 2000;
 
-export function componentStatuses({ dialect, store, beside = besides }: ComponentOptions): SpecialEndpoint {
+export function componentStatuses({ dialect, store, beside = besides }: ComponentOptions): VirtualResource {
   const checks: Readonly<Record<string, () => Promise<ComponentCondition>>> = {
     ...Object.fromEntries(Object.entries(beside).map(([name, url]) => [name, () => asked(url)])),
     [`${dialect.wire.storeHealthCheck}-0`]: () =>

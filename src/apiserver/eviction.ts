@@ -19,9 +19,9 @@ import {
   update,
   validateDeleteOptions,
 } from "#registry";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import { ownRequest } from "./bootstrap.ts";
-import type { SpecialEndpoint } from "./catalog.ts";
+import type { VirtualResource } from "./catalog.ts";
 import { setCondition } from "./pod-conditions.ts";
 import type { Core } from "./server.ts";
 import { type SpecialContext, admit, answer, asked, created, onlyCreate } from "./special.ts";
@@ -30,7 +30,7 @@ const mostAttempts = 20;
 const mostDisrupted = 2000;
 const pods = { group: "", resource: "pods" };
 
-export function evictionEndpoint(core: Core, context: SpecialContext): SpecialEndpoint {
+export function evictionEndpoint(core: Core, context: SpecialContext): VirtualResource {
   return {
     path: "pods/eviction",
     kind: "Eviction",
@@ -65,14 +65,14 @@ interface Target {
 async function evict(core: Core, target: Target, options: Partial<DeleteOptions>): Promise<void> {
   const resource = core.resources.get("/pods")!;
   for (let tries = 1; ; tries++) {
-    const held = await resource.source.get(resource.keyOf(target.namespace, target.name), { at: "latest" });
-    if (!held) throw notFound(pods, target.name);
-    const pod = resource.objectOf(held) as unknown as Pod;
+    const cached = await resource.source.get(resource.keyOf(target.namespace, target.name), { at: "latest" });
+    if (!cached) throw notFound(pods, target.name);
+    const pod = resource.objectOf(cached) as unknown as Pod;
     const asGiven = options.preconditions?.resourceVersion === undefined;
     // Whether the pod may go was judged by what it is now: if it changes meanwhile, it is judged again.
     const judged: Partial<DeleteOptions> = {
       ...options,
-      preconditions: { ...options.preconditions, resourceVersion: String(held.revision) },
+      preconditions: { ...options.preconditions, resourceVersion: String(cached.revision) },
     };
     const ignoring = ignoresBudgets(pod);
     const budget = ignoring ? undefined : await budgetOf(core, pod);
@@ -113,7 +113,8 @@ async function budgetOf(core: Core, { metadata }: Pod): Promise<PodDisruptionBud
     selector: selectEverything,
     freshness: { at: "latest" },
   });
-  const read = (held: Held): PodDisruptionBudget => resource.objectOf(held) as unknown as PodDisruptionBudget;
+  const read = (cached: CachedObject): PodDisruptionBudget =>
+    resource.objectOf(cached) as unknown as PodDisruptionBudget;
   const found = items
     .map(read)
     .filter(({ spec }) => spec.selector && matches(spec.selector, metadata.labels ?? {}));
@@ -254,9 +255,9 @@ async function mark(
   const key = resource.keyOf(namespace, name);
   const kind = { group: "", resource: "Pod" };
   for (;;) {
-    const held = await resource.source.get(key, { at: "latest" });
-    if (!held) throw notFound(pods, name);
-    const pod = resource.objectOf(held) as unknown as Pod;
+    const cached = await resource.source.get(key, { at: "latest" });
+    if (!cached) throw notFound(pods, name);
+    const pod = resource.objectOf(cached) as unknown as Pod;
     const { uid, resourceVersion } = preconditions ?? {};
     if (uid && uid !== pod.metadata.uid)
       throw conflict(
@@ -264,11 +265,11 @@ async function mark(
         name,
         `the UID in the precondition (${uid}) does not match the UID in record (${pod.metadata.uid}). The object might have been deleted and then recreated`,
       );
-    if (resourceVersion && resourceVersion !== String(held.revision))
+    if (resourceVersion && resourceVersion !== String(cached.revision))
       throw conflict(
         kind,
         name,
-        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`,
+        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${cached.revision}). The object might have been modified`,
       );
     setCondition(
       pod,
@@ -280,7 +281,7 @@ async function mark(
       },
       timestamp(new Date(core.clock.now())),
     );
-    const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: held.revision });
+    const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: cached.revision });
     if (outcome.done) return outcome.revision;
   }
 }

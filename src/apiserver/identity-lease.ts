@@ -6,14 +6,14 @@ import type { Lease } from "#api";
 import { ApiError, microTimeOfMillis, parseLabelSelector, selector } from "#base";
 import { type ApiObject, remove, update } from "#registry";
 import { ensure, ownRequest } from "./bootstrap.ts";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 const renewMilliseconds = 10_000;
 const leaseSeconds = 3600;
 
 /** Renews this server's lease. */
-export function identityLease(core: Core): Upkeep {
+export function identityLease(core: Core): PostStartHook {
   const { dialect, onError } = core.options;
   const { names, data, cli } = dialect;
   const resource = core.resources.get("coordination/leases")!;
@@ -42,7 +42,7 @@ export function identityLease(core: Core): Upkeep {
     };
     await update(ownRequest(core, endpoint, data.systemNamespace), name, { transform });
   };
-  return upkeep({
+  return postStartHook({
     name: `poststarthook/start-${cli.apiServer}-identity-lease-controller`,
     everyMilliseconds: renewMilliseconds,
     spare: true,
@@ -70,7 +70,7 @@ function base32(bytes: Uint8Array): string {
 }
 
 /** Takes away leases of servers that nobody has renewed in time. */
-export function identityLeaseCollector(core: Core): Upkeep {
+export function identityLeaseCollector(core: Core): PostStartHook {
   const { dialect, onError } = core.options;
   const { names, data, cli } = dialect;
   const resource = core.resources.get("coordination/leases")!;
@@ -81,17 +81,17 @@ export function identityLeaseCollector(core: Core): Upkeep {
       selector: mine,
       freshness: { at: "latest" },
     });
-    for (const held of items) {
-      const { metadata, spec } = resource.objectOf(held) as ApiObject & Lease;
+    for (const cached of items) {
+      const { metadata, spec } = resource.objectOf(cached) as ApiObject & Lease;
       if (!isOver(spec, core.clock.now())) continue;
       // Renewed or collected meanwhile is as well.
-      const preconditions = { resourceVersion: String(held.revision) };
+      const preconditions = { resourceVersion: String(cached.revision) };
       await remove(ownRequest(core, resource.endpoints[0]!, data.systemNamespace), metadata.name!, {
         preconditions,
       }).catch(unlessChanged);
     }
   };
-  return upkeep({
+  return postStartHook({
     name: `poststarthook/start-${cli.apiServer}-identity-lease-garbage-collector`,
     everyMilliseconds: leaseSeconds * 1000,
     look,

@@ -1,7 +1,7 @@
 // Stored objects for the server's own questions: read from the caches, parsed once per version, never changed
 // by those who ask.
 import { type Selector, selectEverything } from "#base";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import type { Resource } from "#registry";
 import type { Core } from "./server.ts";
 
@@ -17,18 +17,18 @@ export interface Objects {
  * not served has no objects.
  */
 export function objectsOf(core: Core): Objects {
-  const parsed = new WeakMap<Held, object>();
-  const read = <T>(resource: Resource, held: Held): T => {
-    let known = parsed.get(held);
-    if (!known) parsed.set(held, (known = resource.objectOf(held)));
+  const parsed = new WeakMap<CachedObject, object>();
+  const read = <T>(resource: Resource, cached: CachedObject): T => {
+    let known = parsed.get(cached);
+    if (!known) parsed.set(cached, (known = resource.objectOf(cached)));
     return known as T;
   };
   return {
     find: async <T>(id: string, key: string) => {
       const resource = core.resources.get(id);
       if (!resource) return undefined;
-      const held = resource.source.peek(key) ?? (await resource.source.get(key, { at: "latest" }));
-      return held && read<T>(resource, held);
+      const cached = resource.source.getCached(key) ?? (await resource.source.get(key, { at: "latest" }));
+      return cached && read<T>(resource, cached);
     },
     all: async <T>(id: string, below = "", selected = selectEverything) => {
       const resource = core.resources.get(id);
@@ -38,7 +38,7 @@ export function objectsOf(core: Core): Objects {
         selector: selected,
         freshness: { at: "latest" },
       });
-      return items.map((held) => read<T>(resource, held));
+      return items.map((cached) => read<T>(resource, cached));
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "#api";
 import type { RbacSource } from "#authz";
 import type { Resource } from "#registry";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import type { Core } from "./server.ts";
 
 export function rbacSource(core: Core): RbacSource {
@@ -17,11 +17,11 @@ export function rbacSource(core: Core): RbacSource {
     Resource,
     Resource,
   ];
-  const parsed = new WeakMap<Held, object>();
-  const object = <T extends object>(resource: Resource, held: Held | undefined): T | undefined => {
-    if (!held) return undefined;
-    let known = parsed.get(held);
-    if (!known) parsed.set(held, (known = resource.objectOf(held)));
+  const parsed = new WeakMap<CachedObject, object>();
+  const object = <T extends object>(resource: Resource, cached: CachedObject | undefined): T | undefined => {
+    if (!cached) return undefined;
+    let known = parsed.get(cached);
+    if (!known) parsed.set(cached, (known = resource.objectOf(cached)));
     return known as T;
   };
   return {
@@ -31,11 +31,13 @@ export function rbacSource(core: Core): RbacSource {
       roles.source.lastChange() +
       clusterBindings.source.lastChange() +
       bindings.source.lastChange(),
-    clusterRole: (name) => object<ClusterRole>(clusterRoles, clusterRoles.source.peek(name)),
-    role: (namespace, name) => object<Role>(roles, roles.source.peek(`${namespace}/${name}`)),
+    clusterRole: (name) => object<ClusterRole>(clusterRoles, clusterRoles.source.getCached(name)),
+    role: (namespace, name) => object<Role>(roles, roles.source.getCached(`${namespace}/${name}`)),
     clusterRoleBindings: () =>
-      clusterBindings.source.peekAll("").map((held) => object<ClusterRoleBinding>(clusterBindings, held)!),
+      clusterBindings.source
+        .listCached("")
+        .map((cached) => object<ClusterRoleBinding>(clusterBindings, cached)!),
     roleBindings: (namespace) =>
-      bindings.source.peekAll(`${namespace}/`).map((held) => object<RoleBinding>(bindings, held)!),
+      bindings.source.listCached(`${namespace}/`).map((cached) => object<RoleBinding>(bindings, cached)!),
   };
 }

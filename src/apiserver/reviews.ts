@@ -13,7 +13,7 @@ import { reviewSelf, reviewToken } from "#authn";
 import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
 import type { KindSchema } from "#registry";
 import type { ApiCall } from "./api-call.ts";
-import type { SpecialEndpoint, SpecialGroup } from "./catalog.ts";
+import type { VirtualResource, VirtualGroup } from "./catalog.ts";
 import type { Identities } from "./identity.ts";
 import { type SpecialContext, admit, answer, asked, onlyCreate } from "./special.ts";
 
@@ -25,13 +25,13 @@ export interface ReviewOptions {
 export function reviewGroups(
   context: SpecialContext,
   { authorizer, identities }: ReviewOptions,
-): readonly SpecialGroup[] {
+): readonly VirtualGroup[] {
   const { dialect } = context;
   const review = <T extends object>(
     schema: KindSchema,
     respond: (review: T, call: ApiCall) => Promise<object> | object,
     namespaced = false,
-  ): SpecialEndpoint => {
+  ): VirtualResource => {
     const { kind } = schema.kind;
     return {
       path: `${kind.toLowerCase()}s`,

@@ -56,7 +56,7 @@ export function router(
     const { target } = call;
     const version = catalog.find(target.group, target.version);
     if (!version) throw notServed();
-    const special = version.specials.get(
+    const special = version.virtual.get(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
     if (special) return await special.handle(call);

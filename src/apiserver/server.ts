@@ -8,9 +8,9 @@ import type { Dialect } from "#dialect";
 import { type Call, type Reply, pipeline } from "#http";
 import { type ApiObject, type RegistrySettings, Resource, type StorageMedia, type Strategy } from "#registry";
 import type { Store } from "#store";
-import { DirectSource, Feed, type Held } from "#watchcache";
+import { DirectSource, StoreReflector, type CachedObject } from "#watchcache";
 import { ApiCall } from "./api-call.ts";
-import { type Catalog, type SpecialGroup, catalog } from "./catalog.ts";
+import { type Catalog, type VirtualGroup, catalog } from "./catalog.ts";
 import { discovery } from "./discovery/discovery.ts";
 import type { EndpointContext } from "./endpoints/context.ts";
 import { type HealthObserver, type HealthPaths, healthReply } from "./health/health.ts";
@@ -25,7 +25,7 @@ import {
   commonHeaders,
   impersonate,
   newAuditId,
-  rescue,
+  recover,
 } from "./steps.ts";
 
 export interface CoreOptions {
@@ -49,7 +49,7 @@ export interface Core {
   readonly options: CoreOptions;
   readonly clock: Clock;
   readonly resources: ReadonlyMap<string, Resource>;
-  readonly feed: Feed;
+  readonly feed: StoreReflector;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface Core {
 export function buildCore(options: CoreOptions): Core {
   const clock = options.clock ?? systemClock;
   const stopping = new AbortController();
-  const feed = new Feed({
+  const feed = new StoreReflector({
     store: options.store,
     prefix: `${options.storePrefix}/`,
     clock,
@@ -107,7 +107,7 @@ export interface FrontOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly plugins: readonly AdmissionPlugin[];
-  readonly specials: readonly SpecialGroup[];
+  readonly specials: readonly VirtualGroup[];
   readonly paths: readonly PathHandler[];
   readonly health: HealthPaths;
   readonly healthObserver: HealthObserver;
@@ -164,7 +164,7 @@ export function buildFront(core: Core, options: FrontOptions): Front {
   const { outer, early, late, inner } = options.steps;
   const known = [authenticate(steps), impersonate(steps)];
   const run = pipeline(
-    [commonHeaders, ...outer, rescue(steps), ...early, ...known, ...late, authorize(steps), ...inner],
+    [commonHeaders, ...outer, recover(steps), ...early, ...known, ...late, authorize(steps), ...inner],
     router(served, context, paths),
   );
   return { handle: (call) => run(new ApiCall(call, newAuditId(call))), catalog: served, context };
@@ -174,15 +174,16 @@ export function buildFront(core: Core, options: FrontOptions): Front {
 export function lifecyclePlugin(core: Core): AdmissionPlugin {
   const namespaces = core.resources.get("/namespaces")!;
   const { data } = core.options.dialect;
-  const states = new WeakMap<Held, "active" | "terminating">();
+  const states = new WeakMap<CachedObject, "active" | "terminating">();
   return namespaceLifecycle(
     async (name) => {
-      const held = namespaces.source.peek(name) ?? (await namespaces.source.get(name, { at: "latest" }));
-      if (!held) return "absent";
-      let state = states.get(held);
+      const cached =
+        namespaces.source.getCached(name) ?? (await namespaces.source.get(name, { at: "latest" }));
+      if (!cached) return "absent";
+      let state = states.get(cached);
       if (!state) {
-        const { status } = namespaces.objectOf(held) as ApiObject & { status?: { phase?: string } };
-        states.set(held, (state = status?.phase === "Terminating" ? "terminating" : "active"));
+        const { status } = namespaces.objectOf(cached) as ApiObject & { status?: { phase?: string } };
+        states.set(cached, (state = status?.phase === "Terminating" ? "terminating" : "active"));
       }
       return state;
     },

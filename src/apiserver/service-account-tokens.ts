@@ -4,7 +4,7 @@ import { TokenRequest } from "#api";
 import { answerTokenRequest, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
 import { ApiError, methodNotAllowed } from "#base";
 import { groupName } from "#dialect";
-import type { SpecialEndpoint } from "./catalog.ts";
+import type { VirtualResource } from "./catalog.ts";
 import type { Identities } from "./identity.ts";
 import { takes } from "./paths.ts";
 import type { PathHandler } from "./router.ts";
@@ -21,7 +21,7 @@ export interface TokenEndpointOptions {
 export function tokenEndpoints(
   context: SpecialContext,
   { identities, maximumSeconds, extend }: TokenEndpointOptions,
-): readonly SpecialEndpoint[] {
+): readonly VirtualResource[] {
   const { issuer, signing, objects, audiences } = identities;
   const { dialect, clock } = context;
   if (!signing || !issuer) return [];

@@ -1,5 +1,5 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
-import type { AdmissionChain, Attempt } from "#admission";
+import type { AdmissionChain, AdmissionAttributes } from "#admission";
 import { inDialect } from "#api";
 import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
@@ -119,7 +119,7 @@ export async function admit(
   options: WriteOptions,
 ): Promise<void> {
   const { target } = call;
-  const attempt: Attempt = {
+  const attributes: AdmissionAttributes = {
     operation: "CREATE",
     resource: { group: target.group, version: target.version, resource: target.resource },
     kind: { group: groupName(dialect, schema.kind), version: schema.kind.version, kind: schema.kind.kind },
@@ -133,8 +133,8 @@ export async function admit(
     options: {},
     warn: (text) => call.warn(text),
   };
-  await admission.mutate(attempt);
-  await admission.validate(attempt);
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
 }
 
 /** The answer in the media type the client takes. */

@@ -2,7 +2,7 @@
 import { type AdmissionPlugin, admissionChain } from "#admission";
 import type { Authorizer } from "#authz";
 import { bindingEndpoints } from "./bindings.ts";
-import type { SpecialGroup } from "./catalog.ts";
+import type { VirtualGroup } from "./catalog.ts";
 import { componentStatuses } from "./component-statuses.ts";
 import { connectEndpoints } from "./connect/connections.ts";
 import { evictionEndpoint } from "./eviction.ts";
@@ -22,10 +22,10 @@ export interface SpecialsOptions {
   readonly stopping: AbortSignal;
 }
 
-export function specialGroups(
+export function virtualGroups(
   core: Core,
   { plugins, authorizer, identities, settings, stopping }: SpecialsOptions,
-): readonly SpecialGroup[] {
+): readonly VirtualGroup[] {
   const context: SpecialContext = {
     dialect: core.options.dialect,
     clock: core.clock,

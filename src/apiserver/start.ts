@@ -16,7 +16,7 @@ import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./lifecycle/background.ts";
 import { healthChecks } from "./lifecycle/health-checks.ts";
 import type { Edge } from "./lifecycle/lifecycle.ts";
-import { upkeeps } from "./lifecycle/upkeeps.ts";
+import { postStartHooks } from "./lifecycle/upkeeps.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
 import { admissionPlugins } from "./plugins.ts";
@@ -27,9 +27,9 @@ import { servedApis } from "./serving/served-apis.ts";
 import { servingFor } from "./serving/serving.ts";
 import { freshServices } from "./services/fresh-services.ts";
 import { ownEndpoints } from "./services/own-endpoints.ts";
-import { servicePool } from "./services/service-pool.ts";
+import { serviceAllocator } from "./services/service-pool.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
-import { specialGroups } from "./specials.ts";
+import { virtualGroups } from "./specials.ts";
 import { openStoreFor } from "./storage/open-store.ts";
 
 export interface StartOptions {
@@ -69,8 +69,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const log = options.log ?? createLog();
   const closing = new AbortController();
   const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
-  const pool = servicePool({ ranges: settings.serviceClusterIpRange, ports: settings.serviceNodePortRange });
-  const services = serviceWith(pool);
+  const allocator = serviceAllocator({
+    ranges: settings.serviceClusterIpRange,
+    ports: settings.serviceNodePortRange,
+  });
+  const services = serviceWith(allocator);
   const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
@@ -107,14 +110,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   options.onPhase?.("loading objects");
   await core.start();
   const shared = settings.storeServers.some((server) => /^https?:/.test(server));
-  pool.attach({
+  allocator.attach({
     services: core.resources.get("/services")!,
     signal: closing.signal,
     reached: (revision) => core.feed.reached(revision),
     ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
   });
-  const seenTo = upkeeps(core, { settings, gates, ownAddress: pool.ownAddress });
-  for (const each of seenTo) await each.start();
+  const hooks = postStartHooks(core, { settings, gates, ownAddress: allocator.ownAddress });
+  for (const each of hooks) await each.start();
   const access = accessFor(core, settings);
   const served = ({ target }: ApiCall): boolean => isServed(front.catalog, target);
   const serving = servingFor({
@@ -137,14 +140,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
     readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
     liveGraceMilliseconds: settings.livezGracePeriod,
-    startUp: seenTo.map(({ check }) => check),
+    startUp: hooks.map(({ check }) => check),
     caughtUp: () => core.feed.ready(),
   });
   const front = buildFront(core, {
     authenticator: identities.authenticator,
     authorizer: access.authorizer,
     plugins,
-    specials: specialGroups(core, {
+    specials: virtualGroups(core, {
       plugins,
       authorizer: access.authorizer,
       identities,
@@ -172,7 +175,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const running = Promise.all([
     background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
-    ...seenTo.map((each) => each.keep(clock, closing.signal)),
+    ...hooks.map((each) => each.keep(clock, closing.signal)),
     ...(settings.endpointReconcilerType === "none"
       ? []
       : [

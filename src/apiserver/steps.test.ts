@@ -4,7 +4,7 @@ import { dialects } from "#dialect";
 import { StoreBusy, StoreFull } from "#store";
 import { at, serve } from "./server.fixture.ts";
 import { apiCall } from "./serving/call.fixture.ts";
-import { newAuditId, rescue, warningValues } from "./steps.ts";
+import { newAuditId, recover, warningValues } from "./steps.ts";
 
 const { ask, must } = await serve();
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -94,8 +94,8 @@ for (const [name, error, code, message, logged] of troubles) {
     const options = {
       dialect: dialects.orch,
       surprised: (surprise: unknown) => `logged-${seen.push(surprise)}`,
-    } as unknown as Parameters<typeof rescue>[0];
-    const reply = await rescue(options).run(apiCall({ method: "POST", path: maps }), () =>
+    } as unknown as Parameters<typeof recover>[0];
+    const reply = await recover(options).run(apiCall({ method: "POST", path: maps }), () =>
       Promise.reject(error),
     );
     assert.equal(reply.status, code);

@@ -9,7 +9,7 @@ import { StoreBusy, StoreClosed } from "#store";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./represent/negotiate.ts";
 import { statusObject, statusReply } from "./represent/status.ts";
-import { storeTrouble } from "./storage/store-trouble.ts";
+import { storeErrorToStatus } from "./storage/store-trouble.ts";
 
 export type ApiStep = Step<ApiCall>;
 
@@ -26,7 +26,7 @@ export const newAuditId = (call: Call): string => {
   return given !== undefined && given.length <= 64 && /^[\x21-\x7e]+$/.test(given) ? given : randomUUID();
 };
 
-export function rescue({ dialect, surprised }: StepOptions): ApiStep {
+export function recover({ dialect, surprised }: StepOptions): ApiStep {
   return {
     name: "rescue",
     run: async (call, next) => {
@@ -37,7 +37,7 @@ export function rescue({ dialect, surprised }: StepOptions): ApiStep {
       }
       function known(error: unknown): ApiError {
         if (error instanceof ApiError) return error;
-        const trouble = storeTrouble(error, call.method !== "GET");
+        const trouble = storeErrorToStatus(error, call.method !== "GET");
         // What passes by itself needs nobody's attention.
         if (trouble && (error instanceof StoreBusy || error instanceof StoreClosed)) return trouble;
         const id = surprised(error, call);

@@ -8,7 +8,7 @@ import type { ConfigMap } from "#api";
 import { certificatesOf } from "#authn";
 import { type ApiObject, update } from "#registry";
 import { ensure, ownRequest } from "./bootstrap.ts";
-import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 import type { ApiserverSettings } from "./settings-of.ts";
 
@@ -44,10 +44,10 @@ const everyMilliseconds = 10_000;
 const graceMilliseconds = 5 * 60_000;
 
 /** Looks after the config map. */
-export function toldTrust(core: Core, settings: TrustSettings): Upkeep {
+export function clusterAuthenticationInfo(core: Core, settings: TrustSettings): PostStartHook {
   const { names, data } = core.options.dialect;
   const resource = core.resources.get("/configmaps")!;
-  return upkeep({
+  return postStartHook({
     name: "poststarthook/start-cluster-authentication-info-controller",
     everyMilliseconds,
     follows: [{ resource, key: resource.keyOf(data.systemNamespace, names.objects.extensionAuthentication) }],
@@ -100,14 +100,14 @@ async function tell(core: Core, trust: Trust, now: number): Promise<void> {
   const [name, namespace] = [names.objects.extensionAuthentication, data.systemNamespace];
   const resource = core.resources.get("/configmaps")!;
   const endpoint = resource.endpoints[0]!;
-  const held = await resource.source.get(resource.keyOf(namespace, name), { at: "latest" });
-  if (!held)
+  const cached = await resource.source.get(resource.keyOf(namespace, name), { at: "latest" });
+  if (!cached)
     return await ensure(core, endpoint, {
       metadata: { name, namespace, creationTimestamp: null },
       data: combinedTrust({}, trust, now),
     });
   const dataOf = (object: ApiObject | undefined): Data => (object as unknown as ConfigMap).data ?? {};
-  const present = dataOf(resource.objectOf(held));
+  const present = dataOf(resource.objectOf(cached));
   if (isDeepStrictEqual({ ...present }, combinedTrust(present, trust, now))) return;
   await update(ownRequest(core, endpoint, namespace), name, {
     transform: (old) => ({ ...old!, data: combinedTrust(dataOf(old), trust, now) }) as ApiObject,

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
 import { type User, mastersGroup } from "#authn";
-import { type ApiError, LongWork, badRequest, forbidden, notFound } from "#base";
+import { type ApiError, TimeSlice, badRequest, forbidden, notFound } from "#base";
 import type { Authorizer, ResourceTarget } from "./authorizer.ts";
 import type { RbacAuthorizer } from "./rbac.ts";
 import { compact, describeRule, notCoveredWhole, partsOf, uncovered, uncoveredParts } from "./rules.ts";
@@ -95,11 +95,11 @@ async function checkHeld(
   rules: readonly PolicyRule[],
   held: readonly PolicyRule[],
 ): Promise<void> {
-  const work = new LongWork();
+  const work = new TimeSlice();
   const doubtful: PolicyRule[] = [];
   for (const rule of notCoveredWhole(rules, held)) {
     if (rule) doubtful.push(rule);
-    if (work.step()) await work.rest();
+    if (work.tick()) await work.yield();
   }
   const parts = partsOf(doubtful);
   if (parts > mostParts)
@@ -111,7 +111,7 @@ async function checkHeld(
   const missing: PolicyRule[] = [];
   for (const part of uncoveredParts(doubtful, held)) {
     if (part) missing.push(part);
-    if (work.step()) await work.rest();
+    if (work.tick()) await work.yield();
   }
   if (missing.length) throw escalationError(user, target, name, missing);
 }

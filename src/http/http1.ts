@@ -6,7 +6,7 @@ import type { TLSSocket } from "node:tls";
 import type { Call, Reply } from "./call.ts";
 import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
 import { peerOf } from "./peer.ts";
-import type { Turns } from "./turns.ts";
+import type { AdmissionThrottle } from "./admission-throttle.ts";
 
 // Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
@@ -30,7 +30,11 @@ const stalledMilliseconds = 600_000;
 /** How long the rest of a request may take to come after its answer. */
 const patienceMilliseconds = 5_000;
 
-export function http1Engine(options: Http1Options, turns: Turns, draining = (): boolean => false): Server {
+export function http1Engine(
+  options: Http1Options,
+  turns: AdmissionThrottle,
+  draining = (): boolean => false,
+): Server {
   const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
   const server = createServer({
     maxHeaderSize: largestHeaderBytes + largestTargetBytes,

@@ -8,7 +8,7 @@ import { headersMilliseconds, http1Engine, largestHeaderBytes, largestTargetByte
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
 import { peerOf } from "./peer.ts";
-import { Turns } from "./turns.ts";
+import { AdmissionThrottle } from "./admission-throttle.ts";
 
 export interface ListenerOptions {
   readonly host: string;
@@ -43,7 +43,7 @@ const keepAliveMilliseconds = 180_000;
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
   const connections = new Set<Connection>();
-  const turns = new Turns();
+  const turns = new AdmissionThrottle();
   let draining = false;
   const plain = http1Engine(options, turns, () => draining);
   // It never listens itself, but only a listening server keeps track of its connections: their time limits,
@@ -121,7 +121,7 @@ export interface PlainListener {
 
 /** HTTP/1.1 without TLS, for local sockets. A socket file left by a process that is gone is replaced. */
 export async function listenPlain(options: PlainListenerOptions): Promise<PlainListener> {
-  const server = http1Engine(options, new Turns());
+  const server = http1Engine(options, new AdmissionThrottle());
   const { path, host, port } = options;
   if (path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
   await new Promise<void>((resolve, reject) => {

@@ -61,7 +61,7 @@ const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message
   [
     "that cannot have what it asks for",
     map({ name: "A" }),
-    { ...configMap, denied: () => [required("data", "nothing is left")] },
+    { ...configMap, precheck: () => [required("data", "nothing is left")] },
     422,
     /is invalid: data: Required value: nothing is left$/,
   ],

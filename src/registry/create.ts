@@ -2,13 +2,19 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, type FieldError, alreadyExists, badRequest, invalid, timeout } from "#base";
 import { validate } from "#schema";
-import { type Held, withoutRevision } from "#watchcache";
+import { type CachedObject, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
-import { type WriteRequest, attempt, circumstances, tidyOwners, timestamp } from "./request.ts";
-import type { ApiObject, Circumstances, Share } from "./strategy.ts";
+import {
+  type WriteRequest,
+  admissionAttributes,
+  requestContext,
+  normalizeOwnerReferences,
+  timestamp,
+} from "./request.ts";
+import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
 const mostNames = 8;
 
@@ -27,7 +33,7 @@ export async function create(
   request: WriteRequest,
   object: ApiObject,
   options: CreateOptions = {},
-): Promise<Held> {
+): Promise<CachedObject> {
   const { metadata: meta } = object;
   if (meta.name || !meta.generateName) return await attemptToCreate(request, object, options);
   const { managedFields } = meta;
@@ -46,26 +52,26 @@ async function attemptToCreate(
   request: WriteRequest,
   object: ApiObject,
   options: CreateOptions,
-): Promise<Held> {
+): Promise<CachedObject> {
   const { resource } = request.endpoint;
-  const about = circumstances(request);
+  const ctx = requestContext(request);
   const meta = object.metadata;
-  const { breaths } = request;
-  breaths?.begin();
+  const { yieldBudget } = request;
+  yieldBudget?.restart();
   clearServersFields(request, object);
   if (!options.tracked) trackUpdate(request, undefined, object);
-  if (breaths?.due) await breaths.take();
+  if (yieldBudget?.expired) await yieldBudget.yield();
   nameIt(meta);
-  await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
-  breaths?.begin();
-  fillServersFields(request, object, about);
+  await request.admission.mutate(admissionAttributes(request, "CREATE", meta.name ?? "", object, undefined));
+  yieldBudget?.restart();
+  fillServersFields(request, object, ctx);
   const { strategy } = resource;
   const share =
-    strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, about) : undefined;
+    strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, ctx) : undefined;
   try {
-    const held = await stored(request, object, options, share);
-    share?.settle(held.revision);
-    return held;
+    const cached = await stored(request, object, options, share);
+    share?.settle(cached.revision);
+    return cached;
   } catch (error) {
     share?.settle();
     throw error;
@@ -77,30 +83,30 @@ async function stored(
   request: WriteRequest,
   object: ApiObject,
   options: CreateOptions,
-  share: Share | undefined,
-): Promise<Held> {
+  share: ReservedShare | undefined,
+): Promise<CachedObject> {
   const { resource } = request.endpoint;
-  const about = circumstances(request);
+  const ctx = requestContext(request);
   const { metadata: meta } = object;
-  await check(request, object, about);
+  await check(request, object, ctx);
   await options.mayCreate?.();
-  await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
+  await request.admission.validate(admissionAttributes(request, "CREATE", meta.name!, object, undefined));
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);
   if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
   const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.dryRun) return withoutRevision(encoded.hold(0));
-  const ttlSeconds = resource.strategy.ttlSeconds?.(object, about);
-  const { spends } = share ?? {};
+  const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
+  const { consumes } = share ?? {};
   const outcome = await resource.write({
     key,
     value: encoded.value,
     expect: "absent",
     ...(ttlSeconds !== undefined && { ttlSeconds }),
-    ...(spends && { spends }),
+    ...(consumes && { consumes }),
   });
-  if (!outcome.done && !outcome.current && spends)
+  if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was promised to the object had to be given up before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
@@ -118,52 +124,52 @@ function clearServersFields(request: WriteRequest, object: ApiObject): void {
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
   delete meta.selfLink;
-  tidyOwners(request, object);
+  normalizeOwnerReferences(request, object);
 }
 
 /** What the server says of a new object, after admission had its way. */
-function fillServersFields(request: WriteRequest, object: ApiObject, about: Circumstances): void {
+function fillServersFields(request: WriteRequest, object: ApiObject, ctx: RequestContext): void {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
-  tidyOwners(request, object);
+  normalizeOwnerReferences(request, object);
   fillNamespace(request, object);
   nameIt(meta);
   meta.uid = randomUUID();
   meta.creationTimestamp = timestamp(request.now);
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
-  strategy.prepareForCreate?.(object, about);
+  strategy.prepareForCreate?.(object, ctx);
 }
 
 /** Throws all that is wrong with the object, and warns of what is only odd. */
-async function check(request: WriteRequest, object: ApiObject, about: Circumstances): Promise<void> {
-  const { endpoint, breaths } = request;
+async function check(request: WriteRequest, object: ApiObject, ctx: RequestContext): Promise<void> {
+  const { endpoint, yieldBudget } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
   const meta = object.metadata;
   const refuse = (found: readonly FieldError[]): ApiError =>
     invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
-  const denied = strategy.denied?.(object) ?? [];
+  const denied = strategy.precheck?.(object) ?? [];
   if (denied.length > 0) throw refuse(denied);
   const found: (readonly FieldError[])[] = [];
   for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--)
     found.push(newMetaErrors(request, meta));
   found.push(validate(resource.hub, object));
-  if (breaths?.due) await breaths.take();
-  found.push(strategy.validate?.(object, about) ?? []);
+  if (yieldBudget?.expired) await yieldBudget.yield();
+  found.push(strategy.validate?.(object, ctx) ?? []);
   if (found.every(({ length }) => length === 0))
     found.push(validateMeta(meta, resource.namespaced, pathSegment));
   const errors = found.flat();
   if (errors.length > 0) throw refuse(errors);
-  for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
-  if (breaths?.due) await breaths.take();
+  for (const text of strategy.warnings?.(object, undefined, ctx) ?? []) request.warn(text);
+  if (yieldBudget?.expired) await yieldBudget.yield();
 }
 
 /** The name is taken; by what is about to go, if so. */
 function exists(
   { endpoint }: WriteRequest,
   meta: ApiObject["metadata"],
-  present: Held | undefined,
+  present: CachedObject | undefined,
 ): ApiError {
   const { resource } = endpoint;
   const { code, reason, message, details } = alreadyExists(resource.nameIn(endpoint), meta.name!);

@@ -1,6 +1,6 @@
 // From what a client sent to the stored shape with every default in place.
 import { applyDefaults } from "#schema";
-import { type WriteRequest, circumstances } from "./request.ts";
+import { type WriteRequest, requestContext } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
 /** Converts to the stored shape and fills in defaults. The object is used up. */
@@ -8,6 +8,6 @@ export function defaulted(request: WriteRequest, sent: ApiObject): ApiObject {
   const { endpoint } = request;
   applyDefaults(endpoint.schema, sent as never);
   const hub = endpoint.toHub(sent);
-  endpoint.resource.strategy.defaults?.(hub, circumstances(request));
+  endpoint.resource.strategy.defaults?.(hub, requestContext(request));
   return hub;
 }

@@ -97,7 +97,7 @@ async function applied(
     });
     for (;;) {
       const step = steps.next();
-      if (request.breaths?.due) await request.breaths.take();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       if (step.done) return step.value;
     }
   } catch (error) {

@@ -1,14 +1,14 @@
-export { Breaths, isLarge } from "./breaths.ts";
+export { YieldBudget, isLarge } from "./yield-budget.ts";
 export {
   type ApiObject,
-  type Circumstances,
+  type RequestContext,
   type Column,
   type KindSchema,
   type PartSubresource,
   type ScaleView,
   type RegistrySettings,
   type Served,
-  type Share,
+  type ReservedShare,
   type Strategy,
   type Verb,
   allVerbs,
@@ -16,10 +16,10 @@ export {
 } from "./strategy.ts";
 export { ageColumn } from "./strategies/cells/columns.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
-export { type WriteRequest, circumstances, tidyOwners, timestamp } from "./request.ts";
+export { type WriteRequest, requestContext, normalizeOwnerReferences, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
-export { type Change, type Changed, update } from "./update.ts";
+export { type ObjectUpdate, type UpdateResult, update } from "./update.ts";
 export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
 export { type ScaleChange, applyObject, ownersOfScale } from "./field-owners.ts";
 export {

@@ -5,14 +5,14 @@ import { ApiError, systemClock, virtualClock } from "#base";
 import { type DialectName, dialects } from "#dialect";
 import { fromJsonValue } from "#schema";
 import { MemoryStore, type Outcome, type Write } from "#store";
-import { Feed, type Held } from "#watchcache";
+import { StoreReflector, type CachedObject } from "#watchcache";
 import { create } from "./create.ts";
 import { defaulted } from "./defaulting.ts";
 import { remove } from "./remove.ts";
 import type { WriteRequest } from "./request.ts";
 import { Resource, type StorageMedia } from "./resource.ts";
 import type { ApiObject, Strategy } from "./strategy.ts";
-import { type Change, update } from "./update.ts";
+import { type ObjectUpdate, update } from "./update.ts";
 
 export type Sent = { readonly metadata: Partial<ApiObject["metadata"]> & Record<string, unknown> } & Record<
   string,
@@ -37,7 +37,7 @@ export interface Shelf {
   create(sent: Sent, more?: Partial<WriteRequest>): Promise<ApiObject & Record<string, unknown>>;
   update(
     name: string,
-    change: Partial<Change> & Pick<Change, "transform">,
+    change: Partial<ObjectUpdate> & Pick<ObjectUpdate, "transform">,
     more?: Partial<WriteRequest>,
   ): Promise<ApiObject & Record<string, unknown>>;
   /** A change in place. */
@@ -80,7 +80,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     storePrefix: "/registry",
     media: options.media ?? "json",
   });
-  const feed = new Feed({ store, prefix: "/registry/", clock: systemClock, signal: stop.signal });
+  const feed = new StoreReflector({ store, prefix: "/registry/", clock: systemClock, signal: stop.signal });
   resource.source = feed.cache(resource.prefix, resource.reader);
   await feed.start();
   t.after(async () => {
@@ -103,13 +103,13 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     warn: (text) => void warnings.push(text),
     ...more,
   });
-  const shown = (held: Held): ApiObject & Record<string, unknown> =>
-    JSON.parse(held.json.toString()) as ApiObject & Record<string, unknown>;
+  const shown = (cached: CachedObject): ApiObject & Record<string, unknown> =>
+    JSON.parse(cached.json.toString()) as ApiObject & Record<string, unknown>;
   const change = async (
     name: string,
-    how: Partial<Change> & Pick<Change, "transform">,
+    how: Partial<ObjectUpdate> & Pick<ObjectUpdate, "transform">,
     more?: Partial<WriteRequest>,
-  ) => shown((await update(request(more), name, how)).held);
+  ) => shown((await update(request(more), name, how)).object);
   return {
     resource,
     store,
@@ -136,12 +136,12 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
         more,
       ),
     remove: async (name, how = {}, more = {}) => {
-      const { gone, held } = await remove(request(more), name, how);
-      return { gone, object: shown(held()) };
+      const { gone, held: cached } = await remove(request(more), name, how);
+      return { gone, object: shown(cached()) };
     },
     get: async (name) => {
-      const held = await resource.source.get(resource.keyOf(request().namespace, name), { at: "latest" });
-      return held && shown(held);
+      const cached = await resource.source.get(resource.keyOf(request().namespace, name), { at: "latest" });
+      return cached && shown(cached);
     },
   };
 }

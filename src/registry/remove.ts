@@ -2,16 +2,16 @@
 import type { DeleteOptions, ObjectMeta } from "#api";
 import { type FieldError, conflict, invalid, invalidValue, notFound, notSupported } from "#base";
 import { groupName } from "#dialect";
-import { type Held, heldAt, uidOf } from "#watchcache";
+import { type CachedObject, atRevision, uidOf } from "#watchcache";
 import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
-import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
+import { type WriteRequest, admissionAttributes, requestContext, timestamp } from "./request.ts";
 import type { ApiObject, Strategy } from "./strategy.ts";
 
 export interface Removal {
   /** Otherwise it is marked, and goes when its time or its finalizers run out. */
   readonly gone: boolean;
   /** The last that was seen of it. */
-  held(): Held;
+  held(): CachedObject;
   readonly uid: string;
 }
 
@@ -56,43 +56,43 @@ export async function remove(
   const { resource } = endpoint;
   const key = resource.keyOf(request.namespace, name);
   for (;;) {
-    const held = await resource.source.get(key, { at: "latest" });
-    if (!held) throw notFound(resource.nameIn(endpoint), name);
-    const uid = uidOf(held);
-    checkPreconditions(request, name, held, uid, options);
+    const cached = await resource.source.get(key, { at: "latest" });
+    if (!cached) throw notFound(resource.nameIn(endpoint), name);
+    const uid = uidOf(cached);
+    checkPreconditions(request, name, cached, uid, options);
     // Most objects can be let go without being looked into.
     let parsed: ApiObject | undefined;
-    const old = (): ApiObject => (parsed ??= resource.objectOf(held));
-    await request.admission.mutate(attempt(request, "DELETE", name, undefined, old));
-    await request.admission.validate(attempt(request, "DELETE", name, undefined, old));
-    const marked = leavesAtOnce(resource.strategy, held, options)
+    const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
+    await request.admission.mutate(admissionAttributes(request, "DELETE", name, undefined, old));
+    await request.admission.validate(admissionAttributes(request, "DELETE", name, undefined, old));
+    const marked = leavesAtOnce(resource.strategy, cached, options)
       ? "delete now"
       : mark(request, old(), options);
     if (marked === "delete now") {
-      if (request.dryRun) return { gone: true, held: () => held, uid };
-      const outcome = await resource.write({ key, value: null, expect: held.revision });
-      if (outcome.done) return { gone: true, held: () => heldAt(held, outcome.revision), uid };
+      if (request.dryRun) return { gone: true, held: () => cached, uid };
+      const outcome = await resource.write({ key, value: null, expect: cached.revision });
+      if (outcome.done) return { gone: true, held: () => atRevision(cached, outcome.revision), uid };
     } else if (marked === "mark, then delete") {
       const encoded = resource.encode(old(), { anySize: true });
-      if (request.dryRun) return { gone: true, held: () => encoded.hold(held.revision), uid };
-      const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
+      if (request.dryRun) return { gone: true, held: () => encoded.hold(cached.revision), uid };
+      const outcome = await resource.write({ key, value: encoded.value, expect: cached.revision });
       if (!outcome.done) continue;
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
         return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
-    } else if (marked === "already under way") return { gone: false, held: () => held, uid };
+    } else if (marked === "already under way") return { gone: false, held: () => cached, uid };
     else {
       const encoded = resource.encode(marked, { anySize: request.dryRun });
-      if (request.dryRun) return { gone: false, held: () => encoded.hold(held.revision), uid };
-      const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
+      if (request.dryRun) return { gone: false, held: () => encoded.hold(cached.revision), uid };
+      const outcome = await resource.write({ key, value: encoded.value, expect: cached.revision });
       if (outcome.done) return { gone: false, held: () => encoded.hold(outcome.revision), uid };
     }
   }
 }
 
 /** Whether nothing holds an object back, as far as its bytes tell: mark() would say the same of it. */
-function leavesAtOnce(strategy: Strategy, { line }: Held, options: Partial<DeleteOptions>): boolean {
-  if (strategy.beginDeletion || strategy.heldBack || strategy.graceSeconds) return false;
+function leavesAtOnce(strategy: Strategy, { line }: CachedObject, options: Partial<DeleteOptions>): boolean {
+  if (strategy.beginDeletion || strategy.deletionBlocked || strategy.graceSeconds) return false;
   if (line.includes(finalizersKey) || line.includes(deletionKey)) return false;
   return finalizersFor(nothingKnown, options, strategy).length === 0;
 }
@@ -104,7 +104,7 @@ const nothingKnown = {} as ObjectMeta;
 function checkPreconditions(
   request: WriteRequest,
   name: string,
-  held: Held,
+  cached: CachedObject,
   found: string,
   options: Partial<DeleteOptions>,
 ): void {
@@ -116,11 +116,11 @@ function checkPreconditions(
       `the UID in the precondition (${uid}) does not match the UID in record (${found}). The object might have been deleted and then recreated`,
     );
   }
-  if (resourceVersion !== undefined && resourceVersion !== String(held.revision)) {
+  if (resourceVersion !== undefined && resourceVersion !== String(cached.revision)) {
     throw conflict(
       kindAsResource(request),
       name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${cached.revision}). The object might have been modified`,
     );
   }
 }
@@ -144,7 +144,7 @@ function mark(
   options: Partial<DeleteOptions>,
 ): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
-  const about = circumstances(request);
+  const ctx = requestContext(request);
   const meta = object.metadata;
   const asked =
     options.gracePeriodSeconds === undefined
@@ -157,10 +157,10 @@ function mark(
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
     if (finalizersChanged) meta.finalizers = finalizers;
-    strategy.beginDeletion(object, about);
+    strategy.beginDeletion(object, ctx);
     return object;
   }
-  if (strategy.heldBack?.(object)) return "already under way";
+  if (strategy.deletionBlocked?.(object)) return "already under way";
   let touched = finalizersChanged;
   let waits = finalizers.length > 0;
   const grace = strategy.graceSeconds ? gracefully() : undefined;
@@ -194,7 +194,7 @@ function mark(
       meta.deletionGracePeriodSeconds = asked;
       return "set";
     }
-    const seconds = strategy.graceSeconds!(object, asked, about);
+    const seconds = strategy.graceSeconds!(object, asked, ctx);
     if (seconds === undefined) return undefined;
     meta.deletionTimestamp = timestamp(new Date(request.now.getTime() + seconds * 1000));
     meta.deletionGracePeriodSeconds = seconds;

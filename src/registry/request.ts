@@ -1,17 +1,17 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears
 // warnings.
-import type { AdmissionChain, Actor, Attempt, Operation } from "#admission";
+import type { AdmissionChain, UserInfo, AdmissionAttributes, Operation } from "#admission";
 import { groupName } from "#dialect";
-import type { Breaths } from "./breaths.ts";
+import type { YieldBudget } from "./yield-budget.ts";
 import { dropRepeatedOwners } from "./object-meta.ts";
 import type { Endpoint } from "./resource.ts";
-import type { ApiObject, Circumstances, RegistrySettings } from "./strategy.ts";
+import type { ApiObject, RequestContext, RegistrySettings } from "./strategy.ts";
 
 export interface WriteRequest {
   readonly endpoint: Endpoint;
   readonly namespace: string;
   readonly subresource: string;
-  readonly user: Actor;
+  readonly user: UserInfo;
   readonly now: Date;
   readonly dryRun: boolean;
   /** Who owns the fields this write sets. */
@@ -19,13 +19,13 @@ export interface WriteRequest {
   readonly admission: AdmissionChain;
   readonly settings: RegistrySettings;
   /** What this write lets others have between its steps; a write of the server's own takes none. */
-  readonly breaths?: Breaths;
+  readonly yieldBudget?: YieldBudget;
   /** The options as admission shows them. */
   readonly options: Readonly<Record<string, unknown>>;
   warn(text: string): void;
 }
 
-export const circumstances = (request: WriteRequest): Circumstances => ({
+export const requestContext = (request: WriteRequest): RequestContext => ({
   dialect: request.endpoint.resource.dialect,
   now: request.now,
   user: request.user.name,
@@ -35,20 +35,20 @@ export const circumstances = (request: WriteRequest): Circumstances => ({
   settings: request.settings,
 });
 
-export const attempt = (
+export const admissionAttributes = (
   request: WriteRequest,
   operation: Operation,
   name: string,
   object: ApiObject | undefined,
   old: ApiObject | (() => ApiObject) | undefined,
-): Attempt => new WriteAttempt(request, operation, name, object, old);
+): AdmissionAttributes => new WriteAttempt(request, operation, name, object, old);
 
-class WriteAttempt implements Attempt {
+class WriteAttempt implements AdmissionAttributes {
   readonly operation: Operation;
-  readonly resource: Attempt["resource"];
-  readonly kind: Attempt["kind"];
+  readonly resource: AdmissionAttributes["resource"];
+  readonly kind: AdmissionAttributes["kind"];
   readonly name: string;
-  readonly object: Attempt["object"];
+  readonly object: AdmissionAttributes["object"];
   readonly #request: WriteRequest;
   readonly #old: ApiObject | (() => ApiObject) | undefined;
 
@@ -65,7 +65,7 @@ class WriteAttempt implements Attempt {
     this.resource = { group, version, resource: resource.strategy.resource };
     this.kind = { group: groupName(resource.dialect, kind), version: kind.version, kind: kind.kind };
     this.name = name;
-    this.object = object as Attempt["object"];
+    this.object = object as AdmissionAttributes["object"];
     this.#request = request;
     this.#old = old;
   }
@@ -76,7 +76,7 @@ class WriteAttempt implements Attempt {
   get namespace(): string {
     return this.#request.namespace;
   }
-  get user(): Actor {
+  get user(): UserInfo {
     return this.#request.user;
   }
   get dryRun(): boolean {
@@ -86,8 +86,8 @@ class WriteAttempt implements Attempt {
     return this.#request.options;
   }
   /** Read when it is first looked at: most who are asked only want to know what kind of thing it is. */
-  get oldObject(): Attempt["oldObject"] {
-    return (typeof this.#old === "function" ? this.#old() : this.#old) as Attempt["oldObject"];
+  get oldObject(): AdmissionAttributes["oldObject"] {
+    return (typeof this.#old === "function" ? this.#old() : this.#old) as AdmissionAttributes["oldObject"];
   }
   warn(text: string): void {
     this.#request.warn(text);
@@ -98,7 +98,7 @@ class WriteAttempt implements Attempt {
  * Repeated owners are dropped with a word to the client, before anybody looks and again after admission had
  * its say.
  */
-export function tidyOwners(request: WriteRequest, { metadata }: ApiObject): void {
+export function normalizeOwnerReferences(request: WriteRequest, { metadata }: ApiObject): void {
   const repeated = dropRepeatedOwners(metadata);
   if (repeated.length > 0)
     request.warn(

@@ -42,9 +42,9 @@ for (const dialect of Object.values(dialects)) {
       assert.equal(object["apiVersion"], `events.${dialect.wire.groupSuffix}/v1`);
       assert.deepEqual(object["regarding"], { kind: "Pod", name: "p" });
       assert.equal(object["note"], "done");
-      const held = resource.reader({ key: "/registry/events/default/a", value, revision: 7, created: 7 });
-      assert.equal((JSON.parse(held.json.toString()) as typeof core).metadata.name, "a");
-      assert.equal(held.fields["involvedObject.kind"], "Pod");
+      const cached = resource.reader({ key: "/registry/events/default/a", value, revision: 7, created: 7 });
+      assert.equal((JSON.parse(cached.json.toString()) as typeof core).metadata.name, "a");
+      assert.equal(cached.fields["involvedObject.kind"], "Pod");
     });
   }
 }

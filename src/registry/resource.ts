@@ -6,7 +6,7 @@ import { inDialect } from "#api";
 import { canonical } from "#schema";
 import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
-import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
+import { type CachedObject, type Selected, type ObjectSource, type Reader, withRevision } from "#watchcache";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
 
 /** A version under which a resource is reached, with the dialect's names filled in. */
@@ -40,7 +40,7 @@ export class Resource {
   /**
    * What is known of values this process encoded itself, so that they need not be parsed when they come back.
    */
-  readonly #known = new WeakMap<Uint8Array, (revision: Revision) => Held>();
+  readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
   #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
 
@@ -94,7 +94,7 @@ export class Resource {
    * How a stored value becomes what is held: from memory when this process wrote it, else by decoding it
    * once.
    */
-  readonly reader: Reader = (entry: Entry): Held => {
+  readonly reader: Reader = (entry: Entry): CachedObject => {
     const mine = this.#known.get(entry.value);
     if (mine) {
       this.#known.delete(entry.value);
@@ -102,7 +102,7 @@ export class Resource {
     }
     const object = this.decodeStored(entry.value);
     const { known, json } = this.#describe(object);
-    return hold(entry.key, entry.revision, json, known);
+    return withRevision(entry.key, entry.revision, json, known);
   };
 
   /** A stored value in the stored shape. Values that were stored in another served version are converted. */
@@ -121,13 +121,13 @@ export class Resource {
   }
 
   /** The object as it is held, for code that has to change it. Always a fresh copy. */
-  objectOf(held: Held): ApiObject {
-    return this.copiesOf(held)();
+  objectOf(cached: CachedObject): ApiObject {
+    return this.copiesOf(cached)();
   }
 
   /** The same for code that needs several. */
-  copiesOf(held: Held): () => ApiObject {
-    const text = held.json.toString();
+  copiesOf(cached: CachedObject): () => ApiObject {
+    const text = cached.json.toString();
     return longNumber.test(text) ? () => decodeJson(this.hub, text) : () => JSON.parse(text) as ApiObject;
   }
 
@@ -135,20 +135,24 @@ export class Resource {
   encode(
     object: ApiObject,
     { anySize = false } = {},
-  ): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
+  ): {
+    readonly value: Uint8Array;
+    readonly hold: (revision: Revision) => CachedObject;
+    readonly json: Buffer;
+  } {
     // What cannot be stored is refused before anybody writes it down in another form.
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
     const { known, json } = this.#describe(object);
     const value = binary ?? ownMemory(json);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
-    let made: Held | undefined;
-    const held = (revision: Revision): Held => {
-      if (made?.revision !== revision) made = hold(key, revision, json, known);
+    let made: CachedObject | undefined;
+    const cached = (revision: Revision): CachedObject => {
+      if (made?.revision !== revision) made = withRevision(key, revision, json, known);
       return made;
     };
-    this.#known.set(value, held);
-    return { value, json, hold: held };
+    this.#known.set(value, cached);
+    return { value, json, hold: cached };
   }
 
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
@@ -173,7 +177,7 @@ export class Resource {
     );
   }
 
-  #describe(object: ApiObject): { known: Known; json: Buffer } {
+  #describe(object: ApiObject): { known: Selected; json: Buffer } {
     const meta = object.metadata;
     const stored =
       meta.resourceVersion === undefined

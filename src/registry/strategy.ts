@@ -1,10 +1,10 @@
 // What is special about a kind. Every hook is optional: silence means the ordinary thing.
-import type { Actor } from "#admission";
+import type { UserInfo } from "#admission";
 import type { FieldError } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
 import type { KindName, Message } from "#schema";
-import type { Promised, Revision } from "#store";
+import type { Reservation, Revision } from "#store";
 import type { NameRule } from "./names.ts";
 
 export interface ApiObject {
@@ -24,12 +24,12 @@ export interface Served<T extends ApiObject = ApiObject> {
 }
 
 /** What hooks may know about the request. */
-export interface Circumstances {
+export interface RequestContext {
   readonly dialect: Dialect;
   readonly now: Date;
   readonly user: string;
   /** The user with all that is known of them. */
-  readonly identity: Actor;
+  readonly identity: UserInfo;
   readonly dryRun: boolean;
   /** Index into `served` of the version the client speaks; hooks rarely care. */
   readonly served: Served;
@@ -54,8 +54,8 @@ export interface Column<T> {
 /** A write that goes through `…/name/<subresource>` and touches only part of the object. */
 export interface PartSubresource<T extends ApiObject> {
   /** Makes the object to store from what the client sent and what is there. */
-  merge(sent: T, old: T, about: Circumstances): T;
-  validate?(obj: T, old: T, about: Circumstances): FieldError[];
+  merge(sent: T, old: T, ctx: RequestContext): T;
+  validate?(obj: T, old: T, ctx: RequestContext): FieldError[];
   readonly verbs?: readonly ("get" | "update" | "patch")[];
   /** The kind discovery names, where it is not the object's own. */
   readonly kind?: string;
@@ -82,10 +82,10 @@ export interface MetaChecks {
   readonly anyFinalizer?: boolean;
 }
 
-/** What was taken for a write that has not happened yet. */
-export interface Share {
-  /** Goes with the write. */
-  readonly spends: readonly Promised[];
+/** What was reserved for a write that has not happened yet. */
+export interface ReservedShare {
+  /** Deleted by the write. */
+  readonly consumes: readonly Reservation[];
   /** The write has happened, at this revision; without one it will not. */
   settle(revision?: Revision): void;
 }
@@ -116,44 +116,44 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** The group that validation errors name, where it is not the group the client spoke to. */
   readonly errorGroup?: string;
   /**
-   * How often the kind's own rules look at metadata beside the common ones: clients know the findings
-   * repeated.
+   * How often kube-apiserver validates metadata of this kind again in the strategy beside the generic
+   * registry: it reports such errors more than once, and clients compare them.
    */
   readonly metaChecks?: MetaChecks;
   /** A deletion answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
 
-  defaults?(obj: T, about: Circumstances): void;
+  defaults?(obj: T, ctx: RequestContext): void;
   /**
    * Puts back what the binary form leaves out, and what other servers of this API do not store, after an
    * object was read.
    */
   restore?(obj: T): void;
-  prepareForCreate?(obj: T, about: Circumstances): void;
-  prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
+  prepareForCreate?(obj: T, ctx: RequestContext): void;
+  prepareForUpdate?(obj: T, old: T, ctx: RequestContext): void;
   /** Takes what the object needs and only one can have, once it is prepared. Not asked on a dry run. */
-  reserve?(obj: T, old: T | undefined, about: Circumstances): Promise<Share | undefined>;
+  reserve?(obj: T, old: T | undefined, ctx: RequestContext): Promise<ReservedShare | undefined>;
   /** What a new or changed object asks for and cannot have; said alone, before anything else is looked at. */
-  denied?(obj: T, old?: T): readonly FieldError[];
+  precheck?(obj: T, old?: T): readonly FieldError[];
   /** What is wrong with a new object beyond its metadata and its schema. */
-  validate?(obj: T, about: Circumstances): FieldError[];
+  validate?(obj: T, ctx: RequestContext): FieldError[];
   /** What is wrong with a change; objects are also validated as new ones when this is absent. */
-  validateUpdate?(obj: T, old: T, about: Circumstances): FieldError[];
-  warnings?(obj: T, old: T | undefined, about: Circumstances): string[];
+  validateUpdate?(obj: T, old: T, ctx: RequestContext): FieldError[];
+  warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];
   /** What names may be. Default: a DNS subdomain. */
   readonly validateName?: NameRule;
   /**
    * Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at
    * once.
    */
-  graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
+  graceSeconds?(obj: T, asked: number | undefined, ctx: RequestContext): number | undefined;
   /**
    * The first deletion only marks the object, and this says what else the mark is; the object goes once
    * nothing holds it back.
    */
-  beginDeletion?(obj: T, about: Circumstances): void;
+  beginDeletion?(obj: T, ctx: RequestContext): void;
   /** Whether something beside metadata.finalizers keeps an object that is to be deleted. */
-  heldBack?(obj: T): boolean;
+  deletionBlocked?(obj: T): boolean;
   /** Deletions that do not say what becomes of dependents leave them behind; the text warns clients of it. */
   readonly orphansDependents?: { readonly warning?: string };
   /** Nothing can depend on objects of this kind: deletions need not ask what becomes of dependents. */
@@ -161,18 +161,18 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
   /**
-   * Clients know the kind as read straight from the store: its watches send no bookmarks, and pages are cut
-   * even where any version will do.
+   * kube-apiserver serves the kind without a watch cache: its watches send no bookmarks, and `limit` holds
+   * even at resourceVersion=0.
    */
-  readonly readThrough?: boolean;
+  readonly uncachedSemantics?: boolean;
   /** By neutral group: the names that fields have there, and the names they have in `fields()`. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  ttlSeconds?(obj: T, about: Circumstances): number;
+  ttlSeconds?(obj: T, ctx: RequestContext): number;
   readonly columns?: readonly Column<T>[];
   /** What is special about an object's row in a table. */
   rowConditions?(obj: T): readonly TableRowCondition[] | undefined;
   /** Why the object of this name cannot be deleted. */
-  unremovable?(name: string): string | undefined;
+  deletionForbidden?(name: string): string | undefined;
   /** Sorts the rows of a list in a table; by name without it. */
   rowOrder?(one: T, other: T): number;
   /** Annotations that the server keeps for itself: neither tables nor metadata alone show them. */

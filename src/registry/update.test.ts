@@ -225,7 +225,7 @@ test("an empty list where none was is no change", async (t) => {
 test("what a change cannot have is said alone", async (t) => {
   const at = await shelf(t, {
     ...configMap,
-    denied: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []),
+    precheck: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []),
   });
   await at.create({ metadata: { name: "a" } });
   await assert.rejects(
@@ -406,8 +406,8 @@ test("numbers beyond what JavaScript counts survive a change", async (t) => {
   };
   await create({ ...deploy, spec: { ...(deploy["spec"] as object), template } });
   await edit("d", (object) => void (object.metadata.labels = { x: "y" }));
-  const held = await resource.source.get("default/d", { at: "latest" });
-  assert.match(held!.json.toString(), /"x":"y".*"terminationGracePeriodSeconds":9007199254740993,/);
+  const cached = await resource.source.get("default/d", { at: "latest" });
+  assert.match(cached!.json.toString(), /"x":"y".*"terminationGracePeriodSeconds":9007199254740993,/);
 });
 
 test("generation: a policy with an empty list is another one than a policy without, and nobody owns the list", async (t) => {

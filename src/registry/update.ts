@@ -11,17 +11,22 @@ import {
 } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
-import { type Held, saysTheSame } from "#watchcache";
+import { type CachedObject, sameContent } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
 import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
-import { type WriteRequest, attempt, circumstances, tidyOwners } from "./request.ts";
-import type { ApiObject, Share } from "./strategy.ts";
+import {
+  type WriteRequest,
+  admissionAttributes,
+  requestContext,
+  normalizeOwnerReferences,
+} from "./request.ts";
+import type { ApiObject, ReservedShare } from "./strategy.ts";
 
-export interface Change {
+export interface ObjectUpdate {
   /**
    * The new object in the stored shape, made from a copy of the present one (undefined when there is none).
    */
@@ -44,20 +49,24 @@ export interface Change {
   readonly uid?: string | undefined;
 }
 
-export interface Changed {
-  readonly held: Held;
+export interface UpdateResult {
+  readonly object: CachedObject;
   readonly created: boolean;
 }
 
 const mostAttempts = 100;
 
-export async function update(request: WriteRequest, name: string, change: Change): Promise<Changed> {
-  const { endpoint, breaths } = request;
+export async function update(
+  request: WriteRequest,
+  name: string,
+  change: ObjectUpdate,
+): Promise<UpdateResult> {
+  const { endpoint, yieldBudget } = request;
   const { resource } = endpoint;
   const key = resource.keyOf(request.namespace, name);
   for (let tries = 1; ; tries++) {
-    const held = await resource.source.get(key, { at: "latest" });
-    if (!held) {
+    const cached = await resource.source.get(key, { at: "latest" });
+    if (!cached) {
       if (change.uid)
         throw conflict(
           resource.nameIn(endpoint),
@@ -74,12 +83,12 @@ export async function update(request: WriteRequest, name: string, change: Change
         tracked: change.tracked ?? false,
         mayCreate: change.mayCreate,
       }).catch(unlessTaken);
-      if (made) return { held: made, created: true };
+      if (made) return { object: made, created: true };
       continue;
     }
-    breaths?.meet(held.json.length);
-    breaths?.begin();
-    const copy = resource.copiesOf(held);
+    yieldBudget?.account(cached.json.length);
+    yieldBudget?.restart();
+    const copy = resource.copiesOf(cached);
     const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {
       throw conflict(
@@ -89,8 +98,8 @@ export async function update(request: WriteRequest, name: string, change: Change
       );
     }
     const object = await change.transform(change.apart ? old : copy());
-    if (breaths?.due) await breaths.take();
-    tidyOwners(request, object);
+    if (yieldBudget?.expired) await yieldBudget.yield();
+    normalizeOwnerReferences(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
@@ -98,20 +107,20 @@ export async function update(request: WriteRequest, name: string, change: Change
         invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update"),
       ]);
     }
-    if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
+    if (!unconditional && object.metadata.resourceVersion !== String(cached.revision)) {
       checkVersion(object);
       throw resource.changedSince(endpoint, name);
     }
-    object.metadata.resourceVersion = String(held.revision);
+    object.metadata.resourceVersion = String(cached.revision);
     const reserved: Reserved = {};
-    let written: Held | undefined;
+    let written: CachedObject | undefined;
     try {
       const next = await prepared(request, name, object, old, change, reserved);
-      written = await store(request, key, next, old, held, reserved.share);
+      written = await store(request, key, next, old, cached, reserved.share);
     } finally {
       reserved.share?.settle(written?.revision);
     }
-    if (written) return { held: written, created: false };
+    if (written) return { object: written, created: false };
     if (tries >= mostAttempts) throw resource.changedSince(endpoint, name);
   }
 }
@@ -135,7 +144,7 @@ const wantsAnyVersion = ({ metadata }: ApiObject): boolean =>
 
 /** What was taken for the change on the way. */
 interface Reserved {
-  share?: Share;
+  share?: ReservedShare;
 }
 
 async function prepared(
@@ -143,33 +152,32 @@ async function prepared(
   name: string,
   sent: ApiObject,
   old: ApiObject,
-  change: Change,
+  change: ObjectUpdate,
   reserved: Reserved,
 ): Promise<ApiObject> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
-  const about = circumstances(request);
+  const ctx = requestContext(request);
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
-  const { breaths } = request;
+  const { yieldBudget } = request;
   if (!change.tracked) trackUpdate(request, old, object);
-  if (breaths?.due) await breaths.take();
-  await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
-  breaths?.begin();
-  tidyOwners(request, object);
+  if (yieldBudget?.expired) await yieldBudget.yield();
+  await request.admission.mutate(admissionAttributes(request, "UPDATE", name, object, old));
+  yieldBudget?.restart();
+  normalizeOwnerReferences(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.
   clearEmptyLists(resource.hub, object);
   object.metadata.generation = old.metadata.generation;
-  if (part) object = part.merge(object, old, about);
+  if (part) object = part.merge(object, old, ctx);
   else {
     if (strategy.status) keepStatus(object, old);
-    strategy.prepareForUpdate?.(object, old, about);
-    const share =
-      strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, about) : undefined;
+    strategy.prepareForUpdate?.(object, old, ctx);
+    const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, ctx) : undefined;
     if (share) reserved.share = share;
-    const denied = strategy.denied?.(object, old);
+    const denied = strategy.precheck?.(object, old);
     if (denied && denied.length > 0)
       throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
     if (strategy.generation && specChanged(object, old))
@@ -182,33 +190,33 @@ async function prepared(
   if (old.metadata.deletionGracePeriodSeconds !== undefined)
     meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   if (!request.dryRun) delete meta.selfLink;
-  if (breaths?.due) await breaths.take();
+  if (yieldBudget?.expired) await yieldBudget.yield();
   const errors: FieldError[] = [
     ...validateMeta(meta, resource.namespaced, pathSegment),
     ...validateMetaUpdate(meta, old.metadata),
     ...(part
       ? [
           ...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks),
-          ...(part.validate?.(object, old, about) ?? []),
+          ...(part.validate?.(object, old, ctx) ?? []),
         ]
       : ownUpdateErrors(request, object, old)),
   ];
   if (errors.length > 0)
     throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
-  if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
-  if (breaths?.due) await breaths.take();
-  await request.admission.validate(attempt(request, "UPDATE", name, object, old));
+  if (!part) for (const text of strategy.warnings?.(object, old, ctx) ?? []) request.warn(text);
+  if (yieldBudget?.expired) await yieldBudget.yield();
+  await request.admission.validate(admissionAttributes(request, "UPDATE", name, object, old));
   return object;
 }
 
 function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObject): FieldError[] {
   const { resource } = request.endpoint;
   const { strategy } = resource;
-  const about = circumstances(request);
+  const ctx = requestContext(request);
   const again = repeatedMetaErrors(request, object.metadata, old.metadata, strategy.metaChecks);
-  if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, about)];
-  return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+  if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
+  return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];
 }
 
 function keepStatus(object: ApiObject & { status?: unknown }, old: ApiObject & { status?: unknown }): void {
@@ -234,9 +242,9 @@ async function store(
   key: string,
   next: ApiObject,
   old: ApiObject,
-  held: Held,
-  share: Share | undefined,
-): Promise<Held | undefined> {
+  cached: CachedObject,
+  share: ReservedShare | undefined,
+): Promise<CachedObject | undefined> {
   const { resource } = request.endpoint;
   const object = keepTimes(
     old as unknown as JsonObject,
@@ -248,22 +256,22 @@ async function store(
     !meta.finalizers?.length &&
     (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
     Boolean(old.metadata.deletionTimestamp) &&
-    !resource.strategy.heldBack?.(object);
+    !resource.strategy.deletionBlocked?.(object);
   const encoded = resource.encode(object, { anySize: request.dryRun || removes });
   if (removes) {
-    const last = encoded.hold(held.revision);
+    const last = encoded.hold(cached.revision);
     if (request.dryRun) return last;
-    const outcome = await resource.write({ key, value: null, expect: held.revision });
+    const outcome = await resource.write({ key, value: null, expect: cached.revision });
     return outcome.done ? last : undefined;
   }
-  if (request.dryRun || saysTheSame(held, encoded.json)) return encoded.hold(held.revision);
-  const ttlSeconds = resource.strategy.ttlSeconds?.(object, circumstances(request));
+  if (request.dryRun || sameContent(cached, encoded.json)) return encoded.hold(cached.revision);
+  const ttlSeconds = resource.strategy.ttlSeconds?.(object, requestContext(request));
   const outcome = await resource.write({
     key,
     value: encoded.value,
-    expect: held.revision,
+    expect: cached.revision,
     ...(ttlSeconds !== undefined && { ttlSeconds }),
-    ...(share && { spends: share.spends }),
+    ...(share && { consumes: share.consumes }),
   });
   return outcome.done ? encoded.hold(outcome.revision) : undefined;
 }

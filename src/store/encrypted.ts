@@ -5,7 +5,7 @@
 //            anything without the marker                       read by identity, if it is among the providers
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { LongWork } from "#base";
+import { TimeSlice } from "#base";
 import type {
   Batch,
   Change,
@@ -170,10 +170,10 @@ function valueOpener(
 /** Maps a long list without holding up the event loop. */
 async function inTurns<T>(items: readonly T[], map: (item: T) => T): Promise<T[]> {
   const mapped: T[] = [];
-  const work = new LongWork();
+  const work = new TimeSlice();
   for (const item of items) {
     mapped.push(map(item));
-    if (work.step()) await work.rest();
+    if (work.tick()) await work.yield();
   }
   return mapped;
 }

@@ -6,7 +6,7 @@ export {
   FutureRevision,
   type Outcome,
   type Page,
-  type Promised,
+  type Reservation,
   type Range,
   type Revision,
   type Store,

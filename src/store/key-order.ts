@@ -37,8 +37,8 @@ export const expectationHolds = (expect: Write["expect"], current: Revision): bo
 export function checkWrite(write: Write): void {
   checkKey(write.key);
   if (write.key === "") throw new TypeError("a key must not be empty");
-  for (const { key } of write.spends ?? [])
-    if (key === write.key) throw new TypeError("a write cannot spend what it writes");
+  for (const { key } of write.consumes ?? [])
+    if (key === write.key) throw new TypeError("a write cannot consume what it writes");
   const { ttlSeconds } = write;
   if (ttlSeconds !== undefined && !(ttlSeconds >= 0 && ttlSeconds < 1e10))
     throw new RangeError(`ttlSeconds must be a number of seconds, not ${ttlSeconds}`);

@@ -35,21 +35,21 @@ export interface Write {
   /** The key expires this long after the write. */
   readonly ttlSeconds?: number;
   /**
-   * Promises that must still stand, each as it was written, and are gone with this write: all of it happens,
-   * or nothing.
+   * Reservations that must still be there, each at its revision, and are deleted by this write: all of it
+   * happens, or nothing.
    */
-  readonly spends?: readonly Promised[];
+  readonly consumes?: readonly Reservation[];
 }
 
-/** A key of its own that was written before, so that nobody else does what this write is going to do. */
-export interface Promised {
+/** A key written earlier to reserve something, an address say, for the write that consumes it. */
+export interface Reservation {
   readonly key: string;
   readonly revision: Revision;
 }
 
 /**
  * Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`.
- * A write that is refused though its key is as expected has lost what it wanted to spend.
+ * A write that is refused though its key is as expected has lost a reservation.
  */
 export type Outcome =
   | { readonly done: true; readonly revision: Revision; readonly previous?: Entry }

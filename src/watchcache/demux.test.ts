@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Demux, type Watching } from "./demux.ts";
 import { Change, type Frame, bytesOf } from "./frame.ts";
-import { heldAt, type Held } from "./held.ts";
+import { atRevision, type CachedObject } from "./cached-object.ts";
 import { by, encodedThing, prefix, readThing, type Thing } from "./source.fixture.ts";
 
-const held = (key: string, revision: number, what: Thing = {}): Held =>
+const cached = (key: string, revision: number, what: Thing = {}): CachedObject =>
   readThing({ key: prefix + key, value: encodedThing(key, what), revision, created: revision });
-const changed = (item: Held, previous?: Held): Change => new Change(item.revision, item, previous, false);
-const gone = (revision: number, previous: Held): Change =>
-  new Change(revision, heldAt(previous, revision), previous, true);
+const changed = (item: CachedObject, previous?: CachedObject): Change =>
+  new Change(item.revision, item, previous, false);
+const gone = (revision: number, previous: CachedObject): Change =>
+  new Change(revision, atRevision(previous, revision), previous, true);
 
 function watching(
   labels: string,
@@ -43,9 +44,9 @@ test("everybody is given what concerns them, and nothing else", () => {
   };
   for (const one of Object.values(watchers)) demux.add(one, false);
   assert.equal(demux.size, 7);
-  const a1 = held("n/a", 1, { color: "red" });
-  const a2 = held("n/a", 2, { color: "blue", labels: { app: "web" } });
-  const b3 = held("m/b", 3, { color: "red" });
+  const a1 = cached("n/a", 1, { color: "red" });
+  const a2 = cached("n/a", 2, { color: "blue", labels: { app: "web" } });
+  const b3 = cached("m/b", 3, { color: "red" });
   for (const change of [changed(a1), changed(a2, a1), changed(b3), gone(4, a2)]) demux.apply(change);
   demux.flush();
   demux.flush();
@@ -65,12 +66,14 @@ test("watchers of everything are given the same array, whose bytes are joined on
   const [one, other] = [watching(""), watching("")];
   demux.add(one, false);
   demux.add(other, false);
-  demux.apply(changed(held("n/a", 1)));
-  demux.apply(changed(held("n/b", 2)));
+  demux.apply(changed(cached("n/a", 1)));
+  demux.apply(changed(cached("n/b", 2)));
   demux.flush();
   assert.equal(one.got[0], other.got[0]);
   let encoded = 0;
-  const encoder = { encode: (type: string, item: Held) => (encoded++, Buffer.from(`${type} ${item.name};`)) };
+  const encoder = {
+    encode: (type: string, item: CachedObject) => (encoded++, Buffer.from(`${type} ${item.name};`)),
+  };
   assert.equal(Buffer.from(bytesOf(one.got[0]!, encoder)).toString(), "ADDED a;ADDED b;");
   assert.equal(bytesOf(one.got[0]!, encoder), bytesOf(other.got[0]!, encoder));
   assert.equal(encoded, 2);
@@ -81,7 +84,7 @@ test("one that is ahead of the present waits until it has passed", () => {
   const [ahead, present] = [watching("", "", "", 2), watching("")];
   demux.add(ahead, true);
   demux.add(present, false);
-  for (const revision of [1, 2, 3]) demux.apply(changed(held(`n/${revision}`, revision)));
+  for (const revision of [1, 2, 3]) demux.apply(changed(cached(`n/${revision}`, revision)));
   demux.flush();
   assert.deepEqual(ahead.texts(), ["ADDED 3"]);
   assert.equal(present.texts().length, 3);
@@ -99,7 +102,7 @@ test("whoever leaves gets nothing more, whoever stays does", () => {
     demux.delete(left);
     demux.delete(left);
   }
-  demux.apply(changed(held("n/a", 1, { color: "red" })));
+  demux.apply(changed(cached("n/a", 1, { color: "red" })));
   for (const [, stayed] of pairs.slice(1)) demux.delete(stayed);
   demux.flush();
   assert.deepEqual(
@@ -117,7 +120,7 @@ test("the end is told to everybody once, and what was gathered is dropped", () =
   const demux = new Demux(prefix);
   const all = [watching(""), watching("", "color=red"), watching("a!=b")];
   for (const one of all) demux.add(one, false);
-  demux.apply(changed(held("n/a", 1, { color: "red" })));
+  demux.apply(changed(cached("n/a", 1, { color: "red" })));
   demux.end();
   demux.end();
   demux.flush();

@@ -9,21 +9,21 @@
 //   others       [w7]                              always asked
 import type { Selector } from "#base";
 import type { Change, Frame } from "./frame.ts";
-import type { Held } from "./held.ts";
+import type { CachedObject } from "./cached-object.ts";
 import { valueOf } from "./index-on-demand.ts";
-import type { Watcher } from "./source.ts";
+import type { FrameSink } from "./source.ts";
 
 export interface Watching {
   /** Keys it watches. */
   readonly prefix: string;
   readonly selector: Selector;
-  readonly watcher: Watcher;
+  readonly watcher: FrameSink;
   /** Changes up to this revision are none of its business, even if they are yet to come. */
   readonly after: number;
 }
 
 /** Watchers that get the same frames, and those gathered for them. */
-interface Crowd {
+interface WatcherGroup {
   readonly prefix: string;
   readonly selector: Selector;
   readonly members: Set<Watching>;
@@ -31,17 +31,17 @@ interface Crowd {
 }
 
 interface Group {
-  readonly valueOf: (item: Held) => string | undefined;
-  readonly byValue: Map<string, Set<Crowd>>;
+  readonly valueOf: (item: CachedObject) => string | undefined;
+  readonly byValue: Map<string, Set<WatcherGroup>>;
 }
 
 export class Demux {
   readonly #prefix: string;
-  readonly #places = new Map<Watching, Crowd>();
-  readonly #everything = new Map<string, Crowd>();
-  readonly #others = new Set<Crowd>();
+  readonly #places = new Map<Watching, WatcherGroup>();
+  readonly #everything = new Map<string, WatcherGroup>();
+  readonly #others = new Set<WatcherGroup>();
   readonly #groups = new Map<string, Group>();
-  readonly #touched = new Set<Crowd>();
+  readonly #touched = new Set<WatcherGroup>();
 
   /** `prefix` is the resource's own; below it a key begins with its namespace, if it has one. */
   constructor(prefix: string) {
@@ -113,7 +113,7 @@ export class Demux {
     for (const { watcher } of all) watcher.ended();
   }
 
-  #gather(crowd: Crowd | undefined, change: Change): void {
+  #gather(crowd: WatcherGroup | undefined, change: Change): void {
     if (!crowd) return;
     const frame = frameFor(change, crowd);
     if (!frame) return;
@@ -126,7 +126,7 @@ export class Demux {
     this.#touched.add(crowd);
   }
 
-  #placeOf({ selector: { exact } }: Crowd): Set<Crowd> {
+  #placeOf({ selector: { exact } }: WatcherGroup): Set<WatcherGroup> {
     if (!exact) return this.#others;
     const id = idOf(exact);
     let group = this.#groups.get(id);
@@ -136,7 +136,7 @@ export class Demux {
     return place;
   }
 
-  #leavePlace(crowd: Crowd): void {
+  #leavePlace(crowd: WatcherGroup): void {
     const { exact } = crowd.selector;
     const place = this.#placeOf(crowd);
     place.delete(crowd);
@@ -157,5 +157,5 @@ export function frameFor(
 }
 
 const always = (): boolean => true;
-const none: readonly Crowd[] = [];
+const none: readonly WatcherGroup[] = [];
 const idOf = ({ of, key }: NonNullable<Selector["exact"]>): string => `${of} ${key}`;

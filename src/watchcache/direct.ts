@@ -1,17 +1,17 @@
 // "Cache off": the same reading interface, straight from the store.
 import type { Batch, Revision, Change as StoreChange, Store } from "#store";
 import { Change, Frame } from "./frame.ts";
-import { type Held, heldAt } from "./held.ts";
+import { type CachedObject, atRevision } from "./cached-object.ts";
 import { pageFromStore } from "./page.ts";
 import type { Reader } from "./resource-cache.ts";
 import {
   type Freshness,
   type ListQuery,
-  type Listing,
-  NotYet,
+  type ListResult,
+  RevisionTimeout,
   type ObjectSource,
   type WatchQuery,
-  type Watcher,
+  type FrameSink,
 } from "./source.ts";
 
 /** How far a watch has come. */
@@ -49,15 +49,15 @@ export class DirectSource implements ObjectSource {
     return least === Infinity ? 0 : least;
   }
 
-  peek(): Held | undefined {
+  getCached(): CachedObject | undefined {
     return undefined;
   }
 
-  peekAll(): Held[] {
+  listCached(): CachedObject[] {
     return [];
   }
 
-  async get(key: string, freshness: Freshness): Promise<Held | undefined> {
+  async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
     const page = await this.#store.read(
       { key: this.#prefix + key },
       freshness.at === "exactly" ? freshness.revision : undefined,
@@ -67,7 +67,7 @@ export class DirectSource implements ObjectSource {
     return entry && this.#read(entry);
   }
 
-  async list(query: ListQuery): Promise<Listing> {
+  async list(query: ListQuery): Promise<ListResult> {
     const { freshness } = query;
     const listing = await pageFromStore(
       this.#store,
@@ -81,7 +81,7 @@ export class DirectSource implements ObjectSource {
     return listing;
   }
 
-  async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
+  async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
     const { below, selector, signal } = query;
     const now = await this.#store.progress();
     let from = query.from === "now" ? now : query.from;
@@ -114,7 +114,7 @@ export class DirectSource implements ObjectSource {
     batches: AsyncIterator<Batch>,
     from: Revision,
     { selector, signal }: WatchQuery,
-    watcher: Watcher,
+    watcher: FrameSink,
   ): Promise<void> {
     const following: Following = { through: from };
     this.#following.add(following);
@@ -143,11 +143,11 @@ export class DirectSource implements ObjectSource {
     const previous = stored.previous && this.#read(stored.previous);
     if (stored.value !== null)
       return new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
-    return previous && new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
+    return previous && new Change(stored.revision, atRevision(previous, stored.revision), previous, true);
   }
 }
 
 function checkArrived(freshness: Freshness, revision: Revision): void {
   if (freshness.at === "notOlderThan" && freshness.revision > revision)
-    throw new NotYet(freshness.revision, revision);
+    throw new RevisionTimeout(freshness.revision, revision);
 }

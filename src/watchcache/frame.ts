@@ -1,7 +1,7 @@
 // One change on its way to watchers. Its encodings are made on first ask and shared by every watcher who asks
 // within a while.
 import type { Revision } from "#store";
-import { type Held, heldAt } from "./held.ts";
+import { type CachedObject, atRevision } from "./cached-object.ts";
 
 export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
@@ -10,14 +10,14 @@ export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
  * per representation.
  */
 export interface FrameEncoder {
-  encode(type: FrameType, item: Held): Uint8Array;
+  encode(type: FrameType, item: CachedObject): Uint8Array;
 }
 
 export class Frame {
   readonly type: FrameType;
-  readonly item: Held;
+  readonly item: CachedObject;
   #made: Map<FrameEncoder, Uint8Array> | undefined;
-  constructor(type: FrameType, item: Held) {
+  constructor(type: FrameType, item: CachedObject) {
     this.type = type;
     this.item = item;
   }
@@ -64,11 +64,11 @@ export function bytesOf(frames: readonly Frame[], encoder: FrameEncoder): Uint8A
 export class Change {
   readonly revision: Revision;
   /** The new state, or for a deletion the last state under the deletion's revision. */
-  readonly item: Held;
-  readonly previous: Held | undefined;
+  readonly item: CachedObject;
+  readonly previous: CachedObject | undefined;
   readonly deleted: boolean;
   #frames: Partial<Record<FrameType, Frame>> = {};
-  constructor(revision: Revision, item: Held, previous: Held | undefined, deleted: boolean) {
+  constructor(revision: Revision, item: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
     this.revision = revision;
     this.item = item;
     this.previous = previous;
@@ -78,7 +78,7 @@ export class Change {
   /**
    * How this change looks to one who sees only what `sees` accepts; undefined when it does not concern them.
    */
-  frameFor(sees: (item: Held) => boolean): Frame | undefined {
+  frameFor(sees: (item: CachedObject) => boolean): Frame | undefined {
     const now = !this.deleted && sees(this.item);
     const before = this.previous !== undefined && sees(this.previous);
     if (now) return this.#frame(before ? "MODIFIED" : "ADDED");
@@ -88,7 +88,7 @@ export class Change {
   #frame(type: FrameType): Frame {
     return (this.#frames[type] ??= new Frame(
       type,
-      type === "DELETED" && !this.deleted ? heldAt(this.previous!, this.revision) : this.item,
+      type === "DELETED" && !this.deleted ? atRevision(this.previous!, this.revision) : this.item,
     ));
   }
 }

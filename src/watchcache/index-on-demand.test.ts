@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { by, encodedThing, prefix, readThing, type Thing } from "./source.fixture.ts";
-import type { Held } from "./held.ts";
+import type { CachedObject } from "./cached-object.ts";
 
-const thing = (key: string, what: Thing): Held =>
+const thing = (key: string, what: Thing): CachedObject =>
   readThing({ key: prefix + key, value: encodedThing(key, what), revision: 1, created: 1 });
-const names = (found: Iterable<Held> | undefined): string[] | undefined =>
+const names = (found: Iterable<CachedObject> | undefined): string[] | undefined =>
   found && [...found].map(({ name }) => name).sort();
 
 /** Indexes over what `all` gives, which is asked when one is built. */
-function indexesOver(all: () => readonly Held[]) {
+function indexesOver(all: () => readonly CachedObject[]) {
   const indexes = new IndexesOnDemand();
   let built = 0;
   const ready = (labels: string, fields = ""): Promise<void> =>
@@ -39,7 +39,7 @@ test("the rarest value that is asked for gives the candidates", async () => {
 });
 
 test("an index is built once and follows every change", async () => {
-  const all = new Map<string, Held>();
+  const all = new Map<string, CachedObject>();
   const { indexes, found, built } = indexesOver(() => [...all.values()]);
   const set = (key: string, what: Thing | undefined): void => {
     const item = what && thing(key, what);

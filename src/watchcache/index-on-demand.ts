@@ -1,21 +1,21 @@
 // Indexes by label or field value, built when a selector first asks for one and kept while they are used.
-import { LongWork, type Requirement, type Selector, fieldOf, labelOf } from "#base";
-import type { Held } from "./held.ts";
+import { TimeSlice, type Requirement, type Selector, fieldOf, labelOf } from "#base";
+import type { CachedObject } from "./cached-object.ts";
 
 const mostIndexes = 16;
 /** Further values a selector asks for are only compared. */
 const mostLookups = 4;
 
 /** A value that few share is common (names, uids): a single item needs no set around it. */
-type Bucket = Held | Set<Held>;
+type Bucket = CachedObject | Set<CachedObject>;
 type Index = Map<string, Bucket>;
-type ValueOf = (item: Held) => string | undefined;
+type ValueOf = (item: CachedObject) => string | undefined;
 
 /** An index, and while it is being built what has gone meanwhile: the builder must not put it in. */
 interface Known {
   readonly valueOf: ValueOf;
   readonly index: Index;
-  building: { readonly gone: Set<Held>; readonly done: Promise<void> } | undefined;
+  building: { readonly gone: Set<CachedObject>; readonly done: Promise<void> } | undefined;
 }
 
 export class IndexesOnDemand {
@@ -25,7 +25,7 @@ export class IndexesOnDemand {
    * Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be
    * built.
    */
-  async ready(selector: Selector, all: () => readonly Held[]): Promise<void> {
+  async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
     for (const { id, of, key } of lookupsOf(selector)) {
       const known = this.#indexes.get(id) ?? this.#build(id, valueOf(of, key), all());
       // The one used last stands last.
@@ -39,7 +39,7 @@ export class IndexesOnDemand {
    * A few items among which all matches are: those with the rarest value the selector asks for. Undefined
    * when no index helps.
    */
-  candidates(selector: Selector): Iterable<Held> | undefined {
+  candidates(selector: Selector): Iterable<CachedObject> | undefined {
     let found: Bucket | undefined;
     for (const { id, value } of lookupsOf(selector)) {
       const known = this.#indexes.get(id);
@@ -52,7 +52,7 @@ export class IndexesOnDemand {
     return found instanceof Set ? found : [found];
   }
 
-  replace(old: Held | undefined, item: Held | undefined): void {
+  replace(old: CachedObject | undefined, item: CachedObject | undefined): void {
     for (const { valueOf: read, index, building } of this.#indexes.values()) {
       if (old) {
         building?.gone.add(old);
@@ -66,16 +66,16 @@ export class IndexesOnDemand {
     this.#indexes.clear();
   }
 
-  #build(id: string, read: ValueOf, items: readonly Held[]): Known {
+  #build(id: string, read: ValueOf, items: readonly CachedObject[]): Known {
     if (this.#indexes.size >= mostIndexes) this.#indexes.delete(this.#indexes.keys().next().value!);
-    const gone = new Set<Held>();
+    const gone = new Set<CachedObject>();
     const known: Known = { valueOf: read, index: new Map(), building: undefined };
     this.#indexes.set(id, known);
     const fill = async (): Promise<void> => {
-      const work = new LongWork();
+      const work = new TimeSlice();
       for (const item of items) {
         if (!gone.has(item)) insert(known.index, read(item), item);
-        if (work.step()) await work.rest();
+        if (work.tick()) await work.yield();
       }
       known.building = undefined;
     };
@@ -111,7 +111,7 @@ export const valueOf = (of: "label" | "field", key: string): ValueOf =>
 
 const sizeOf = (bucket: Bucket): number => (bucket instanceof Set ? bucket.size : 1);
 
-function insert(index: Index, value: string | undefined, item: Held): void {
+function insert(index: Index, value: string | undefined, item: CachedObject): void {
   if (value === undefined) return;
   const bucket = index.get(value);
   if (bucket === undefined) index.set(value, item);
@@ -119,7 +119,7 @@ function insert(index: Index, value: string | undefined, item: Held): void {
   else index.set(value, new Set([bucket, item]));
 }
 
-function remove(index: Index, value: string | undefined, item: Held): void {
+function remove(index: Index, value: string | undefined, item: CachedObject): void {
   const bucket = value === undefined ? undefined : index.get(value);
   if (bucket === item || (bucket instanceof Set && bucket.delete(item) && bucket.size === 0))
     index.delete(value!);

@@ -1,15 +1,23 @@
-export { type Held, type Known, heldAt, hold, saysTheSame, uidOf, withoutRevision } from "./held.ts";
+export {
+  type CachedObject,
+  type Selected,
+  atRevision,
+  withRevision,
+  sameContent,
+  uidOf,
+  withoutRevision,
+} from "./cached-object.ts";
 export { Change, Frame, type FrameEncoder, type FrameType, bytesOf } from "./frame.ts";
 export {
   type Freshness,
   type ListQuery,
-  type Listing,
-  NotYet,
+  type ListResult,
+  RevisionTimeout,
   type ObjectSource,
   type WatchQuery,
-  type Watcher,
+  type FrameSink,
 } from "./source.ts";
 export type { HistoryBounds } from "./history.ts";
 export { type Reader, ResourceCache } from "./resource-cache.ts";
-export { Feed, type FeedOptions } from "./feed.ts";
+export { StoreReflector, type StoreReflectorOptions } from "./store-reflector.ts";
 export { DirectSource } from "./direct.ts";

@@ -1,14 +1,14 @@
 // One page of a list: from what is in memory, or straight from the store.
-import { LongWork, type Selector } from "#base";
+import { TimeSlice, type Selector } from "#base";
 import { Compacted, type Revision, type Store } from "#store";
-import type { Held } from "./held.ts";
+import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
-import type { ListQuery, Listing } from "./source.ts";
+import type { ListQuery, ListResult } from "./source.ts";
 
 /** Held objects in key order. */
 export interface OrderedItems {
   /** Visits what starts with `prefix` and lies behind `after`, until `visit` returns false. */
-  scan(prefix: string, after: string | undefined, visit: (item: Held) => boolean | void): void;
+  scan(prefix: string, after: string | undefined, visit: (item: CachedObject) => boolean | void): void;
   count(prefix: string, after?: string): number;
 }
 
@@ -20,11 +20,11 @@ export async function pageOf(
   resourcePrefix: string,
   query: Place,
   revision: Revision,
-): Promise<Listing> {
+): Promise<ListResult> {
   const prefix = resourcePrefix + query.below;
   const after = query.after === undefined ? undefined : resourcePrefix + query.after;
   const { selector, limit = Infinity } = query;
-  const found: Held[] = [];
+  const found: CachedObject[] = [];
   const most = selector.everything ? limit + 1 : Infinity;
   items.scan(prefix, after, (item) => found.push(item) < most);
   const { page, more } = selector.everything
@@ -43,16 +43,16 @@ export async function pageOf(
 
 /** Under a selector the reference continues behind the last match it returned, whether or not more match. */
 async function picked(
-  items: readonly Held[],
+  items: readonly CachedObject[],
   selector: Selector,
   limit: number,
-): Promise<{ readonly page: readonly Held[]; readonly more: boolean }> {
-  const page: Held[] = [];
-  const work = new LongWork();
+): Promise<{ readonly page: readonly CachedObject[]; readonly more: boolean }> {
+  const page: CachedObject[] = [];
+  const work = new TimeSlice();
   for (const item of items) {
     if (page.length === limit) return { page, more: true };
     if (selector.matches(item)) page.push(item);
-    if (work.step()) await work.rest();
+    if (work.tick()) await work.yield();
   }
   return { page, more: false };
 }
@@ -66,7 +66,7 @@ export async function pageFromStore(
   read: Reader,
   query: Place,
   at?: Revision,
-): Promise<Listing> {
+): Promise<ListResult> {
   try {
     return await gathered(store, resourcePrefix, read, query, at, entriesPerRead);
   } catch (error) {
@@ -83,10 +83,10 @@ async function gathered(
   query: Place,
   at: Revision | undefined,
   atOnce: number | undefined,
-): Promise<Listing> {
+): Promise<ListResult> {
   const prefix = resourcePrefix + query.below;
   const { selector, limit = Infinity } = query;
-  const items: Held[] = [];
+  const items: CachedObject[] = [];
   let after = query.after === undefined ? undefined : resourcePrefix + query.after;
   let revision = at;
   for (;;) {

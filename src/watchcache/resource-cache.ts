@@ -3,25 +3,25 @@ import { type Selector, SortedMap } from "#base";
 import { Compacted, type Entry, type Revision, type Store, type Change as StoreChange } from "#store";
 import { Demux, type Watching, frameFor } from "./demux.ts";
 import { Change, Frame } from "./frame.ts";
-import { type Held, heldAt } from "./held.ts";
+import { type CachedObject, atRevision } from "./cached-object.ts";
 import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { pageFromStore, pageOf } from "./page.ts";
-import { Past } from "./past.ts";
+import { SnapshotView } from "./snapshot-view.ts";
 import {
   type Freshness,
   type ListQuery,
-  type Listing,
-  NotYet,
+  type ListResult,
+  RevisionTimeout,
   type ObjectSource,
   type WatchQuery,
-  type Watcher,
+  type FrameSink,
 } from "./source.ts";
 
 /** Turns a stored value into what is held. */
-export type Reader = (entry: Entry) => Held;
+export type Reader = (entry: Entry) => CachedObject;
 
-export interface CacheFeed {
+export interface Reflector {
   readonly store: Store;
   /** Resolves when everything up to `revision` has been applied here; throws NotYet after a while. */
   reached(revision: Revision): Promise<void>;
@@ -32,8 +32,8 @@ export interface CacheFeed {
 }
 
 interface Answer {
-  readonly items: WeakRef<readonly Held[]>;
-  readonly rest: Pick<Listing, "next" | "remaining">;
+  readonly items: WeakRef<readonly CachedObject[]>;
+  readonly rest: Pick<ListResult, "next" | "remaining">;
 }
 
 const mostAnswers = 64;
@@ -45,19 +45,19 @@ const partBytes = 256 * 1024;
 export class ResourceCache implements ObjectSource {
   readonly prefix: string;
   readonly read: Reader;
-  readonly #feed: CacheFeed;
+  readonly #feed: Reflector;
   readonly #bounds: HistoryBounds | undefined;
-  #items = new SortedMap<Held>();
+  #items = new SortedMap<CachedObject>();
   #history: History;
   /** Everything below a prefix, shared by watchers that start at the same moment. */
-  #state: { readonly prefix: string; readonly items: readonly Held[] } | undefined;
+  #state: { readonly prefix: string; readonly items: readonly CachedObject[] } | undefined;
   #changes = 0;
   /** Lists given since the last change, by question. They last as long as somebody else uses them. */
   readonly #answers = new Map<string, Answer>();
   readonly #indexes = new IndexesOnDemand();
   readonly #watching: Demux;
 
-  constructor(prefix: string, read: Reader, feed: CacheFeed, bounds?: HistoryBounds) {
+  constructor(prefix: string, read: Reader, feed: Reflector, bounds?: HistoryBounds) {
     this.prefix = prefix;
     this.read = read;
     this.#feed = feed;
@@ -70,7 +70,7 @@ export class ResourceCache implements ObjectSource {
    * Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and
    * are ended.
    */
-  reset(items: readonly Held[], revision: Revision): void {
+  reset(items: readonly CachedObject[], revision: Revision): void {
     this.#items = new SortedMap();
     this.#indexes.clear();
     this.#forgetAnswers();
@@ -86,7 +86,7 @@ export class ResourceCache implements ObjectSource {
       if (!previous) return;
       this.#items.delete(stored.key);
       this.#indexes.replace(previous, undefined);
-      change = new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
+      change = new Change(stored.revision, atRevision(previous, stored.revision), previous, true);
     } else {
       const item = this.read({
         key: stored.key,
@@ -120,12 +120,12 @@ export class ResourceCache implements ObjectSource {
     return this.#history.newest;
   }
 
-  peek(key: string): Held | undefined {
+  getCached(key: string): CachedObject | undefined {
     return this.#items.get(this.prefix + key);
   }
 
-  peekAll(below: string): Held[] {
-    const found: Held[] = [];
+  listCached(below: string): CachedObject[] {
+    const found: CachedObject[] = [];
     this.#items.scan(this.prefix + below, undefined, (item) => void found.push(item));
     return found;
   }
@@ -134,14 +134,14 @@ export class ResourceCache implements ObjectSource {
     return this.#watching.size;
   }
 
-  async get(key: string, freshness: Freshness): Promise<Held | undefined> {
+  async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
     if (freshness.at !== "exactly") {
       await this.#fresh(freshness);
       return this.#items.get(this.prefix + key);
     }
     await this.#kept(freshness.revision);
     const later = this.#since(freshness.revision);
-    if (later) return new Past(this.#items, later).get(this.prefix + key);
+    if (later) return new SnapshotView(this.#items, later).get(this.prefix + key);
     const [entry] = (await this.#feed.store.read({ key: this.prefix + key }, freshness.revision)).entries;
     return entry && this.read(entry);
   }
@@ -167,7 +167,7 @@ export class ResourceCache implements ObjectSource {
    * As long as nothing changes, the same question gets the same array, so that what was made of it can be
    * used again.
    */
-  async list(query: ListQuery): Promise<Listing> {
+  async list(query: ListQuery): Promise<ListResult> {
     const { freshness } = query;
     if (freshness.at === "exactly") {
       await this.#kept(freshness.revision);
@@ -175,7 +175,7 @@ export class ResourceCache implements ObjectSource {
       if (!later)
         return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
       return await pageOf(
-        later.length === 0 ? this.#items : new Past(this.#items, later),
+        later.length === 0 ? this.#items : new SnapshotView(this.#items, later),
         this.prefix,
         query,
         freshness.revision,
@@ -196,7 +196,7 @@ export class ResourceCache implements ObjectSource {
     return { revision, items: made, ...rest };
   }
 
-  async #listed(query: ListQuery, revision: Revision): Promise<Listing> {
+  async #listed(query: ListQuery, revision: Revision): Promise<ListResult> {
     const found = this.#matching(query);
     if (!found) return await pageOf(this.#items, this.prefix, query, revision);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
@@ -211,7 +211,7 @@ export class ResourceCache implements ObjectSource {
     if (this.#answers.size > 0) this.#answers.clear();
   }
 
-  async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
+  async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
     const { signal, selector, from } = query;
     const watching: Watching = {
       prefix: this.prefix + query.below,
@@ -261,9 +261,9 @@ export class ResourceCache implements ObjectSource {
     }
   }
 
-  #everythingBelow(prefix: string): readonly Held[] {
+  #everythingBelow(prefix: string): readonly CachedObject[] {
     if (this.#state?.prefix !== prefix) {
-      const items: Held[] = [];
+      const items: CachedObject[] = [];
       this.#items.scan(prefix, undefined, (item) => void items.push(item));
       this.#state = { prefix, items };
     }
@@ -303,12 +303,12 @@ export class ResourceCache implements ObjectSource {
   }
 
   /** All matches in key order, where the selector names a value to look them up by. */
-  #matching(query: Pick<ListQuery, "selector" | "below" | "after">): Held[] | undefined {
+  #matching(query: Pick<ListQuery, "selector" | "below" | "after">): CachedObject[] | undefined {
     const { selector } = query;
     if (selector.everything) return undefined;
     const prefix = this.prefix + query.below;
     const after = query.after === undefined ? undefined : this.prefix + query.after;
-    const fits = (item: Held): boolean =>
+    const fits = (item: CachedObject): boolean =>
       item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
     const { exact } = selector;
     if (asksForName(selector, query.below)) {
@@ -317,7 +317,7 @@ export class ResourceCache implements ObjectSource {
     }
     const candidates = exact && this.#indexes.candidates(selector);
     if (!candidates) return undefined;
-    const found: Held[] = [];
+    const found: CachedObject[] = [];
     for (const item of candidates) if (fits(item)) found.push(item);
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -330,7 +330,7 @@ export class ResourceCache implements ObjectSource {
 }
 
 function unlessBehind(error: unknown): void {
-  if (!(error instanceof NotYet)) throw error;
+  if (!(error instanceof RevisionTimeout)) throw error;
 }
 
 /** Where the place is known, a name is the key. */

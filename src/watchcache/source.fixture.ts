@@ -10,11 +10,11 @@ import {
 } from "#base";
 import { type Entry, type MemoryStore, type Revision, openMemory } from "#store";
 import { DirectSource } from "./direct.ts";
-import { Feed } from "./feed.ts";
-import { type Held, hold } from "./held.ts";
+import { StoreReflector } from "./store-reflector.ts";
+import { type CachedObject, withRevision } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
 import type { ResourceCache } from "./resource-cache.ts";
-import type { Listing, ObjectSource, WatchQuery, Watcher } from "./source.ts";
+import type { ListResult, ObjectSource, WatchQuery, FrameSink } from "./source.ts";
 
 export const prefix = "/test/things/";
 
@@ -38,13 +38,13 @@ export function encodedThing(key: string, { labels = {}, color = "", data = "" }
   );
 }
 
-export function readThing(entry: Entry): Held {
+export function readThing(entry: Entry): CachedObject {
   const { metadata, color } = JSON.parse(Buffer.from(entry.value).toString()) as {
     metadata: { name: string; namespace: string; labels: Record<string, string> };
     color: string;
   };
   const { name, namespace, labels } = metadata;
-  return hold(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { color } });
+  return withRevision(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { color } });
 }
 
 export interface Bench {
@@ -60,7 +60,7 @@ export interface Bench {
 
 export interface CachedBench extends Bench {
   readonly source: ResourceCache;
-  readonly feed: Feed;
+  readonly feed: StoreReflector;
   readonly restarts: string[];
 }
 
@@ -103,7 +103,7 @@ export async function openCached(
   const clock = virtualClock();
   const stop = new AbortController();
   const restarts: string[] = [];
-  const feed = new Feed({
+  const feed = new StoreReflector({
     store,
     prefix: "/test/",
     clock,
@@ -142,7 +142,7 @@ export const by = (labels: string, fields = ""): Selector =>
     ? selectEverything
     : selector(parseLabelSelector(labels), parseFieldSelector(fields));
 
-export const keysOf = ({ items }: Pick<Listing, "items">): string[] =>
+export const keysOf = ({ items }: Pick<ListResult, "items">): string[] =>
   items.map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`);
 
 export interface Watch {
@@ -158,13 +158,13 @@ export interface Watch {
 export async function watchOf(
   source: ObjectSource,
   query: Partial<WatchQuery> = {},
-  more: Partial<Watcher> = {},
+  more: Partial<FrameSink> = {},
 ): Promise<Watch> {
   const controller = new AbortController();
   const seen: string[] = [];
   const sizes: number[] = [];
   let ended = false;
-  const watcher: Watcher = {
+  const watcher: FrameSink = {
     deliver: (frames) => {
       sizes.push(frames.length);
       for (const { type, item } of frames)
@@ -181,7 +181,7 @@ export async function watchOf(
 }
 
 /** What the bytes say, which must be what the item says. */
-export function revisionIn(item: Held): string {
+export function revisionIn(item: CachedObject): string {
   const { metadata } = JSON.parse(item.json.toString()) as { metadata: { resourceVersion: string } };
   return metadata.resourceVersion === String(item.revision)
     ? metadata.resourceVersion

@@ -3,7 +3,7 @@
 import type { Selector } from "#base";
 import type { Revision } from "#store";
 import type { Frame } from "./frame.ts";
-import type { Held } from "./held.ts";
+import type { CachedObject } from "./cached-object.ts";
 
 /** How new an answer must be. */
 export type Freshness =
@@ -22,9 +22,9 @@ export interface ListQuery {
   readonly after?: string;
 }
 
-export interface Listing {
+export interface ListResult {
   readonly revision: Revision;
-  readonly items: readonly Held[];
+  readonly items: readonly CachedObject[];
   /** Set when more follow: the key to continue behind. */
   readonly next?: string;
   /** How many follow; unknown under a selector. */
@@ -43,7 +43,7 @@ export interface WatchQuery {
 }
 
 /** Receives frames as they happen, several at a time where they come together. Must not block. */
-export interface Watcher {
+export interface FrameSink {
   /** The array may be shared with other watchers. */
   deliver(frames: readonly Frame[]): void;
   /** While a watcher catches up it is given some frames at a time, and more once this resolves. */
@@ -57,26 +57,26 @@ export interface ObjectSource {
    * Throws NotYet (or the store's FutureRevision) when the revision asked for does not arrive, Compacted when
    * it is gone.
    */
-  get(key: string, freshness: Freshness): Promise<Held | undefined>;
+  get(key: string, freshness: Freshness): Promise<CachedObject | undefined>;
   /** Throws as get does. */
-  list(query: ListQuery): Promise<Listing>;
+  list(query: ListQuery): Promise<ListResult>;
   /**
    * Starts a watch; throws Compacted when the start is too long ago. Resolves once the watcher has all there
    * was, or is over.
    */
-  watch(query: WatchQuery, watcher: Watcher): Promise<void>;
+  watch(query: WatchQuery, watcher: FrameSink): Promise<void>;
   /** The newest revision this source has seen. */
   revision(): Revision;
   count(): number;
   /** Every watcher has been given all changes of this very resource up to here. */
   lastChange(): Revision;
   /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
-  peek(key: string): Held | undefined;
-  peekAll(below: string): Held[];
+  getCached(key: string): CachedObject | undefined;
+  listCached(below: string): CachedObject[];
 }
 
 /** The revision asked for did not arrive in time. */
-export class NotYet extends Error {
+export class RevisionTimeout extends Error {
   override readonly name = "NotYet";
   readonly asked: Revision;
   readonly current: Revision;

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { requestedOrganizations } from "#authn";
 import type { Authorizer } from "#authz";
 import { dialects, groupName } from "#dialect";
-import type { Attempt } from "../attempt.ts";
-import { attemptOf, orCode } from "../attempt.fixture.ts";
+import type { AdmissionAttributes } from "../attributes.ts";
+import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { certificatePlugins } from "./certificates.ts";
 
 // Asks for O=system:masters, O=dev, CN=x; its key is gone.
@@ -41,8 +41,12 @@ const allowing = (verb: string, ...signers: string[]): Authorizer => ({
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
 });
 
-async function outcome(plugin: string, authorizer: Authorizer, more: Partial<Attempt>): Promise<string> {
-  const attempt = attemptOf({
+async function outcome(
+  plugin: string,
+  authorizer: Authorizer,
+  more: Partial<AdmissionAttributes>,
+): Promise<string> {
+  const attributes = attemptOf({
     operation: "UPDATE",
     resource: { group, version: "v1", resource: "certificatesigningrequests" },
     kind: { group, version: "v1", kind: "CertificateSigningRequest" },
@@ -51,7 +55,7 @@ async function outcome(plugin: string, authorizer: Authorizer, more: Partial<Att
     ...more,
   });
   return await orCode(async () => {
-    await certificatePlugins(dialect, authorizer).find(({ name }) => name === plugin)!.validate!(attempt);
+    await certificatePlugins(dialect, authorizer).find(({ name }) => name === plugin)!.validate!(attributes);
     return "allowed";
   });
 }
@@ -59,7 +63,7 @@ const asked = (signerName: string, status: object = {}): Record<string, unknown>
   spec: { signerName, request },
   status,
 });
-const change = (subresource: string, now: object, old: object = {}): Partial<Attempt> => ({
+const change = (subresource: string, now: object, old: object = {}): Partial<AdmissionAttributes> => ({
   subresource,
   object: asked("a.b/c", now),
   oldObject: asked("a.b/c", old),
@@ -70,7 +74,7 @@ const cases: [
   name: string,
   plugin: string,
   authorizer: Authorizer,
-  attempt: Partial<Attempt>,
+  attributes: Partial<AdmissionAttributes>,
   expected: string,
 ][] = [
   [
@@ -151,5 +155,5 @@ const cases: [
     "allowed",
   ],
 ];
-for (const [name, plugin, authorizer, attempt, expected] of cases)
-  test(name, async () => assert.equal(await outcome(plugin, authorizer, attempt), expected));
+for (const [name, plugin, authorizer, attributes, expected] of cases)
+  test(name, async () => assert.equal(await outcome(plugin, authorizer, attributes), expected));

@@ -5,7 +5,7 @@ import type { Authorizer } from "#authz";
 import { forbidden } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 const resources = ["certificatesigningrequests"];
 
@@ -13,13 +13,15 @@ const resources = ["certificatesigningrequests"];
 async function mayActFor(
   authorizer: Authorizer,
   group: string,
-  attempt: Attempt,
+  attributes: AdmissionAttributes,
   verb: string,
   signer: string,
 ): Promise<boolean> {
   for (const name of [signer, `${signer.split("/", 1)[0]}/*`]) {
     const target = { group, version: "*", resource: "signers", subresource: "", namespace: "", name };
-    if ((await authorizer.decide({ user: attempt.user as User, verb, resource: target })).verdict === "allow")
+    if (
+      (await authorizer.decide({ user: attributes.user as User, verb, resource: target })).verdict === "allow"
+    )
       return true;
   }
   return false;
@@ -27,7 +29,8 @@ async function mayActFor(
 
 export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): readonly AdmissionPlugin[] {
   const group = groupName(dialect, { group: "certificates", branded: true });
-  const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+  const refused = (attributes: AdmissionAttributes, why: string): Error =>
+    forbidden(attributes.resource, attributes.name, why);
   const guard = (
     name: string,
     subresource: string,
@@ -37,13 +40,13 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
     name,
     handles: ["UPDATE"],
     resources,
-    validate: async (attempt) => {
-      if (attempt.subresource !== subresource || attempt.resource.group !== group) return [];
-      const old = attempt.oldObject as unknown as CertificateSigningRequest;
-      if (!concerned(attempt.object as unknown as CertificateSigningRequest, old)) return [];
+    validate: async (attributes) => {
+      if (attributes.subresource !== subresource || attributes.resource.group !== group) return [];
+      const old = attributes.oldObject as unknown as CertificateSigningRequest;
+      if (!concerned(attributes.object as unknown as CertificateSigningRequest, old)) return [];
       const { signerName } = old.spec;
-      if (!(await mayActFor(authorizer, group, attempt, verb, signerName)))
-        throw refused(attempt, `user not permitted to ${verb} requests with signerName "${signerName}"`);
+      if (!(await mayActFor(authorizer, group, attributes, verb, signerName)))
+        throw refused(attributes, `user not permitted to ${verb} requests with signerName "${signerName}"`);
       return [];
     },
   });
@@ -61,12 +64,12 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
       name: "CertificateSubjectRestriction",
       handles: ["CREATE"],
       resources,
-      validate: async (attempt) => {
-        if (attempt.subresource || attempt.resource.group !== group) return [];
-        const { signerName, request } = (attempt.object as unknown as CertificateSigningRequest).spec;
+      validate: async (attributes) => {
+        if (attributes.subresource || attributes.resource.group !== group) return [];
+        const { signerName, request } = (attributes.object as unknown as CertificateSigningRequest).spec;
         if (signerName !== dialect.names.signers.apiClient) return [];
         if (requestedOrganizations(Buffer.from(request ?? "", "base64").toString()).includes(mastersGroup))
-          throw refused(attempt, `use of ${signerName} signer with ${mastersGroup} group is not allowed`);
+          throw refused(attributes, `use of ${signerName} signer with ${mastersGroup} group is not allowed`);
         return [];
       },
     },

@@ -1,7 +1,7 @@
 // Claims and ingresses that name no class get the one that calls itself the default; of several, the newest.
 import type { Ingress, IngressClass, ObjectMeta, PersistentVolumeClaim, StorageClass } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attempt.ts";
+import type { AdmissionPlugin } from "../attributes.ts";
 
 interface Class {
   readonly metadata: ObjectMeta;

@@ -1,7 +1,7 @@
 // Pods stay a while on a node that is not ready or cannot be reached, unless they say how long themselves.
 import type { Pod, Toleration } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attempt.ts";
+import type { AdmissionPlugin } from "../attributes.ts";
 
 export function defaultTolerationSeconds(
   { names }: Dialect,

@@ -4,9 +4,10 @@ import type { User } from "#authn";
 import type { Authorizer, ResourceTarget } from "#authz";
 import { forbidden } from "#base";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);
 
 /** It does nothing, and always did. */
 export const alwaysAdmit: AdmissionPlugin = { name: "AlwaysAdmit", handles: [] };
@@ -14,8 +15,8 @@ export const alwaysAdmit: AdmissionPlugin = { name: "AlwaysAdmit", handles: [] }
 export const alwaysDeny: AdmissionPlugin = {
   name: "AlwaysDeny",
   handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
-  mutate: async (attempt) => {
-    throw refused(attempt, "admission control is denying all modifications");
+  mutate: async (attributes) => {
+    throw refused(attributes, "admission control is denying all modifications");
   },
 };
 
@@ -23,13 +24,13 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
   name: "DenyServiceExternalIPs",
   handles: ["CREATE", "UPDATE"],
   resources: ["services"],
-  validate: async (attempt) => {
-    if (attempt.resource.group !== "" || attempt.subresource) return [];
-    const old = new Set((attempt.oldObject as unknown as Service | undefined)?.spec.externalIPs);
-    const added = (attempt.object as unknown as Service).spec.externalIPs?.some(
+  validate: async (attributes) => {
+    if (attributes.resource.group !== "" || attributes.subresource) return [];
+    const old = new Set((attributes.oldObject as unknown as Service | undefined)?.spec.externalIPs);
+    const added = (attributes.object as unknown as Service).spec.externalIPs?.some(
       (address) => !old.has(address),
     );
-    if (added) throw refused(attempt, "Use of external IPs is denied by admission control");
+    if (added) throw refused(attributes, "Use of external IPs is denied by admission control");
     return [];
   },
 };
@@ -55,7 +56,11 @@ export interface OwnerOptions {
  * to hold the owner back.
  */
 export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOptions): AdmissionPlugin {
-  const may = async (attempt: Attempt, verb: string, target: Partial<ResourceTarget>): Promise<boolean> => {
+  const may = async (
+    attributes: AdmissionAttributes,
+    verb: string,
+    target: Partial<ResourceTarget>,
+  ): Promise<boolean> => {
     const resource = {
       group: "",
       version: "",
@@ -65,22 +70,22 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       name: "",
       ...target,
     };
-    return (await authorizer.decide({ user: attempt.user as User, verb, resource })).verdict === "allow";
+    return (await authorizer.decide({ user: attributes.user as User, verb, resource })).verdict === "allow";
   };
   return {
     name: "OwnerReferencesPermissionEnforcement",
     handles: ["CREATE", "UPDATE"],
-    validate: async (attempt) => {
-      const { resource, subresource, namespace, name, operation } = attempt;
+    validate: async (attributes) => {
+      const { resource, subresource, namespace, name, operation } = attributes;
       // Whoever writes a pod's status cannot touch its owners.
       if (resource.group === "" && resource.resource === "pods" && subresource === "status") return [];
-      const [owners, before] = [ownersOf(attempt.object), ownersOf(attempt.oldObject)];
+      const [owners, before] = [ownersOf(attributes.object), ownersOf(attributes.oldObject)];
       if (isDeepStrictEqual(owners, before)) return [];
       if (
         operation !== "CREATE" &&
-        !(await may(attempt, "delete", { ...resource, subresource, namespace, name }))
+        !(await may(attributes, "delete", { ...resource, subresource, namespace, name }))
       )
-        throw refused(attempt, "cannot set an ownerRef on a resource you can't delete");
+        throw refused(attributes, "cannot set an ownerRef on a resource you can't delete");
       const blocked = new Set(
         before.flatMap(({ blockOwnerDeletion, uid }) => (blockOwnerDeletion ? [uid] : [])),
       );
@@ -89,7 +94,7 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       );
       if (
         blocking.length === 0 ||
-        (await may(attempt, "update", {
+        (await may(attributes, "update", {
           group: "*",
           version: "*",
           resource: "*",
@@ -98,16 +103,19 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
         }))
       )
         return [];
-      for (const owner of blocking) await checkOwner(attempt, owner);
+      for (const owner of blocking) await checkOwner(attributes, owner);
       return [];
     },
   };
 
-  async function checkOwner(attempt: Attempt, { apiVersion, kind, name }: OwnerReference): Promise<void> {
+  async function checkOwner(
+    attributes: AdmissionAttributes,
+    { apiVersion, kind, name }: OwnerReference,
+  ): Promise<void> {
     const found = resourcesOf(apiVersion, kind);
     if (!found)
       throw refused(
-        attempt,
+        attributes,
         `cannot set blockOwnerDeletion in this case because nothing is known of APIVersion ${apiVersion} Kind ${kind}`,
       );
     for (const { group, version, resource, namespaced } of found) {
@@ -117,11 +125,11 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
         resource,
         subresource: "finalizers",
         name,
-        namespace: namespaced ? attempt.namespace : "",
+        namespace: namespaced ? attributes.namespace : "",
       };
-      if (!(await may(attempt, "update", target)))
+      if (!(await may(attributes, "update", target)))
         throw refused(
-          attempt,
+          attributes,
           "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
         );
     }

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Namespace } from "#api";
 import type { Authorizer } from "#authz";
 import { dialects } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
-import { attemptOf, orCode } from "../attempt.fixture.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./denials.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-existence.ts";
 import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
@@ -21,13 +21,13 @@ const { annotations, taints, labels } = dialect.names;
 /** The object's spec afterwards, or the code of the refusal. */
 async function outcome(
   plugin: AdmissionPlugin,
-  given: Partial<Attempt>,
+  given: Partial<AdmissionAttributes>,
 ): Promise<Record<string, unknown> | string> {
-  const attempt = attemptOf(given);
+  const attributes = attemptOf(given);
   return await orCode(async () => {
-    await plugin.mutate?.(attempt);
-    await plugin.validate?.(attempt);
-    return (attempt.object?.["spec"] ?? {}) as Record<string, unknown>;
+    await plugin.mutate?.(attributes);
+    await plugin.validate?.(attributes);
+    return (attributes.object?.["spec"] ?? {}) as Record<string, unknown>;
   });
 }
 const pod = (spec: object): Record<string, unknown> => ({
@@ -43,7 +43,7 @@ const grudge = (topologyKey: string): object => ({
   affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
 });
 
-const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, refused: boolean][] = [
+const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<AdmissionAttributes>, refused: boolean][] = [
   ["a deny-all denies", alwaysDeny, { object: pod({}) }, true],
   ["grudges against a host", limitHardAntiAffinity(dialect), { object: pod(grudge(labels.hostname)) }, false],
   ["grudges against a zone", limitHardAntiAffinity(dialect), { object: pod(grudge("zone")) }, true],
@@ -67,7 +67,7 @@ for (const [name, plugin, given, refused] of refusals) {
     assert.equal(typeof (await outcome(plugin, given)) === "string", refused));
 }
 
-const changes: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, key: string, expected: unknown][] = [
+const changes: [name: string, plugin: AdmissionPlugin, given: Partial<AdmissionAttributes>, key: string, expected: unknown][] = [
   ["images are pulled anew", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
   ["unless they are the same", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
   ["a pod's status pulls nothing", alwaysPullImages, { subresource: "status", object: pod({ containers: [{ name: "c", image: "b", imagePullPolicy: "Never" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "b", imagePullPolicy: "Never" }]],
@@ -119,7 +119,12 @@ const owner = (blockOwnerDeletion: boolean, kind = "Deployment"): object => ({
   uid: "u",
   blockOwnerDeletion,
 });
-const owners: [name: string, authorizer: Authorizer, given: Partial<Attempt>, refused: boolean][] = [
+const owners: [
+  name: string,
+  authorizer: Authorizer,
+  given: Partial<AdmissionAttributes>,
+  refused: boolean,
+][] = [
   ["a new object may have an owner", allowing(), { object: owned(owner(false)) }, false],
   ["an owner that waits must be one's own", allowing(), { object: owned(owner(true)) }, true],
   [

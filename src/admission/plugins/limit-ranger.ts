@@ -13,7 +13,7 @@ import {
   scaledValue,
 } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 
@@ -21,12 +21,12 @@ export function limitRanger(
   { names }: Dialect,
   rangesIn: (namespace: string) => Promise<readonly LimitRange[]>,
 ): AdmissionPlugin {
-  const concerned = ({ operation, resource, subresource }: Attempt): boolean =>
+  const concerned = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
     resource.group === "" &&
     !subresource &&
     (resource.resource === "persistentvolumeclaims" ||
       (resource.resource === "pods" && operation === "CREATE"));
-  const goes = ({ oldObject }: Attempt): boolean =>
+  const goes = ({ oldObject }: AdmissionAttributes): boolean =>
     (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !==
     undefined;
   // What filled in a pod judges it, too.
@@ -35,23 +35,23 @@ export function limitRanger(
     name: "LimitRanger",
     handles: ["CREATE", "UPDATE"],
     resources: ["pods", "persistentvolumeclaims"],
-    mutate: async (attempt) => {
-      if (attempt.resource.resource !== "pods" || !concerned(attempt)) return;
-      const ranges = await rangesIn(attempt.namespace);
-      if (attempt.object) known.set(attempt.object, ranges);
+    mutate: async (attributes) => {
+      if (attributes.resource.resource !== "pods" || !concerned(attributes)) return;
+      const ranges = await rangesIn(attributes.namespace);
+      if (attributes.object) known.set(attributes.object, ranges);
       for (const range of ranges)
-        fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
+        fillIn(attributes.object as unknown as Pod, range, names.annotations.limitRanger);
     },
-    validate: async (attempt) => {
-      if (!concerned(attempt) || goes(attempt)) return [];
-      const look = attempt.resource.resource === "pods" ? podProblems : claimProblems;
-      const ranges = known.get(attempt.object ?? attempt) ?? (await rangesIn(attempt.namespace));
+    validate: async (attributes) => {
+      if (!concerned(attributes) || goes(attributes)) return [];
+      const look = attributes.resource.resource === "pods" ? podProblems : claimProblems;
+      const ranges = known.get(attributes.object ?? attributes) ?? (await rangesIn(attributes.namespace));
       for (const { spec } of ranges) {
-        const found = [...new Set(spec.limits?.flatMap((item) => look(item, attempt.object as never)))];
+        const found = [...new Set(spec.limits?.flatMap((item) => look(item, attributes.object as never)))];
         if (found.length > 0)
           throw forbidden(
-            attempt.resource,
-            attempt.name,
+            attributes.resource,
+            attributes.name,
             found.length === 1 ? found[0]! : `[${found.join(", ")}]`,
           );
       }

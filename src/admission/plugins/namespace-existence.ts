@@ -1,9 +1,9 @@
 // Namespaces that are not there: made when first needed, or simply insisted upon.
 import { notFound } from "#base";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import type { NamespaceLookup } from "./namespace-lifecycle.ts";
 
-const inNamespace = ({ namespace, resource }: Attempt): boolean =>
+const inNamespace = ({ namespace, resource }: AdmissionAttributes): boolean =>
   namespace !== "" && !(resource.group === "" && resource.resource === "namespaces");
 
 export const namespaceAutoProvision = (
@@ -12,18 +12,18 @@ export const namespaceAutoProvision = (
 ): AdmissionPlugin => ({
   name: "NamespaceAutoProvision",
   handles: ["CREATE"],
-  mutate: async (attempt) => {
-    if (attempt.dryRun || !inNamespace(attempt)) return;
-    if ((await lookup(attempt.namespace)) === "absent") await make(attempt.namespace);
+  mutate: async (attributes) => {
+    if (attributes.dryRun || !inNamespace(attributes)) return;
+    if ((await lookup(attributes.namespace)) === "absent") await make(attributes.namespace);
   },
 });
 
 export const namespaceExists = (lookup: NamespaceLookup): AdmissionPlugin => ({
   name: "NamespaceExists",
   handles: ["CREATE", "UPDATE", "DELETE"],
-  validate: async (attempt) => {
-    if (inNamespace(attempt) && (await lookup(attempt.namespace)) === "absent")
-      throw notFound({ group: "", resource: "namespaces" }, attempt.namespace);
+  validate: async (attributes) => {
+    if (inNamespace(attributes) && (await lookup(attributes.namespace)) === "absent")
+      throw notFound({ group: "", resource: "namespaces" }, attributes.namespace);
     return [];
   },
 });

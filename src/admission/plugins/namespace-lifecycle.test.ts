@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "#base";
-import type { Attempt, Operation } from "../attempt.ts";
-import { attemptOf } from "../attempt.fixture.ts";
+import type { AdmissionAttributes, Operation } from "../attributes.ts";
+import { attemptOf } from "../attributes.fixture.ts";
 import { type NamespaceLookup, namespaceLifecycle } from "./namespace-lifecycle.ts";
 
 const states: Record<string, Awaited<ReturnType<NamespaceLookup>>> = { live: "active", going: "terminating" };
 const plugin = namespaceLifecycle(async (name) => states[name] ?? "absent", ["default", "system"]);
 
-const attempt = (
+const attributes = (
   operation: Operation,
   resource: string,
   namespace: string,
   name: string,
   group = "",
-): Attempt =>
+): AdmissionAttributes =>
   attemptOf({
     operation,
     resource: { group, version: "v1", resource },
@@ -23,42 +23,46 @@ const attempt = (
     name,
   });
 
-const cases: [name: string, attempt: Attempt, refusal: [code: number, message: RegExp] | undefined][] = [
-  ["creation in a live namespace", attempt("CREATE", "pods", "live", "a"), undefined],
+const cases: [
+  name: string,
+  attributes: AdmissionAttributes,
+  refusal: [code: number, message: RegExp] | undefined,
+][] = [
+  ["creation in a live namespace", attributes("CREATE", "pods", "live", "a"), undefined],
   [
     "creation in an absent namespace",
-    attempt("CREATE", "pods", "none", "a"),
+    attributes("CREATE", "pods", "none", "a"),
     [404, /^namespaces "none" not found$/],
   ],
   [
     "creation in a namespace that goes",
-    attempt("CREATE", "pods", "going", "a"),
+    attributes("CREATE", "pods", "going", "a"),
     [403, /unable to create new content in namespace going because it is being terminated/],
   ],
-  ["a change in a namespace that goes", attempt("UPDATE", "pods", "going", "a"), undefined],
+  ["a change in a namespace that goes", attributes("UPDATE", "pods", "going", "a"), undefined],
   [
     "a change in an absent namespace",
-    attempt("UPDATE", "pods", "none", "a"),
+    attributes("UPDATE", "pods", "none", "a"),
     [404, /namespaces "none" not found/],
   ],
-  ["a deletion in a namespace that goes", attempt("DELETE", "pods", "going", "a"), undefined],
-  ["a deletion in an absent namespace", attempt("DELETE", "pods", "none", "a"), undefined],
-  ["creation outside of namespaces", attempt("CREATE", "nodes", "", "a"), undefined],
+  ["a deletion in a namespace that goes", attributes("DELETE", "pods", "going", "a"), undefined],
+  ["a deletion in an absent namespace", attributes("DELETE", "pods", "none", "a"), undefined],
+  ["creation outside of namespaces", attributes("CREATE", "nodes", "", "a"), undefined],
   [
     "a question about rights in an absent namespace",
-    attempt("CREATE", "localsubjectaccessreviews", "none", "", "authorization"),
+    attributes("CREATE", "localsubjectaccessreviews", "none", "", "authorization"),
     undefined,
   ],
-  ["a new namespace", attempt("CREATE", "namespaces", "new", "new"), undefined],
-  ["the deletion of a namespace", attempt("DELETE", "namespaces", "live", "live"), undefined],
+  ["a new namespace", attributes("CREATE", "namespaces", "new", "new"), undefined],
+  ["the deletion of a namespace", attributes("DELETE", "namespaces", "live", "live"), undefined],
   [
     "the deletion of one the system needs",
-    attempt("DELETE", "namespaces", "default", "default"),
+    attributes("DELETE", "namespaces", "default", "default"),
     [403, /this namespace may not be deleted/],
   ],
   [
     "a resource of the same name in another group",
-    attempt("DELETE", "namespaces", "default", "default", "example.com"),
+    attributes("DELETE", "namespaces", "default", "default", "example.com"),
     undefined,
   ],
 ];
@@ -74,7 +78,7 @@ for (const [name, given, refusal] of cases) {
 }
 
 test("a refusal for a namespace that goes says so in its causes, which controllers look at", async () => {
-  await assert.rejects(plugin.mutate!(attempt("CREATE", "pods", "going", "a")), (error) => {
+  await assert.rejects(plugin.mutate!(attributes("CREATE", "pods", "going", "a")), (error) => {
     assert.ok(error instanceof ApiError);
     assert.deepEqual(error.details?.causes, [
       {

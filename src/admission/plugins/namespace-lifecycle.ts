@@ -1,7 +1,7 @@
 // Nothing is created in a namespace that is not there or is on its way out, and the namespaces of the system
 // itself stay.
 import { type ApiError, forbidden, notFound } from "#base";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 /** Tells whether a namespace exists and is active, as of now. */
 export type NamespaceLookup = (name: string) => Promise<"active" | "terminating" | "absent">;
@@ -10,27 +10,29 @@ export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly s
   return {
     name: "NamespaceLifecycle",
     handles: ["CREATE", "UPDATE", "DELETE"],
-    mutate: async (attempt) => {
-      if (isNamespace(attempt)) {
-        if (attempt.operation === "DELETE" && immortal.includes(attempt.name))
-          throw forbidden(attempt.resource, attempt.name, "this namespace may not be deleted");
+    mutate: async (attributes) => {
+      if (isNamespace(attributes)) {
+        if (attributes.operation === "DELETE" && immortal.includes(attributes.name))
+          throw forbidden(attributes.resource, attributes.name, "this namespace may not be deleted");
         return;
       }
-      if (attempt.namespace === "" || attempt.operation === "DELETE" || isAccessReview(attempt)) return;
-      const state = await lookup(attempt.namespace);
-      if (state === "absent") throw notFound({ group: "", resource: "namespaces" }, attempt.namespace);
-      if (state === "terminating" && attempt.operation === "CREATE") throw terminating(attempt);
+      if (attributes.namespace === "" || attributes.operation === "DELETE" || isAccessReview(attributes))
+        return;
+      const state = await lookup(attributes.namespace);
+      if (state === "absent") throw notFound({ group: "", resource: "namespaces" }, attributes.namespace);
+      if (state === "terminating" && attributes.operation === "CREATE") throw terminating(attributes);
     },
   };
 }
 
-const isNamespace = ({ resource }: Attempt): boolean =>
+const isNamespace = ({ resource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "namespaces";
 
 // Asking what one may do in a namespace must work whether or not it exists.
-const isAccessReview = ({ resource }: Attempt): boolean => resource.resource === "localsubjectaccessreviews";
+const isAccessReview = ({ resource }: AdmissionAttributes): boolean =>
+  resource.resource === "localsubjectaccessreviews";
 
-function terminating({ resource, name, namespace }: Attempt): ApiError {
+function terminating({ resource, name, namespace }: AdmissionAttributes): ApiError {
   const error = forbidden(
     resource,
     name,

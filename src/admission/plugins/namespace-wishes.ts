@@ -3,75 +3,82 @@
 import type { Container, Namespace, Pod, Toleration } from "#api";
 import { forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
 export type FindNamespace = (name: string) => Promise<Namespace | undefined>;
 
-const concerned = ({ resource, subresource }: Attempt): boolean =>
+const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && !subresource;
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);
 
 export function podNodeSelector({ names }: Dialect, find: FindNamespace): AdmissionPlugin {
-  const wanted = async (attempt: Attempt): Promise<Record<string, string>> => {
+  const wanted = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
     const text =
-      (await find(attempt.namespace))?.metadata.annotations?.[names.annotations.nodeSelector] ?? "";
+      (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector] ?? "";
     const pairs = text.split(",").filter((part) => part.trim() !== "");
     const labels = pairs.map((part) => part.split("=").map((word) => word.trim()));
     if (labels.some((words) => words.length !== 2))
-      throw refused(attempt, `the node selector of namespace ${attempt.namespace} makes no sense: ${text}`);
+      throw refused(
+        attributes,
+        `the node selector of namespace ${attributes.namespace} makes no sense: ${text}`,
+      );
     return Object.fromEntries(labels as [string, string][]);
   };
-  const check = async (attempt: Attempt): Promise<Record<string, string>> => {
-    const { nodeSelector = {} } = (attempt.object as unknown as Pod).spec;
-    const selector = await wanted(attempt);
+  const check = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
+    const { nodeSelector = {} } = (attributes.object as unknown as Pod).spec;
+    const selector = await wanted(attributes);
     if (
       Object.entries(selector).some(
         ([key, value]) => nodeSelector[key] !== undefined && nodeSelector[key] !== value,
       )
     )
-      throw refused(attempt, "pod node label selector conflicts with its namespace node label selector");
+      throw refused(attributes, "pod node label selector conflicts with its namespace node label selector");
     return selector;
   };
   return {
     name: "PodNodeSelector",
     handles: ["CREATE"],
     resources: ["pods"],
-    mutate: async (attempt) => {
-      if (!concerned(attempt)) return;
-      const { spec } = attempt.object as unknown as Pod;
-      const selector = await check(attempt);
+    mutate: async (attributes) => {
+      if (!concerned(attributes)) return;
+      const { spec } = attributes.object as unknown as Pod;
+      const selector = await check(attributes);
       if (Object.keys(selector).length > 0) spec.nodeSelector = { ...selector, ...spec.nodeSelector };
     },
-    validate: async (attempt) => {
-      if (concerned(attempt)) await check(attempt);
+    validate: async (attributes) => {
+      if (concerned(attributes)) await check(attributes);
       return [];
     },
   };
 }
 
 export function podTolerationRestriction({ names }: Dialect, find: FindNamespace): AdmissionPlugin {
-  const said = async (attempt: Attempt, annotation: string): Promise<Toleration[] | undefined> => {
-    const text = (await find(attempt.namespace))?.metadata.annotations?.[annotation];
+  const said = async (
+    attributes: AdmissionAttributes,
+    annotation: string,
+  ): Promise<Toleration[] | undefined> => {
+    const text = (await find(attributes.namespace))?.metadata.annotations?.[annotation];
     if (!text) return text === undefined ? undefined : [];
     try {
       return (JSON.parse(text) ?? []) as Toleration[];
     } catch {
       throw refused(
-        attempt,
-        `the annotation ${annotation} of namespace ${attempt.namespace} is no list of tolerations`,
+        attributes,
+        `the annotation ${annotation} of namespace ${attributes.namespace} is no list of tolerations`,
       );
     }
   };
-  const check = async (attempt: Attempt): Promise<void> => {
-    const { tolerations = [] } = (attempt.object as unknown as Pod).spec;
+  const check = async (attributes: AdmissionAttributes): Promise<void> => {
+    const { tolerations = [] } = (attributes.object as unknown as Pod).spec;
     if (tolerations.length === 0) return;
-    const allowed = await said(attempt, names.annotations.allowedTolerations);
+    const allowed = await said(attributes, names.annotations.allowedTolerations);
     const coverage = new Coverage();
     for (const each of allowed ?? []) coverage.add(each);
     if (allowed?.length && !tolerations.every((each) => coverage.covers(each)))
       throw refused(
-        attempt,
+        attributes,
         "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
       );
   };
@@ -79,21 +86,21 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
     name: "PodTolerationRestriction",
     handles: ["CREATE", "UPDATE"],
     resources: ["pods"],
-    mutate: async (attempt) => {
-      if (!concerned(attempt)) return;
-      const { spec } = attempt.object as unknown as Pod;
+    mutate: async (attributes) => {
+      if (!concerned(attributes)) return;
+      const { spec } = attributes.object as unknown as Pod;
       const usual =
-        attempt.operation === "CREATE"
-          ? ((await said(attempt, names.annotations.defaultTolerations)) ?? [])
+        attributes.operation === "CREATE"
+          ? ((await said(attributes, names.annotations.defaultTolerations)) ?? [])
           : [];
       const added = promisesNothing(spec)
         ? usual
         : [...usual, { key: names.taints.memoryPressure, operator: "Exists", effect: "NoSchedule" }];
       if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added);
-      await check(attempt);
+      await check(attributes);
     },
-    validate: async (attempt) => {
-      if (concerned(attempt)) await check(attempt);
+    validate: async (attributes) => {
+      if (concerned(attributes)) await check(attributes);
       return [];
     },
   };

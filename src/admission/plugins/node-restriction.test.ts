@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Node, Pod } from "#api";
 import { dialects } from "#dialect";
 import type { ApiError } from "#base";
-import type { Attempt } from "../attempt.ts";
-import { attemptOf, orCode } from "../attempt.fixture.ts";
+import type { AdmissionAttributes } from "../attributes.ts";
+import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 
 const dialect = dialects.orch;
@@ -18,11 +18,11 @@ const plugin = nodeRestriction({
 /** `allowed`, or the code of the refusal. */
 async function outcome(
   resource: string,
-  given: Partial<Attempt>,
+  given: Partial<AdmissionAttributes>,
   user = "system:node:node1",
 ): Promise<string> {
   const [group = "", plural = ""] = resource.split("/");
-  const attempt = attemptOf({
+  const attributes = attemptOf({
     resource: { group, version: "v1", resource: plural },
     kind: { group, version: "v1", kind: "X" },
     name: "",
@@ -30,7 +30,7 @@ async function outcome(
     ...given,
   });
   return await orCode(async () => {
-    await plugin.mutate!(attempt);
+    await plugin.mutate!(attributes);
     return "allowed";
   });
 }
@@ -51,7 +51,7 @@ const claim = (status: object, given: object = {}): Record<string, unknown> => (
 const token = (boundObjectRef?: object): Record<string, unknown> => ({ spec: { boundObjectRef } });
 const bound = { apiVersion: "v1", kind: "Pod", name: "mine", uid: "u" };
 
-const cases: [name: string, resource: string, given: Partial<Attempt>, expected: string][] = [
+const cases: [name: string, resource: string, given: Partial<AdmissionAttributes>, expected: string][] = [
   ["its own mirror pod", "/pods", { object: mirror() }, "allowed"],
   ["a plain pod", "/pods", { object: { metadata: {}, spec: { nodeName: "node1" } } }, "403"],
   ["a mirror pod of another node", "/pods", { object: mirror({ nodeName: "node2" }) }, "403"],
@@ -108,7 +108,7 @@ test("users that are no nodes are not restricted, and a node without a name may 
 });
 
 test("an eviction of a pod that is not there is answered with the kind of one pod", async () => {
-  const attempt = attemptOf({
+  const attributes = attemptOf({
     resource: { group: "", version: "v1", resource: "pods" },
     subresource: "eviction",
     name: "none",
@@ -116,7 +116,7 @@ test("an eviction of a pod that is not there is answered with the kind of one po
     user: { name: "system:node:node1", groups: ["system:nodes"] },
   });
   await assert.rejects(
-    plugin.mutate!(attempt),
+    plugin.mutate!(attributes),
     (error: ApiError) => error.code === 404 && error.details?.kind === "pod",
   );
 });

@@ -13,7 +13,7 @@ import { nodesGroup } from "#authn";
 import { forbidden, notFound } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { Actor, AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { UserInfo, AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 export interface NodeRestrictionOptions {
   readonly dialect: Dialect;
@@ -24,7 +24,7 @@ export interface NodeRestrictionOptions {
 const userPrefix = "system:node:";
 
 /** The node behind a user: empty when it cannot be told which, undefined when the user is none. */
-export const nodeOf = ({ name, groups }: Actor): string | undefined =>
+export const nodeOf = ({ name, groups }: UserInfo): string | undefined =>
   name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
 
 export function nodeRestriction({
@@ -32,85 +32,90 @@ export function nodeRestriction({
   pod: findPod,
   node: findNode,
 }: NodeRestrictionOptions): AdmissionPlugin {
-  const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+  const refused = (attributes: AdmissionAttributes, why: string): Error =>
+    forbidden(attributes.resource, attributes.name, why);
   const leases = `${groupName(dialect, { group: "coordination", branded: true })}/leases`;
   const csiNodes = `${groupName(dialect, { group: "storage", branded: true })}/csinodes`;
-  const rules: Readonly<Record<string, (attempt: Attempt, node: string) => void | Promise<void>>> = {
+  const rules: Readonly<
+    Record<string, (attributes: AdmissionAttributes, node: string) => void | Promise<void>>
+  > = {
     "/pods": podRules,
     "/nodes": nodeRules,
     "/persistentvolumeclaims": claimRules,
     "/serviceaccounts": tokenRules,
-    [leases]: (attempt, node) => {
+    [leases]: (attributes, node) => {
       const own = dialect.data.nodeLeaseNamespace;
-      if (attempt.namespace !== own)
-        throw refused(attempt, `can only access leases in the "${own}" system namespace`);
-      if (nameOf(attempt) !== node)
-        throw refused(attempt, "can only access node lease with the same name as the requesting node");
+      if (attributes.namespace !== own)
+        throw refused(attributes, `can only access leases in the "${own}" system namespace`);
+      if (nameOf(attributes) !== node)
+        throw refused(attributes, "can only access node lease with the same name as the requesting node");
     },
-    [csiNodes]: (attempt, node) => {
-      if (nameOf(attempt) !== node)
-        throw refused(attempt, "can only access CSINode with the same name as the requesting node");
+    [csiNodes]: (attributes, node) => {
+      if (nameOf(attributes) !== node)
+        throw refused(attributes, "can only access CSINode with the same name as the requesting node");
     },
   };
   return {
     name: "NodeRestriction",
     handles: ["CREATE", "UPDATE", "DELETE"],
     resources: ["pods", "nodes", "persistentvolumeclaims", "serviceaccounts", "leases", "csinodes"],
-    mutate: async (attempt) => {
-      const node = nodeOf(attempt.user);
+    mutate: async (attributes) => {
+      const node = nodeOf(attributes.user);
       if (node === undefined) return;
-      if (node === "") throw refused(attempt, `could not determine node from user "${attempt.user.name}"`);
-      await rules[`${attempt.resource.group}/${attempt.resource.resource}`]?.(attempt, node);
+      if (node === "")
+        throw refused(attributes, `could not determine node from user "${attributes.user.name}"`);
+      await rules[`${attributes.resource.group}/${attributes.resource.resource}`]?.(attributes, node);
     },
   };
 
-  async function podRules(attempt: Attempt, node: string): Promise<void> {
-    const { operation, subresource, namespace, name } = attempt;
+  async function podRules(attributes: AdmissionAttributes, node: string): Promise<void> {
+    const { operation, subresource, namespace, name } = attributes;
     const onNode = async (what: string, podName = name): Promise<void> => {
       const pod = await findPod(namespace, podName);
       // Asked about one, the answer is about one: clients know it no other way.
       if (!pod) throw notFound({ group: "", resource: "pod" }, podName);
       if (pod.spec.nodeName !== node)
-        throw refused(attempt, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
+        throw refused(attributes, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
     };
     switch (`${operation} ${subresource}`) {
       case "CREATE ":
-        return await mirrorRules(attempt, node);
+        return await mirrorRules(attributes, node);
       case "DELETE ":
         return await onNode("delete");
       case "CREATE eviction":
         return await onNode(
           "evict",
-          name || ((attempt.object?.["metadata"] as ObjectMeta | undefined)?.name ?? ""),
+          name || ((attributes.object?.["metadata"] as ObjectMeta | undefined)?.name ?? ""),
         );
       case "UPDATE status": {
-        const now = attempt.object as unknown as Pod;
-        const old = attempt.oldObject as unknown as Pod;
+        const now = attributes.object as unknown as Pod;
+        const old = attributes.oldObject as unknown as Pod;
         if (old.spec.nodeName !== node)
           throw refused(
-            attempt,
+            attributes,
             `node "${node}" can only update pod status for pods with spec.nodeName set to itself`,
           );
         if (!isDeepStrictEqual(now.metadata.labels ?? {}, old.metadata.labels ?? {}))
-          throw refused(attempt, `node "${node}" cannot update labels through pod status`);
+          throw refused(attributes, `node "${node}" cannot update labels through pod status`);
         return;
       }
       default:
         throw refused(
-          attempt,
+          attributes,
           `node "${node}" can only create and delete mirror pods, write their status and evict them`,
         );
     }
   }
 
   /** A node may only show what it runs by itself, and that refers to nothing else in the cluster. */
-  async function mirrorRules(attempt: Attempt, node: string): Promise<void> {
-    const { metadata, spec } = attempt.object as unknown as Pod;
+  async function mirrorRules(attributes: AdmissionAttributes, node: string): Promise<void> {
+    const { metadata, spec } = attributes.object as unknown as Pod;
     const key = dialect.names.annotations.configMirror;
-    const can = (what: string): Error => refused(attempt, `node "${node}" can only create pods with ${what}`);
+    const can = (what: string): Error =>
+      refused(attributes, `node "${node}" can only create pods with ${what}`);
     if (metadata.annotations?.[key] === undefined)
       throw refused(
-        attempt,
+        attributes,
         `pod does not have "${key}" annotation, node "${node}" can only create mirror pods`,
       );
     if (spec.nodeName !== node) throw can("spec.nodeName set to itself");
@@ -120,36 +125,36 @@ export function nodeRestriction({
       throw can("an owner reference set to itself");
     if (!owner.controller) throw can("a controller owner reference set to itself");
     if (owner.blockOwnerDeletion)
-      throw refused(attempt, `node "${node}" must not set blockOwnerDeletion on an owner reference`);
+      throw refused(attributes, `node "${node}" must not set blockOwnerDeletion on an owner reference`);
     const own = await findNode(node);
     if (!own) throw notFound({ group: "", resource: "nodes" }, node);
     if (own.metadata.uid !== owner.uid)
-      throw refused(attempt, `node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
+      throw refused(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
     const referred = referencesOf(spec);
-    if (referred) throw refused(attempt, `node "${node}" can not create pods that reference ${referred}`);
+    if (referred) throw refused(attributes, `node "${node}" can not create pods that reference ${referred}`);
   }
 
-  function nodeRules(attempt: Attempt, node: string): void {
-    if (nameOf(attempt) !== node)
-      throw refused(attempt, `node "${node}" is not allowed to modify node "${nameOf(attempt)}"`);
-    if (!attempt.object) return;
-    const { metadata, spec } = attempt.object as unknown as Node;
-    const old = attempt.oldObject as unknown as Node | undefined;
+  function nodeRules(attributes: AdmissionAttributes, node: string): void {
+    if (nameOf(attributes) !== node)
+      throw refused(attributes, `node "${node}" is not allowed to modify node "${nameOf(attributes)}"`);
+    if (!attributes.object) return;
+    const { metadata, spec } = attributes.object as unknown as Node;
+    const old = attributes.oldObject as unknown as Node | undefined;
     if (spec.configSource && !isDeepStrictEqual(spec.configSource, old?.spec.configSource))
-      throw refused(attempt, `node "${node}" is not allowed to set configSource`);
+      throw refused(attributes, `node "${node}" is not allowed to set configSource`);
     if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? []))
-      throw refused(attempt, `node "${node}" is not allowed to modify taints`);
+      throw refused(attributes, `node "${node}" is not allowed to modify taints`);
     const [now, before] = [metadata.labels ?? {}, old?.metadata.labels ?? {}];
     const wrong = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter(
       (key) => now[key] !== before[key] && isReserved(key, dialect),
     );
     if (wrong.length > 0)
-      throw refused(attempt, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
+      throw refused(attributes, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
   }
 
-  function claimRules(attempt: Attempt, node: string): void {
-    if (attempt.subresource !== "status" || attempt.operation !== "UPDATE")
-      throw refused(attempt, "may only update PVC status");
+  function claimRules(attributes: AdmissionAttributes, node: string): void {
+    if (attributes.subresource !== "status" || attributes.operation !== "UPDATE")
+      throw refused(attributes, "may only update PVC status");
     const bare = (claim: PersistentVolumeClaim): object => {
       const { resourceVersion: _version, managedFields: _owners, ...metadata } = claim.metadata;
       const { capacity: _capacity, conditions: _conditions, ...status } = claim.status;
@@ -157,35 +162,35 @@ export function nodeRestriction({
     };
     if (
       !isDeepStrictEqual(
-        bare(attempt.object as unknown as PersistentVolumeClaim),
-        bare(attempt.oldObject as unknown as PersistentVolumeClaim),
+        bare(attributes.object as unknown as PersistentVolumeClaim),
+        bare(attributes.oldObject as unknown as PersistentVolumeClaim),
       )
     )
       throw refused(
-        attempt,
+        attributes,
         `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`,
       );
   }
 
-  async function tokenRules(attempt: Attempt, node: string): Promise<void> {
-    if (attempt.operation !== "CREATE" || attempt.subresource !== "token") return;
-    const ref = (attempt.object as unknown as TokenRequest).spec.boundObjectRef;
+  async function tokenRules(attributes: AdmissionAttributes, node: string): Promise<void> {
+    if (attributes.operation !== "CREATE" || attributes.subresource !== "token") return;
+    const ref = (attributes.object as unknown as TokenRequest).spec.boundObjectRef;
     if (ref?.apiVersion !== "v1" || ref.kind !== "Pod" || !ref.name)
-      throw refused(attempt, "node requested token not bound to a pod");
-    if (!ref.uid) throw refused(attempt, "node requested token with a pod binding without a uid");
-    const pod = await findPod(attempt.namespace, ref.name);
+      throw refused(attributes, "node requested token not bound to a pod");
+    if (!ref.uid) throw refused(attributes, "node requested token with a pod binding without a uid");
+    const pod = await findPod(attributes.namespace, ref.name);
     if (!pod) throw notFound({ group: "", resource: "pods" }, ref.name);
     if (pod.metadata.uid !== ref.uid)
       throw refused(
-        attempt,
+        attributes,
         `the UID in the bound object reference (${ref.uid}) does not match the UID in record`,
       );
     if (pod.spec.nodeName !== node)
-      throw refused(attempt, "node requested token bound to a pod scheduled on a different node");
+      throw refused(attributes, "node requested token bound to a pod scheduled on a different node");
   }
 }
 
-const nameOf = ({ operation, name, object }: Attempt): string =>
+const nameOf = ({ operation, name, object }: AdmissionAttributes): string =>
   operation === "CREATE" ? ((object?.["metadata"] as ObjectMeta | undefined)?.name ?? name) : name;
 
 /** Labels that steer pods to nodes belong to the cluster; of the product's own, nodes set the known ones. */

@@ -4,11 +4,12 @@ import type { Container, Pod, Toleration } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
-const concerned = ({ resource, subresource }: Attempt): boolean =>
+const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && !subresource;
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);
 const containersOf = ({ initContainers, containers, ephemeralContainers }: Pod["spec"]): Container[] => [
   ...(initContainers ?? []),
   ...(containers ?? []),
@@ -20,12 +21,12 @@ export const alwaysPullImages: AdmissionPlugin = {
   name: "AlwaysPullImages",
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
-  mutate: async (attempt) => {
-    if (!concerned(attempt)) return;
-    const containers = containersOf((attempt.object as unknown as Pod).spec);
+  mutate: async (attributes) => {
+    if (!concerned(attributes)) return;
+    const containers = containersOf((attributes.object as unknown as Pod).spec);
     const old =
-      attempt.oldObject &&
-      new Set(containersOf((attempt.oldObject as unknown as Pod).spec).map(({ image }) => image));
+      attributes.oldObject &&
+      new Set(containersOf((attributes.oldObject as unknown as Pod).spec).map(({ image }) => image));
     if (old && containers.every(({ image }) => old.has(image))) return;
     for (const container of containers) container.imagePullPolicy = "Always";
   },
@@ -35,15 +36,15 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   name: "LimitPodHardAntiAffinityTopology",
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
-  validate: async (attempt) => {
-    if (!concerned(attempt)) return [];
+  validate: async (attributes) => {
+    if (!concerned(attributes)) return [];
     const terms =
-      (attempt.object as unknown as Pod).spec.affinity?.podAntiAffinity
+      (attributes.object as unknown as Pod).spec.affinity?.podAntiAffinity
         ?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const wide = terms.find(({ topologyKey }) => topologyKey !== names.labels.hostname);
     if (wide)
       throw refused(
-        attempt,
+        attributes,
         `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${names.labels.hostname} is allowed`,
       );
     return [];
@@ -54,15 +55,15 @@ export const securityContextDeny: AdmissionPlugin = {
   name: "SecurityContextDeny",
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
-  validate: async (attempt) => {
-    if (!concerned(attempt)) return [];
-    const { securityContext, initContainers, containers } = (attempt.object as unknown as Pod).spec;
+  validate: async (attributes) => {
+    if (!concerned(attributes)) return [];
+    const { securityContext, initContainers, containers } = (attributes.object as unknown as Pod).spec;
     for (const key of ["supplementalGroups", "seLinuxOptions", "runAsUser", "fsGroup"] as const)
       if (securityContext?.[key] !== undefined)
-        throw refused(attempt, `pod.spec.securityContext.${key} is forbidden`);
+        throw refused(attributes, `pod.spec.securityContext.${key} is forbidden`);
     for (const { securityContext: own } of [...(initContainers ?? []), ...(containers ?? [])])
       for (const key of ["seLinuxOptions", "runAsUser"] as const)
-        if (own?.[key] !== undefined) throw refused(attempt, `securityContext.${key} is forbidden`);
+        if (own?.[key] !== undefined) throw refused(attributes, `securityContext.${key} is forbidden`);
     return [];
   },
 };
@@ -72,9 +73,9 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
   name: "ExtendedResourceToleration",
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
-  mutate: async (attempt) => {
-    if (!concerned(attempt)) return;
-    const { spec } = attempt.object as unknown as Pod;
+  mutate: async (attributes) => {
+    if (!concerned(attributes)) return;
+    const { spec } = attributes.object as unknown as Pod;
     const rare = (name: string): boolean =>
       name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
     const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>

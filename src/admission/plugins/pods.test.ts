@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
-import { attemptOf, orCode } from "../attempt.fixture.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { priorityPlugin } from "./priority.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
@@ -16,17 +16,17 @@ const dialect = dialects.orch;
 async function admitted(
   plugin: AdmissionPlugin,
   spec: object,
-  more: Partial<Attempt> & { metadata?: object } = {},
+  more: Partial<AdmissionAttributes> & { metadata?: object } = {},
 ): Promise<Record<string, unknown> | string> {
   const { metadata, ...changes } = more;
-  const attempt = attemptOf({
+  const attributes = attemptOf({
     object: { metadata: { name: "p", ...metadata }, spec: structuredClone(spec) },
     ...changes,
   });
   return await orCode(async () => {
-    await plugin.mutate?.(attempt);
-    await plugin.validate?.(attempt);
-    return attempt.object!["spec"] as Record<string, unknown>;
+    await plugin.mutate?.(attributes);
+    await plugin.validate?.(attributes);
+    return attributes.object!["spec"] as Record<string, unknown>;
   });
 }
 

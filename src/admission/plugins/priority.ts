@@ -2,7 +2,7 @@
 import type { Pod, PriorityClass } from "#api";
 import { forbidden } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 export interface PriorityOptions {
   readonly dialect: Dialect;
@@ -16,46 +16,50 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
     name: "Priority",
     handles: ["CREATE", "UPDATE"],
     resources: ["pods", "priorityclasses"],
-    mutate: async (attempt) => {
-      if (attempt.subresource || attempt.resource.group !== "" || attempt.resource.resource !== "pods")
+    mutate: async (attributes) => {
+      if (
+        attributes.subresource ||
+        attributes.resource.group !== "" ||
+        attributes.resource.resource !== "pods"
+      )
         return;
-      const { spec } = attempt.object as unknown as Pod;
-      if (attempt.operation === "UPDATE") {
-        const { spec: old } = attempt.oldObject as unknown as Pod;
+      const { spec } = attributes.object as unknown as Pod;
+      if (attributes.operation === "UPDATE") {
+        const { spec: old } = attributes.oldObject as unknown as Pod;
         if (old.priority !== undefined) spec.priority ??= old.priority;
         if (old.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
         return;
       }
-      const { name, value, preemptionPolicy } = await classFor(attempt, spec.priorityClassName);
+      const { name, value, preemptionPolicy } = await classFor(attributes, spec.priorityClassName);
       if (name) spec.priorityClassName = name;
       const computed = (found: number | string): string =>
         `priority admission controller computed ${found} from the given PriorityClass name`;
       if (spec.priority !== undefined && spec.priority !== value)
         throw refused(
-          attempt,
+          attributes,
           `the integer value of priority (${spec.priority}) must not be provided in pod spec; ${computed(value)}`,
         );
       spec.priority = value;
       if (preemptionPolicy === undefined) return;
       if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy)
         throw refused(
-          attempt,
+          attributes,
           `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; ${computed(preemptionPolicy)}`,
         );
       spec.preemptionPolicy = preemptionPolicy;
     },
-    validate: async (attempt) => {
+    validate: async (attributes) => {
       if (
-        attempt.subresource ||
-        attempt.resource.group !== group ||
-        attempt.resource.resource !== "priorityclasses"
+        attributes.subresource ||
+        attributes.resource.group !== group ||
+        attributes.resource.resource !== "priorityclasses"
       )
         return [];
-      const given = attempt.object as unknown as PriorityClass;
+      const given = attributes.object as unknown as PriorityClass;
       const present = given.globalDefault ? await defaultClass() : undefined;
-      if (present && (attempt.operation === "CREATE" || present.metadata.name !== given.metadata.name))
+      if (present && (attributes.operation === "CREATE" || present.metadata.name !== given.metadata.name))
         throw refused(
-          attempt,
+          attributes,
           `PriorityClass ${present.metadata.name} is already marked as default. Only one default can exist`,
         );
       return [];
@@ -63,7 +67,7 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
   };
 
   async function classFor(
-    attempt: Attempt,
+    attributes: AdmissionAttributes,
     name: string | undefined,
   ): Promise<{
     readonly name: string;
@@ -77,7 +81,7 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
         value: found.value,
         preemptionPolicy: found.preemptionPolicy,
       };
-    if (name) throw refused(attempt, `no PriorityClass with name ${name} was found`);
+    if (name) throw refused(attributes, `no PriorityClass with name ${name} was found`);
     return { name: "", value: 0, preemptionPolicy: "PreemptLowerPriority" };
   }
 
@@ -89,4 +93,5 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
   }
 }
 
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);

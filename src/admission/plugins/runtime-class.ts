@@ -1,7 +1,7 @@
 // Pods of a runtime class get what that class costs, and go where it is to be found.
 import type { Pod, RuntimeClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
 type Amounts = Readonly<Record<string, string>>;
@@ -9,37 +9,46 @@ type Amounts = Readonly<Record<string, string>>;
 export function runtimeClassPlugin(
   find: (name: string) => Promise<RuntimeClass | undefined>,
 ): AdmissionPlugin {
-  const concerned = ({ resource, subresource }: Attempt): boolean =>
+  const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
     resource.group === "" && resource.resource === "pods" && !subresource;
-  const classOf = async (attempt: Attempt, { spec }: Pod): Promise<RuntimeClass | undefined> => {
+  const classOf = async (
+    attributes: AdmissionAttributes,
+    { spec }: Pod,
+  ): Promise<RuntimeClass | undefined> => {
     if (spec.runtimeClassName === undefined) return undefined;
     const found = await find(spec.runtimeClassName);
-    if (!found) throw refused(attempt, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`);
+    if (!found) throw refused(attributes, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`);
     return found;
   };
   return {
     name: "RuntimeClass",
     handles: ["CREATE"],
     resources: ["pods"],
-    mutate: async (attempt) => {
-      if (!concerned(attempt)) return;
-      const pod = attempt.object as unknown as Pod;
-      const found = await classOf(attempt, pod);
+    mutate: async (attributes) => {
+      if (!concerned(attributes)) return;
+      const pod = attributes.object as unknown as Pod;
+      const found = await classOf(attributes, pod);
       const fixed = found?.overhead?.podFixed;
       if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
-        throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+        throw refused(
+          attributes,
+          "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+        );
       if (fixed) pod.spec.overhead = { ...fixed };
-      if (found?.scheduling) place(attempt, pod, found.scheduling);
+      if (found?.scheduling) place(attributes, pod, found.scheduling);
     },
-    validate: async (attempt) => {
-      if (!concerned(attempt)) return [];
-      const pod = attempt.object as unknown as Pod;
-      const fixed = (await classOf(attempt, pod))?.overhead?.podFixed;
+    validate: async (attributes) => {
+      if (!concerned(attributes)) return [];
+      const pod = attributes.object as unknown as Pod;
+      const fixed = (await classOf(attributes, pod))?.overhead?.podFixed;
       if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
-        throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+        throw refused(
+          attributes,
+          "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+        );
       if (!fixed && pod.spec.overhead)
         throw refused(
-          attempt,
+          attributes,
           "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
         );
       return [];
@@ -47,7 +56,8 @@ export function runtimeClassPlugin(
   };
 }
 
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);
 
 function sameAmounts(a: Amounts, b: Amounts): boolean {
   const keys = Object.keys(a);
@@ -60,7 +70,7 @@ function sameAmounts(a: Amounts, b: Amounts): boolean {
 }
 
 function place(
-  attempt: Attempt,
+  attributes: AdmissionAttributes,
   { spec }: Pod,
   { nodeSelector, tolerations }: NonNullable<RuntimeClass["scheduling"]>,
 ): void {
@@ -68,7 +78,7 @@ function place(
     const own = spec.nodeSelector?.[key];
     if (own !== undefined && own !== value)
       throw refused(
-        attempt,
+        attributes,
         `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
       );
   }

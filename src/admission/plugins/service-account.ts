@@ -2,7 +2,7 @@
 import type { Container, Pod, ServiceAccount, Volume } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 export interface ServiceAccountOptions {
   readonly dialect: Dialect;
@@ -24,61 +24,72 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
     name: "ServiceAccount",
     handles: ["CREATE", "UPDATE"],
     resources: ["pods"],
-    mutate: async (attempt) => {
-      if (attempt.operation !== "CREATE" || !isPod(attempt) || attempt.subresource) return;
-      const pod = attempt.object as unknown as Pod;
-      if (isMirror(pod)) return refuseMirror(attempt, pod);
+    mutate: async (attributes) => {
+      if (attributes.operation !== "CREATE" || !isPod(attributes) || attributes.subresource) return;
+      const pod = attributes.object as unknown as Pod;
+      if (isMirror(pod)) return refuseMirror(attributes, pod);
       const { spec } = pod;
       spec.serviceAccountName ||= defaultAccount;
       spec.serviceAccount = spec.serviceAccountName;
-      const account = await accountOf(attempt, spec.serviceAccountName);
+      const account = await accountOf(attributes, spec.serviceAccountName);
       if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
         mountToken(pod, options);
       if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
         spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }));
-      limitSecrets(attempt, pod, account, options.dialect);
+      limitSecrets(attributes, pod, account, options.dialect);
     },
-    validate: async (attempt) => {
-      if (!isPod(attempt)) return [];
-      const pod = attempt.object as unknown as Pod;
-      const isEphemeral = attempt.operation === "UPDATE" && attempt.subresource === "ephemeralcontainers";
-      if (!isEphemeral && (attempt.operation !== "CREATE" || attempt.subresource)) return [];
+    validate: async (attributes) => {
+      if (!isPod(attributes)) return [];
+      const pod = attributes.object as unknown as Pod;
+      const isEphemeral =
+        attributes.operation === "UPDATE" && attributes.subresource === "ephemeralcontainers";
+      if (!isEphemeral && (attributes.operation !== "CREATE" || attributes.subresource)) return [];
       if (isMirror(pod)) {
-        if (!isEphemeral) refuseMirror(attempt, pod);
+        if (!isEphemeral) refuseMirror(attributes, pod);
         return [];
       }
       if (!pod.spec.serviceAccountName)
-        throw refused(attempt, `no service account specified for pod ${attempt.namespace}/${attempt.name}`);
-      limitSecrets(attempt, pod, await accountOf(attempt, pod.spec.serviceAccountName), options.dialect);
+        throw refused(
+          attributes,
+          `no service account specified for pod ${attributes.namespace}/${attributes.name}`,
+        );
+      limitSecrets(
+        attributes,
+        pod,
+        await accountOf(attributes, pod.spec.serviceAccountName),
+        options.dialect,
+      );
       return [];
     },
   };
 
-  async function accountOf(attempt: Attempt, name: string): Promise<ServiceAccount> {
+  async function accountOf(attributes: AdmissionAttributes, name: string): Promise<ServiceAccount> {
     for (let tries = name === defaultAccount ? attemptsForDefault : 1; tries > 0; tries--) {
-      const account = await options.find(attempt.namespace, name);
+      const account = await options.find(attributes.namespace, name);
       if (account) return account;
       if (tries > 1) await options.pause();
     }
     throw refused(
-      attempt,
-      `error looking up service account ${attempt.namespace}/${name}: serviceaccount "${name}" not found`,
+      attributes,
+      `error looking up service account ${attributes.namespace}/${name}: serviceaccount "${name}" not found`,
     );
   }
 }
 
-const isPod = ({ resource, object }: Attempt): boolean =>
+const isPod = ({ resource, object }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && object !== undefined;
-const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+const refused = (attributes: AdmissionAttributes, why: string): Error =>
+  forbidden(attributes.resource, attributes.name, why);
 
 /** Pods that only show what a node runs by itself have no account to speak for them. */
-function refuseMirror(attempt: Attempt, pod: Pod): void {
-  if (pod.spec.serviceAccountName) throw refused(attempt, "a mirror pod may not reference service accounts");
-  if (secretsOf(pod).length > 0) throw refused(attempt, "a mirror pod may not reference secrets");
+function refuseMirror(attributes: AdmissionAttributes, pod: Pod): void {
+  if (pod.spec.serviceAccountName)
+    throw refused(attributes, "a mirror pod may not reference service accounts");
+  if (secretsOf(pod).length > 0) throw refused(attributes, "a mirror pod may not reference secrets");
   const tokens = pod.spec.volumes?.some(({ projected }) =>
     projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
   );
-  if (tokens) throw refused(attempt, "a mirror pod may not use ServiceAccountToken volume projections");
+  if (tokens) throw refused(attributes, "a mirror pod may not use ServiceAccountToken volume projections");
 }
 
 function mountToken({ spec }: Pod, { dialect, generateName }: ServiceAccountOptions): void {
@@ -127,12 +138,17 @@ function secretsOf(pod: Pod): string[] {
 }
 
 /** An account may say that its pods see no other secrets than those it lists. */
-function limitSecrets(attempt: Attempt, pod: Pod, account: ServiceAccount, { names }: Dialect): void {
+function limitSecrets(
+  attributes: AdmissionAttributes,
+  pod: Pod,
+  account: ServiceAccount,
+  { names }: Dialect,
+): void {
   const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
   if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
   const why = (what: string): Error =>
     refused(
-      attempt,
+      attributes,
       `${what} is not allowed because service account ${account.metadata.name} does not reference it`,
     );
   const known = new Set((account.secrets ?? []).map(({ name }) => name));

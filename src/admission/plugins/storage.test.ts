@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { IngressClass, LimitRange, ObjectMeta, Pod, StorageClass } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
-import type { AdmissionPlugin, Operation } from "../attempt.ts";
-import { attemptOf } from "../attempt.fixture.ts";
+import type { AdmissionPlugin, Operation } from "../attributes.ts";
+import { attemptOf } from "../attributes.fixture.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-class.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { claimResize, storageProtection } from "./storage.ts";
@@ -28,7 +28,7 @@ async function admitted(
   { resource, kind, object, old }: Given,
 ): Promise<Made | string> {
   const operation: Operation = old ? "UPDATE" : "CREATE";
-  const attempt = attemptOf({
+  const attributes = attemptOf({
     operation,
     resource: { group: "", version: "v1", resource },
     kind: { group: "", version: "v1", kind },
@@ -37,10 +37,10 @@ async function admitted(
     oldObject: old as Record<string, unknown> | undefined,
   });
   try {
-    if (!plugin.handles.includes(operation)) return attempt.object as unknown as Made;
-    await plugin.mutate?.(attempt);
-    await plugin.validate?.(attempt);
-    return attempt.object as unknown as Made;
+    if (!plugin.handles.includes(operation)) return attributes.object as unknown as Made;
+    await plugin.mutate?.(attributes);
+    await plugin.validate?.(attributes);
+    return attributes.object as unknown as Made;
   } catch (error) {
     assert.ok(error instanceof ApiError && error.code === 403);
     return error.message.replace(/^.* is forbidden: /, "");

@@ -2,7 +2,7 @@
 import type { PersistentVolumeClaim, StorageClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attempt.ts";
+import type { AdmissionPlugin } from "../attributes.ts";
 
 /** New claims and volumes carry a finalizer, which a controller takes away when nobody uses them any more. */
 export function storageProtection({ names: { finalizers } }: Dialect): AdmissionPlugin {

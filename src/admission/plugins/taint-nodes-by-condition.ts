@@ -1,7 +1,7 @@
 // A new node takes no pods until somebody has seen that it is ready.
 import type { Node } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attempt.ts";
+import type { AdmissionPlugin } from "../attributes.ts";
 
 export function taintNodesByCondition({ names }: Dialect): AdmissionPlugin {
   const key = names.taints.notReady;

@@ -19,12 +19,12 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     apiVersion: string,
     event: typeof newEvent,
     text: string,
-    about: string,
+    ctx: string,
   ][] = [
     ["events", `/apis/events.${suffix}/v1`, `events.${suffix}/v1`, newEvent, "note", "regarding"],
     ["core", "/api/v1", "v1", coreEvent, "message", "involvedObject"],
   ];
-  for (const [group, root, apiVersion, event, text, about] of groups) {
+  for (const [group, root, apiVersion, event, text, ctx] of groups) {
     const titled = (sentence: string): string => `${dialect} ${group}: ${sentence}`;
     const filled = async (count: number): Promise<string> => {
       const namespace = await place();
@@ -69,8 +69,8 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     const queries: [query: string, expected: string[]][] = [
       ["limit=2", ["e0", "e1"]],
       [`fieldSelector=reason%3DOdd`, ["e1"]],
-      [`fieldSelector=${about}.name%3Dp,type!%3DWarning`, ["e0", "e1", "e2"]],
-      [`fieldSelector=${about}.kind%3DNode`, []],
+      [`fieldSelector=${ctx}.name%3Dp,type!%3DWarning`, ["e0", "e1", "e2"]],
+      [`fieldSelector=${ctx}.kind%3DNode`, []],
       ["fieldSelector=metadata.name%3De2", ["e2"]],
       ["labelSelector=n%20in%20(0,2)", ["e0", "e2"]],
       ["pretty=true", ["e0", "e1", "e2"]],

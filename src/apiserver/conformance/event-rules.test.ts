@@ -281,11 +281,11 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     ["default", "", 201],
     ["system", "", 201],
   ];
-  for (const [where, about, status] of places) {
-    test(`${name}: an event in ${where} about an object in ${about || "no namespace"} answers ${status}`, async () => {
+  for (const [where, ctx, status] of places) {
+    test(`${name}: an event in ${where} about an object in ${ctx || "no namespace"} answers ${status}`, async () => {
       const of = (word: string): string => (word === "here" ? namespace : word === "system" ? system : word);
       const body = newEvent(next(), namespace, {
-        regarding: { name: "x", ...(about && { namespace: of(about) }) },
+        regarding: { name: "x", ...(ctx && { namespace: of(ctx) }) },
       });
       assert.equal(
         (await ask("POST", `/apis/${group}/v1/namespaces/${of(where)}/events`, { body })).status,

@@ -1,6 +1,6 @@
 // All connections that the server passes on.
 import type { AdmissionChain } from "#admission";
-import type { SpecialEndpoint } from "../catalog.ts";
+import type { VirtualResource } from "../catalog.ts";
 import { objectsOf } from "../objects.ts";
 import type { Core } from "../server.ts";
 import type { ApiserverSettings } from "../settings-of.ts";
@@ -14,7 +14,7 @@ export function connectEndpoints(
   settings: ApiserverSettings,
   admission: AdmissionChain,
   stopping: AbortSignal,
-): readonly SpecialEndpoint[] {
+): readonly VirtualResource[] {
   const { dialect } = core.options;
   const objects = objectsOf(core);
   const agents = agentsOf({

@@ -30,7 +30,7 @@ export async function admitConnect(
   options: object,
 ): Promise<void> {
   const { target } = call;
-  const attempt = {
+  const attributes = {
     operation: "CONNECT" as const,
     resource: { group: target.group, version: target.version, resource: target.resource },
     kind: { group: "", version: "v1", kind },
@@ -44,6 +44,6 @@ export async function admitConnect(
     options: {},
     warn: (text: string) => call.warn(text),
   };
-  await admission.mutate(attempt);
-  await admission.validate(attempt);
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
 }

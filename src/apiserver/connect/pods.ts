@@ -4,7 +4,7 @@ import { ApiError, badRequest, internal, invalid, notFound } from "#base";
 import { streamProtocols } from "#dialect";
 import type { Query, Reply, Sink } from "#http";
 import type { ApiCall } from "../api-call.ts";
-import type { SpecialEndpoint } from "../catalog.ts";
+import type { VirtualResource } from "../catalog.ts";
 import { type ConnectContext, admitConnect, connected } from "./context.ts";
 import {
   attachOptions,
@@ -21,13 +21,13 @@ import { isWebSocket, webSocketReply } from "./web-socket.ts";
 
 const longestComplaint = 50_000;
 
-export function podConnections(context: ConnectContext): readonly SpecialEndpoint[] {
+export function podConnections(context: ConnectContext): readonly VirtualResource[] {
   const streaming = (
     path: string,
     kind: string,
     options: (query: Query) => object,
     route: (pod: Pod, options: never) => string,
-  ): SpecialEndpoint => ({
+  ): VirtualResource => ({
     path: `pods/${path}`,
     kind,
     namespaced: true,

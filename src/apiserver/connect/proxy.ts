@@ -5,7 +5,7 @@ import type { Endpoints, Pod, Service } from "#api";
 import { badRequest, methodNotAllowed, notFound, serviceUnavailable } from "#base";
 import type { Reply } from "#http";
 import type { ApiCall } from "../api-call.ts";
-import type { SpecialEndpoint } from "../catalog.ts";
+import type { VirtualResource } from "../catalog.ts";
 import { readAnyBody } from "../endpoints/body.ts";
 import { notServed } from "../router.ts";
 import { type ConnectContext, admitConnect } from "./context.ts";
@@ -25,13 +25,13 @@ interface Place {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 const verbs = ["create", "delete", "get", "patch", "update"];
 
-export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoint[] {
+export function proxyEndpoints(context: ConnectContext): readonly VirtualResource[] {
   const proxy = (
     resource: string,
     kind: string,
     namespaced: boolean,
     locate: (call: ApiCall) => Promise<Place>,
-  ): SpecialEndpoint => ({
+  ): VirtualResource => ({
     path: `${resource}/proxy`,
     kind,
     namespaced,

@@ -50,7 +50,7 @@ export function apiResources(version: GroupVersion): ApiResource[] {
       });
     }
   }
-  for (const [name, special] of version.specials) {
+  for (const [name, special] of version.virtual) {
     list.push({
       name,
       singularName: special.singular ?? "",

@@ -1,5 +1,5 @@
 // From the bytes of a request to an object in the stored shape, as strict as the client asked.
-import { ApiError, LongWork, badRequest, tooLarge, unsupportedMediaType } from "#base";
+import { ApiError, TimeSlice, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
@@ -184,10 +184,10 @@ export async function objectFromBody(
   if (kind === "CreateOptions") bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, kind);
-  const reading = isLarge(bytes.length) ? new LongWork() : undefined;
+  const reading = isLarge(bytes.length) ? new TimeSlice() : undefined;
   const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  if (reading?.tired) await reading.rest();
+  if (reading?.expired) await reading.yield();
   return { object: decoded.value, options };
 }
 

@@ -2,8 +2,8 @@
 import type { AdmissionChain } from "#admission";
 import type { Clock, Counter } from "#base";
 import type { Reply } from "#http";
-import { Breaths, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
-import type { Held } from "#watchcache";
+import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
+import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { type Choice, type Form, type Media, contentType, negotiate } from "../represent/negotiate.ts";
 import { type Representation, representation } from "../represent/representation.ts";
@@ -44,7 +44,7 @@ export function writeRequest(
     manager: options.fieldManager,
     admission: context.admission,
     settings: context.settings,
-    breaths: new Breaths(call.bodyBytes),
+    yieldBudget: new YieldBudget(call.bodyBytes),
     options: {},
     warn: (text) => call.warn(text),
   };
@@ -99,13 +99,13 @@ export const replyWith = (
 
 export const objectForms: readonly Form[] = ["object", "Table", "PartialObjectMetadata"];
 
-export function replyHeld(
+export function replyObject(
   context: EndpointContext,
   call: ApiCall,
   endpoint: Endpoint,
   status: number,
-  held: Held,
+  cached: CachedObject,
 ): Reply {
   const { as } = represented(context, call, endpoint, objectForms);
-  return replyWith(as, endpoint, status, as.object(held));
+  return replyWith(as, endpoint, status, as.object(cached));
 }

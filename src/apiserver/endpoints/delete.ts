@@ -29,7 +29,7 @@ export const deleteOne: Endpointed = async (context, call, endpoint) => {
     fieldManager: "",
   });
   validateDeleteOptions(request, options);
-  const why = strategy.unremovable?.(call.target.name);
+  const why = strategy.deletionForbidden?.(call.target.name);
   if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
   const removal = await remove(request, call.target.name, options);
   const accepted = !removal.gone && options.orphanDependents === false;

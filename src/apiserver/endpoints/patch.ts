@@ -1,7 +1,7 @@
 // patch: four ways to say a change, one way to store it.
 import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
-import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
+import type { ApiObject, ObjectUpdate, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
 import {
   DecodeError,
@@ -37,33 +37,33 @@ export const patch: Endpointed = async (context, call, endpoint) => {
     ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))
     : patched(patchedTree(call, endpoint, options, { type, body }));
   const request = writeRequest(context, call, endpoint, options);
-  const { held, created } = await update(request, call.target.name, changeFor(request));
-  return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
+  const { object, created } = await update(request, call.target.name, changeFor(request));
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
 };
 
 const patched =
   (change: PatchedTree) =>
-  (request: WriteRequest): Change => ({
+  (request: WriteRequest): ObjectUpdate => ({
     apart: request.endpoint.isHub,
     transform: async (old) => {
       change.read();
-      if (request.breaths?.due) await request.breaths.take();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       const next = change.change(request.endpoint.fromHub(old!));
-      if (request.breaths?.due) await request.breaths.take();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       return defaulted(request, next);
     },
   });
 
 const applied =
   (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
-  (request: WriteRequest): Change => ({
+  (request: WriteRequest): ObjectUpdate => ({
     createIfAbsent: true,
     mayCreate,
     tracked: true,
     apart: true,
     transform: async (old) => {
       const sent = configuration.read();
-      if (request.breaths?.due) await request.breaths.take();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       const object = await applyObject(request, old, sent, force);
       configuration.judge();
       return object;

@@ -1,7 +1,7 @@
 // get and list.
 import { ApiError, badRequest, expired, notFound } from "#base";
 import { Compacted, FutureRevision } from "#store";
-import { type Freshness, type Listing, NotYet } from "#watchcache";
+import { type Freshness, type ListResult, RevisionTimeout } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { decodeContinue, encodeContinue } from "./continue.ts";
@@ -24,12 +24,12 @@ export const get: Endpointed = async (context, call, endpoint) => {
       : version === 0
         ? { at: "any" }
         : { at: "notOlderThan", revision: version };
-  const held = await translated(
+  const cached = await translated(
     () => resource.source.get(resource.keyOf(target.namespace, target.name), freshness),
-    !resource.strategy.readThrough,
+    !resource.strategy.uncachedSemantics,
   );
-  if (!held) throw notFound(resource.nameIn(endpoint), target.name);
-  return replyWith(as, endpoint, 200, as.object(held));
+  if (!cached) throw notFound(resource.nameIn(endpoint), target.name);
+  return replyWith(as, endpoint, 200, as.object(cached));
 };
 
 const listForms: readonly Form[] = ["object", "Table", "PartialObjectMetadataList"];
@@ -52,7 +52,7 @@ const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
 export function metadataOf(
   call: ApiCall,
   endpoint: Endpoint,
-  listing: Listing,
+  listing: ListResult,
 ): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
   return {
     resourceVersion: String(listing.revision),
@@ -68,7 +68,7 @@ export function metadataOf(
 }
 
 /** One page, continued or new, as fresh as asked. */
-export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<Listing> {
+export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
   const { resource } = endpoint;
   const below = placeOf(call, endpoint);
   const version = revisionOf(options.resourceVersion);
@@ -80,16 +80,16 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
   }
   const limited =
     options.limit > 0 &&
-    !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.readThrough) &&
+    !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.uncachedSemantics) &&
     !isOfOne(call, endpoint, options);
   const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
   try {
     return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
   } catch (error) {
-    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision))
+    if (freshness.at === "exactly" && (error instanceof RevisionTimeout || error instanceof FutureRevision))
       throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
     // Whoever is answered from the store itself is not told to come again.
-    throw readError(error, !limited && !resource.strategy.readThrough);
+    throw readError(error, !limited && !resource.strategy.uncachedSemantics);
   }
 }
 
@@ -112,7 +112,7 @@ async function continued(
   endpoint: Endpoint,
   options: ListOptions,
   base: { below: string; selector: ListOptions["selector"] },
-): Promise<Listing> {
+): Promise<ListResult> {
   const token = decodeContinue(options.continue);
   const limit = options.limit > 0 ? { limit: options.limit } : {};
   const query = { ...base, ...limit, after: base.below + token.after };
@@ -122,7 +122,7 @@ async function continued(
   try {
     return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
   } catch (error) {
-    if (error instanceof NotYet || error instanceof FutureRevision)
+    if (error instanceof RevisionTimeout || error instanceof FutureRevision)
       throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
     if (!(error instanceof Compacted)) throw readError(error);
     // The snapshot is gone. A client that can live with a newer state may go on from the same key.
@@ -156,11 +156,11 @@ export async function translated<T>(read: () => Promise<T>, again = true): Promi
 /** What the store and the cache say about revisions, in the API's words. */
 export function readError(error: unknown, again = true): unknown {
   if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
-  if (error instanceof NotYet || error instanceof FutureRevision) {
+  if (error instanceof RevisionTimeout || error instanceof FutureRevision) {
     return new ApiError(
       504,
       "Timeout",
-      error instanceof NotYet
+      error instanceof RevisionTimeout
         ? `Timeout: ${error.message}`
         : `Timeout: Too large resource version: current: ${error.current}`,
       {

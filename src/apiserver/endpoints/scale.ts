@@ -5,7 +5,7 @@ import { apiVersionOf } from "#dialect";
 import type { ApiObject, Column, Endpoint, ScaleChange, Strategy, WriteRequest } from "#registry";
 import { ageColumn, ownersOfScale, update } from "#registry";
 import type { Message } from "#schema";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { contentType, negotiate } from "../represent/negotiate.ts";
 import { columnDefinitions, partialMetadata, rowOf } from "../represent/table.ts";
@@ -79,10 +79,10 @@ const printed: Pick<Strategy, "columns"> = {
   ],
 };
 
-function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, held: Held): Reply {
+function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cached: CachedObject): Reply {
   const { dialect } = endpoint.resource;
   const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
-  const object = scaleOf(endpoint, endpoint.resource.objectOf(held));
+  const object = scaleOf(endpoint, endpoint.resource.objectOf(cached));
   const answered = (body: Parameters<typeof viewBody>[0], schema: Message): Reply => ({
     status: 200,
     headers: { "content-type": contentType(choice.media, dialect) },
@@ -122,11 +122,11 @@ function scaleName(endpoint: Endpoint): { readonly group: string; readonly resou
 
 export const readScale: Endpointed = async (context, call, endpoint) => {
   const { resource } = endpoint;
-  const held = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
+  const cached = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
     at: "latest",
   });
-  if (!held) throw notFound(scaleName(endpoint), call.target.name);
-  return reply(context, call, endpoint, held);
+  if (!cached) throw notFound(scaleName(endpoint), call.target.name);
+  return reply(context, call, endpoint, cached);
 };
 
 export const replaceScale: Endpointed = async (context, call, endpoint) => {
@@ -172,10 +172,10 @@ async function written(
   name: string,
   change: ScaleChange,
   uid?: string,
-): Promise<Held> {
+): Promise<CachedObject> {
   const { endpoint } = request;
   const view = endpoint.resource.strategy.scale!;
-  const { held } = await update(request, name, {
+  const { object } = await update(request, name, {
     tracked: true,
     uid,
     transform: (found) => {
@@ -194,5 +194,5 @@ async function written(
       return next;
     },
   });
-  return held;
+  return object;
 }

@@ -2,7 +2,7 @@
 import { expired } from "#base";
 import type { Sink } from "#http";
 import { Compacted } from "#store";
-import { NotYet, type Watcher, bytesOf } from "#watchcache";
+import { RevisionTimeout, type FrameSink, bytesOf } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { statusObject } from "../represent/status.ts";
@@ -82,7 +82,7 @@ async function follow(
     shown = shown.afterFirst ?? shown;
   };
   const marks =
-    options.bookmarks && !resource.strategy.readThrough
+    options.bookmarks && !resource.strategy.uncachedSemantics
       ? bookmarks({
           clock: context.clock,
           lifeMilliseconds,
@@ -92,7 +92,7 @@ async function follow(
         })
       : undefined;
   const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
-  const watcher: Watcher = {
+  const watcher: FrameSink = {
     deliver: (frames) => {
       if (mute) return end();
       delivered?.add(frames.length);
@@ -120,7 +120,7 @@ async function follow(
           : "state"
         : version;
     // A kind that is read through is followed from what the store keeps, not from what is remembered.
-    if (resource.strategy.readThrough && typeof from === "number" && from < resource.source.revision())
+    if (resource.strategy.uncachedSemantics && typeof from === "number" && from < resource.source.revision())
       await resource.store.read({ key: resource.prefix }, from);
     // A state to begin with is as new as it was asked for, or there is none.
     if (options.sendInitialEvents === true && version)
@@ -134,7 +134,7 @@ async function follow(
       error instanceof Compacted
         ? expired(`too old resource version: ${version} (${error.compacted})`)
         : readError(error);
-    if (!(error instanceof NotYet) || options.sendInitialEvents === true)
+    if (!(error instanceof RevisionTimeout) || options.sendInitialEvents === true)
       sink.write(as.error(statusObject(known)));
   } finally {
     stop.abort();

@@ -1,6 +1,6 @@
 // create and replace.
 import { badRequest, deepCopy } from "#base";
-import { create as createObject, defaulted, tidyOwners, update } from "#registry";
+import { create as createObject, defaulted, normalizeOwnerReferences, update } from "#registry";
 import type { Endpoint, ApiObject } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { objectFromBody } from "./body.ts";
@@ -10,8 +10,8 @@ export const create: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, objectForms);
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
-  const held = await createObject(request, defaulted(request, sent));
-  return replyWith(as, endpoint, 201, as.object(held));
+  const cached = await createObject(request, defaulted(request, sent));
+  return replyWith(as, endpoint, 201, as.object(cached));
 };
 
 export const replace: Endpointed = async (context, call, endpoint) => {
@@ -20,15 +20,15 @@ export const replace: Endpointed = async (context, call, endpoint) => {
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
-  tidyOwners(request, next);
-  const { held, created } = await update(request, call.target.name, {
+  normalizeOwnerReferences(request, next);
+  const { object, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
     apart: true,
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
     mayCreate: () => context.mayCreate(call),
     uid: next.metadata.uid,
   });
-  return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
 };
 
 /** The object must be the one the path names. */

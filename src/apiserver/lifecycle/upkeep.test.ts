@@ -4,8 +4,8 @@ import { virtualClock } from "#base";
 import { GrpcError } from "#http";
 import type { Resource } from "#registry";
 import { StoreFull } from "#store";
-import type { Watcher } from "#watchcache";
-import { type UpkeepOptions, upkeep } from "./upkeep.ts";
+import type { FrameSink } from "#watchcache";
+import { type UpkeepOptions, postStartHook } from "./upkeep.ts";
 
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -15,13 +15,13 @@ function kept(t: { after(run: () => void): void }, options: Partial<UpkeepOption
   const clock = virtualClock();
   const stop = new AbortController();
   t.after(() => stop.abort());
-  const watchers: Watcher[] = [];
+  const watchers: FrameSink[] = [];
   const resource = {
     prefix: "/things/",
-    source: { watch: async (_query: unknown, watcher: Watcher) => void watchers.push(watcher) },
+    source: { watch: async (_query: unknown, watcher: FrameSink) => void watchers.push(watcher) },
   } as unknown as Resource;
   const seen = { looks: 0, troubles: [] as string[], trouble: "" };
-  const work = upkeep({
+  const work = postStartHook({
     name: "x",
     everyMilliseconds: 60_000,
     look: async () => {

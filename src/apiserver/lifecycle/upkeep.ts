@@ -3,9 +3,9 @@
 // does it any more.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import type { HealthCheck } from "../health/health.ts";
-import { storeTrouble } from "../storage/store-trouble.ts";
+import { storeErrorToStatus } from "../storage/store-trouble.ts";
 
 export interface UpkeepOptions {
   /** What operators know the check by. */
@@ -27,7 +27,7 @@ export interface Followed {
   readonly key?: string;
 }
 
-export interface Upkeep {
+export interface PostStartHook {
   readonly check: HealthCheck;
   /** The first look. */
   start(): Promise<void>;
@@ -52,14 +52,14 @@ function limit(most: number, everyMilliseconds: number): (now: number) => number
   };
 }
 
-export function upkeep({
+export function postStartHook({
   name,
   everyMilliseconds,
   look,
   failed,
   spare = false,
   follows = [],
-}: UpkeepOptions): Upkeep {
+}: UpkeepOptions): PostStartHook {
   let state: "not yet" | "done" | "over" = "not yet";
   const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
   const usual = everyMilliseconds ?? Infinity;
@@ -95,7 +95,7 @@ export function upkeep({
       } catch (error) {
         // A store that is away comes back, and in one that is full space is made by deleting through a
         // server: it must not wait for that.
-        if (!storeTrouble(error, true)) throw error;
+        if (!storeErrorToStatus(error, true)) throw error;
         failed?.(error as Error);
         if (spare) state = "done";
       }
@@ -134,14 +134,14 @@ async function follow(
   signal: AbortSignal,
   call: () => void,
 ): Promise<void> {
-  const concerns = ({ item }: { readonly item: Held }): boolean =>
+  const concerns = ({ item }: { readonly item: CachedObject }): boolean =>
     key === undefined || item.key === resource.prefix + key;
   while (!signal.aborted) {
     const over = Promise.withResolvers<void>();
     const ended = (): void => over.resolve();
     signal.addEventListener("abort", ended, { once: true });
     const watcher = {
-      deliver: (frames: readonly { readonly item: Held }[]) => {
+      deliver: (frames: readonly { readonly item: CachedObject }[]) => {
         if (frames.some(concerns)) call();
       },
       ended,

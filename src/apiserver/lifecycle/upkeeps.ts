@@ -9,8 +9,8 @@ import { identityLease, identityLeaseCollector } from "../identity-lease.ts";
 import type { Core } from "../server.ts";
 import { ownService } from "../services/own-service.ts";
 import type { ApiserverSettings } from "../settings-of.ts";
-import { toldTrust } from "../told-trust.ts";
-import type { Upkeep } from "./upkeep.ts";
+import { clusterAuthenticationInfo } from "../told-trust.ts";
+import type { PostStartHook } from "./upkeep.ts";
 
 export interface UpkeepsOptions {
   readonly settings: ApiserverSettings;
@@ -19,7 +19,10 @@ export interface UpkeepsOptions {
   readonly ownAddress: string;
 }
 
-export function upkeeps(core: Core, { settings, gates, ownAddress }: UpkeepsOptions): readonly Upkeep[] {
+export function postStartHooks(
+  core: Core,
+  { settings, gates, ownAddress }: UpkeepsOptions,
+): readonly PostStartHook[] {
   return [
     systemNamespaces(core),
     ownService(core, settings, ownAddress),
@@ -27,7 +30,7 @@ export function upkeeps(core: Core, { settings, gates, ownAddress }: UpkeepsOpti
     systemPriorities(core),
     flowControlProducer(core),
     flowControlConsumer(core),
-    toldTrust(core, settings),
+    clusterAuthenticationInfo(core, settings),
     ...(gates.enabled("APIServerIdentity") ? [identityLease(core), identityLeaseCollector(core)] : []),
     tokenTracking(core),
   ];

@@ -10,13 +10,13 @@ test("what health checks found is told, with the last and with all", async () =>
   await read("/livez?exclude=ping");
   await read("/readyz/ping");
   const lines = (await read("/metrics/slis")).split("\n");
-  const about = (check: string): string[] => lines.filter((line) => line.includes(`name="${check}"`));
-  assert.deepEqual(about("ping"), [
+  const ctx = (check: string): string[] => lines.filter((line) => line.includes(`name="${check}"`));
+  assert.deepEqual(ctx("ping"), [
     'kubernetes_healthcheck{name="ping",type="livez"} 1',
     'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1',
   ]);
   assert.deepEqual(
-    about("log")[1],
+    ctx("log")[1],
     'kubernetes_healthchecks_total{name="log",status="success",type="livez"} 2',
   );
   assert.ok(lines.some((line) => /^process_start_time_seconds \d/.test(line)));

@@ -147,12 +147,12 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
   const group = idPart(version, dialect);
   const tag = tagOf(version, dialect);
   const scope = namespaced ? "Namespaced" : "";
-  const about = { tag, kind };
+  const ctx = { tag, kind };
   const outer = namespaced ? [namespace] : [];
   const any = ["*/*"];
   const object = endpoint.schema;
   const listOperation = (id: string): Operation => ({
-    ...about,
+    ...ctx,
     method: "get",
     id,
     doc: `List or watch objects of kind ${endpoint.kind}.`,
@@ -166,7 +166,7 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
   if (verbs.has("list")) collection.push(listOperation(`list${group}${scope}${endpoint.kind}`));
   if (verbs.has("create")) {
     collection.push({
-      ...about,
+      ...ctx,
       method: "post",
       id: `create${group}${scope}${endpoint.kind}`,
       doc: `Create a ${endpoint.kind}.`,
@@ -184,7 +184,7 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
       ...deleting,
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
     collection.push({
-      ...about,
+      ...ctx,
       method: "delete",
       id: `delete${group}Collection${scope}${endpoint.kind}`,
       doc: `Delete every ${endpoint.kind} that matches.`,
@@ -255,11 +255,11 @@ function itemOperations(
 ): Operation[] {
   const id = (verb: string): string => `${verb}${group}${scope}${endpoint.kind}${capital(part)}`;
   const what = part ? `${part} of a ${endpoint.kind}` : endpoint.kind;
-  const about = { tag, kind, produces: media(dialect) };
+  const ctx = { tag, kind, produces: media(dialect) };
   const operations: Operation[] = [];
   if (verbs.has("get"))
     operations.push({
-      ...about,
+      ...ctx,
       method: "get",
       id: id("read"),
       doc: `Read the ${what}.`,
@@ -270,7 +270,7 @@ function itemOperations(
     });
   if (verbs.has("update"))
     operations.push({
-      ...about,
+      ...ctx,
       method: "put",
       id: id("replace"),
       doc: `Replace the ${what}.`,
@@ -282,7 +282,7 @@ function itemOperations(
     });
   if (verbs.has("patch"))
     operations.push({
-      ...about,
+      ...ctx,
       method: "patch",
       id: id("patch"),
       doc: `Change the ${what} in part.`,
@@ -296,7 +296,7 @@ function itemOperations(
     const { returnsDeleted, beginDeletion } = endpoint.resource.strategy;
     const gone = returnsDeleted && !beginDeletion ? object : Status;
     operations.push({
-      ...about,
+      ...ctx,
       method: "delete",
       id: id("delete"),
       doc: `Delete a ${what}.`,

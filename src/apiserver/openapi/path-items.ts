@@ -110,7 +110,7 @@ function versionItems(version: GroupVersion, dialect: Dialect): PathItem[] {
   return [
     { path: `${rootOf(version)}/`, parameters: [], operations: [resources] },
     ...endpoints.flatMap((endpoint) => resourcePaths(version, endpoint, dialect)),
-    ...[...version.specials.values()].flatMap((special) => specialPaths(version, special, dialect)),
+    ...[...version.virtual.values()].flatMap((special) => specialPaths(version, special, dialect)),
     ...endpoints.flatMap((endpoint) => watchPaths(version, endpoint, dialect)),
   ];
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import type { GroupVersion, SpecialEndpoint } from "../catalog.ts";
+import type { GroupVersion, VirtualResource } from "../catalog.ts";
 import { specialPaths } from "./special-paths.ts";
 
 const inVersions: [group: string, version: string, path: string, kind: string][] = [
@@ -16,9 +16,9 @@ for (const [group, version, path, kind] of inVersions) {
       version,
       groupVersion: `${group}/${version}`,
       endpoints: new Map(),
-      specials: new Map(),
+      virtual: new Map(),
     };
-    const special: SpecialEndpoint = {
+    const special: VirtualResource = {
       path,
       kind,
       namespaced: false,

@@ -15,7 +15,7 @@ import {
 } from "#api";
 import type { Dialect } from "#dialect";
 import { type Message, publishedKind } from "#schema";
-import type { GroupVersion, SpecialEndpoint } from "../catalog.ts";
+import type { GroupVersion, VirtualResource } from "../catalog.ts";
 import {
   type Operation,
   type Parameter,
@@ -116,7 +116,7 @@ const wholePath: Parameter = {
   doc: "Where the request goes.",
 };
 
-export function specialPaths(version: GroupVersion, special: SpecialEndpoint, dialect: Dialect): PathItem[] {
+export function specialPaths(version: GroupVersion, special: VirtualResource, dialect: Dialect): PathItem[] {
   const [resource, part] = special.path.split("/") as [string, string | undefined];
   const root = `${rootOf(version)}${special.namespaced ? "/namespaces/{namespace}" : ""}/${resource}`;
   const path = part === undefined ? root : `${root}/{name}/${part}`;
@@ -190,14 +190,14 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
 }
 
 function componentPaths(path: string, group: string, tag: string, dialect: Dialect): PathItem[] {
-  const about = {
+  const ctx = {
     method: "get",
     tag,
     kind: publishedKind(ComponentStatus.kind, dialect),
     consumes: ["*/*"],
   } as const;
   const list: Operation = {
-    ...about,
+    ...ctx,
     id: `list${group}ComponentStatus`,
     doc: "List how the components of the cluster are.",
     action: "list",
@@ -206,7 +206,7 @@ function componentPaths(path: string, group: string, tag: string, dialect: Diale
     answers: { "200": listOf(ComponentStatus) },
   };
   const read: Operation = {
-    ...about,
+    ...ctx,
     id: `read${group}ComponentStatus`,
     doc: "Read how a component of the cluster is.",
     action: "get",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ConfigMap, PartialObjectMetadata, listOf } from "#api";
 import { dialects } from "#dialect";
 import { decodeEnvelope, protobufCodec } from "#schema";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import { serve } from "../server.fixture.ts";
 import { splicedLongList } from "./long-list.ts";
 
@@ -119,14 +119,14 @@ for (const [name, accept, schema] of binaries) {
 }
 
 test("a list that is spliced piece by piece is as one spliced at once", async () => {
-  const line = (i: number): Held =>
+  const line = (i: number): CachedObject =>
     ({
       line: Buffer.from(`{"kind":"K","metadata":{"name":"${i}","x":"${"y".repeat(i % 700)}"}}\n`),
       typeHeaderBytes: 12,
-    }) as Held;
+    }) as CachedObject;
   const items = Array.from({ length: 9000 }, (_, i) => line(i));
   let asked = 0;
-  const splice = (some: readonly Held[]): Uint8Array => {
+  const splice = (some: readonly CachedObject[]): Uint8Array => {
     asked++;
     return Buffer.from(
       some.map((item) => `{${item.line.subarray(item.typeHeaderBytes, -1).toString()}`).join(","),

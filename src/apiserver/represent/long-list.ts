@@ -3,9 +3,9 @@
 //
 //   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
 //   and the objects put in between                                               ^
-import { LongWork } from "#base";
+import { TimeSlice } from "#base";
 import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
-import type { Held } from "#watchcache";
+import type { CachedObject } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
 
 /** Shorter lists are made in one go. */
@@ -16,11 +16,11 @@ export interface LongList {
   readonly empty: { readonly kind: string; readonly apiVersion: string };
   readonly listSchema: Message;
   readonly itemSchema: Message;
-  readonly item: (held: Held) => unknown;
+  readonly item: (cached: CachedObject) => unknown;
 }
 
 export async function longList(
-  items: readonly Held[],
+  items: readonly CachedObject[],
   list: LongList,
   choice: Choice,
   magic: Uint8Array,
@@ -42,13 +42,13 @@ export async function longList(
       );
     gathered = [];
   };
-  const work = new LongWork();
-  for (const [at, held] of items.entries()) {
+  const work = new TimeSlice();
+  for (const [at, cached] of items.entries()) {
     if (at > 0) gathered.push(form.between);
-    gathered.push(form.encode(list.item(held)));
-    if (!work.step()) continue;
+    gathered.push(form.encode(list.item(cached)));
+    if (!work.tick()) continue;
     join();
-    await work.rest();
+    await work.yield();
   }
   join();
   return form.around(parts);
@@ -58,16 +58,16 @@ const spliceBytes = 1024 * 1024;
 
 /** The same for bytes that are only cut and joined: pieces of about a megabyte. */
 export async function splicedLongList(
-  items: readonly Held[],
-  splice: (items: readonly Held[]) => Uint8Array,
+  items: readonly CachedObject[],
+  splice: (items: readonly CachedObject[]) => Uint8Array,
 ): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
-  const work = new LongWork();
+  const work = new TimeSlice();
   for (let from = 0, to = 0; from < items.length; from = to) {
     for (let size = 0; to < items.length && size < spliceBytes; to++) size += items[to]!.line.length;
     if (from > 0) parts.push(comma);
     parts.push(splice(items.slice(from, to)));
-    if (work.tired) await work.rest();
+    if (work.expired) await work.yield();
   }
   return parts;
 }

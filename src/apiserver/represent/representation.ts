@@ -14,7 +14,7 @@ import {
   protobufCodec,
   stringifyJson,
 } from "#schema";
-import type { FrameEncoder, FrameType, Held } from "#watchcache";
+import type { FrameEncoder, FrameType, CachedObject } from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
@@ -29,9 +29,9 @@ export type ListBody = Uint8Array | readonly Uint8Array[];
 
 export interface Representation extends FrameEncoder {
   readonly media: Media;
-  object(held: Held): Uint8Array;
+  object(cached: CachedObject): Uint8Array;
   /** A long list in a form that has to be made object by object comes later. */
-  list(items: readonly Held[], metadata: ListMetadata): ListBody | Promise<ListBody>;
+  list(items: readonly CachedObject[], metadata: ListMetadata): ListBody | Promise<ListBody>;
   /**
    * A mark that carries only a revision; `complete` says that everything there was has been sent before it.
    */
@@ -65,7 +65,7 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
   const write = writer(choice, dialect);
   return {
     media: choice.media,
-    object: (held) => write.whole(shape.one(held), shape.schema),
+    object: (cached) => write.whole(shape.one(cached), shape.schema),
     list: (given, metadata) => {
       const items = shape.sorted?.(given) ?? given;
       return items.length <= shortList
@@ -109,7 +109,7 @@ function spliced(endpoint: Endpoint): Representation {
   const listHead = `{"kind":"${endpoint.kind}List","apiVersion":"${endpoint.apiVersion}","metadata":`;
   return {
     media: "json",
-    object: (held) => held.line,
+    object: (cached) => cached.line,
     list: (items, metadata) => {
       const head = Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`);
       const body = joined(items);
@@ -127,14 +127,14 @@ function spliced(endpoint: Endpoint): Representation {
 }
 
 const largestKept = 16 * 1024 * 1024;
-const kept = new WeakMap<readonly Held[], readonly Uint8Array[]>();
+const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[]>();
 const longSplice = 4096;
 
 /**
  * The items behind each other, without their type headers. The cache gives the same items for the same
  * question, so this is done once.
  */
-function joined(items: readonly Held[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+function joined(items: readonly CachedObject[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
   const known = kept.get(items);
   if (known) return known;
   const keep = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
@@ -144,7 +144,7 @@ function joined(items: readonly Held[]): readonly Uint8Array[] | Promise<readonl
   return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
 }
 
-function splice(items: readonly Held[]): Uint8Array {
+function splice(items: readonly CachedObject[]): Uint8Array {
   let size = 0;
   for (const item of items) size += item.line.length - item.typeHeaderBytes + 1;
   const out = Buffer.allocUnsafe(size);
@@ -161,15 +161,15 @@ function splice(items: readonly Held[]): Uint8Array {
 interface ShapeOf {
   readonly schema: KindSchema;
   readonly listSchema: KindSchema;
-  one(held: Held): unknown;
+  one(cached: CachedObject): unknown;
   /** As it stands in a list. */
-  item(held: Held): unknown;
+  item(cached: CachedObject): unknown;
   list(
     items: readonly unknown[],
     metadata: ListMetadata,
   ): { readonly kind: string; readonly apiVersion: string };
   /** The items of a list in their order, where that is another than they have. */
-  sorted?(items: readonly Held[]): readonly Held[];
+  sorted?(items: readonly CachedObject[]): readonly CachedObject[];
   /** An empty list, where it looks unlike others. */
   none?(metadata: ListMetadata): unknown;
   mark(revision: number, complete?: boolean): unknown;
@@ -190,14 +190,14 @@ const marker = (endpoint: Endpoint, revision: number, complete = false): ApiObje
 
 function whole(endpoint: Endpoint): ShapeOf {
   const { resource } = endpoint;
-  const one = (held: Held): ApiObject => endpoint.fromHub(resource.objectOf(held));
+  const one = (cached: CachedObject): ApiObject => endpoint.fromHub(resource.objectOf(cached));
   const listSchema = listOf(endpoint.schema) as KindSchema;
   return {
     schema: endpoint.schema,
     listSchema,
     one,
-    item: (held) => {
-      const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(held);
+    item: (cached) => {
+      const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(cached);
       return rest;
     },
     list: (items, metadata) => ({
@@ -214,8 +214,8 @@ function whole(endpoint: Endpoint): ShapeOf {
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
-  const one = (held: Held): unknown =>
-    withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion), resource.strategy);
+  const one = (cached: CachedObject): unknown =>
+    withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(cached)), apiVersion), resource.strategy);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
@@ -238,30 +238,31 @@ function table(
   const { resource } = endpoint;
   const { strategy } = resource;
   const head = { kind: "Table", apiVersion: choice.formVersion };
-  const row = (held: Held): unknown => {
-    const hub = resource.objectOf(held);
+  const row = (cached: CachedObject): unknown => {
+    const hub = resource.objectOf(cached);
     return rowOf(
       strategy,
       hub,
-      include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub,
+      include === "Object" ? endpoint.fromHub(resource.objectOf(cached)) : hub,
       include,
       choice.formVersion,
       now(),
     );
   };
   const { rowOrder } = strategy;
-  const sorted = (items: readonly Held[]): readonly Held[] =>
+  const sorted = (items: readonly CachedObject[]): readonly CachedObject[] =>
     items
-      .map((held) => ({ held, hub: resource.objectOf(held) }))
+      .map((cached) => ({ held: cached, hub: resource.objectOf(cached) }))
       .sort((one, other) => rowOrder!(one.hub, other.hub))
-      .map(({ held }) => held);
+      .map(({ held: cached }) => cached);
   const columns = titled ? columnDefinitions(strategy) : null;
   const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head =>
     Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
   return {
     schema: Table,
     listSchema: Table,
-    one: (held) => many([row(held)], held.revision > 0 ? { resourceVersion: String(held.revision) } : {}),
+    one: (cached) =>
+      many([row(cached)], cached.revision > 0 ? { resourceVersion: String(cached.revision) } : {}),
     item: row,
     ...(rowOrder && { sorted }),
     list: many,

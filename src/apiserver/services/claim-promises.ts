@@ -1,13 +1,13 @@
 // Promises of what only one service can have, made to a request before its service is written.
 //
 // A server that has its store to itself remembers them. Servers that share one write each down in it, for a
-// short while, and the service's own write spends it: either the promise still stands and the service is
+// short while, and the service's own write consumes it: either the promise still stands and the service is
 // there, or neither. So no two services can have the same:
 //
 //   server A   promise 10.0.0.7 @8                                   write service @10, spending @8
 //   server B                        promise 10.0.0.7: A has it       …and once A's is spent, its service is known to whoever knows revision 10
-import type { Share } from "#registry";
-import type { Promised, Revision, Store } from "#store";
+import type { ReservedShare } from "#registry";
+import type { Reservation, Revision, Store } from "#store";
 
 export interface ClaimPromises {
   /** Whether somebody else was promised it, as far as this server knows without asking. */
@@ -16,7 +16,7 @@ export interface ClaimPromises {
   take(claims: readonly string[], owner: string): Promise<Secured | { readonly lost: string }>;
 }
 
-export interface Secured extends Share {
+export interface Secured extends ReservedShare {
   /** Whoever knows all services up to this revision knows all that were promised the same before. */
   readonly revision: Revision;
 }
@@ -56,7 +56,7 @@ export function rememberedPromises(known: () => Revision): ClaimPromises {
           else if (--promised.holders === 0) promises.delete(claim);
         }
       };
-      return { revision: 0, spends: [], settle };
+      return { revision: 0, consumes: [], settle };
     },
   };
 }
@@ -66,7 +66,7 @@ const promiseSeconds = 30;
 
 /** For servers that share a store. */
 export function storedPromises(store: Store, prefix: string): ClaimPromises {
-  const release = (promised: readonly Promised[]): void => {
+  const release = (promised: readonly Reservation[]): void => {
     // What cannot be given back ends by itself.
     for (const { key, revision } of promised)
       store.write({ key, value: null, expect: revision }).catch(() => undefined);
@@ -74,8 +74,8 @@ export function storedPromises(store: Store, prefix: string): ClaimPromises {
   return {
     taken: () => false,
     take: async (claims, owner) => {
-      const spends: Promised[] = [];
-      const mine: Promised[] = [];
+      const consumes: Reservation[] = [];
+      const mine: Reservation[] = [];
       try {
         // One after another, all in the same order: of two that want the same, one gets all of it.
         for (const claim of claims.toSorted()) {
@@ -92,7 +92,7 @@ export function storedPromises(store: Store, prefix: string): ClaimPromises {
             release(mine);
             return { lost: claim };
           }
-          spends.push({ key, revision: outcome.done ? outcome.revision : outcome.current!.revision });
+          consumes.push({ key, revision: outcome.done ? outcome.revision : outcome.current!.revision });
         }
       } catch (error) {
         release(mine);
@@ -101,7 +101,7 @@ export function storedPromises(store: Store, prefix: string): ClaimPromises {
       const settle = (revision?: Revision): void => {
         if (revision === undefined) release(mine);
       };
-      return { revision: Math.max(...spends.map((each) => each.revision)), spends, settle };
+      return { revision: Math.max(...consumes.map((each) => each.revision)), consumes, settle };
     },
   };
 }

@@ -72,9 +72,9 @@ test("servers that share a store are all written down, until they leave", { time
   const store = new MemoryStore({ clock });
   const core = await coreOn(store, clock);
   const known = async (): Promise<string> => {
-    const held = await core.resources.get("/endpoints")!.source.get("default/orch", { at: "latest" });
-    const { subsets } = held
-      ? (core.resources.get("/endpoints")!.objectOf(held) as unknown as Endpoints)
+    const cached = await core.resources.get("/endpoints")!.source.get("default/orch", { at: "latest" });
+    const { subsets } = cached
+      ? (core.resources.get("/endpoints")!.objectOf(cached) as unknown as Endpoints)
       : {};
     return (subsets ?? []).flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip)).join();
   };

@@ -120,19 +120,19 @@ async function put(
   const name = core.options.dialect.data.apiService;
   const endpoint = resource.endpoints[0]!;
   const key = resource.keyOf("default", name);
-  let held = await resource.source.get(key, { at: "latest" });
-  if (!held) {
+  let cached = await resource.source.get(key, { at: "latest" });
+  if (!cached) {
     await ensure(core, endpoint, {
       metadata: { name, namespace: "default", creationTimestamp: null, labels },
       ...(await contentOf()),
     });
     // Somebody else may have made it first, with less.
-    held = await resource.source.get(key, { at: "latest" });
-    if (!held) return;
+    cached = await resource.source.get(key, { at: "latest" });
+    if (!cached) return;
   }
   const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object =>
     rest;
-  const present = resource.objectOf(held);
+  const present = resource.objectOf(cached);
   const labelled = Object.entries(labels).every(
     ([label, value]) => present.metadata.labels?.[label] === value,
   );

@@ -3,7 +3,7 @@
 import type { Service } from "#api";
 import { type ApiObject, update } from "#registry";
 import { ensure, ensureNamespace, ownRequest } from "../bootstrap.ts";
-import { type Upkeep, upkeep } from "../lifecycle/upkeep.ts";
+import { type PostStartHook, postStartHook } from "../lifecycle/upkeep.ts";
 import type { Core } from "../server.ts";
 import type { ApiserverSettings } from "../settings-of.ts";
 
@@ -13,9 +13,9 @@ type OwnSettings = Pick<ApiserverSettings, "securePort" | "orchServiceNodePort">
  * Makes the service, and the namespace it is in, whenever they are not there. A start points it to the port
  * of today, too.
  */
-export function ownService(core: Core, settings: OwnSettings, address: string): Upkeep {
+export function ownService(core: Core, settings: OwnSettings, address: string): PostStartHook {
   let first = true;
-  return upkeep({
+  return postStartHook({
     name: "poststarthook/bootstrap-controller",
     everyMilliseconds: 10_000,
     look: async () => {
@@ -43,8 +43,8 @@ async function ensureService(
     { name: "https", protocol: "TCP", port: 443, targetPort, ...(nodePort > 0 && { nodePort }) },
   ];
   const type = nodePort > 0 ? "NodePort" : "ClusterIP";
-  const held = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
-  if (!held) {
+  const cached = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
+  if (!cached) {
     const metadata = {
       name,
       namespace: "default",
@@ -58,7 +58,7 @@ async function ensureService(
     return;
   }
   if (!first) return;
-  const { spec } = resource.objectOf(held) as unknown as Service;
+  const { spec } = resource.objectOf(cached) as unknown as Service;
   const [port] = spec.ports ?? [];
   if (
     spec.ports?.length === 1 &&

@@ -3,7 +3,7 @@
 import type { Service, ServiceSpec } from "#api";
 import { selectEverything } from "#base";
 import type { Resource } from "#registry";
-import type { Held, Watcher } from "#watchcache";
+import type { CachedObject, FrameSink } from "#watchcache";
 import { canonicalAddress } from "./address-range.ts";
 
 export interface ServiceClaims {
@@ -46,9 +46,9 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
     else claims.set(owner, now);
     for (const claim of now) owners.getOrInsertComputed(claim, () => new Set()).add(owner);
   };
-  const see = (held: Held): void =>
-    set(held.key, claimsOf((services.objectOf(held) as unknown as Service).spec));
-  const watcher: Watcher = {
+  const see = (cached: CachedObject): void =>
+    set(cached.key, claimsOf((services.objectOf(cached) as unknown as Service).spec));
+  const watcher: FrameSink = {
     deliver: (frames) => {
       for (const { type, item } of frames) {
         if (type === "DELETED") set(item.key, []);
@@ -62,7 +62,7 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
     if (signal.aborted) return;
     owners.clear();
     claims.clear();
-    for (const held of source.peekAll("")) see(held);
+    for (const cached of source.listCached("")) see(cached);
     // From a revision that the cache has, a watch begins at once: nothing happens in between.
     void source.watch({ below: "", selector: selectEverything, from: source.lastChange(), signal }, watcher);
   };

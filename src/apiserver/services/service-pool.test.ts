@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { Service } from "#api";
 import { ApiError, fieldErrorText, virtualClock } from "#base";
 import { kinds } from "#client";
-import type { Share } from "#registry";
+import type { ReservedShare } from "#registry";
 import { startServer } from "../library.ts";
 import { addressRange, canonicalAddress } from "./address-range.ts";
-import { type ClusterServicePool, servicePool } from "./service-pool.ts";
+import { type ClusterServicePool, serviceAllocator } from "./service-pool.ts";
 
 const ranges: [
   text: string,
@@ -59,14 +59,14 @@ const make = (name: string, spec: Spec): Service =>
     spec: { type: "ClusterIP", ipFamilies: ["IPv4"], ...spec },
   }) as unknown as Service;
 const small = (): ClusterServicePool =>
-  servicePool({
+  serviceAllocator({
     ranges: ["10.0.0.0/29", "fd00::/120"],
     ports: { from: 30_000, to: 30_002 },
     random: () => 0,
   });
 
 /** Promised as a request would have it. */
-async function take(pool: ClusterServicePool, service: Service): Promise<Share> {
+async function take(pool: ClusterServicePool, service: Service): Promise<ReservedShare> {
   assert.deepEqual(pool.allocate(service, undefined), []);
   const share = await pool.secure!(service, undefined);
   assert.ok(typeof share === "object");
@@ -143,7 +143,7 @@ for (const [name, spec, text] of refused) {
 }
 
 test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
-  const pool = servicePool({ ranges: [], ports: { from: 1, to: 2 } });
+  const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
   const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
   const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
   const refused = (): number => pool.allocate(chosen("b"), undefined).length;
@@ -160,7 +160,7 @@ test("what was only looked at is nobody's", () => {
 });
 
 test("what is free again is given last", () => {
-  const pool = servicePool({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
+  const pool = serviceAllocator({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
   const given = Array.from({ length: 14 }, () => {
     const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
     assert.deepEqual(pool.allocate(service, undefined), []);
@@ -173,7 +173,7 @@ test("what is free again is given last", () => {
 });
 
 test("an exhausted range is an error of the server", async () => {
-  const pool = servicePool({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
+  const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
   for (const name of ["a", "b"]) await take(pool, make(name, {}));
   assert.throws(() => pool.allocate(make("c", {}), undefined), (error) => error instanceof ApiError && error.code === 500);
 }); // prettier-ignore

@@ -38,7 +38,11 @@ export interface ClusterServicePool extends ServicePool {
 
 const defaultRange = "10.0.0.0/24";
 
-export function servicePool({ ranges: given, ports, random = Math.random }: PoolOptions): ClusterServicePool {
+export function serviceAllocator({
+  ranges: given,
+  ports,
+  random = Math.random,
+}: PoolOptions): ClusterServicePool {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
   const portTexts: Candidates = {
     size: ports.to - ports.from + 1,

@@ -11,7 +11,7 @@ import { readPair } from "./certificates.ts";
 /** One sentence for every file that cannot be used, beginning with its flag. */
 export function fileProblems(settings: ApiserverSettings, dialect: Dialect): string[] {
   const problems: string[] = [];
-  const attempt = (flag: string, read: () => unknown): void => {
+  const attributes = (flag: string, read: () => unknown): void => {
     try {
       read();
     } catch (error) {
@@ -19,29 +19,29 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
     }
   };
   const bundle = (flag: string, file: string): void => {
-    if (file) attempt(flag, () => certificatesOf(readFileSync(file, "utf8"), file));
+    if (file) attributes(flag, () => certificatesOf(readFileSync(file, "utf8"), file));
   };
   const pair = (flag: string, certFile: string, keyFile: string): void => {
-    if (certFile && keyFile) attempt(flag, () => readPair({ certFile, keyFile }));
+    if (certFile && keyFile) attributes(flag, () => readPair({ certFile, keyFile }));
   };
   pair("tls-cert-file", settings.tlsCertFile, settings.tlsPrivateKeyFile);
   for (const { certFile, keyFile } of settings.tlsSniCertKey) pair("tls-sni-cert-key", certFile, keyFile);
   bundle("client-ca-file", settings.clientCaFile);
   bundle("requestheader-client-ca-file", settings.requestheaderClientCaFile);
-  if (settings.tokenAuthFile) attempt("token-auth-file", () => tokenFile(settings.tokenAuthFile));
+  if (settings.tokenAuthFile) attributes("token-auth-file", () => tokenFile(settings.tokenAuthFile));
   if (settings.serviceAccountSigningKeyFile)
-    attempt("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
+    attributes("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
   if (settings.serviceAccountKeyFile.length > 0)
-    attempt("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
+    attributes("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
   if (settings.authorizationPolicyFile)
-    attempt("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
+    attributes("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
   bundle("store-cafile", settings.storeCafile);
   pair("store-certfile", settings.storeCertfile, settings.storeKeyfile);
   bundle("nodeagent-certificate-authority", settings.nodeagentCertificateAuthority);
   pair("nodeagent-client-certificate", settings.nodeagentClientCertificate, settings.nodeagentClientKey);
   const encryption = settings.encryptionProviderConfig;
   if (encryption)
-    attempt("encryption-provider-config", () =>
+    attributes("encryption-provider-config", () =>
       parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect),
     );
   return problems;

@@ -97,10 +97,10 @@ export function largeAnswers({
 
   /** A reply that gives its bytes back when it is written, or when nobody wants it any more. */
   function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
-    let held = true;
+    let cached = true;
     const release = (): void => {
-      if (held) budget.give(size);
-      held = false;
+      if (cached) budget.give(size);
+      cached = false;
     };
     const gzip = wantsGzip(call) && reply.status !== 206;
     const stream = async (sink: Sink): Promise<void> => {

@@ -81,7 +81,7 @@ async function remoteStore({
     },
   });
   const until = clock.now() + patienceMilliseconds;
-  for (let attempt = 0; ; attempt++, await clock.sleep(pauseMilliseconds)) {
+  for (let attributes = 0; ; attributes++, await clock.sleep(pauseMilliseconds)) {
     try {
       await store.progress();
       return store;
@@ -94,7 +94,7 @@ async function remoteStore({
           { cause: error },
         );
       }
-      if (attempt % 10 === 0)
+      if (attributes % 10 === 0)
         log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
     }
   }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GrpcError } from "#http";
 import { StoreBusy, StoreClosed, StoreDamaged, StoreFull } from "#store";
-import { NotYet } from "#watchcache";
-import { storeTrouble } from "./store-trouble.ts";
+import { RevisionTimeout } from "#watchcache";
+import { storeErrorToStatus } from "./store-trouble.ts";
 
 const late = new GrpcError("DEADLINE_EXCEEDED", "no answer within 10000 ms");
 const lost = new GrpcError("UNAVAILABLE", "the connection broke");
@@ -19,7 +19,7 @@ const cases: [
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
   ["a crowd of writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],
-  ["a watch that hangs behind", new NotYet(9, 8), true, 504, 1],
+  ["a watch that hangs behind", new RevisionTimeout(9, 8), true, 504, 1],
   ["a read that takes too long", late, false, 504, 1],
   ["a write that takes too long, so that nobody knows", late, true, 504, undefined],
   ["a write whose answer was lost, so that nobody knows", lost, true, 504, undefined],
@@ -31,7 +31,7 @@ const cases: [
 ];
 for (const [name, error, isWrite, code, again] of cases) {
   test(`${name} is told as ${code ?? "a surprise"}`, () => {
-    const told = storeTrouble(error, isWrite);
+    const told = storeErrorToStatus(error, isWrite);
     assert.deepEqual([told?.code, told?.details?.retryAfterSeconds], [code, again]);
     assert.doesNotMatch(told?.message ?? "", /somewhere|10000 ms/);
   });

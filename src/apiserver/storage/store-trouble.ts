@@ -2,7 +2,7 @@
 import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
 import { GrpcError } from "#http";
 import { StoreBusy, StoreClosed, StoreFull } from "#store";
-import { NotYet } from "#watchcache";
+import { RevisionTimeout } from "#watchcache";
 
 const againSeconds = 1;
 const away = "the store cannot be reached at the moment";
@@ -11,7 +11,7 @@ const away = "the store cannot be reached at the moment";
  * Undefined for errors that are not the store's, and for those that nobody can do anything about but whoever
  * reads the log.
  */
-export function storeTrouble(error: unknown, isWrite: boolean): ApiError | undefined {
+export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError | undefined {
   if (error instanceof StoreFull)
     return new ApiError(
       500,
@@ -21,7 +21,7 @@ export function storeTrouble(error: unknown, isWrite: boolean): ApiError | undef
   if (error instanceof StoreBusy)
     return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");
-  if (error instanceof NotYet)
+  if (error instanceof RevisionTimeout)
     return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", {
       retryAfterSeconds: againSeconds,
     });

@@ -1,7 +1,7 @@
 // Cron jobs: a schedule and the jobs made by it.
 import { CronJob, type CronJobSpec } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
-import type { Circumstances } from "../strategy.ts";
+import type { RequestContext } from "../strategy.ts";
 import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { jobSpecDefaults, jobSpecErrors } from "./job.ts";
@@ -15,7 +15,7 @@ import { podNameWarnings } from "./rules/workload.ts";
 /** Room for the time that is put behind the name of each job. */
 const longestName = 52;
 
-function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, about: Circumstances): FieldError[] {
+function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, ctx: RequestContext): FieldError[] {
   const { schedule, timeZone, jobTemplate } = spec;
   const errors: FieldError[] = schedule ? [] : [required("spec.schedule")];
   const problem = schedule ? scheduleProblem(schedule) : undefined;
@@ -29,7 +29,7 @@ function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, about: Circ
     errors.push(...zoneErrors(timeZone, "spec.timeZone"));
   errors.push(...oneOf(spec.concurrencyPolicy, "spec.concurrencyPolicy", ["Allow", "Forbid", "Replace"]));
   const at = "spec.jobTemplate.spec";
-  errors.push(...jobSpecErrors(jobTemplate.spec, at, about));
+  errors.push(...jobSpecErrors(jobTemplate.spec, at, ctx));
   if (jobTemplate.spec.selector)
     errors.push(
       invalidValue(`${at}.selector`, jobTemplate.spec.selector, "`selector` will be auto-generated"),
@@ -67,23 +67,23 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
   prepareForCreate: (obj) => {
     obj.status = {};
   },
-  validate: ({ metadata, spec }, about) => {
+  validate: ({ metadata, spec }, ctx) => {
     const tooLong = (metadata.name ?? "").length > longestName;
     return [
-      ...specErrors(spec, undefined, about),
+      ...specErrors(spec, undefined, ctx),
       ...(tooLong
         ? [invalidValue("metadata.name", metadata.name, `must be no more than ${longestName} characters`)]
         : []),
     ];
   },
-  validateUpdate: ({ spec }, { spec: old }, about) => specErrors(spec, old, about),
-  warnings: (obj, old, about) => [
+  validateUpdate: ({ spec }, { spec: old }, ctx) => specErrors(spec, old, ctx),
+  warnings: (obj, old, ctx) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
     ...podTemplateWarnings(
       template(obj),
       { metadata: obj.metadata, old },
       "spec.jobTemplate.spec.template",
-      about,
+      ctx,
     ),
     ...(obj.spec.schedule.includes("TZ")
       ? ["CRON_TZ or TZ used in spec.spec.schedule is not officially supported"]

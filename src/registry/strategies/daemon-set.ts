@@ -2,7 +2,7 @@
 // was.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
-import type { Circumstances, PartSubresource } from "../strategy.ts";
+import type { RequestContext, PartSubresource } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone, selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -52,14 +52,14 @@ function updateErrors({ type, rollingUpdate }: DaemonSetUpdateStrategy, path: st
   return errors;
 }
 
-function specErrors(spec: DaemonSetSpec, about: Circumstances): FieldError[] {
+function specErrors(spec: DaemonSetSpec, ctx: RequestContext): FieldError[] {
   const { selector, template } = spec;
   const errors = labelSelectorErrors(selector, "spec.selector");
   if (selects(selector, template.metadata.labels) === false) errors.push(mismatch(template, "spec"));
   if (selector && isEmptySelector(selector))
     errors.push(invalidValue("spec.selector", selector, "an empty selector is invalid for a daemon set"));
   errors.push(
-    ...validatePodTemplate(template, "spec.template", about),
+    ...validatePodTemplate(template, "spec.template", ctx),
     ...sharedDiskErrors(template, "spec.template"),
     ...endlessErrors(template, "spec.template"),
   );
@@ -83,8 +83,8 @@ const counters = [
 /** Whoever writes the status does not change how often the template was. */
 const keepingCount = (part: PartSubresource<DaemonSet>): PartSubresource<DaemonSet> => ({
   ...part,
-  merge: (sent, old, about) => {
-    const merged = part.merge(sent, old, about);
+  merge: (sent, old, ctx) => {
+    const merged = part.merge(sent, old, ctx);
     const kept = { ...merged, metadata: { ...merged.metadata } };
     setTemplateGeneration(kept, templateGeneration(old));
     return kept;
@@ -126,17 +126,17 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
       obj,
       templateGeneration(old) + (same(obj.spec.template, old.spec.template) ? 0 : 1),
     ),
-  validate: ({ spec }, about) => specErrors(spec, about),
+  validate: ({ spec }, ctx) => specErrors(spec, ctx),
   // Everything is said twice of a changed daemon set; clients know it no other way.
-  validateUpdate: ({ spec }, { spec: old }, about) => [
-    ...specErrors(spec, about),
-    ...specErrors(spec, about),
+  validateUpdate: ({ spec }, { spec: old }, ctx) => [
+    ...specErrors(spec, ctx),
+    ...specErrors(spec, ctx),
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
-  warnings: ({ metadata, spec }, old, about) =>
+  warnings: ({ metadata, spec }, old, ctx) =>
     old && same(spec.template, old.spec.template)
       ? []
-      : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", about),
+      : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", ctx),
   subresources: {
     status: keepingCount(
       statusPart<DaemonSet>(({ status }, { status: old }) => [

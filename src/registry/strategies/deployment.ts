@@ -7,7 +7,7 @@ import {
   type ReplicaSetSpec,
 } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
-import type { Circumstances, Column } from "../strategy.ts";
+import type { RequestContext, Column } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -36,21 +36,21 @@ const template = "spec.template";
 
 function replicatedErrors(
   spec: PodKeeper & { readonly replicas?: number | undefined },
-  about: Circumstances,
+  ctx: RequestContext,
 ): FieldError[] {
   return [
     ...notNegative(spec.replicas, "spec.replicas"),
     ...keeperErrors(spec, "spec", () => [
-      ...validatePodTemplate(spec.template, template, about),
+      ...validatePodTemplate(spec.template, template, ctx),
       ...((spec.replicas ?? 0) > 1 ? sharedDiskErrors(spec.template, template) : []),
       ...endlessErrors(spec.template, template),
     ]),
   ];
 }
 
-function deploymentErrors(spec: DeploymentSpec, about: Circumstances): FieldError[] {
+function deploymentErrors(spec: DeploymentSpec, ctx: RequestContext): FieldError[] {
   const { minReadySeconds, revisionHistoryLimit, progressDeadlineSeconds: deadline } = spec;
-  const errors = [...replicatedErrors(spec, about), ...rolloutErrors(spec.strategy, "spec.strategy")];
+  const errors = [...replicatedErrors(spec, ctx), ...rolloutErrors(spec.strategy, "spec.strategy")];
   errors.push(
     ...notNegative(minReadySeconds, "spec.minReadySeconds"),
     ...notNegative(revisionHistoryLimit, "spec.revisionHistoryLimit"),
@@ -116,14 +116,14 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     // Annotations are copied to replica sets, so a change of them is a new generation, too.
     if (!same(metadata.annotations, old.annotations)) metadata.generation = (old.generation ?? 0) + 1;
   },
-  validate: ({ spec }, about) => deploymentErrors(spec, about),
-  validateUpdate: ({ spec }, { spec: old }, about) => [
-    ...deploymentErrors(spec, about),
+  validate: ({ spec }, ctx) => deploymentErrors(spec, ctx),
+  validateUpdate: ({ spec }, { spec: old }, ctx) => [
+    ...deploymentErrors(spec, ctx),
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
-  warnings: (obj, old, about) => [
+  warnings: (obj, old, ctx) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
-    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about),
+    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, ctx),
   ],
   subresources: {
     status: {
@@ -178,8 +178,8 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
   ],
 });
 
-const replicaSetErrors = (spec: ReplicaSetSpec, about: Circumstances): FieldError[] => [
-  ...replicatedErrors(spec, about),
+const replicaSetErrors = (spec: ReplicaSetSpec, ctx: RequestContext): FieldError[] => [
+  ...replicatedErrors(spec, ctx),
   ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),
 ];
 
@@ -209,16 +209,16 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
   prepareForCreate: (obj) => {
     obj.status = { replicas: 0 };
   },
-  validate: ({ spec }, about) => replicaSetErrors(spec, about),
+  validate: ({ spec }, ctx) => replicaSetErrors(spec, ctx),
   // Everything is said twice of a changed replica set; clients know it no other way.
-  validateUpdate: ({ spec }, { spec: old }, about) => [
-    ...replicaSetErrors(spec, about),
-    ...replicaSetErrors(spec, about),
+  validateUpdate: ({ spec }, { spec: old }, ctx) => [
+    ...replicaSetErrors(spec, ctx),
+    ...replicaSetErrors(spec, ctx),
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
-  warnings: (obj, old, about) => [
+  warnings: (obj, old, ctx) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
-    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about),
+    ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, ctx),
   ],
   subresources: {
     status: statusPart(({ status }) => [

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { dns1123SubdomainProblems } from "#schema";
 import { dnsSubdomain } from "../names.ts";
 import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "../object-meta.ts";
-import { type ApiObject, type Circumstances, type Served, strategy } from "../strategy.ts";
+import { type ApiObject, type RequestContext, type Served, strategy } from "../strategy.ts";
 import { age } from "./cells/age.ts";
 import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 
@@ -56,22 +56,28 @@ function toCore(hub: Event): ApiObject {
 
 const coreServed: Served<Event> = { schema: CoreEvent, toHub: fromCore, fromHub: toCore };
 
-const viaCore = (about: Circumstances): boolean => (about.served.schema as unknown) === CoreEvent;
+const viaCore = (ctx: RequestContext): boolean => (ctx.served.schema as unknown) === CoreEvent;
 const longest = 128;
 const longestNote = 1024;
 
 /** The rules of both groups. Field names are those of the core group, whichever the client spoke. */
-function commonErrors(event: Event, about: Circumstances): FieldError[] {
+function commonErrors(event: Event, ctx: RequestContext): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = event.metadata.namespace ?? "";
-  const about_ = event.regarding.namespace ?? "";
-  const mismatch = invalidValue("involvedObject.namespace", about_, "does not match event.namespace");
+  const involvedNamespace = event.regarding.namespace ?? "";
+  const mismatch = invalidValue(
+    "involvedObject.namespace",
+    involvedNamespace,
+    "does not match event.namespace",
+  );
   if (!event.eventTime) {
-    if (about_ === "" ? namespace !== "" && namespace !== "default" : namespace !== about_)
+    if (
+      involvedNamespace === "" ? namespace !== "" && namespace !== "default" : namespace !== involvedNamespace
+    )
       errors.push(mismatch);
   } else {
-    const controllerField = viaCore(about) ? "reportingComponent" : "reportingController";
-    if (about_ === "" && namespace !== "default" && namespace !== about.dialect.data.systemNamespace)
+    const controllerField = viaCore(ctx) ? "reportingComponent" : "reportingController";
+    if (involvedNamespace === "" && namespace !== "default" && namespace !== ctx.dialect.data.systemNamespace)
       errors.push(mismatch);
     const controller = event.reportingController ?? "";
     if (controller === "") errors.push(required(controllerField));
@@ -194,25 +200,25 @@ export const event = strategy<Event>({
   errorGroup: "",
   createOnUpdate: true,
   metaChecks: { onCreate: 0, asChange: 0 },
-  readThrough: true,
+  uncachedSemantics: true,
   withoutDependents: true,
-  validate: (event_, about) => {
-    const errors = commonErrors(event_, about);
-    if (viaCore(about)) return errors;
+  validate: (event_, ctx) => {
+    const errors = commonErrors(event_, ctx);
+    if (viaCore(ctx)) return errors;
     // The core group takes any name that fits into a path, the events group a DNS subdomain.
     return [
       ...errors,
       ...validateMeta(event_.metadata, true, dnsSubdomain),
-      ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect),
+      ...validateFinalizersQualified(event_.metadata.finalizers, ctx.dialect),
       ...newErrors(event_),
     ];
   },
-  validateUpdate: (event_, old, about) => {
-    const errors = commonErrors(event_, about);
-    if (viaCore(about)) return errors;
+  validateUpdate: (event_, old, ctx) => {
+    const errors = commonErrors(event_, ctx);
+    if (viaCore(ctx)) return errors;
     errors.push(
       ...validateMetaUpdate(event_.metadata, old.metadata),
-      ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect),
+      ...validateFinalizersQualified(event_.metadata.finalizers, ctx.dialect),
     );
     if (!isDeepStrictEqual(event_.series, old.series)) errors.push(...seriesErrors(event_));
     for (const [key, field] of immutable) {
@@ -238,7 +244,7 @@ export const event = strategy<Event>({
     events: selectableIn("regarding", "reportingController"),
     "": { ...selectableIn("involvedObject", "reportingComponent"), source: "source" },
   },
-  ttlSeconds: (_event, about) => about.settings.eventTtlSeconds,
+  ttlSeconds: (_event, ctx) => ctx.settings.eventTtlSeconds,
   columns: [
     {
       name: "Last Seen",

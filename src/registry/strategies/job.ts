@@ -3,7 +3,7 @@ import { Job, type JobSpec, type PodTemplateSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
-import type { Circumstances, PartSubresource } from "../strategy.ts";
+import type { RequestContext, PartSubresource } from "../strategy.ts";
 import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
@@ -75,7 +75,7 @@ const isTracked = ({ metadata }: Job, { names }: Dialect): boolean =>
 const mostParallelIndexed = 100_000;
 
 /** The rules of a job's spec, but for the selector. */
-export function jobSpecErrors(spec: JobSpec, path: string, about: Circumstances): FieldError[] {
+export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext): FieldError[] {
   const { parallelism, completions, completionMode: mode, template, podFailurePolicy: policy } = spec;
   const errors = (
     [
@@ -99,7 +99,7 @@ export function jobSpecErrors(spec: JobSpec, path: string, about: Circumstances)
       ),
     );
   if (policy) errors.push(...failurePolicyErrors(policy, template.spec, `${path}.podFailurePolicy`));
-  errors.push(...validatePodTemplate(template, `${path}.template`, about));
+  errors.push(...validatePodTemplate(template, `${path}.template`, ctx));
   const { restartPolicy: restart } = template.spec;
   const field = `${path}.template.spec.restartPolicy`;
   if (!restart || restart === "Always") errors.push(required(field, 'valid values: "OnFailure", "Never"'));
@@ -110,17 +110,17 @@ export function jobSpecErrors(spec: JobSpec, path: string, about: Circumstances)
   return errors;
 }
 
-function specErrors(spec: JobSpec, about: Circumstances): FieldError[] {
+function specErrors(spec: JobSpec, ctx: RequestContext): FieldError[] {
   const { selector, template } = spec;
-  const errors = jobSpecErrors(spec, "spec", about);
+  const errors = jobSpecErrors(spec, "spec", ctx);
   errors.push(...(selector ? labelSelectorErrors(selector, "spec.selector") : [required("spec.selector")]));
   if (selects(selector, template.metadata.labels) === false) errors.push(mismatch(template, "spec"));
   return errors;
 }
 
-function errorsOf(job: Job, about: Circumstances, old?: Job): FieldError[] {
+function errorsOf(job: Job, ctx: RequestContext, old?: Job): FieldError[] {
   const { metadata, spec } = job;
-  const errors = [...generatedErrors(job, about.dialect, old), ...specErrors(spec, about)];
+  const errors = [...generatedErrors(job, ctx.dialect, old), ...specErrors(spec, ctx)];
   const completions = spec.completions ?? 0;
   const lastPod = `${metadata.name ?? ""}-${completions - 1}`;
   if (spec.completionMode === "Indexed" && completions > 0 && dnsLabel(lastPod).length > 0)
@@ -239,8 +239,8 @@ function durationText({ status }: Job, now: Date): string {
 /** A job never goes without labels: whoever sends none leaves it those of its pods. */
 const inheriting = (part: PartSubresource<Job>): PartSubresource<Job> => ({
   ...part,
-  merge: (sent, old, about) => {
-    const merged = part.merge(sent, old, about);
+  merge: (sent, old, ctx) => {
+    const merged = part.merge(sent, old, ctx);
     const { labels } = old.spec.template.metadata;
     return labels && Object.keys(merged.metadata.labels ?? {}).length === 0
       ? { ...merged, metadata: { ...merged.metadata, labels: { ...labels } } }
@@ -276,16 +276,16 @@ export const job = templated<Job>((obj) => obj.spec.template, {
     if (same(obj.metadata.labels, obj.spec.template.metadata.labels) && obj.metadata.labels)
       obj.metadata.labels = { ...obj.metadata.labels };
   },
-  validate: (obj, about) => errorsOf(obj, about),
+  validate: (obj, ctx) => errorsOf(obj, ctx),
   // The spec is looked at twice; clients know it no other way.
-  validateUpdate: (obj, old, about) => [
-    ...errorsOf(obj, about, old),
-    ...specErrors(obj.spec, about),
+  validateUpdate: (obj, old, ctx) => [
+    ...errorsOf(obj, ctx, old),
+    ...specErrors(obj.spec, ctx),
     ...changeErrors(obj, old),
   ],
-  warnings: ({ metadata, spec }, old, about) => [
+  warnings: ({ metadata, spec }, old, ctx) => [
     ...(old ? [] : podNameWarnings(metadata.name)),
-    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about),
+    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", ctx),
   ],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
   subresources: {

@@ -78,9 +78,9 @@ test("deletion marks the namespace, and its finalizers hold it back", () => {
   };
   namespace.beginDeletion!(object, circumstancesOf(namespace));
   assert.equal(object.status.phase, "Terminating");
-  assert.equal(namespace.heldBack!(object), true);
+  assert.equal(namespace.deletionBlocked!(object), true);
   object.spec.finalizers = [];
-  assert.equal(namespace.heldBack!(object), false);
+  assert.equal(namespace.deletionBlocked!(object), false);
 });
 
 test("names are host names, and the table shows the phase", () => {

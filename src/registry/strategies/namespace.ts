@@ -4,7 +4,7 @@ import { type FieldError, invalidValue, isLabelValue } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
 import { validateFinalizersQualified } from "../object-meta.ts";
-import { type Circumstances, strategy } from "../strategy.ts";
+import { type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
 import { statusPart } from "./parts.ts";
@@ -25,10 +25,8 @@ function finalizerErrors(name: string, field: string, dialect: Dialect): FieldEr
   ];
 }
 
-const errorsOf = (namespace: Namespace, about: Circumstances): FieldError[] =>
-  (namespace.spec.finalizers ?? []).flatMap((name) =>
-    finalizerErrors(name, "spec.finalizers", about.dialect),
-  );
+const errorsOf = (namespace: Namespace, ctx: RequestContext): FieldError[] =>
+  (namespace.spec.finalizers ?? []).flatMap((name) => finalizerErrors(name, "spec.finalizers", ctx.dialect));
 
 export const namespace = strategy<Namespace>({
   resource: "namespaces",
@@ -57,7 +55,7 @@ export const namespace = strategy<Namespace>({
   beginDeletion: (obj) => {
     obj.status = { ...obj.status, phase: "Terminating" };
   },
-  heldBack: (obj) => Boolean(obj.spec.finalizers?.length),
+  deletionBlocked: (obj) => Boolean(obj.spec.finalizers?.length),
   fields: ({ status }) => ({ "status.phase": status.phase ?? "" }),
   columns: [
     nameColumn,

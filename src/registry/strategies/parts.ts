@@ -1,6 +1,6 @@
 // The subresource that nearly every kind has: the status, written by whoever acts on the object.
 import type { FieldError } from "#base";
-import type { ApiObject, Circumstances, PartSubresource } from "../strategy.ts";
+import type { ApiObject, RequestContext, PartSubresource } from "../strategy.ts";
 
 interface WithStatus extends ApiObject {
   status: unknown;
@@ -8,7 +8,7 @@ interface WithStatus extends ApiObject {
 
 /** Takes metadata and status from what was sent and the rest from what is there. */
 export function statusPart<T extends WithStatus>(
-  validate?: (obj: T, old: T, about: Circumstances) => FieldError[],
+  validate?: (obj: T, old: T, ctx: RequestContext) => FieldError[],
 ): PartSubresource<T> {
   return {
     merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status }),

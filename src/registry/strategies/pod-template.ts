@@ -2,7 +2,7 @@
 import type { ObjectMeta, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
-import { type ApiObject, type Circumstances, type Column, type Strategy, strategy } from "../strategy.ts";
+import { type ApiObject, type RequestContext, type Column, type Strategy, strategy } from "../strategy.ts";
 import { joined } from "./cells/text.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
 import { dropDisabled } from "./pod-gates.ts";
@@ -36,13 +36,13 @@ export function templated<T extends ApiObject>(
   };
   return strategy<T>({
     ...given,
-    prepareForCreate: (obj, about) => {
+    prepareForCreate: (obj, ctx) => {
       drop(obj);
-      given.prepareForCreate?.(obj, about);
+      given.prepareForCreate?.(obj, ctx);
     },
-    prepareForUpdate: (obj, old, about) => {
+    prepareForUpdate: (obj, old, ctx) => {
       drop(obj, old);
-      given.prepareForUpdate?.(obj, old, about);
+      given.prepareForUpdate?.(obj, old, ctx);
     },
   });
 }
@@ -51,17 +51,17 @@ export function templated<T extends ApiObject>(
 export function validatePodTemplate(
   template: PodTemplateSpec,
   path: string,
-  about: Circumstances,
+  ctx: RequestContext,
   old?: PodTemplateSpec,
 ): FieldError[] {
   const { metadata, spec } = template;
-  const rules = podRules(about, undefined, old);
+  const rules = podRules(ctx, undefined, old);
   const errors = [
     ...validateLabels(metadata.labels, `${path}.labels`),
     ...validateAnnotations(metadata.annotations, `${path}.annotations`),
     ...annotationErrors(metadata.annotations, spec, rules, `${path}.annotations`),
     ...podSpecErrors(spec, rules, `${path}.spec`),
-    ...seccompMatchErrors(metadata, spec, about.dialect, `${path}.spec`),
+    ...seccompMatchErrors(metadata, spec, ctx.dialect, `${path}.spec`),
   ];
   if (spec.ephemeralContainers?.length)
     errors.push(
@@ -78,7 +78,7 @@ export function podTemplateWarnings(
   template: PodTemplateSpec,
   { metadata, old }: Changed,
   path: string,
-  { dialect }: Circumstances,
+  { dialect }: RequestContext,
 ): string[] {
   return old && old.metadata.generation === metadata.generation
     ? []

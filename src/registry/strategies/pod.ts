@@ -4,11 +4,11 @@ import { type FieldError, forbiddenField } from "#base";
 import { dns1123LabelProblems } from "#schema";
 import { dnsSubdomain } from "../names.ts";
 import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
-import { type Circumstances, strategy } from "../strategy.ts";
+import { type RequestContext, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
 import { dropDisabled, withoutResize } from "./pod-gates.ts";
-import { qualityOf } from "./pod-quality.ts";
+import { qualityOf } from "./pod-qos.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
 import {
   annotationErrors,
@@ -23,8 +23,8 @@ import { podWarnings } from "./pod-warnings.ts";
 const annotations = "metadata.annotations";
 
 /** Rules of a whole pod, beside those of its metadata. */
-function podErrors({ metadata, spec }: Pod, about: Circumstances, old?: Pod): FieldError[] {
-  const rules = podRules(about, metadata.name, old);
+function podErrors({ metadata, spec }: Pod, ctx: RequestContext, old?: Pod): FieldError[] {
+  const rules = podRules(ctx, metadata.name, old);
   const errors = [
     ...annotationErrors(metadata.annotations, spec, rules, annotations),
     ...podSpecErrors(spec, rules, "spec"),
@@ -54,19 +54,14 @@ const tokenErrors = ({ volumes }: PodSpec): FieldError[] =>
   );
 
 /** The metadata once more, as a pod's own rules look at it, too. */
-const metaErrors = ({ metadata }: Pod, { dialect }: Circumstances): FieldError[] => [
+const metaErrors = ({ metadata }: Pod, { dialect }: RequestContext): FieldError[] => [
   ...validateMeta(metadata, true, dnsSubdomain),
   ...validateFinalizersQualified(metadata.finalizers, dialect),
 ];
 
-const annotationChangeErrors = (pod: Pod, old: Pod, about: Circumstances): FieldError[] => [
-  ...annotationUpdateErrors(pod.metadata, old.metadata, about.dialect, annotations),
-  ...annotationErrors(
-    pod.metadata.annotations,
-    pod.spec,
-    podRules(about, pod.metadata.name, old),
-    annotations,
-  ),
+const annotationChangeErrors = (pod: Pod, old: Pod, ctx: RequestContext): FieldError[] => [
+  ...annotationUpdateErrors(pod.metadata, old.metadata, ctx.dialect, annotations),
+  ...annotationErrors(pod.metadata.annotations, pod.spec, podRules(ctx, pod.metadata.name, old), annotations),
 ];
 
 /** Addresses come as one, as a list, or as both; the single one counts where they differ. */
@@ -123,20 +118,20 @@ export const pod = strategy<Pod>({
     dropDisabled(obj.spec, old.spec);
     obj.status = withoutResize(obj.status, old.spec);
   },
-  validate: (obj, about) => {
-    const errors = podErrors(obj, about);
+  validate: (obj, ctx) => {
+    const errors = podErrors(obj, ctx);
     if (obj.spec.ephemeralContainers?.length)
       errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
     if (obj.spec.nodeName && obj.spec.schedulingGates?.length)
       errors.push(
         forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"),
       );
-    return [...errors, ...seccompMatchErrors(obj.metadata, obj.spec, about.dialect, "spec")];
+    return [...errors, ...seccompMatchErrors(obj.metadata, obj.spec, ctx.dialect, "spec")];
   },
-  validateUpdate: (obj, old, about) => [
-    ...metaErrors(obj, about),
-    ...podErrors(obj, about, old),
-    ...annotationChangeErrors(obj, old, about),
+  validateUpdate: (obj, old, ctx) => [
+    ...metaErrors(obj, ctx),
+    ...podErrors(obj, ctx, old),
+    ...annotationChangeErrors(obj, old, ctx),
     ...specUpdateErrors(obj, old),
   ],
   warnings: (obj, old, { dialect }) => {
@@ -184,13 +179,13 @@ export const pod = strategy<Pod>({
         dropDisabled(kept.spec, old.spec);
         return kept;
       },
-      validate: (obj, old, about) => {
-        if (old.metadata.annotations?.[about.dialect.names.annotations.configMirror] !== undefined)
+      validate: (obj, old, ctx) => {
+        if (old.metadata.annotations?.[ctx.dialect.names.annotations.configMirror] !== undefined)
           return [forbiddenField("", "static pods do not support ephemeral containers")];
         return [
-          ...metaErrors(obj, about),
-          ...podErrors(obj, about, old),
-          ...annotationChangeErrors(obj, old, about),
+          ...metaErrors(obj, ctx),
+          ...podErrors(obj, ctx, old),
+          ...annotationChangeErrors(obj, old, ctx),
           ...ephemeralUpdateErrors(obj, old),
         ];
       },
@@ -211,8 +206,8 @@ export const pod = strategy<Pod>({
           status: sent.status,
         };
       },
-      validate: (obj, old, about) => [
-        ...annotationChangeErrors(obj, old, about),
+      validate: (obj, old, ctx) => [
+        ...annotationChangeErrors(obj, old, ctx),
         ...statusUpdateErrors(obj, old),
       ],
       resets: ["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],

@@ -47,7 +47,7 @@ export const priorityClass = strategy<PriorityClass>({
     ...(obj.value === old.value ? [] : [forbiddenField("value", "may not be changed in an update.")]),
     ...unchanged(obj.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy"),
   ],
-  unremovable: (name) =>
+  deletionForbidden: (name) =>
     Object.hasOwn(systemClasses, name) ? "this is a system priority class and cannot be deleted" : undefined,
   columns: [
     nameColumn,

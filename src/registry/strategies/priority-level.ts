@@ -1,7 +1,7 @@
 // Priority levels: how much of the server their requests may use at once, and what becomes of the rest.
 import { PriorityLevelConfiguration, flowcontrolV1beta2 } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
-import { type ApiObject, type Circumstances, strategy } from "../strategy.ts";
+import { type ApiObject, type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { flowConditionErrors } from "./flow-schema.ts";
 import { bareStatusPart } from "./parts.ts";
@@ -95,7 +95,7 @@ function limitedErrors(limited: Limited, older: boolean): FieldError[] {
 
 function errorsOf(
   { metadata, spec, status }: PriorityLevelConfiguration,
-  { served }: Circumstances,
+  { served }: RequestContext,
 ): FieldError[] {
   const name = metadata.name ?? "";
   const errors =

@@ -1,7 +1,7 @@
 // Replication controllers, the oldest keepers of pods, and pod templates that stand alone.
 import { PodTemplate, ReplicationController } from "#api";
 import { type FieldError, invalidValue, labelSelectorText, required } from "#base";
-import type { Circumstances } from "../strategy.ts";
+import type { RequestContext } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -28,7 +28,7 @@ const path = "spec.template";
 
 function specErrors(
   { minReadySeconds, selector, replicas, template }: ReplicationController["spec"],
-  about: Circumstances,
+  ctx: RequestContext,
 ): FieldError[] {
   const wanted = Object.entries(selector ?? {});
   const errors = notNegative(minReadySeconds, "spec.minReadySeconds");
@@ -40,7 +40,7 @@ function specErrors(
     errors.push(
       invalidValue(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"),
     );
-  errors.push(...validatePodTemplate(template, path, about));
+  errors.push(...validatePodTemplate(template, path, ctx));
   if ((replicas ?? 0) > 1) errors.push(...sharedDiskErrors(template, path));
   return [...errors, ...endlessErrors(template, path)];
 }
@@ -68,14 +68,14 @@ export const replicationController = templated<ReplicationController>((obj) => o
   prepareForCreate: (obj) => {
     obj.status = { replicas: 0 };
   },
-  validate: ({ spec }, about) => specErrors(spec, about),
+  validate: ({ spec }, ctx) => specErrors(spec, ctx),
   // Everything is said twice of a changed controller; clients know it no other way.
-  validateUpdate: ({ spec }, _old, about) => [...specErrors(spec, about), ...specErrors(spec, about)],
-  warnings: ({ metadata, spec }, old, about) => [
+  validateUpdate: ({ spec }, _old, ctx) => [...specErrors(spec, ctx), ...specErrors(spec, ctx)],
+  warnings: ({ metadata, spec }, old, ctx) => [
     ...(old ? [] : podNameWarnings(metadata.name)),
     // Of a change, clients hear what is unwise about the template before it.
     ...(spec.template
-      ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, about)
+      ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, ctx)
       : []),
   ],
   fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
@@ -128,9 +128,9 @@ export const podTemplate = templated<PodTemplate>((obj) => obj.template, {
   generation: true,
   returnsDeleted: true,
   defaults: ({ template }) => podTemplateDefaults(template),
-  validate: ({ template }, about) => validatePodTemplate(template, "template", about),
-  warnings: ({ metadata, template }, old, about) =>
-    podTemplateWarnings(template, { metadata, old }, "template", about),
+  validate: ({ template }, ctx) => validatePodTemplate(template, "template", ctx),
+  warnings: ({ metadata, template }, old, ctx) =>
+    podTemplateWarnings(template, { metadata, old }, "template", ctx),
   columns: [
     nameColumn,
     {

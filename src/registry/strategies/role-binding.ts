@@ -8,7 +8,7 @@ import { type Column, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors, pathSegmentProblems } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
-import { twice } from "./rules/twice.ts";
+import { duplicateErrors } from "./rules/duplicate-errors.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;
@@ -123,7 +123,7 @@ export const roleBinding = strategy<RoleBinding>({
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, roleKinds, true, dialect),
   validateUpdate: (obj, old, { dialect }) => [
-    ...twice(errorsOf(obj, roleKinds, true, dialect)),
+    ...duplicateErrors(errorsOf(obj, roleKinds, true, dialect)),
     ...refChanged(obj, old),
   ],
   columns,
@@ -140,7 +140,7 @@ export const clusterRoleBinding = strategy<ClusterRoleBinding>({
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, ["ClusterRole"], false, dialect),
   validateUpdate: (obj, old, { dialect }) => [
-    ...twice(errorsOf(obj, ["ClusterRole"], false, dialect)),
+    ...duplicateErrors(errorsOf(obj, ["ClusterRole"], false, dialect)),
     ...refChanged(obj, old),
   ],
   columns,

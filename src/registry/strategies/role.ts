@@ -4,7 +4,7 @@ import { type FieldError, invalidValue, required } from "#base";
 import { pathSegment } from "../names.ts";
 import { strategy } from "../strategy.ts";
 import { isUsable, labelSelectorErrors } from "./rules/label-selector.ts";
-import { twice } from "./rules/twice.ts";
+import { duplicateErrors } from "./rules/duplicate-errors.ts";
 
 /** What is wrong with rules; those within a namespace cannot speak of paths beside the API. */
 export function ruleErrors(
@@ -60,7 +60,7 @@ export const role = strategy<Role>({
   createOnUpdate: true,
   validateName: pathSegment,
   validate: ({ rules }) => ruleErrors(rules, true),
-  validateUpdate: ({ rules }) => twice(ruleErrors(rules, true)),
+  validateUpdate: ({ rules }) => duplicateErrors(ruleErrors(rules, true)),
 });
 
 export const clusterRole = strategy<ClusterRole>({
@@ -72,5 +72,5 @@ export const clusterRole = strategy<ClusterRole>({
   createOnUpdate: true,
   validateName: pathSegment,
   validate: clusterErrors,
-  validateUpdate: (obj) => twice(clusterErrors(obj)),
+  validateUpdate: (obj) => duplicateErrors(clusterErrors(obj)),
 });

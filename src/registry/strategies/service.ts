@@ -3,7 +3,7 @@
 import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { dns1035Label } from "../names.ts";
-import { type Circumstances, type Share, type Strategy, strategy } from "../strategy.ts";
+import { type RequestContext, type ReservedShare, type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { joined, labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -32,7 +32,7 @@ export interface ServicePool {
    * Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the
    * pool knows what this service cannot have.
    */
-  secure?(service: Service, old: Service | undefined): Promise<Share | "lost" | "nothing to secure">;
+  secure?(service: Service, old: Service | undefined): Promise<ReservedShare | "lost" | "nothing to secure">;
 }
 
 function settle(service: Service, old: Service | undefined, pool: ServicePool | undefined): FieldError[] {
@@ -49,7 +49,7 @@ function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
   return moved ? [...errors, forbiddenField("spec.healthCheckNodePort", "field is immutable")] : errors;
 }
 
-function warningsOf({ metadata, spec }: Service, { dialect }: Circumstances): string[] {
+function warningsOf({ metadata, spec }: Service, { dialect }: RequestContext): string[] {
   const { topologyHints, topologyMode } = dialect.names.annotations;
   const warnings =
     metadata.annotations?.[topologyHints] === undefined
@@ -145,7 +145,7 @@ export function serviceWith(pool?: ServicePool): Strategy {
       return undefined;
     },
     // Only a service that got its share is looked at as a whole.
-    denied: (obj, old) =>
+    precheck: (obj, old) =>
       old
         ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"])
         : (missed.get(obj) ?? []),
@@ -154,7 +154,7 @@ export function serviceWith(pool?: ServicePool): Strategy {
       const errors = [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
       return errors.length > 0 ? errors : (missed.get(obj) ?? []);
     },
-    warnings: (obj, _old, about) => warningsOf(obj, about),
+    warnings: (obj, _old, ctx) => warningsOf(obj, ctx),
     subresources: {
       status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")),
     },

@@ -4,7 +4,7 @@ import { CertificateSigningRequest, type CertificateSigningRequestCondition } fr
 import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { timestamp } from "../request.ts";
-import { type Circumstances, strategy } from "../strategy.ts";
+import { type RequestContext, strategy } from "../strategy.ts";
 import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { chainProblem, requestProblem } from "./rules/certificate-request.ts";
@@ -24,7 +24,7 @@ const longestSigner = 253 + 253 + 63 + 2;
 
 const decoded = (text: string | null | undefined): string => Buffer.from(text ?? "", "base64").toString();
 
-function errorsOf(request: Request, old: Request | undefined, { dialect }: Circumstances): FieldError[] {
+function errorsOf(request: Request, old: Request | undefined, { dialect }: RequestContext): FieldError[] {
   const { spec, status } = request;
   const problem = requestProblem(decoded(spec.request));
   const errors = problem ? [invalidValue("spec.request", spec.request, problem)] : [];
@@ -210,8 +210,8 @@ export const certificateSigningRequest = strategy<Request>({
   prepareForUpdate: (obj, old) => {
     obj.spec = old.spec;
   },
-  validate: (obj, about) => errorsOf(obj, undefined, about),
-  validateUpdate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, {})],
+  validate: (obj, ctx) => errorsOf(obj, undefined, ctx),
+  validateUpdate: (obj, old, ctx) => [...errorsOf(obj, old, ctx), ...changeErrors(obj, old, {})],
   fields: ({ spec }) => ({ "spec.signerName": spec.signerName }),
   subresources: {
     status: {
@@ -220,10 +220,7 @@ export const certificateSigningRequest = strategy<Request>({
         metadata: sent.metadata,
         status: withConditions(sent.status, timed(keepVerdicts(sent.status.conditions, old), old, now)),
       }),
-      validate: (obj, old, about) => [
-        ...errorsOf(obj, old, about),
-        ...changeErrors(obj, old, { sign: true }),
-      ],
+      validate: (obj, old, ctx) => [...errorsOf(obj, old, ctx), ...changeErrors(obj, old, { sign: true })],
       resets: ["spec", "status.conditions"],
       metaChecks: { asNew: 1 },
     },
@@ -234,10 +231,7 @@ export const certificateSigningRequest = strategy<Request>({
         metadata: sent.metadata,
         status: withConditions(old.status, timed(sent.status.conditions, old, now)),
       }),
-      validate: (obj, old, about) => [
-        ...errorsOf(obj, old, about),
-        ...changeErrors(obj, old, { approve: true }),
-      ],
+      validate: (obj, old, ctx) => [...errorsOf(obj, old, ctx), ...changeErrors(obj, old, { approve: true })],
       resets: ["spec", "status.certificate"],
       metaChecks: { asNew: 1 },
     },

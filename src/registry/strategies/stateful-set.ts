@@ -158,8 +158,8 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
   prepareForUpdate: dropUnavailable,
   validate: ({ spec }) => specErrors(spec),
   validateUpdate: ({ spec }, { spec: old }) => [...specErrors(spec), ...fixedErrors(spec, old)],
-  warnings: ({ metadata, spec }, old, about) => [
-    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about),
+  warnings: ({ metadata, spec }, old, ctx) => [
+    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", ctx),
     ...(spec.volumeClaimTemplates ?? []).flatMap((claim, position) =>
       claimWarnings(claim.spec, `spec.volumeClaimTemplates[${position}]${old ? ".Spec" : ""}`),
     ),

@@ -2,7 +2,7 @@
 import type { FieldError } from "#base";
 import { type DialectName, dialects } from "#dialect";
 import { applyDefaults, fromJsonValue } from "#schema";
-import type { ApiObject, Circumstances, Strategy } from "../strategy.ts";
+import type { ApiObject, RequestContext, Strategy } from "../strategy.ts";
 
 export interface Tried {
   readonly object: Record<string, unknown>;
@@ -13,7 +13,7 @@ export interface Tried {
 
 export const now = new Date("2024-05-06T07:08:09Z");
 
-export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch"): Circumstances {
+export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch"): RequestContext {
   return {
     dialect: dialects[dialect],
     now,
@@ -38,16 +38,18 @@ export function defaulted(strategy: Strategy, sent: object, dialect: DialectName
 }
 
 export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName = "orch"): Tried {
-  const about = circumstancesOf(strategy, dialect);
+  const ctx = circumstancesOf(strategy, dialect);
   const object = defaulted(strategy, sent, dialect);
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
-  strategy.prepareForCreate?.(object, about);
+  strategy.prepareForCreate?.(object, ctx);
   return {
     object: object as unknown as Record<string, unknown>,
     causes: causesOf(
-      strategy.denied?.(object).length ? strategy.denied(object) : (strategy.validate?.(object, about) ?? []),
+      strategy.precheck?.(object).length
+        ? strategy.precheck(object)
+        : (strategy.validate?.(object, ctx) ?? []),
     ),
-    warnings: strategy.warnings?.(object, undefined, about) ?? [],
+    warnings: strategy.warnings?.(object, undefined, ctx) ?? [],
   };
 }
 
@@ -58,36 +60,36 @@ export function tryUpdate(
   after: object,
   dialect: DialectName = "orch",
 ): Tried {
-  const about = circumstancesOf(strategy, dialect);
+  const ctx = circumstancesOf(strategy, dialect);
   const old = tryCreate(strategy, before, dialect).object as unknown as ApiObject;
   const object = defaulted(strategy, after, dialect);
   if (strategy.status)
     (object as unknown as Record<string, unknown>)["status"] = structuredClone(
       (old as unknown as Record<string, unknown>)["status"],
     );
-  strategy.prepareForUpdate?.(object, structuredClone(old), about);
+  strategy.prepareForUpdate?.(object, structuredClone(old), ctx);
   return {
     object: object as unknown as Record<string, unknown>,
     causes: causesOf(
-      strategy.denied?.(object, old).length
-        ? strategy.denied(object, old)
+      strategy.precheck?.(object, old).length
+        ? strategy.precheck(object, old)
         : strategy.validateUpdate
-          ? strategy.validateUpdate(object, old, about)
-          : (strategy.validate?.(object, about) ?? []),
+          ? strategy.validateUpdate(object, old, ctx)
+          : (strategy.validate?.(object, ctx) ?? []),
     ),
-    warnings: strategy.warnings?.(object, old, about) ?? [],
+    warnings: strategy.warnings?.(object, old, ctx) ?? [],
   };
 }
 
 /** Creates the first and sends the second to a subresource. */
 export function tryPart(strategy: Strategy, part: string, before: object, sent: object): Tried {
-  const about = circumstancesOf(strategy);
+  const ctx = circumstancesOf(strategy);
   const old = tryCreate(strategy, before).object as unknown as ApiObject;
   const subresource = strategy.subresources![part]!;
-  const object = subresource.merge({ ...structuredClone(old), ...sent }, old, about);
+  const object = subresource.merge({ ...structuredClone(old), ...sent }, old, ctx);
   return {
     object: object as unknown as Record<string, unknown>,
-    causes: causesOf(subresource.validate?.(object, old, about) ?? []),
+    causes: causesOf(subresource.validate?.(object, old, ctx) ?? []),
     warnings: [],
   };
 }

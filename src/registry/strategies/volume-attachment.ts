@@ -7,7 +7,7 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
-import { twice } from "./rules/twice.ts";
+import { duplicateErrors } from "./rules/duplicate-errors.ts";
 import { same } from "./rules/unchanged.ts";
 import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
 
@@ -73,13 +73,13 @@ export const volumeAttachment = strategy<VolumeAttachment>({
   validateUpdate: (obj, old, { dialect }) => {
     const errors = errorsOf(obj, dialect);
     return [
-      ...twice(errors),
+      ...duplicateErrors(errors),
       ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")]),
     ];
   },
   subresources: {
     status: {
-      ...bareStatusPart<VolumeAttachment>(({ status }) => twice(statusErrors(status))),
+      ...bareStatusPart<VolumeAttachment>(({ status }) => duplicateErrors(statusErrors(status))),
       metaChecks: { asNew: 2, asChange: 0 },
     },
   },

@@ -378,7 +378,7 @@ test("a workload whose name is no host name is warned of", () => {
 });
 
 const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
-const about = circumstancesOf(deployment);
+const ctx = circumstancesOf(deployment);
 const heard: [
   name: string,
   strategy: typeof deployment,
@@ -418,7 +418,7 @@ for (const [name, strategy, [before, after], [old, now], expected] of heard) {
         metadata: { ...metadata, generation },
         spec: { selector: strategy === replicationController ? { a: "b" } : selector, template: of },
       });
-    assert.equal(strategy.warnings!(made(after, now), made(before, old), about).length, expected);
+    assert.equal(strategy.warnings!(made(after, now), made(before, old), ctx).length, expected);
   });
 }
 

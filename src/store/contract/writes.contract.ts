@@ -106,19 +106,27 @@ const attemptCases = attempts.map(({ name, before, value, expect, result }): Cas
 export const writeCases: readonly Case[] = [
   ...attemptCases,
   [
-    "a write spends what it was promised, once, and is refused when that is gone or changed",
+    "a write consumes its reservations, once, and is refused when that is gone or changed",
     async (kit) => {
-      const promised = (name: string, revision: Revision) => ({ key: kit.prefix + name, revision });
-      const spend = (name: string, spends: Write["spends"], expect: Write["expect"] = "absent") =>
-        kit.store.write({ key: kit.prefix + name, value: bytes(name), expect, ...(spends && { spends }) });
+      const reservation = (name: string, revision: Revision) => ({ key: kit.prefix + name, revision });
+      const consume = (name: string, consumes: Write["consumes"], expect: Write["expect"] = "absent") =>
+        kit.store.write({
+          key: kit.prefix + name,
+          value: bytes(name),
+          expect,
+          ...(consumes && { consumes }),
+        });
       const first = await put(kit, "p1", "for a", { expect: "absent", ttlSeconds: 3600 });
       const second = await put(kit, "p2", "for a", { expect: "absent", ttlSeconds: 3600 });
       const before = await put(kit, "fence", "1");
-      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p1", first), promised("p2", first)])), {
-        done: false,
-        current: undefined,
-      });
-      assert.deepEqual(shownOutcome(kit, await spend("b", [promised("p3", first)], "any")), {
+      assert.deepEqual(
+        shownOutcome(kit, await consume("b", [reservation("p1", first), reservation("p2", first)])),
+        {
+          done: false,
+          current: undefined,
+        },
+      );
+      assert.deepEqual(shownOutcome(kit, await consume("b", [reservation("p3", first)], "any")), {
         done: false,
         current: undefined,
       });
@@ -127,7 +135,7 @@ export const writeCases: readonly Case[] = [
         before,
         "a refused write leaves no trace",
       );
-      const outcome = await spend("a", [promised("p1", first), promised("p2", second)]);
+      const outcome = await consume("a", [reservation("p1", first), reservation("p2", second)]);
       assert.ok(outcome.done);
       assert.deepEqual(await list(kit), ["a=a", "fence=1"]);
       const seen = await drain(
@@ -142,35 +150,38 @@ export const writeCases: readonly Case[] = [
         ["a=a", "p1=null", "p2=null", "fence=2"],
       );
       assert.equal(seen[0]!.revision, outcome.revision);
-      assert.deepEqual(shownOutcome(kit, await spend("c", [promised("p1", first)])), {
+      assert.deepEqual(shownOutcome(kit, await consume("c", [reservation("p1", first)])), {
         done: false,
         current: undefined,
       });
       const again = await put(kit, "p1", "for d", { expect: "absent" });
-      assert.deepEqual(shownOutcome(kit, await spend("a", [promised("p1", again)])), {
+      assert.deepEqual(shownOutcome(kit, await consume("a", [reservation("p1", again)])), {
         done: false,
         current: { key: "a", value: "a", revision: outcome.revision, created: outcome.revision },
       });
       assert.deepEqual(
         await list(kit),
         ["a=a", "fence=2", "p1=for d"],
-        "what a refused write wanted to spend still stands",
+        "what a refused write wanted to consume is still there",
       );
-      const updated = await spend("a", [promised("p1", again)], outcome.revision);
+      const updated = await consume("a", [reservation("p1", again)], outcome.revision);
       assert.ok(updated.done);
       assert.equal(updated.previous?.revision, outcome.revision);
       assert.deepEqual(await list(kit), ["a=a", "fence=2"]);
     },
   ],
   [
-    "of many writers that spend one promise exactly one wins",
+    "of many writers that consume one reservation exactly one wins",
     async (kit) => {
-      const spends = [
-        { key: `${kit.prefix}promise`, revision: await put(kit, "promise", "", { expect: "absent" }) },
+      const consumes = [
+        {
+          key: `${kit.prefix}reservation`,
+          revision: await put(kit, "reservation", "", { expect: "absent" }),
+        },
       ];
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
-          kit.store.write({ key: `${kit.prefix}k${i}`, value: bytes(""), expect: "absent", spends }),
+          kit.store.write({ key: `${kit.prefix}k${i}`, value: bytes(""), expect: "absent", consumes }),
         ),
       );
       assert.equal(outcomes.filter(({ done }) => done).length, 1);

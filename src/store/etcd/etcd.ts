@@ -290,21 +290,24 @@ export class EtcdStore implements Store {
               ...(lease !== undefined && { lease }),
             },
           };
-    const spends = (write.spends ?? []).map((promised) => ({
-      key: this.#keys.encode(promised.key),
-      modRevision: promised.revision,
+    const consumed = (write.consumes ?? []).map((reservation) => ({
+      key: this.#keys.encode(reservation.key),
+      modRevision: reservation.revision,
     }));
     const expected =
       write.expect === "any"
-        ? spends
-        : [{ key, modRevision: write.expect === "absent" ? 0 : write.expect }, ...spends];
+        ? consumed
+        : [{ key, modRevision: write.expect === "absent" ? 0 : write.expect }, ...consumed];
     const request: TxnRequest = {
       compare: expected.map((each) => ({
         result: comparison.equal,
         target: comparisonTarget.modified,
         ...each,
       })),
-      success: [success, ...spends.map((promised) => ({ requestDeleteRange: { key: promised.key } }))],
+      success: [
+        success,
+        ...consumed.map((reservation) => ({ requestDeleteRange: { key: reservation.key } })),
+      ],
       failure: [{ requestRange: { key } }],
     };
     const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, {

@@ -3,7 +3,7 @@
 import { type Clock, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
 import { StoreClosed } from "../errors.ts";
-import { Feed } from "../feed.ts";
+import { WatchHub } from "../watch-hub.ts";
 import { KeyIndex, type Version } from "../key-index.ts";
 import { checkRange, checkWrite, expectationHolds, inRange } from "../key-order.ts";
 import {
@@ -40,7 +40,7 @@ export interface MemoryOptions {
 
 export class MemoryStore implements Store {
   readonly #clock: Clock;
-  readonly #feed: Feed;
+  readonly #feed: WatchHub;
   readonly #deadlines: Deadlines;
   #index = new KeyIndex();
   /** What was written at revision `#base + i`, as long as someone can ask for it. */
@@ -52,7 +52,7 @@ export class MemoryStore implements Store {
 
   constructor(options: MemoryOptions = {}) {
     this.#clock = options.clock ?? systemClock;
-    this.#feed = new Feed({
+    this.#feed = new WatchHub({
       revision: () => this.#revision(),
       compacted: () => this.#compacted,
       changes: (range, after) => this.#changes(range, after),
@@ -80,8 +80,10 @@ export class MemoryStore implements Store {
     const { key, value, expect, ttlSeconds } = write;
     const version = this.#index.find(key);
     const current = version && this.#entry(version.revision);
-    const spends = write.spends ?? [];
-    const stands = spends.every((promised) => this.#index.find(promised.key)?.revision === promised.revision);
+    const consumed = write.consumes ?? [];
+    const stands = consumed.every(
+      (reservation) => this.#index.find(reservation.key)?.revision === reservation.revision,
+    );
     if (!stands || !expectationHolds(expect, version?.revision ?? 0))
       return { done: false, ...(current && { current }) };
     const changes = value === null && !version ? [] : [this.#put(key, value, version)];
@@ -91,9 +93,9 @@ export class MemoryStore implements Store {
       revision,
       value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined,
     );
-    for (const promised of spends) {
-      changes.push(this.#put(promised.key, null, this.#index.find(promised.key)));
-      this.#deadlines.set(promised.key, this.#revision(), undefined);
+    for (const reservation of consumed) {
+      changes.push(this.#put(reservation.key, null, this.#index.find(reservation.key)));
+      this.#deadlines.set(reservation.key, this.#revision(), undefined);
     }
     if (changes.length > 0) this.#feed.publish(changes);
     return { done: true, revision, ...(current && { previous: current }) };

@@ -56,17 +56,17 @@ export function decide(
     );
   };
   for (const pending of writes) {
-    const { key, value, expect, spends = [] } = pending.write;
+    const { key, value, expect, consumes = [] } = pending.write;
     let current: Entry | undefined;
-    let promised: readonly (Entry | undefined)[];
+    let reservations: readonly (Entry | undefined)[];
     try {
       current = stateOf(key);
-      promised = spends.map((each) => stateOf(each.key));
+      reservations = consumes.map((each) => stateOf(each.key));
     } catch (error) {
       pending.reject(error);
       continue;
     }
-    const stands = spends.every(({ revision }, position) => promised[position]?.revision === revision);
+    const stands = consumes.every(({ revision }, position) => reservations[position]?.revision === revision);
     if (!stands || !expectationHolds(expect, current?.revision ?? 0)) {
       outcomes.push({ pending, outcome: { done: false, ...(current && { current }) } });
       continue;
@@ -76,7 +76,7 @@ export function decide(
       pending,
       outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) },
     });
-    for (const each of promised) put(each!.key, null, each, 0);
+    for (const each of reservations) put(each!.key, null, each, 0);
   }
   return { decided, outcomes };
 }

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { type Clock, makeFolder, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
 import { StoreClosed, StoreDamaged, StoreFailed, StoreFull } from "../errors.ts";
-import { Feed } from "../feed.ts";
+import { WatchHub } from "../watch-hub.ts";
 import { KeyIndex, type Listing, type Version } from "../key-index.ts";
 import { checkRange, checkWrite, inRange } from "../key-order.ts";
 import {
@@ -58,7 +58,7 @@ class SqliteStore implements Store {
   readonly #recent: Recent;
   readonly #index = new KeyIndex();
   readonly #commits: Commits;
-  readonly #feed: Feed;
+  readonly #feed: WatchHub;
   readonly #deadlines: Deadlines;
   #revision: Revision = firstRevision;
   #compacted: Revision = 0;
@@ -79,7 +79,7 @@ class SqliteStore implements Store {
       apply: (decided) => this.#apply(decided),
       fault: (error) => faultError(this.#dir, error),
     });
-    this.#feed = new Feed({
+    this.#feed = new WatchHub({
       revision: () => this.#revision,
       compacted: () => this.#compacted,
       changes: (range, after) => this.#changes(range, after),

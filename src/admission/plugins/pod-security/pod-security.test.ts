@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Namespace, ObjectMeta, Pod, PodSpec } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
-import type { Attempt } from "../../attempt.ts";
-import { attemptOf } from "../../attempt.fixture.ts";
+import type { AdmissionAttributes } from "../../attributes.ts";
+import { attemptOf } from "../../attributes.fixture.ts";
 import { podSecurity } from "./pod-security.ts";
 import { type Level, policyOf, standardText } from "./policy.ts";
 import { detailsText, findings } from "./standards.ts";
@@ -108,7 +108,7 @@ for (const [name, level, version, { metadata, spec }, expected] of judged) {
 /** What becomes of a request in a namespace with these labels: `allowed`, or why not, and the warnings. */
 async function judge(
   labels: Record<string, string>,
-  attempt: Partial<Attempt>,
+  attributes: Partial<AdmissionAttributes>,
   pods: object[] = [],
 ): Promise<[outcome: string, warnings: string[]]> {
   const warnings: string[] = [];
@@ -119,7 +119,7 @@ async function judge(
   });
   try {
     const warn = (text: string): void => void warnings.push(text.replace(/ \(.*$/, ""));
-    const errors = await plugin.validate!(attemptOf({ name: "n", operation: "CREATE", warn, ...attempt }));
+    const errors = await plugin.validate!(attemptOf({ name: "n", operation: "CREATE", warn, ...attributes }));
     return [errors.map(({ type, field }) => `${type} ${field}`).join() || "allowed", warnings];
   } catch (error) {
     assert.ok(error instanceof ApiError);
@@ -140,7 +140,7 @@ const image = (name: string): Record<string, unknown> => ({
   spec: { containers: [{ name: "c", image: name }] },
 });
 
-const attempts: [name: string, labels: Record<string, string>, attempt: Partial<Attempt>, expected: [outcome: string, warnings: string[]]][] = [
+const attempts: [name: string, labels: Record<string, string>, attributes: Partial<AdmissionAttributes>, expected: [outcome: string, warnings: string[]]][] = [
   ["a pod in a namespace without labels", {}, { object: plain }, ["allowed", []]],
   ["a pod that does not keep the standard", { enforce: "restricted" }, { object: plain }, ["403 restricted:latest", []]],
   ["a pod that people are warned about", { warn: "restricted", "warn-version": "v1.27" }, { object: plain }, ["allowed", ['would violate PodSecurity "restricted:v1.27": allowPrivilegeEscalation != false']]],
@@ -158,9 +158,9 @@ const present = [
   { metadata: { name: "a2" }, spec: plain["spec"] },
   { metadata: { name: "a" }, spec: plain["spec"] },
 ];
-for (const [name, labels, attempt, expected] of attempts) {
+for (const [name, labels, attributes, expected] of attempts) {
   test(name, async () => {
-    const [outcome, warnings] = await judge(labels, attempt, present);
+    const [outcome, warnings] = await judge(labels, attributes, present);
     assert.deepEqual([outcome, warnings.map((text) => text.replace(/^(\w+): .*$/, "$1"))], expected);
   });
 }

@@ -4,7 +4,7 @@ import type { Container, CronJob, Namespace, ObjectMeta, Pod, PodSpec, PodTempla
 import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, Attempt } from "../../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
 import { lets, policyOf, sameStandard, standardText, stricter } from "./policy.ts";
 import { detailsText, findings, reasonsText } from "./standards.ts";
 
@@ -33,87 +33,88 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
     name: "PodSecurity",
     handles: ["CREATE", "UPDATE"],
     resources: ["namespaces", "pods", ...keepers],
-    validate: async (attempt) => {
-      const { resource, subresource } = attempt;
+    validate: async (attributes) => {
+      const { resource, subresource } = attributes;
       if (resource.resource === "namespaces" && resource.group === "")
-        return subresource ? [] : await namespaceErrors(attempt);
+        return subresource ? [] : await namespaceErrors(attributes);
       if (resource.resource === "pods" && resource.group === "") {
-        if (subresource === "" || subresource === "ephemeralcontainers") await judgePod(attempt);
-      } else if (!subresource) await judgeKeeper(attempt);
+        if (subresource === "" || subresource === "ephemeralcontainers") await judgePod(attributes);
+      } else if (!subresource) await judgeKeeper(attributes);
       return [];
     },
   };
 
-  async function namespaceErrors(attempt: Attempt): Promise<readonly FieldError[]> {
-    const now = read((attempt.object as unknown as Namespace).metadata.labels);
-    if (attempt.operation === "CREATE") return now.errors;
-    const before = read((attempt.oldObject as unknown as Namespace).metadata.labels);
+  async function namespaceErrors(attributes: AdmissionAttributes): Promise<readonly FieldError[]> {
+    const now = read((attributes.object as unknown as Namespace).metadata.labels);
+    if (attributes.operation === "CREATE") return now.errors;
+    const before = read((attributes.oldObject as unknown as Namespace).metadata.labels);
     if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
     const [next, old] = [now.policy.enforce, before.policy.enforce];
     const relaxed = next.version === old.version && !stricter(next.level, old.level);
-    if (!sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attempt);
+    if (!sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attributes);
     return [];
   }
 
   /** Pods that are there already stay, but somebody should know. */
-  async function warnOfPods(attempt: Attempt): Promise<void> {
-    const { enforce } = read((attempt.object as unknown as Namespace).metadata.labels).policy;
-    const pods = [...(await podsIn(attempt.name))];
+  async function warnOfPods(attributes: AdmissionAttributes): Promise<void> {
+    const { enforce } = read((attributes.object as unknown as Namespace).metadata.labels).policy;
+    const pods = [...(await podsIn(attributes.name))];
     const found = new Map<string, string[]>();
     for (const { metadata, spec } of oneOfEach(pods).slice(0, mostPods)) {
       const reasons = reasonsText(findings(enforce, metadata, spec, dialect));
       if (reasons) found.set(reasons, [...(found.get(reasons) ?? []), metadata.name!]);
     }
     if (pods.length > mostPods)
-      attempt.warn(
+      attributes.warn(
         `new PodSecurity enforce level only checked against the first ${mostPods} of ${pods.length} existing pods`,
       );
     if (found.size > 0)
-      attempt.warn(
-        `existing pods in namespace "${attempt.name}" violate the new PodSecurity enforce level "${standardText(enforce)}"`,
+      attributes.warn(
+        `existing pods in namespace "${attributes.name}" violate the new PodSecurity enforce level "${standardText(enforce)}"`,
       );
     const lines = [...found].map(([reasons, names]) => {
       const [first, ...others] = names.toSorted();
       return `${first}${others.length === 0 ? "" : others.length === 1 ? " (and 1 other pod)" : ` (and ${others.length} other pods)`}: ${reasons}`;
     });
-    for (const line of lines.toSorted()) attempt.warn(line);
+    for (const line of lines.toSorted()) attributes.warn(line);
   }
 
-  async function judgePod(attempt: Attempt): Promise<void> {
-    const { policy } = read((await find(attempt.namespace))?.metadata.labels);
+  async function judgePod(attributes: AdmissionAttributes): Promise<void> {
+    const { policy } = read((await find(attributes.namespace))?.metadata.labels);
     if (lets(policy.enforce) && lets(policy.warn)) return;
-    const { metadata, spec } = attempt.object as unknown as Pod;
-    if (attempt.operation === "UPDATE" && !matters(spec, (attempt.oldObject as unknown as Pod).spec)) return;
+    const { metadata, spec } = attributes.object as unknown as Pod;
+    if (attributes.operation === "UPDATE" && !matters(spec, (attributes.oldObject as unknown as Pod).spec))
+      return;
     const found = findings(policy.enforce, metadata, spec, dialect);
     if (found.length > 0)
       throw forbidden(
-        attempt.resource,
-        attempt.name,
+        attributes.resource,
+        attributes.name,
         `violates PodSecurity "${standardText(policy.enforce)}": ${detailsText(found)}`,
       );
-    warnOf(attempt, policy.warn, metadata, spec);
+    warnOf(attributes, policy.warn, metadata, spec);
   }
 
-  async function judgeKeeper(attempt: Attempt): Promise<void> {
-    const { policy } = read((await find(attempt.namespace))?.metadata.labels);
+  async function judgeKeeper(attributes: AdmissionAttributes): Promise<void> {
+    const { policy } = read((await find(attributes.namespace))?.metadata.labels);
     if (lets(policy.warn)) return;
-    const template = templateOf(attempt);
-    if (template) warnOf(attempt, policy.warn, template.metadata, template.spec);
+    const template = templateOf(attributes);
+    if (template) warnOf(attributes, policy.warn, template.metadata, template.spec);
   }
 
   function warnOf(
-    attempt: Attempt,
+    attributes: AdmissionAttributes,
     standard: Parameters<typeof findings>[0],
     metadata: ObjectMeta,
     spec: PodSpec,
   ): void {
     const found = findings(standard, metadata, spec, dialect);
     if (found.length > 0)
-      attempt.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
+      attributes.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
   }
 }
 
-function templateOf({ resource, object }: Attempt): PodTemplateSpec | undefined {
+function templateOf({ resource, object }: AdmissionAttributes): PodTemplateSpec | undefined {
   if (resource.resource === "podtemplates")
     return (object as unknown as { template: PodTemplateSpec }).template;
   if (resource.resource === "cronjobs") return (object as unknown as CronJob).spec.jobTemplate.spec.template;

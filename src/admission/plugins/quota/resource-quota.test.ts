@@ -3,15 +3,19 @@ import { test } from "node:test";
 import type { ResourceQuota } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
-import type { Attempt } from "../../attempt.ts";
-import { attemptOf } from "../../attempt.fixture.ts";
+import type { AdmissionAttributes } from "../../attributes.ts";
+import { attemptOf } from "../../attributes.fixture.ts";
 import { resourceQuota } from "./resource-quota.ts";
 
 const dialect = dialects.orch;
 type Status = { readonly hard: Record<string, string>; readonly used?: Record<string, string> };
 const quota = (status: Status, spec: object = {}, name = "q"): ResourceQuota =>
   ({ metadata: { name, namespace: "n" }, spec, status }) as unknown as ResourceQuota;
-const request = (resource: string, object: object, more: Partial<Attempt> = {}): Attempt =>
+const request = (
+  resource: string,
+  object: object,
+  more: Partial<AdmissionAttributes> = {},
+): AdmissionAttributes =>
   attemptOf({
     resource: { group: "", version: "v1", resource },
     kind: { group: "", version: "v1", kind: resource },
@@ -23,7 +27,7 @@ const request = (resource: string, object: object, more: Partial<Attempt> = {}):
 /** What the quotas say is used afterwards, by quota, or why the request was refused. */
 async function charged(
   quotas: ResourceQuota[],
-  attempt: Attempt,
+  attributes: AdmissionAttributes,
   refusals = 0,
 ): Promise<Record<string, Record<string, string>> | string> {
   const used: Record<string, Record<string, string>> = {};
@@ -39,7 +43,7 @@ async function charged(
     },
   });
   try {
-    await plugin.validate!(attempt);
+    await plugin.validate!(attributes);
     return used;
   } catch (error) {
     assert.ok(error instanceof ApiError);
@@ -64,7 +68,7 @@ const claim = (storage: string, storageClassName?: string): object => ({
   spec: { storageClassName, resources: { requests: { storage } } },
 });
 
-const cases: [name: string, quotas: ResourceQuota[], attempt: Attempt, expected: Awaited<ReturnType<typeof charged>>][] = [
+const cases: [name: string, quotas: ResourceQuota[], attributes: AdmissionAttributes, expected: Awaited<ReturnType<typeof charged>>][] = [
   ["a quota without status is not enforced", [quota({ hard: {} })], request("configmaps", {}), {}],
   ["objects count under both their names", [quota(zero("configmaps", "count/configmaps"))], request("configmaps", {}), { q: { configmaps: "1", "count/configmaps": "1" } }],
   ["groups are part of the name", [quota(zero("count/deployments.apps"))], request("deployments", {}, { resource: { group: "apps", version: "v1", resource: "deployments" } }), { q: { "count/deployments.apps": "1" } }],
@@ -93,8 +97,8 @@ const cases: [name: string, quotas: ResourceQuota[], attempt: Attempt, expected:
   ["every quota must fit", [quota(zero("secrets"), {}, "a"), quota({ hard: { secrets: "0" }, used: { secrets: "0" } }, {}, "b")], request("secrets", {}), "403 exceeded quota: b, requested: secrets=1, used: secrets=0, limited: secrets=0"],
   ["what is outside of namespaces is free", [quota(zero("count/nodes"))], request("nodes", {}, { namespace: "" }), {}],
 ]; // prettier-ignore
-for (const [name, quotas, attempt, expected] of cases)
-  test(name, async () => assert.deepEqual(await charged(quotas, attempt), expected));
+for (const [name, quotas, attributes, expected] of cases)
+  test(name, async () => assert.deepEqual(await charged(quotas, attributes), expected));
 
 const races: [name: string, refusals: number, expected: RegExp | object][] = [
   ["a quota that others changed is charged anew", 31, { q: { secrets: "1" } }],

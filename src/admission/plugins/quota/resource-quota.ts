@@ -3,7 +3,7 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from "#api";
 import { compareQuantity, conflict, forbidden } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, Attempt } from "../../attempt.ts";
+import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
 import {
   type Amounts,
   amountsOf,
@@ -50,12 +50,12 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
     name: "ResourceQuota",
     handles: ["CREATE", "UPDATE"],
     ignores: uncounted,
-    validate: async (attempt) => {
-      const { resource, subresource, namespace, operation } = attempt;
+    validate: async (attributes) => {
+      const { resource, subresource, namespace, operation } = attributes;
       if (subresource || !namespace) return [];
       const evaluator = evaluatorFor(resource, dialect, now);
       if (!evaluator.operations.includes(operation) || (await quotasIn(namespace)).length === 0) return [];
-      await inTurn(namespace, () => charge(attempt, evaluator));
+      await inTurn(namespace, () => charge(attributes, evaluator));
       return [];
     },
   };
@@ -72,14 +72,14 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
     }
   }
 
-  async function charge(attempt: Attempt, evaluator: Evaluator): Promise<void> {
+  async function charge(attributes: AdmissionAttributes, evaluator: Evaluator): Promise<void> {
     let left: readonly string[] | undefined;
     for (let tries = mostTries; ; tries--) {
-      const quotas = (await quotasIn(attempt.namespace)).filter(
+      const quotas = (await quotasIn(attributes.namespace)).filter(
         ({ metadata }) => !left || left.includes(metadata.name!),
       );
-      const due = bill(attempt, evaluator, quotas);
-      if (attempt.dryRun) return;
+      const due = bill(attributes, evaluator, quotas);
+      if (attributes.dryRun) return;
       const failed: string[] = [];
       for (const [quota, used] of due)
         if (!(await write(quota, written(used)))) failed.push(quota.metadata.name!);
@@ -102,12 +102,12 @@ const scopesOf = ({ spec }: ResourceQuota): readonly ScopedResourceSelectorRequi
 
 /** What each quota would have used afterwards, for those that change; refuses what does not fit. */
 function bill(
-  attempt: Attempt,
+  attributes: AdmissionAttributes,
   evaluator: Evaluator,
   quotas: readonly ResourceQuota[],
 ): readonly (readonly [ResourceQuota, Amounts])[] {
-  const object = attempt.object!;
-  const refused = (why: string): Error => forbidden(attempt.resource, attempt.name, why);
+  const object = attributes.object!;
+  const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
   const concerned = quotas.filter((quota) => {
     const resources = Object.keys(quota.status.hard ?? {}).filter(evaluator.counts);
     if (resources.length === 0 || !scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object)))
@@ -124,7 +124,8 @@ function bill(
   const negative = [...whole].filter(([, amount]) => isNegative(amount)).map(([name]) => name);
   if (negative.length > 0)
     throw refused(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
-  const added = attempt.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attempt.oldObject!)) : whole;
+  const added =
+    attributes.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attributes.oldObject!)) : whole;
   const delta = new Map([...added].filter(([, amount]) => !isZero(amount)));
   return concerned.flatMap((quota) => {
     const { hard = {}, used = {} } = quota.status;

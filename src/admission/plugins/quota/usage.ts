@@ -10,7 +10,7 @@ import type {
 } from "#api";
 import { quantityOf, scaledValue } from "#base";
 import type { Dialect } from "#dialect";
-import type { Attempt, Operation } from "../../attempt.ts";
+import type { AdmissionAttributes, Operation } from "../../attributes.ts";
 import { type Amounts, amountsOf, isZero, largerOf, sumOf } from "./amounts.ts";
 
 export interface Evaluator {
@@ -29,7 +29,7 @@ const counted = (...names: string[]): Amounts => new Map(names.map((name) => [na
 const aliased = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
 
 export function evaluatorFor(
-  { group, resource }: Attempt["resource"],
+  { group, resource }: AdmissionAttributes["resource"],
   dialect: Dialect,
   now: () => number,
 ): Evaluator {

@@ -2,7 +2,7 @@
 // version already broke.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
-import type { Circumstances } from "../../strategy.ts";
+import type { RequestContext } from "../../strategy.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 import { deletionCostErrors } from "./deletion-cost.ts";
 import { hasIndivisibleHugePages } from "./resources.ts";
@@ -29,12 +29,12 @@ interface PodLike {
 }
 
 export function podRules(
-  { dialect, settings }: Circumstances,
+  { dialect, settings }: RequestContext,
   podName: string | undefined,
   old?: PodLike,
 ): PodRules {
-  const about = { dialect, allowPrivileged: settings.allowPrivileged, podName };
-  if (!old) return { ...about, tolerated: nothing };
+  const ctx = { dialect, allowPrivileged: settings.allowPrivileged, podName };
+  if (!old) return { ...ctx, tolerated: nothing };
   const { affinity, topologySpreadConstraints } = old.spec;
   const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
     ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
@@ -43,7 +43,7 @@ export function podRules(
     ),
   ]);
   return {
-    ...about,
+    ...ctx,
     tolerated: {
       hugePages: hasIndivisibleHugePages(old.spec),
       affinityValues: terms.some(({ labelSelector, namespaceSelector }) =>

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Turns } from "./turns.ts";
+import { AdmissionThrottle } from "./admission-throttle.ts";
 
 test("a crowd is begun in order, a part in each turn of the event loop", async () => {
-  const turns = new Turns();
+  const turns = new AdmissionThrottle();
   const begun: number[] = [];
   for (let i = 0; i < 200; i++) turns.begin(() => void begun.push(i));
   const sizes = [begun.length];
@@ -20,7 +20,7 @@ test("a crowd is begun in order, a part in each turn of the event loop", async (
 });
 
 test("what comes one by one never waits", async () => {
-  const turns = new Turns();
+  const turns = new AdmissionThrottle();
   let begun = 0;
   for (let i = 1; i <= 200; i++) {
     turns.begin(() => void begun++);
@@ -30,7 +30,7 @@ test("what comes one by one never waits", async () => {
 });
 
 test("what comes while a crowd waits stands behind it", async () => {
-  const turns = new Turns();
+  const turns = new AdmissionThrottle();
   const begun: string[] = [];
   for (let i = 0; i < 130; i++) turns.begin(() => void begun.push("crowd"));
   await nextTurn();

@@ -4,25 +4,25 @@
 //   at 4    a3 b4 c2
 import type { SortedMap } from "#base";
 import type { Change } from "./frame.ts";
-import type { Held } from "./held.ts";
+import type { CachedObject } from "./cached-object.ts";
 import type { OrderedItems } from "./page.ts";
 
-export class Past implements OrderedItems {
-  readonly #now: SortedMap<Held>;
+export class SnapshotView implements OrderedItems {
+  readonly #now: SortedMap<CachedObject>;
   /** What changed since, as it was then; undefined for what was not there. */
-  readonly #then = new Map<string, Held | undefined>();
+  readonly #then = new Map<string, CachedObject | undefined>();
 
-  constructor(now: SortedMap<Held>, later: readonly Change[]) {
+  constructor(now: SortedMap<CachedObject>, later: readonly Change[]) {
     this.#now = now;
     // The oldest change of a key knows best what was before it.
     for (const change of later.toReversed()) this.#then.set(change.item.key, change.previous);
   }
 
-  get(key: string): Held | undefined {
+  get(key: string): CachedObject | undefined {
     return this.#then.has(key) ? this.#then.get(key) : this.#now.get(key);
   }
 
-  scan(prefix: string, after: string | undefined, visit: (item: Held) => boolean | void): void {
+  scan(prefix: string, after: string | undefined, visit: (item: CachedObject) => boolean | void): void {
     const restored = [...this.#then.values()]
       .filter((item) => item !== undefined)
       .filter(({ key }) => key.startsWith(prefix) && (after === undefined || key > after))

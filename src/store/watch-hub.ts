@@ -1,4 +1,4 @@
-// Watches over a history that is kept elsewhere: each watcher pulls at its own pace and waits at the end.
+// Serves watches from a change log that is kept elsewhere: each watcher reads at its own pace and waits at its end.
 //
 // A watcher that waits is up to date by definition, so a change that does not concern it only moves its
 // position. One that is busy elsewhere finds what it missed in the history, or learns that it was compacted.
@@ -6,7 +6,7 @@
 import { inRange } from "./key-order.ts";
 import { type Batch, type Change, Compacted, type Range, type Revision } from "./store.ts";
 
-export interface History {
+export interface ChangeLog {
   revision(): Revision;
   compacted(): Revision;
   /**
@@ -27,12 +27,12 @@ interface Watcher {
   told: Revision;
 }
 
-export class Feed {
-  readonly #history: History;
+export class WatchHub {
+  readonly #history: ChangeLog;
   readonly #watchers = new Set<Watcher>();
   #closed = false;
 
-  constructor(history: History) {
+  constructor(history: ChangeLog) {
     this.#history = history;
   }
 

@@ -4,14 +4,14 @@ import type { FieldError } from "#base";
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** The identity behind an attempt. */
-export interface Actor {
+export interface UserInfo {
   readonly name: string;
   readonly uid?: string | undefined;
   readonly groups: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-export interface Attempt {
+export interface AdmissionAttributes {
   readonly operation: Operation;
   /** The group is the name on the wire. */
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
@@ -19,7 +19,7 @@ export interface Attempt {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  readonly user: Actor;
+  readonly user: UserInfo;
   readonly dryRun: boolean;
   /** The object as it would be stored; mutating plugins change it in place. Absent on deletion. */
   readonly object: Record<string, unknown> | undefined;
@@ -37,7 +37,7 @@ export interface AdmissionPlugin {
   /** Resources it never looks at. */
   readonly ignores?: ReadonlySet<string>;
   /** Changes the attempt's object, or throws an ApiError to refuse. */
-  mutate?(attempt: Attempt): Promise<void>;
+  mutate?(attributes: AdmissionAttributes): Promise<void>;
   /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */
-  validate?(attempt: Attempt): Promise<readonly FieldError[]>;
+  validate?(attributes: AdmissionAttributes): Promise<readonly FieldError[]>;
 }

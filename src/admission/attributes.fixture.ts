@@ -1,10 +1,10 @@
 // For tests of plug-ins: an attempt with whatever does not matter filled in.
 import assert from "node:assert/strict";
 import { ApiError } from "#base";
-import type { Attempt } from "./attempt.ts";
+import type { AdmissionAttributes } from "./attributes.ts";
 
 /** Somebody creates a pod, or changes one that was there, unless told otherwise. */
-export const attemptOf = (given: Partial<Attempt>): Attempt => ({
+export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttributes => ({
   operation: given.oldObject ? "UPDATE" : "CREATE",
   resource: { group: "", version: "v1", resource: "pods" },
   kind: { group: "", version: "v1", kind: "Pod" },

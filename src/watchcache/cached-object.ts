@@ -1,4 +1,4 @@
-// An object as the server holds it: its JSON bytes, and the few words that selectors and indexes need.
+// An object in the watch cache: its encoded JSON, and the labels and fields that selectors and indexes need.
 //
 //   {"kind":"Event","apiVersion":"v1","metadata":{"name":"a","uid":"…","resourceVersion":"42","creation…
 //   |<------- typeHeaderBytes ------>|                                revisionStart ^  ^ revisionEnd
@@ -7,7 +7,7 @@
 import type { Selectable } from "#base";
 import type { Revision } from "#store";
 
-export interface Held extends Selectable {
+export interface CachedObject extends Selectable {
   /** The store's key. */
   readonly key: string;
   readonly namespace: string;
@@ -24,7 +24,7 @@ export interface Held extends Selectable {
 }
 
 /** What a reader finds out about an object once, beside its bytes. */
-export interface Known extends Selectable {
+export interface Selected extends Selectable {
   readonly namespace: string;
   readonly name: string;
 }
@@ -35,7 +35,12 @@ const quote = 0x22;
 const newline = 0x0a;
 
 /** Puts the revision into encoded JSON that has none yet, right behind the uid. */
-export function hold(key: string, revision: Revision, encoded: Uint8Array, known: Known): Held {
+export function withRevision(
+  key: string,
+  revision: Revision,
+  encoded: Uint8Array,
+  known: Selected,
+): CachedObject {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   const metadata = bytes.indexOf(metadataKey);
   const uid = bytes.indexOf(uidKey, metadata);
@@ -48,21 +53,22 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
   line.write(mark, at, "latin1");
   bytes.copy(line, at + mark.length, at);
   line[line.length - 1] = newline;
-  return new HeldBytes(key, revision, known, line, metadata, at + mark.length - 1);
+  return new CachedBytes(key, revision, known, line, metadata, at + mark.length - 1);
 }
 
 /** The uid stands right before the revision. */
-export function uidOf(held: Held): string {
-  const end = revisionKeyStart(held) - 1;
-  return held.line.toString("latin1", held.line.lastIndexOf(quote, end - 1) + 1, end);
+export function uidOf(cached: CachedObject): string {
+  const end = revisionKeyStart(cached) - 1;
+  return cached.line.toString("latin1", cached.line.lastIndexOf(quote, end - 1) + 1, end);
 }
 
-const revisionKeyStart = ({ revisionStart }: Held): number => revisionStart - ',"resourceVersion":"'.length;
+const revisionKeyStart = ({ revisionStart }: CachedObject): number =>
+  revisionStart - ',"resourceVersion":"'.length;
 
 /** Whether encoded JSON that has no revision yet says what is held. */
-export function saysTheSame(held: Held, encoded: Uint8Array): boolean {
-  const { line, revisionEnd } = held;
-  const start = revisionKeyStart(held);
+export function sameContent(cached: CachedObject, encoded: Uint8Array): boolean {
+  const { line, revisionEnd } = cached;
+  const start = revisionKeyStart(cached);
   const rest = revisionEnd + 1;
   if (encoded.length !== start + line.length - 1 - rest) return false;
   return (
@@ -72,27 +78,27 @@ export function saysTheSame(held: Held, encoded: Uint8Array): boolean {
 }
 
 /** What is held without its revision, for what has none. */
-export function withoutRevision(held: Held): Held {
-  const at = revisionKeyStart(held);
-  const line = Buffer.concat([held.line.subarray(0, at), held.line.subarray(held.revisionEnd + 1)]);
-  return { ...held, line, json: line.subarray(0, -1), revisionStart: at, revisionEnd: at };
+export function withoutRevision(cached: CachedObject): CachedObject {
+  const at = revisionKeyStart(cached);
+  const line = Buffer.concat([cached.line.subarray(0, at), cached.line.subarray(cached.revisionEnd + 1)]);
+  return { ...cached, line, json: line.subarray(0, -1), revisionStart: at, revisionEnd: at };
 }
 
 /** The bytes once, and beside them only numbers and words: there may be a million of these. */
-class HeldBytes implements Held {
+class CachedBytes implements CachedObject {
   readonly key: string;
   readonly revision: Revision;
   readonly namespace: string;
   readonly name: string;
-  readonly labels: Known["labels"];
-  readonly fields: Known["fields"];
+  readonly labels: Selected["labels"];
+  readonly fields: Selected["fields"];
   readonly line: Buffer;
   readonly typeHeaderBytes: number;
   readonly revisionEnd: number;
   constructor(
     key: string,
     revision: Revision,
-    known: Known,
+    known: Selected,
     line: Buffer,
     typeHeaderBytes: number,
     revisionEnd: number,
@@ -116,20 +122,20 @@ class HeldBytes implements Held {
 }
 
 /** The same object under another revision, as a deletion shows it. */
-export function heldAt(held: Held, revision: Revision): Held {
+export function atRevision(cached: CachedObject, revision: Revision): CachedObject {
   const text = String(revision);
   const line = Buffer.allocUnsafeSlow(
-    held.line.length - (held.revisionEnd - held.revisionStart) + text.length,
+    cached.line.length - (cached.revisionEnd - cached.revisionStart) + text.length,
   );
-  held.line.copy(line, 0, 0, held.revisionStart);
-  line.write(text, held.revisionStart, "latin1");
-  held.line.copy(line, held.revisionStart + text.length, held.revisionEnd);
-  return new HeldBytes(
-    held.key,
+  cached.line.copy(line, 0, 0, cached.revisionStart);
+  line.write(text, cached.revisionStart, "latin1");
+  cached.line.copy(line, cached.revisionStart + text.length, cached.revisionEnd);
+  return new CachedBytes(
+    cached.key,
     revision,
-    held,
+    cached,
     line,
-    held.typeHeaderBytes,
-    held.revisionStart + text.length,
+    cached.typeHeaderBytes,
+    cached.revisionStart + text.length,
   );
 }

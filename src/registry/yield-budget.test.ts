@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Breaths } from "./breaths.ts";
+import { YieldBudget } from "./yield-budget.ts";
 
 /** Works for longer than one slice. */
 function work(): void {
@@ -15,19 +15,19 @@ const cases: [name: string, sent: number, met: number, due: boolean][] = [
 ];
 for (const [name, sent, met, due] of cases) {
   test(name, () => {
-    const breaths = new Breaths(sent);
-    breaths.meet(met);
+    const yieldBudget = new YieldBudget(sent);
+    yieldBudget.account(met);
     work();
-    assert.equal(breaths.due, due);
+    assert.equal(yieldBudget.expired, due);
   });
 }
 
 test("after a breath, and after waiting, work begins anew", async () => {
-  const breaths = new Breaths(100_000);
+  const yieldBudget = new YieldBudget(100_000);
   work();
-  await breaths.take();
-  assert.equal(breaths.due, false);
+  await yieldBudget.yield();
+  assert.equal(yieldBudget.expired, false);
   work();
-  breaths.begin();
-  assert.equal(breaths.due, false);
+  yieldBudget.restart();
+  assert.equal(yieldBudget.expired, false);
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { LongWork } from "./long-work.ts";
+import { TimeSlice } from "./time-slice.ts";
 
 test("pieces of long work take turns: one slice of one of them in each turn of the event loop", async () => {
   const slices: string[] = [];
   const piece = async (name: string): Promise<void> => {
-    const work = new LongWork();
+    const work = new TimeSlice();
     for (let slice = 0; slice < 3; slice++) {
-      await work.rest();
+      await work.yield();
       slices.push(name);
     }
   };
@@ -22,10 +22,10 @@ test("pieces of long work take turns: one slice of one of them in each turn of t
 });
 
 test("small steps ask for a rest only once a slice is over", () => {
-  const work = new LongWork();
+  const work = new TimeSlice();
   let steps = 0;
   const began = performance.now();
-  while (!work.step()) steps++;
+  while (!work.tick()) steps++;
   assert.ok(performance.now() - began >= 5);
   assert.ok(steps > 16);
 });

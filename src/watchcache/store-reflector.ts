@@ -1,15 +1,15 @@
-// One watch of the whole store feeds the caches of all its resources, so that one revision tells how far all
-// of them are.
+// Reflects the store into the caches of all its resources through one watch, so that one revision tells how
+// far all of them are.
 import type { Clock } from "#base";
 import { Compacted, type Revision, type Store, type Batch } from "#store";
-import { type CacheFeed, type Reader, ResourceCache } from "./resource-cache.ts";
-import type { Held } from "./held.ts";
+import { type Reflector, type Reader, ResourceCache } from "./resource-cache.ts";
+import type { CachedObject } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
-import { NotYet } from "./source.ts";
+import { RevisionTimeout } from "./source.ts";
 
 const entriesPerRead = 1000;
 
-export interface FeedOptions {
+export interface StoreReflectorOptions {
   readonly store: Store;
   /** All keys below it are watched. */
   readonly prefix: string;
@@ -23,9 +23,9 @@ export interface FeedOptions {
   readonly patienceMilliseconds?: number;
 }
 
-export class Feed implements CacheFeed {
+export class StoreReflector implements Reflector {
   readonly store: Store;
-  readonly #options: FeedOptions;
+  readonly #options: StoreReflectorOptions;
   readonly #caches = new Map<string, ResourceCache>();
   readonly #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
   #revision: Revision = 0;
@@ -34,7 +34,7 @@ export class Feed implements CacheFeed {
   /** Aborted when the watch has to begin anew. */
   #following: AbortController | undefined;
 
-  constructor(options: FeedOptions) {
+  constructor(options: StoreReflectorOptions) {
     this.store = options.store;
     this.#options = options;
   }
@@ -101,7 +101,7 @@ export class Feed implements CacheFeed {
     giveUp();
     const at = this.#waiting.indexOf(waiting);
     if (at >= 0) this.#waiting.splice(at, 1);
-    if (revision > this.#revision) throw new NotYet(revision, this.#revision);
+    if (revision > this.#revision) throw new RevisionTimeout(revision, this.#revision);
   }
 
   async #run(loaded: () => void): Promise<void> {
@@ -136,7 +136,7 @@ export class Feed implements CacheFeed {
 
   /** Reads a snapshot of everything, decoding it piece by piece so that others get a turn. */
   async #load(): Promise<void> {
-    const items = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as Held[]]));
+    const items = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as CachedObject[]]));
     let after: string | undefined;
     let at: Revision | undefined;
     for (;;) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import { type Batch, Compacted, type Store, openMemory } from "#store";
-import { Feed } from "./feed.ts";
+import { StoreReflector } from "./store-reflector.ts";
 import type { ObjectSource } from "./source.ts";
 import { by, encodedThing, keysOf, openCached, prefix, readThing, turns, watchOf } from "./source.fixture.ts";
 
@@ -15,7 +15,7 @@ test("everything there is loaded, in pieces, each object into the cache of its r
   await store.write({ key: "/test/group/others/n/a", value: encodedThing("n/a", {}), expect: "any" });
   await store.write({ key: "/test/unknown", value: Buffer.from("not an object"), expect: "any" });
   const stop = new AbortController();
-  const feed = new Feed({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal });
+  const feed = new StoreReflector({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal });
   const [things, others] = [feed.cache(prefix, readThing), feed.cache("/test/group/others/", readThing)];
   assert.equal(feed.ready(), false);
   await feed.start();
@@ -32,7 +32,7 @@ test("a store that is away while somebody waits for a revision to come costs an 
   const store = await openMemory();
   const clock = virtualClock();
   const stop = new AbortController();
-  const feed = new Feed({ store, prefix: "/test/", clock, signal: stop.signal });
+  const feed = new StoreReflector({ store, prefix: "/test/", clock, signal: stop.signal });
   const cached = feed.cache(prefix, readThing);
   await feed.start();
   const unhandled: unknown[] = [];
@@ -62,7 +62,7 @@ test("a source that hangs behind shows a state that the store has, and knows wha
         ? () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) })
         : (store[name] as (...given: unknown[]) => unknown).bind(store),
   });
-  const feed = new Feed({ store: silent, prefix: "/test/", clock, signal: stop.signal });
+  const feed = new StoreReflector({ store: silent, prefix: "/test/", clock, signal: stop.signal });
   const source = feed.cache(prefix, readThing);
   await feed.start();
   await store.write({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), expect: "any" });
@@ -95,7 +95,7 @@ test("a store that was set back to an older state is read anew, once somebody as
   });
   const stop = new AbortController();
   const restarts: unknown[] = [];
-  const feed = new Feed({
+  const feed = new StoreReflector({
     store,
     prefix: "/test/",
     clock: virtualClock(),
@@ -323,7 +323,7 @@ test("stopping before everything is loaded is an error for whoever waits, and no
   });
   const clock = virtualClock();
   const restarts: unknown[] = [];
-  const feed = new Feed({
+  const feed = new StoreReflector({
     store: broken,
     prefix: "/test/",
     clock,

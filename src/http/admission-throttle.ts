@@ -1,5 +1,5 @@
-// Work that comes in crowds is begun a part at a time, so that timers and other connections are not kept
-// waiting for all of it.
+// Limits how many requests one turn of the event loop starts, so that a burst does not delay timers and other
+// connections.
 
 /** A turn of the event loop begins so many pieces of work… */
 const mostPerTurn = 64;
@@ -9,7 +9,7 @@ const mostPerTurn = 64;
  */
 const crowd = 16;
 
-export class Turns {
+export class AdmissionThrottle {
   private begun = 0;
   private readonly waiting: (() => void)[] = [];
 
