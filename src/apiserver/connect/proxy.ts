@@ -1,8 +1,7 @@
 // Requests passed on to a pod, a service or a node by name: `…/proxy/<path>`.
-import { isIP } from "node:net";
-import { lookup } from "node:dns/promises";
+import type { ConnectionOptions } from "node:tls";
 import type { Endpoints, Pod, Service } from "#api";
-import { badRequest, methodNotAllowed, notFound, serviceUnavailable } from "#base";
+import { badRequest, methodNotAllowed, notFound, parseIp, serviceUnavailable } from "#base";
 import type { Reply } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { VirtualResource } from "../catalog.ts";
@@ -11,12 +10,16 @@ import { notServed } from "../router.ts";
 import { type ConnectContext, admitConnect } from "./context.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
+import { proxyableAddress, proxyableHost } from "./proxyable.ts";
 import { ask, pour, unpackedBody } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
 interface Place {
   readonly scheme: "http" | "https";
+  /** As it is called: in links, in the Host header and in the certificate. */
   readonly host: string;
+  /** The address to dial. */
+  readonly address: string;
   readonly port: number;
   /** The agent itself, who wants to know who is calling. */
   readonly isAgent?: boolean;
@@ -69,42 +72,23 @@ function portOf(text: string, what: string): number {
   return Number(text);
 }
 
-/**
- * Addresses that mean this very machine, or a whole network, are not for others to reach through the server.
- */
-function checkAddress(address: string): void {
-  const special =
-    isIP(address) === 4
-      ? /^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$)/
-      : /^(?:::1?$|fe[89ab][0-9a-f]:|ff|::ffff:(?:0\.|127\.|169\.254\.))/i;
-  if (isIP(address) === 0 || special.test(address)) throw badRequest("address not allowed");
-}
-
 async function podPlace({ objects }: ConnectContext, { target }: ApiCall): Promise<Place> {
   const { scheme, name, port } = partsOf(target.name, "pod");
   const pod = await objects.find<Pod>("/pods", `${target.namespace}/${name}`);
   if (!pod) throw notFound({ group: "", resource: "pods" }, name);
-  const host = pod.status.podIPs?.[0]?.ip ?? "";
-  checkAddress(host);
+  const host = proxyableAddress(pod.status.podIPs?.[0]?.ip ?? "");
   const first = (pod.spec.containers ?? []).flatMap(({ ports }) => ports ?? [])[0]?.containerPort ?? 0;
-  return { scheme: scheme ?? "http", host, port: portOf(port, `pod ${name}`) || first };
+  return { scheme: scheme ?? "http", host, address: host, port: portOf(port, `pod ${name}`) || first };
 }
 
 async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promise<Place> {
   const { scheme, name, port } = partsOf(target.name, "node");
   const agent = await agents.locate(name);
-  const addresses = isIP(agent.host)
-    ? [agent.host]
-    : await lookup(agent.host, { all: true }).then(
-        (found) => found.map(({ address }) => address),
-        () => [],
-      );
-  if (addresses.length === 0) throw serviceUnavailable(`no addresses for hostname ${agent.host}`);
-  addresses.forEach(checkAddress);
+  const address = await proxyableHost(agent.host);
   const wanted = portOf(port, `node ${name}`);
   return wanted === 0 || wanted === agent.port
-    ? { scheme: "https", ...agent, isAgent: true }
-    : { scheme: scheme ?? "http", host: agent.host, port: wanted };
+    ? { scheme: "https", ...agent, address, isAgent: true }
+    : { scheme: scheme ?? "http", host: agent.host, address, port: wanted };
 }
 
 async function servicePlace({ objects }: ConnectContext, { target }: ApiCall): Promise<Place> {
@@ -130,13 +114,12 @@ async function servicePlace({ objects }: ConnectContext, { target }: ApiCall): P
           ? await objects.find<Pod>("/pods", `${target.namespace}/${targetRef.name}`)
           : undefined;
       if (pod?.status.podIPs?.some((each) => each.ip === ip))
-        found.push({ scheme: scheme ?? "http", host: ip, port: match.port });
+        found.push({ scheme: scheme ?? "http", host: ip, address: ip, port: match.port });
     }
   }
   const place = found[Math.floor(Math.random() * found.length)];
   if (!place) throw serviceUnavailable(`no endpoints available for service "${name}"`);
-  checkAddress(place.host);
-  return place;
+  return { ...place, address: proxyableAddress(place.host) };
 }
 
 /** The path behind `/proxy`, as it came. */
@@ -154,27 +137,24 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     return { status: 301, headers: { location: `${raw.path}/${search}` } };
   const path = `${behind || "/"}${search}`;
   const { timeoutMilliseconds } = context.agents;
-  const tls =
-    place.scheme === "http"
-      ? undefined
-      : place.isAgent
-        ? context.agents.tls()
-        : { rejectUnauthorized: false };
+  const tls = place.scheme === "http" ? undefined : tlsTo(place, context);
   if (raw.upgradable) {
     const port = place.port || (tls ? 443 : 80);
-    return await tunnel(raw, { host: place.host, port, path, tls, timeoutMilliseconds }, context.stopping);
+    return await tunnel(raw, { host: place.address, port, path, tls, timeoutMilliseconds }, context.stopping);
   }
   const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
   const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
   const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
   const message = await ask(
     {
-      ...place,
+      scheme: place.scheme,
+      host: place.address,
+      port: place.port,
       path,
       method,
       headers: {
         ...headers,
-        ...(place.isAgent || host === undefined ? {} : { host }),
+        host: place.isAgent || host === undefined ? homeOf(place) : host,
         ...(body && { "content-length": String(body.length) }),
         "x-forwarded-uri": raw.path,
         "x-forwarded-host": typeof host === "string" ? host : "",
@@ -212,6 +192,12 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     },
   };
 }
+
+/** The certificate is for the name, though its address is dialed. */
+const tlsTo = ({ host, isAgent }: Place, { agents }: ConnectContext): ConnectionOptions => ({
+  ...(isAgent ? agents.tls() : { rejectUnauthorized: false }),
+  ...(parseIp(host) ? {} : { servername: host }),
+});
 
 const homeOf = ({ host, port }: Place): string =>
   `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;

@@ -22,7 +22,7 @@ export function addressRange(text: string): AddressRange {
   const [address = "", bits = ""] = text.split("/");
   const family = parseIp(address)?.family === 6 ? "IPv6" : "IPv4";
   const free = widths[family] - Number(bits);
-  const base = (numberOf(address) >> BigInt(free)) << BigInt(free);
+  const base = (addressNumber(address) >> BigInt(free)) << BigInt(free);
   const size = 2 ** free - (family === "IPv4" ? 2 : 1);
   return {
     family,
@@ -31,22 +31,14 @@ export function addressRange(text: string): AddressRange {
     at: (position) => addressText(base + BigInt(position), family),
     contains: (given) => {
       if ((parseIp(given)?.family === 6) !== (family === "IPv6")) return false;
-      const position = numberOf(given) - base;
+      const position = addressNumber(given) - base;
       return position >= 1n && position <= BigInt(size);
     },
   };
 }
 
 /** One text for all ways to write an address. */
-export const canonicalAddress = (address: string): string =>
-  parseIp(address)
-    ? addressText(numberOf(address), parseIp(address)!.family === 6 ? "IPv6" : "IPv4")
-    : address;
-
-function numberOf(address: string): bigint {
-  const { text, family } = parseIp(address)!;
-  return addressNumber(text, family);
-}
+export const canonicalAddress = (address: string): string => parseIp(address)?.text ?? address;
 
 function addressText(value: bigint, family: "IPv4" | "IPv6"): string {
   if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");

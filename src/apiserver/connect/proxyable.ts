@@ -1,0 +1,26 @@
+// Which addresses the proxies may reach: those that mean this very machine, its link or a whole network are not
+// for others to reach through the server. What was checked is what is dialed.
+import { lookup } from "node:dns/promises";
+import { badRequest, embeddedIpv4, formatIp, ipScope, parseIp, serviceUnavailable } from "#base";
+
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** The canonical spelling of an address that may be dialed; refuses every other. */
+export function proxyableAddress(text: string): string {
+  const address = parseIp(text);
+  const inside = address && embeddedIpv4(address);
+  if (!address || ipScope(address) !== "global" || (inside && ipScope(inside) !== "global"))
+    throw badRequest("address not allowed");
+  return formatIp(address);
+}
+
+/** The address to dial for a host; refuses when any of its addresses may not be reached. */
+export async function proxyableHost(host: string, resolve: Resolve = systemResolve): Promise<string> {
+  if (parseIp(host)) return proxyableAddress(host);
+  const addresses = await resolve(host).catch(() => []);
+  if (addresses.length === 0) throw serviceUnavailable(`no addresses for hostname ${host}`);
+  return addresses.map(proxyableAddress)[0]!;
+}
