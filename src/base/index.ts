@@ -111,4 +111,5 @@ export {
   timeOfMillis,
 } from "./time.ts";
 export { deepCopy } from "./deep-copy.ts";
-export { own } from "./own.ts";
+export { own, setOwn } from "./own.ts";
+export { type IpBytes, type IpScope, embeddedIpv4, formatIp, ipScope, parseIp } from "./ip-address.ts";

@@ -1,6 +1,13 @@
-// Looking up what somebody sent in a table of ours: names such as "constructor" and "__proto__" must not find
-// what every object inherits.
+// Keys that somebody sent: names such as "constructor" and "__proto__" must neither find nor change what every
+// object inherits.
 
 /** The table's own entry under a key, or undefined. */
 export const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** Sets an own property; `__proto__` becomes an ordinary key, as JSON.parse makes it. */
+export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  else target[key] = value;
+}

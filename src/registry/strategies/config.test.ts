@@ -136,6 +136,14 @@ test("text of a secret becomes data and wins over it", () => {
   assert.equal(object["type"], "Opaque");
 });
 
+test("text under a key that every object inherits becomes data, too", () => {
+  const { object } = tryCreate(secret, {
+    metadata: meta,
+    stringData: JSON.parse('{"__proto__":"v"}') as Record<string, string>,
+  });
+  assert.deepEqual(Object.entries(object["data"] as object), [["__proto__", "dg=="]]);
+});
+
 test("an unusable pair of certificate and key is warned of", () => {
   assert.equal(
     tryCreate(secret, { metadata: meta, type: type("tls"), stringData: { "tls.crt": "", "tls.key": "" } })

@@ -1,6 +1,6 @@
 // Secrets: typed, each type with keys that must be there. Text comes in as stringData and is kept as data.
 import { Secret } from "#api";
-import { type FieldError, invalidValue, required, tooLong } from "#base";
+import { type FieldError, invalidValue, required, setOwn, tooLong } from "#base";
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
@@ -13,7 +13,7 @@ type Data = NonNullable<Secret["data"]>;
 
 function foldText(secret: Secret): void {
   for (const [key, value] of Object.entries(secret.stringData ?? {}))
-    (secret.data ??= {})[key] = Buffer.from(value).toString("base64");
+    setOwn((secret.data ??= {}), key, Buffer.from(value).toString("base64"));
   delete secret.stringData;
 }
 

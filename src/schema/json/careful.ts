@@ -10,13 +10,14 @@ import {
   canonicalMicroTime,
   canonicalQuantity,
   canonicalTime,
+  setOwn,
 } from "#base";
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import { rememberText } from "../raw.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
 import { DecodeError } from "./decode-error.ts";
-import { type Node, NumberNode, ObjectNode, compactText, integerOf, plainValue, setKey } from "./parse.ts";
+import { type Node, NumberNode, ObjectNode, compactText, integerOf, plainValue } from "./parse.ts";
 import { sortedMap } from "./sorted-map.ts";
 
 export interface Finding {
@@ -148,7 +149,7 @@ function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulSt
       const path = inside(place, key);
       if (seen.has(key)) state.findings.push({ type: "duplicate", path, offset: object.offsets[i]! });
       seen.add(key);
-      setKey(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
+      setOwn(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
     });
   }
   return sortedMap(result);

@@ -6,7 +6,15 @@ import type { TypeOf } from "../infer.ts";
 import { isRemembered, rawText } from "../raw.ts";
 import type { Message } from "../shape.ts";
 import { type CarefulState, type Finding, carefully } from "./careful.ts";
-import { type Node, JsonSyntaxError, NumberNode, ObjectNode, defaultMaxDepth, parseTree } from "./parse.ts";
+import {
+  type Node,
+  JsonSyntaxError,
+  NumberNode,
+  ObjectNode,
+  defaultMaxDepth,
+  parseTree,
+  reportAllowance,
+} from "./parse.ts";
 import { countKeys, scan } from "./scan.ts";
 import { stringifyJson } from "./stringify.ts";
 import { irregular, newState } from "./walk-state.ts";
@@ -29,8 +37,6 @@ export interface DecodeOptions {
   readonly maxDepth?: number;
 }
 
-/** More findings than this help nobody. */
-const mostFindings = 100;
 const nothing: readonly string[] = Object.freeze([]);
 
 /**
@@ -74,9 +80,11 @@ function reported(message: Message, node: Node, text: string | undefined): Decod
   const state: CarefulState = { text, findings: [] };
   const value = carefully(message, node, state);
   const found = new Map<string, Finding>();
+  const allowance = reportAllowance();
   for (const finding of state.findings.sort((a, b) => a.offset - b.offset)) {
+    if (!allowance.takes(found.size, finding.path)) break;
     const sentence = `${finding.type} field ${JSON.stringify(finding.path)}`;
-    if (!found.has(sentence) && found.size < mostFindings) found.set(sentence, finding);
+    if (!found.has(sentence)) found.set(sentence, finding);
   }
   const paths = (type: Finding["type"]) =>
     [...found.values()].filter((finding) => finding.type === type).map(({ path }) => path);

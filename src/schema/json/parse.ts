@@ -1,6 +1,8 @@
 // The careful parser: it keeps what JSON.parse loses (duplicate keys, the spelling of numbers, positions),
 // bounds the depth, and words its complaints as the reference does.
 
+import { setOwn } from "#base";
+
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
@@ -255,18 +257,11 @@ export function plainValue(
     node.keys.forEach((key, index) => {
       const place = duplicate && (path ? `${path}.${key}` : key);
       if (duplicate && Object.hasOwn(result, key)) duplicate(place!, node.offsets[index]!);
-      setKey(result, key, plainValue(node.values[index]!, duplicate, place));
+      setOwn(result, key, plainValue(node.values[index]!, duplicate, place));
     });
     return result;
   }
   return node;
-}
-
-/** Sets a key that may be named like a setter of every object. */
-export function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-  else target[key] = value;
 }
 
 export interface ParsedJson {
@@ -278,8 +273,46 @@ export interface ParsedJson {
 /** Parses data of no declared type: integers stay exact, duplicates are reported. */
 export function parseJson(text: string, options: ParseOptions = {}): ParsedJson {
   const duplicate = new Set<string>();
-  const value = plainValue(parseTree(text, options), (path) => duplicate.add(path));
+  const allowance = reportAllowance();
+  const value = plainValue(parseTree(text, options), (path) => {
+    if (allowance.takes(duplicate.size, path)) duplicate.add(path);
+  });
   return { value, duplicate: [...duplicate] };
+}
+
+/** At most this many distinct findings are reported, as in kube-apiserver. */
+const maxFindings = 100;
+/** The total length of the paths that are looked at for reporting. */
+const maxReportedCharacters = 1 << 20;
+
+/**
+ * Bounds what is reported about a document. Paths are ropes that cost nothing until they are hashed or
+ * printed, so their length is charged before that.
+ */
+export function reportAllowance(): { takes(reported: number, path: string): boolean } {
+  let left = maxReportedCharacters;
+  return {
+    takes(reported, path) {
+      if (reported >= maxFindings || left <= 0) return false;
+      left -= path.length;
+      return true;
+    },
+  };
+}
+
+/** Parses data of no declared type; undefined where a key stands twice in an object. */
+export function parseUniqueJson(text: string, options: ParseOptions = {}): { value: unknown } | undefined {
+  const found = new Error("duplicate key");
+  try {
+    return {
+      value: plainValue(parseTree(text, options), () => {
+        throw found;
+      }),
+    };
+  } catch (error) {
+    if (error === found) return undefined;
+    throw error;
+  }
 }
 
 /** The text without the space between its tokens. */

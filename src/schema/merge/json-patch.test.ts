@@ -226,3 +226,26 @@ test("a copy and its origin live apart, and a patch is not changed by its use", 
   assert.deepEqual(jsonPatch({}, patch), { a: { x: 9, y: 2 }, b: { x: 1 } });
   assert.deepEqual(patch, before);
 });
+
+/** An object that nests this deep; its innermost value is reached by a path of `x`. */
+const nested = (depth: number): string => '{"x":'.repeat(depth - 1) + "{}" + "}".repeat(depth - 1);
+const moves = (times: number): object[] =>
+  Array.from({ length: times }, () => [
+    { op: "add", path: "/b", value: JSON.parse(nested(900)) },
+    { op: "move", from: "/a", path: `/b${"/x".repeat(899)}/x` },
+    { op: "move", from: "/b", path: "/a" },
+  ]).flat();
+
+const deep: [name: string, patch: object[]][] = [
+  ["moves", [{ op: "add", path: "/a", value: {} }, ...moves(60)]],
+  ["moves that end in a copy", [{ op: "add", path: "/a", value: {} }, ...moves(60), { op: "copy", from: "/a", path: "/c" }]],
+  ["moves that end in a test", [{ op: "add", path: "/a", value: {} }, ...moves(60), { op: "test", path: "/a", value: {} }]],
+  ["an addition at the end of a long path", [{ op: "add", path: "/a", value: JSON.parse(nested(900)) }, { op: "add", path: `/a${"/x".repeat(899)}/x`, value: JSON.parse(nested(900)) }]],
+]; // prettier-ignore
+for (const [name, patch] of deep) {
+  test(`${name} cannot build a tree deeper than a document may be`, () =>
+    assert.throws(
+      () => jsonPatch({}, patch),
+      (error) => error instanceof PatchError && error.code === 422 && error.message === "exceeded max depth",
+    ));
+}

@@ -3,17 +3,19 @@
 //
 // The result shares with the document whatever no operation touched.
 
+import { setOwn } from "#base";
 import {
   type Json,
   type JsonObject,
   has,
+  isDeeper,
   isList,
   isObject,
   jsonSize,
   own,
-  put,
   sameJson,
 } from "./json-value.ts";
+import { defaultMaxDepth } from "../json/parse.ts";
 import { PatchError, doesNotApply, malformed } from "./patch-error.ts";
 
 export interface JsonPatchLimits {
@@ -21,9 +23,15 @@ export interface JsonPatchLimits {
   readonly operations: number;
   /** The most bytes that all `copy` operations of a patch may add together. */
   readonly copiedBytes: number;
+  /** How deep the result may nest. */
+  readonly depth: number;
 }
 
-export const jsonPatchLimits: JsonPatchLimits = { operations: 10_000, copiedBytes: 3 * 1024 * 1024 };
+export const jsonPatchLimits: JsonPatchLimits = {
+  operations: 10_000,
+  copiedBytes: 3 * 1024 * 1024,
+  depth: defaultMaxDepth,
+};
 
 /** Applies a parsed patch to a document. Throws a PatchError. */
 export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimits = jsonPatchLimits): Json {
@@ -45,7 +53,13 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
   const run: Run = { limits, copiedBytes: 0, movedItems: 0, ours: new Set() };
   let current = document;
   for (const operation of patch) current = perform(current, operation as JsonObject | null, run);
-  return current;
+  return notTooDeep(current, run);
+}
+
+/** Before anything recurses over a value that operations may have built up. */
+function notTooDeep<T extends Json>(value: T, { limits }: Run): T {
+  if (isDeeper(value, limits.depth)) throw doesNotApply("exceeded max depth");
+  return value;
 }
 
 /** More list items than this are not pushed about for one patch: it would hold up everybody else. */
@@ -76,7 +90,7 @@ function perform(document: Json, operation: JsonObject | null, run: Run): Json {
       return add(run, remove(run, document, from, kind), pathOf(operation, kind), value ?? null, kind);
     }
     case "copy": {
-      const value = get(document, fromOf(operation, kind), kind, "from path") ?? null;
+      const value = notTooDeep(get(document, fromOf(operation, kind), kind, "from path") ?? null, run);
       run.copiedBytes += jsonSize(value);
       if (run.copiedBytes > run.limits.copiedBytes) {
         throw doesNotApply(
@@ -87,7 +101,7 @@ function perform(document: Json, operation: JsonObject | null, run: Run): Json {
       return add(run, document, pathOf(operation, kind), cloned(value), kind);
     }
     case "test":
-      test(document, pathOf(operation, kind), operation!);
+      test(run, document, pathOf(operation, kind), operation!);
       return document;
     default:
       throw doesNotApply(`Unexpected kind: ${kind}`);
@@ -119,7 +133,7 @@ function cloned(value: Json): Json {
   if (isList(value)) return value.map(cloned);
   if (!isObject(value)) return value;
   const copy: Record<string, Json> = {};
-  for (const key in value) put(copy, key, cloned(value[key]!));
+  for (const key in value) setOwn(copy, key, cloned(value[key]!));
   return copy;
 }
 
@@ -130,7 +144,7 @@ function replace(run: Run, document: Json, path: string, operation: JsonObject):
     return isObject(value) || isList(value) ? value : document;
   }
   return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {
-    if (!Array.isArray(parent)) return put(parent, key, value);
+    if (!Array.isArray(parent)) return setOwn(parent, key, value);
     const at = indexOf(parent, key);
     if (typeof at === "string")
       throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
@@ -144,7 +158,7 @@ function add(run: Run, document: Json, path: string, value: Json, kind: string):
     document,
     { path, kind, what: kind === "add" ? "path" : "destination path" },
     (parent, key) => {
-      if (!Array.isArray(parent)) return put(parent, key, value);
+      if (!Array.isArray(parent)) return setOwn(parent, key, value);
       if (key === "-") return void parent.push(value);
       const at = integer(key);
       if (at === undefined)
@@ -182,9 +196,9 @@ function splice(run: Run, items: Json[], at: number, remove: number, ...values: 
   items.splice(at, remove, ...values);
 }
 
-function test(document: Json, path: string, operation: JsonObject): void {
+function test(run: Run, document: Json, path: string, operation: JsonObject): void {
   const value = path === "" ? document : get(document, path, "test", "path");
-  if (!sameJson(value ?? null, valueOf(operation)))
+  if (!sameJson(notTooDeep(value ?? null, run), valueOf(operation)))
     throw doesNotApply(`testing value ${path} failed: test failed`);
 }
 
@@ -252,7 +266,7 @@ function edit(
     if (next === undefined) parent = undefined;
     else {
       if (Array.isArray(parent)) parent[indexOf(parent, key) as number] = next;
-      else put(parent, key, next);
+      else setOwn(parent, key, next);
       parent = next;
     }
   }

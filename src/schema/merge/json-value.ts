@@ -1,5 +1,7 @@
 // Plain JSON values and the few careful operations on them that patches need. Nothing here changes its input.
 
+import { setOwn } from "#base";
+
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
@@ -16,25 +18,16 @@ export const own = (object: JsonObject, key: string): Json | undefined =>
   owns.call(object, key) ? object[key] : undefined;
 export const has = (object: JsonObject, key: string): boolean => owns.call(object, key);
 
-/**
- * Sets a key on an object under construction. `__proto__` becomes an ordinary key, as JSON.parse makes it.
- */
-export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
-}
-
 export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
   const copy = { ...object };
-  put(copy, key, value);
+  setOwn(copy, key, value);
   return copy;
 }
 
 export function withoutKey(object: JsonObject, key: string): JsonObject {
   if (!has(object, key)) return object;
   const copy: Record<string, Json> = {};
-  for (const each in object) if (each !== key) put(copy, each, object[each]);
+  for (const each in object) if (each !== key) setOwn(copy, each, object[each]);
   return copy;
 }
 
@@ -84,4 +77,12 @@ export function jsonSize(value: Json): number {
     keys++;
   }
   return keys === 0 ? size : size - 1;
+}
+
+/** Whether lists and objects nest deeper than this. */
+export function isDeeper(value: Json, than: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (than === 0) return true;
+  for (const item of isList(value) ? value : Object.values(value)) if (isDeeper(item, than - 1)) return true;
+  return false;
 }

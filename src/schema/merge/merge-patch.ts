@@ -4,7 +4,8 @@
 // The result shares with the document whatever the patch leaves as it was; an ineffective patch gives back
 // the document.
 
-import { type Json, type JsonObject, has, isList, isObject, own, put, sameJson } from "./json-value.ts";
+import { setOwn } from "#base";
+import { type Json, type JsonObject, has, isList, isObject, own, sameJson } from "./json-value.ts";
 import { malformed } from "./patch-error.ts";
 
 /** Merges a parsed patch into an object. Throws a PatchError when the patch is not an object. */
@@ -29,7 +30,7 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
         : isObject(before)
           ? value
           : withoutNulls(value);
-    if (before === undefined || (before !== after && !sameJson(before, after))) put(copy(), key, after);
+    if (before === undefined || (before !== after && !sameJson(before, after))) setOwn(copy(), key, after);
   }
   return result ?? document;
 }
@@ -51,7 +52,7 @@ export function withoutNulls(value: Json): Json {
     }
     const after = withoutNulls(before);
     if (after !== before) changed = true;
-    put(copy, key, after);
+    setOwn(copy, key, after);
   }
   return changed ? copy : value;
 }

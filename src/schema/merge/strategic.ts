@@ -10,8 +10,9 @@
 // The result is plain JSON that still has to be decoded: fields the schema does not know are taken over as
 // they are.
 
+import { setOwn } from "#base";
 import type { Message, Shape } from "../shape.ts";
-import { type Json, type JsonObject, has, isList, isObject, own, put } from "./json-value.ts";
+import { type Json, type JsonObject, has, isList, isObject, own } from "./json-value.ts";
 import { jsonFields, resolved } from "./message-fields.ts";
 import { withoutNulls } from "./merge-patch.ts";
 import { malformed } from "./patch-error.ts";
@@ -35,7 +36,7 @@ function mergeMaps(shape: Shape, original: JsonObject, patch: JsonObject): JsonO
     const value = patch[key]!;
     if (key.startsWith(deletionPrefix)) removeValues(shape, result, fieldNamed(key, deletionPrefix), value);
     else if (value === null) delete result[key];
-    else put(result, key, mergedValue(shape, key, own(result, key), value));
+    else setOwn(result, key, mergedValue(shape, key, own(result, key), value));
   }
   return result;
 }
@@ -65,10 +66,11 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
   if (!isList(before) || !isList(values)) return;
   const field = lookUpList(shape, key);
   const gone = new Set(values);
-  if (field.strategy !== "merge") put(result, key, values);
-  else if (before.some(isObject) || values.some(isObject)) put(result, key, mergeList(field, before, values));
+  if (field.strategy !== "merge") setOwn(result, key, values);
+  else if (before.some(isObject) || values.some(isObject))
+    setOwn(result, key, mergeList(field, before, values));
   else
-    put(
+    setOwn(
       result,
       key,
       before.filter((each) => !gone.has(each)),
@@ -94,7 +96,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
     if (!named.has(key)) throw badRetainKeys();
   }
   const kept: Record<string, Json> = {};
-  for (const key in original) if (named.has(key)) put(kept, key, original[key]);
+  for (const key in original) if (named.has(key)) setOwn(kept, key, original[key]);
   return kept;
 }
 
@@ -116,7 +118,7 @@ function applyOrders(shape: Shape, result: Record<string, Json>, patch: JsonObje
       throw badOrder();
     const merged = orderList(lookUpList(shape, key), before, change, order);
     if (merged === undefined) continue;
-    put(result, key, merged);
+    setOwn(result, key, merged);
     done.add(key);
   }
   return done;

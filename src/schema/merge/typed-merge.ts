@@ -1,7 +1,8 @@
 // Merging an applied configuration into a live object: nothing is removed, the configuration's leaves win,
 // and its order of list items is kept with live-only items staying where they were.
 
-import { type Json, isEmptyObject, isList, isObject, own, put } from "./json-value.ts";
+import { setOwn } from "#base";
+import { type Json, isEmptyObject, isList, isObject, own } from "./json-value.ts";
 import { itemsByElement, noItems } from "./list-items.ts";
 import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 
@@ -35,7 +36,7 @@ function mergeEntries(type: MergeType, live: Json, config: Json): Json {
   for (const key in config) {
     const before = own(live, key);
     const after = mergeTyped(typeUnder(type, key), before, config[key])!;
-    if (after !== before) put((result ??= { ...live }), key, after);
+    if (after !== before) setOwn((result ??= { ...live }), key, after);
   }
   return result ?? live;
 }

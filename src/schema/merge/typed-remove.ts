@@ -1,7 +1,8 @@
 // Taking fields out of a value, keeping only some, and fitting field sets to a merge type.
 
+import { setOwn } from "#base";
 import { type FieldSet, type MutableFieldSet, isEmptySet, isMember, leaf } from "./field-set.ts";
-import { type Json, type JsonObject, isList, isObject, put } from "./json-value.ts";
+import { type Json, type JsonObject, isList, isObject } from "./json-value.ts";
 import { itemElement } from "./list-items.ts";
 import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 import { fieldElement } from "./path-element.ts";
@@ -23,7 +24,7 @@ function removeEntries(type: MergeType, value: JsonObject, set: FieldSet): Json 
   for (const key in value) {
     const below = set[fieldElement(key)];
     if (below !== undefined && isMember(below)) continue;
-    put(
+    setOwn(
       result,
       key,
       below === undefined ? value[key] : removeItems(typeUnder(type, key), value[key]!, below),
@@ -57,7 +58,7 @@ function extract(type: MergeType, value: Json, node: FieldSet | undefined): Json
     const result: Record<string, Json> = {};
     for (const key in value) {
       const child = extract(typeUnder(type, key), value[key]!, node[fieldElement(key)]);
-      if (child !== undefined) put(result, key, child);
+      if (child !== undefined) setOwn(result, key, child);
     }
     return result;
   }

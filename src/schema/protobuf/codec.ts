@@ -1,6 +1,6 @@
 // The binary form of messages. A codec is compiled from the declaration on first use and kept.
 
-import { setKey } from "../json/parse.ts";
+import { setOwn } from "#base";
 import type { TypeOf } from "../infer.ts";
 import type { Message } from "../shape.ts";
 import { decoderSource } from "./decoder.ts";
@@ -93,7 +93,7 @@ function compile(message: Message, style: Style): Compiled {
   return codec;
 }
 
-const helpers = { none: Object.freeze({}), sortedKeys, setKey, nested, wrapped, union, other };
+const helpers = { none: Object.freeze({}), sortedKeys, setOwn, nested, wrapped, union, other };
 
 function build(
   message: Message,

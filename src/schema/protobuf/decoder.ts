@@ -56,7 +56,7 @@ function caseSource(field: Field, style: Style, scope: Scope, locals: ReadonlyMa
     const missing = scope.constant(zeroMaker(shape.of, style));
     return `case ${tagOf(number, 2)}: { ${local} ??= {}; let key = "", value; const e = r.open();
       while (r.at < e) { const t = r.tag(); if (t === 10) key = r.string(); else if (t === ${tagOf(2, wire)}) value = ${valueSource(shape.of, style, scope)}; else r.skip(t); }
-      r.close(e); setKey(${local}, key, value === undefined ? ${missing}() : value); break; }`;
+      r.close(e); setOwn(${local}, key, value === undefined ? ${missing}() : value); break; }`;
   }
   const wire = shape.shape === "scalar" ? wireTypes[shape.scalar] : 2;
   return `case ${tagOf(number, wire)}: ${local} = ${valueSource(shape, style, scope)}; break;`;

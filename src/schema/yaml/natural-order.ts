@@ -25,9 +25,15 @@ export function naturally(left: string, right: string): number {
   return a.length - b.length;
 }
 
+/** Digits before the last 64 do not change a 64-bit integer: 10^64 is a multiple of 2^64. */
+const significantDigits = 64;
+
+/** The number as Go's int64 computes it: it wraps around. */
 function numberAt(text: readonly string[], start: number, lead: bigint): [value: bigint, end: number] {
   let end = start;
-  let value = lead;
-  while (isDigit(text[end])) value = value * 10n + BigInt(text[end++]!.codePointAt(0)! - 48);
-  return [value, end];
+  while (isDigit(text[end])) end++;
+  const first = Math.max(start, end - significantDigits);
+  let value = first === start ? lead : 0n;
+  for (let i = first; i < end; i++) value = value * 10n + BigInt(text[i]!.codePointAt(0)! - 48);
+  return [BigInt.asIntN(64, value), end];
 }

@@ -3,7 +3,8 @@
 // line.
 
 import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
-import { parseJson, setKey } from "../json/parse.ts";
+import { setOwn } from "#base";
+import { parseUniqueJson } from "../json/parse.ts";
 import { YamlError } from "./error.ts";
 import { goFloat } from "./go-float.ts";
 import { resolvePlain, resolveTagged, shortTag } from "./resolve.ts";
@@ -49,8 +50,8 @@ const ambiguous = /\\u[dD][89a-fA-F]|"<<"|\d{16}/;
 function readAsJson(source: string): ParsedYaml | undefined {
   if (!source.startsWith("{") || ambiguous.test(source)) return undefined;
   try {
-    const parsed = parseJson(source, { maxDepth: deepest });
-    return parsed.duplicate.length === 0 ? parsed : undefined;
+    const parsed = parseUniqueJson(source, { maxDepth: deepest });
+    return parsed && { value: parsed.value, duplicate: [] };
   } catch {
     return undefined;
   }
@@ -88,6 +89,8 @@ class Composer {
   #duplicate: string[] = [];
   #values = 0;
   #aliased = 0;
+  /** Where each line begins; found when the first line number is asked for. */
+  #lineStarts: readonly number[] | undefined;
 
   constructor(source: string, events: readonly Event[]) {
     this.#source = source;
@@ -193,7 +196,7 @@ class Composer {
       const value = this.#value();
       if (Object.hasOwn(result, key))
         this.#duplicate.push(`line ${this.#lineOf(event)}: key ${JSON.stringify(key)} already set in map`);
-      setKey(result, key, value);
+      setOwn(result, key, value);
     }
     this.#at++;
     return result;
@@ -206,7 +209,8 @@ class Composer {
         : event.type === EVENT_ID.ALIAS
           ? event.anchorStart
           : 0;
-    return this.#source.slice(0, at).split("\n").length;
+    this.#lineStarts ??= lineStartsOf(this.#source);
+    return linesUpTo(this.#lineStarts, at);
   }
 
   /** A key as JSON needs it: text. */
@@ -250,7 +254,25 @@ class Composer {
     for (const source of sources) {
       if (typeof source !== "object" || source === null || Array.isArray(source))
         throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
-      for (const [key, value] of Object.entries(source)) setKey(into, key, value);
+      for (const [key, value] of Object.entries(source)) setOwn(into, key, value);
     }
   }
+}
+
+function lineStartsOf(source: string): number[] {
+  const starts = [0];
+  for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** How many lines begin at or before this place, which is the number of its line. */
+function linesUpTo(starts: readonly number[], at: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
