@@ -1,5 +1,6 @@
 // A call on its way through the server: what the steps have found out about it so far.
 import type { User } from "#authn";
+import { timeout } from "#base";
 import { type Call, type Query, parseQuery } from "#http";
 import { type Target, parseTarget } from "./target.ts";
 
@@ -17,12 +18,30 @@ export class ApiCall {
   afterBody: (() => void) | undefined;
   readonly #warnings: string[] = [];
   #headers: Record<string, string> | undefined;
+  #abandoned: AbortController | undefined;
 
   constructor(call: Call, auditId: string) {
     this.call = call;
     this.auditId = auditId;
     this.query = parseQuery(call.search);
     this.target = parseTarget(call.method, call.path, this.query);
+  }
+
+  /** Aborted when nobody waits for the answer any longer: the client has gone, or was told that it is late. */
+  get signal(): AbortSignal {
+    if (this.#abandoned === undefined) {
+      const controller = (this.#abandoned = new AbortController());
+      const gone = (): void => controller.abort(timeout("the client has gone"));
+      if (this.call.signal.aborted) gone();
+      else this.call.signal.addEventListener("abort", gone, { once: true });
+    }
+    return this.#abandoned.signal;
+  }
+
+  /** Ends what is being done for this call: its answer has been given already. */
+  abandon(reason: Error): void {
+    this.#abandoned ??= new AbortController();
+    this.#abandoned.abort(reason);
   }
 
   get method(): string {

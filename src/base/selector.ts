@@ -1,6 +1,10 @@
 // Label and field selectors: parsed once, then asked per object. Equalities stand apart, so that an index can
 // serve them.
 
+import { CompiledRequirements, type Requirement, isInteger64 } from "./selector-match.ts";
+
+export type { Requirement };
+
 /** What a selector looks at. */
 export interface Selectable {
   readonly labels: Readonly<Record<string, string>>;
@@ -19,12 +23,6 @@ export function fieldOf(item: Selectable, key: string): string {
   if (key === "metadata.name") return item.name ?? "";
   if (key === "metadata.namespace") return item.namespace ?? "";
   return (Object.hasOwn(item.fields, key) ? item.fields[key] : undefined) ?? "";
-}
-
-export interface Requirement {
-  readonly key: string;
-  readonly operator: "in" | "notin" | "exists" | "!" | "gt" | "lt";
-  readonly values: readonly string[];
 }
 
 /** A text that is not a selector, and why. */
@@ -82,7 +80,7 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
         requirements.push({ key, operator: operator === "!=" ? "notin" : "in", values: [value] });
       } else if (operator === ">" || operator === "<") {
         const value = word();
-        if (!isInteger(value))
+        if (!isInteger64(value))
           throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
         requirements.push({ key, operator: operator === ">" ? "gt" : "lt", values: [value] });
       } else
@@ -183,28 +181,6 @@ function unescape(value: string, whole: string): string {
   return value.replace(/\\(.)/g, "$1");
 }
 
-function satisfied(value: string | undefined, { operator, values: wanted }: Requirement): boolean {
-  switch (operator) {
-    case "in":
-      return value !== undefined && (wanted.length === 1 ? value === wanted[0] : wanted.includes(value));
-    case "notin":
-      return value === undefined || !wanted.includes(value);
-    case "exists":
-      return value !== undefined;
-    case "!":
-      return value === undefined;
-    default: {
-      if (value === undefined || !isInteger(value)) return false;
-      return operator === "gt" ? BigInt(value) > BigInt(wanted[0]!) : BigInt(value) < BigInt(wanted[0]!);
-    }
-  }
-}
-
-/** Whether this is a number of 64 bits: others are not compared. */
-function isInteger(text: string): boolean {
-  return /^[+-]?\d{1,63}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
-}
-
 /** A label and a field selector together. */
 export interface Selector {
   /** True when nothing is asked: everything matches. */
@@ -224,6 +200,8 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
   const single = (item: Requirement): boolean => item.operator === "in" && item.values.length === 1;
   const field = fields.find((item) => single(item) && item.key !== "metadata.namespace");
   const label = labels.find(single);
+  const labelRules = new CompiledRequirements(labels);
+  const fieldRules = new CompiledRequirements(fields);
   return {
     everything: labels.length === 0 && fields.length === 0,
     get id() {
@@ -232,8 +210,8 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
     labels,
     fields,
     matches: (item) =>
-      labels.every((requirement) => satisfied(labelOf(item, requirement.key), requirement)) &&
-      fields.every((requirement) => satisfied(fieldOf(item, requirement.key), requirement)),
+      (labels.length === 0 || labelRules.matchesMap(item.labels)) &&
+      (fields.length === 0 || fieldRules.matches((key) => fieldOf(item, key))),
     exact: field
       ? { of: "field", key: field.key, value: field.values[0]! }
       : label

@@ -7,9 +7,19 @@ const stepsBetweenLooks = 16;
 
 const yielded: (() => void)[] = [];
 
+/** Who the work is for. The signal is asked for at yields only, so making it may cost something. */
+export interface Caller {
+  readonly signal: AbortSignal;
+}
+
 export class TimeSlice {
+  readonly #caller: Caller | undefined;
   #began = performance.now();
   #steps = 0;
+
+  constructor(caller?: Caller) {
+    this.#caller = caller;
+  }
 
   /** Whether the slice is used up; for steps that take long themselves. */
   get expired(): boolean {
@@ -21,11 +31,13 @@ export class TimeSlice {
     return ++this.#steps % stepsBetweenLooks === 0 && this.expired;
   }
 
+  /** Lets others run; throws when nobody waits for the work any longer. */
   async yield(): Promise<void> {
     await new Promise<void>((resolve) => {
       yielded.push(resolve);
       if (yielded.length === 1) setImmediate(resumeOne);
     });
+    this.#caller?.signal.throwIfAborted();
     this.#began = performance.now();
   }
 }

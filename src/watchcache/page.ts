@@ -1,5 +1,5 @@
 // One page of a list: from what is in memory, or straight from the store.
-import { TimeSlice, type Selector } from "#base";
+import { TimeSlice } from "#base";
 import { Compacted, type Revision, type Store } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
@@ -12,7 +12,7 @@ export interface OrderedItems {
   count(prefix: string, after?: string): number;
 }
 
-type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after">;
+type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after" | "caller">;
 
 /** The page as it is at the moment of the call, however long it takes to pick it. */
 export async function pageOf(
@@ -29,7 +29,7 @@ export async function pageOf(
   items.scan(prefix, after, (item) => found.push(item) < most);
   const { page, more } = selector.everything
     ? { page: found.slice(0, limit), more: found.length > limit }
-    : await picked(found, selector, limit);
+    : await picked(found, query, limit);
   const last = page.at(-1);
   if (!more || !last) return { revision, items: page };
   const next = last.key.slice(resourcePrefix.length);
@@ -44,11 +44,11 @@ export async function pageOf(
 /** Under a selector the reference continues behind the last match it returned, whether or not more match. */
 async function picked(
   items: readonly CachedObject[],
-  selector: Selector,
+  { selector, caller }: Place,
   limit: number,
 ): Promise<{ readonly page: readonly CachedObject[]; readonly more: boolean }> {
   const page: CachedObject[] = [];
-  const work = new TimeSlice();
+  const work = new TimeSlice(caller);
   for (const item of items) {
     if (page.length === limit) return { page, more: true };
     if (selector.matches(item)) page.push(item);
@@ -85,7 +85,7 @@ async function gathered(
   atOnce: number | undefined,
 ): Promise<ListResult> {
   const prefix = resourcePrefix + query.below;
-  const { selector, limit = Infinity } = query;
+  const { selector, limit = Infinity, caller } = query;
   const items: CachedObject[] = [];
   let after = query.after === undefined ? undefined : resourcePrefix + query.after;
   let revision = at;
@@ -96,6 +96,7 @@ async function gathered(
         ? {}
         : { limit: selector.everything ? Math.min(atOnce, limit - items.length + 1) : atOnce };
     const page = await store.read({ prefix, ...(after !== undefined && { after }), ...size }, revision);
+    caller?.signal.throwIfAborted();
     revision ??= page.revision;
     for (const [index, entry] of page.entries.entries()) {
       if (items.length === limit) {

@@ -1,6 +1,6 @@
 // What the endpoints read from: held objects by key, by range and as they change. The cache and the plain
 // store both give it.
-import type { Selector } from "#base";
+import type { Caller, Selector } from "#base";
 import type { Revision } from "#store";
 import type { Frame } from "./frame.ts";
 import type { CachedObject } from "./cached-object.ts";
@@ -20,6 +20,8 @@ export interface ListQuery {
   readonly limit?: number;
   /** Continue behind this key (also below the resource's prefix). */
   readonly after?: string;
+  /** Whoever waits for the list: when it leaves, the list ends. */
+  readonly caller?: Caller;
 }
 
 export interface ListResult {

@@ -62,10 +62,10 @@ export const deleteCollection: Endpointed = async (context, call, endpoint) => {
   return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 
-/**
- * Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of
- * many.
- */
+/** Deletions that one worker has under way: the store makes one flush of many. */
+const deletionsPerWorker = 64;
+
+/** Deletes the listed objects, a few at a time; one that is gone already is fine. */
 async function removeAll(
   request: WriteRequest,
   items: readonly { namespace: string; name: string }[],
@@ -84,7 +84,7 @@ async function removeAll(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.max(workers, 1) * 64 }, work));
+  await Promise.all(Array.from({ length: workers * deletionsPerWorker }, work));
   if (failed !== undefined) throw failed;
 }
 

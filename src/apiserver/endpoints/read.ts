@@ -1,7 +1,7 @@
 // get and list.
 import { ApiError, badRequest, expired, notFound } from "#base";
 import { Compacted, FutureRevision } from "#store";
-import { type Freshness, type ListResult, RevisionTimeout } from "#watchcache";
+import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { decodeContinue, encodeContinue } from "./continue.ts";
@@ -38,7 +38,12 @@ export const list: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, listForms);
   const options = listOptions(call, endpoint, context.gates);
   const listing = await listPage(call, endpoint, options);
-  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
+  return replyWith(
+    as,
+    endpoint,
+    200,
+    await as.list(listing.items, metadataOf(call, endpoint, listing), call),
+  );
 };
 
 /** Where the keys of a list begin, below the resource's prefix. */
@@ -72,7 +77,7 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
   const { resource } = endpoint;
   const below = placeOf(call, endpoint);
   const version = revisionOf(options.resourceVersion);
-  const base = { below, selector: options.selector };
+  const base = { below, selector: options.selector, caller: call };
   if (options.continue !== "") {
     if (version !== undefined && version !== 0)
       throw badRequest("specifying resource version is not allowed when using continue");
@@ -111,7 +116,7 @@ function freshnessOf(version: number | undefined, match: string, limited: boolea
 async function continued(
   endpoint: Endpoint,
   options: ListOptions,
-  base: { below: string; selector: ListOptions["selector"] },
+  base: Pick<ListQuery, "below" | "selector" | "caller">,
 ): Promise<ListResult> {
   const token = decodeContinue(options.continue);
   const limit = options.limit > 0 ? { limit: options.limit } : {};

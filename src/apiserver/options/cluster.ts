@@ -87,7 +87,7 @@ export const clusterSection = (dialect: Dialect) =>
       type: int,
       default: 1,
       check: atLeast(1),
-      doc: "Workers of one deletecollection call, which speed up the clearing of namespaces.",
+      doc: "Workers of one deletecollection call, each with up to 64 deletions under way; more of them speed up the clearing of namespaces.",
     }),
     option({ flag: "allow-privileged", type: bool, default: false, doc: "Allow privileged containers." }),
     option({

@@ -3,7 +3,7 @@
 //
 //   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
 //   and the objects put in between                                               ^
-import { TimeSlice } from "#base";
+import { type Caller, TimeSlice } from "#base";
 import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { CachedObject } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
@@ -24,6 +24,7 @@ export async function longList(
   list: LongList,
   choice: Choice,
   magic: Uint8Array,
+  caller?: Caller,
 ): Promise<readonly Uint8Array[]> {
   const form =
     choice.media === "protobuf"
@@ -42,7 +43,7 @@ export async function longList(
       );
     gathered = [];
   };
-  const work = new TimeSlice();
+  const work = new TimeSlice(caller);
   for (const [at, cached] of items.entries()) {
     if (at > 0) gathered.push(form.between);
     gathered.push(form.encode(list.item(cached)));

@@ -1,7 +1,7 @@
 // Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices
 // bytes.
 import { PartialObjectMetadata, Status, Table, listOf } from "#api";
-import { deepCopy } from "#base";
+import { type Caller, deepCopy } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
 import {
@@ -31,7 +31,7 @@ export interface Representation extends FrameEncoder {
   readonly media: Media;
   object(cached: CachedObject): Uint8Array;
   /** A long list in a form that has to be made object by object comes later. */
-  list(items: readonly CachedObject[], metadata: ListMetadata): ListBody | Promise<ListBody>;
+  list(items: readonly CachedObject[], metadata: ListMetadata, caller?: Caller): ListBody | Promise<ListBody>;
   /**
    * A mark that carries only a revision; `complete` says that everything there was has been sent before it.
    */
@@ -66,7 +66,7 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
   return {
     media: choice.media,
     object: (cached) => write.whole(shape.one(cached), shape.schema),
-    list: (given, metadata) => {
+    list: (given, metadata, caller) => {
       const items = shape.sorted?.(given) ?? given;
       return items.length <= shortList
         ? write.whole(
@@ -85,6 +85,7 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
             },
             choice,
             dialect.wire.protobufMagic,
+            caller,
           );
     },
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),

@@ -16,15 +16,14 @@ for (const [name, asked, milliseconds] of limits) {
   test(`a request is given up at ${name}`, async () => {
     const clock = virtualClock();
     const failures: unknown[] = [];
-    const run = deadline({ clock, requestTimeoutMilliseconds: 60_000 }).run(
-      apiCall({ path: asked }),
-      pending().next,
-    );
+    const call = apiCall({ path: asked });
+    const run = deadline({ clock, requestTimeoutMilliseconds: 60_000 }).run(call, pending().next);
     run.catch((error: unknown) => failures.push(error));
     await clock.advance(milliseconds - 1);
-    assert.equal(failures.length, 0);
+    assert.deepEqual([failures.length, call.signal.aborted], [0, false]);
     await clock.advance(1);
     const [failed] = failures;
+    assert.equal(call.signal.reason, failed);
     assert.ok(failed instanceof ApiError);
     assert.deepEqual([failed.code, failed.reason], [504, "Timeout"]);
   });

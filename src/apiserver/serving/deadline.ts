@@ -24,9 +24,11 @@ export function deadline({ clock, requestTimeoutMilliseconds }: DeadlineOptions)
         : requestTimeoutMilliseconds;
       call.deadline = clock.now() + limit;
       return new Promise<Reply>((resolve, reject) => {
-        const cancel = clock.after(limit, () =>
-          reject(timeout("Timeout: request did not complete within the allotted timeout")),
-        );
+        const cancel = clock.after(limit, () => {
+          const late = timeout("Timeout: request did not complete within the allotted timeout");
+          call.abandon(late);
+          reject(late);
+        });
         next().then(
           (reply) => {
             cancel();
