@@ -1,17 +1,13 @@
 // Which store a server runs on: the one place that knows all backends. Each is loaded only when it is chosen.
 
 import type { Clock } from "#base";
+import type { SqliteOptions } from "./sqlite/sqlite.ts";
 import type { EtcdOptions } from "./etcd/etcd.ts";
 import type { Store } from "./store.ts";
 
 export type StoreChoice =
   | { readonly memory: true; readonly clock?: Clock }
-  | {
-      readonly dir: string;
-      readonly clock?: Clock;
-      readonly recentBytes?: number;
-      readonly maxBytes?: number;
-    }
+  | SqliteOptions
   | { readonly etcd: EtcdOptions };
 
 export async function openStore(choice: StoreChoice): Promise<Store> {

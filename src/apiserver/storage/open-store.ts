@@ -30,7 +30,7 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
     given ??
     (settings.storeServers[0]?.startsWith("memory:") === false
       ? await remoteStore(options)
-      : await localStore(settings, options.clock));
+      : await localStore(options));
   if (settings.encryptionProviderConfig === "") return store;
   try {
     return encrypted(store, providersByKey(options));
@@ -40,7 +40,7 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
   }
 }
 
-async function localStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
+async function localStore({ settings, clock, log }: StoreOptions): Promise<Store> {
   if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
   const dir = join(settings.dataDir, "store");
   try {
@@ -51,7 +51,11 @@ async function localStore(settings: ApiserverSettings, clock: Clock): Promise<St
       { cause: error },
     );
   }
-  return await openStore({ dir });
+  return await openStore({
+    dir,
+    damaged: (error) =>
+      log.error("the store is damaged; nothing more is written to it", { error: error.message }),
+  });
 }
 
 const usualPatienceMilliseconds = 60_000;

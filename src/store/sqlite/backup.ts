@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { makeFolder } from "#base";
 import { StoreDamaged } from "../errors.ts";
-import { applicationId, beside, type Fault, formatVersion, storeFile } from "./files.ts";
+import { applicationId, beside, type Fault, formatVersion, storeFile, structuralDamage } from "./files.ts";
 import { damageOf } from "./reader.ts";
 
 /**
@@ -85,8 +85,8 @@ function checkBackup(file: string): void {
       throw new Error(
         `${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`,
       );
-    const verdict = first("PRAGMA quick_check(1)");
-    if (verdict !== "ok") throw new StoreDamaged(file, String(verdict));
+    const damage = structuralDamage(db);
+    if (damage !== undefined) throw new StoreDamaged(file, damage);
   } catch (error) {
     throw damageOf(file, error) ?? error;
   } finally {

@@ -4,11 +4,13 @@
 //   store.db   log    one row per change, narrow, so that the key index loads without touching values
 //              value  the bytes of each change, looked up by revision
 //              meta   how far history was compacted
+//   acknowledged   the last revision that somebody was told of (see acknowledged.ts)
 //   lock.db    held locked while the store is open      holder   the pid that holds it, for people
 
 import { closeSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
+import type { DatabaseSync } from "node:sqlite";
 import type { Revision } from "../store.ts";
 
 export const storeFile = (dir: string): string => join(dir, "store.db");
@@ -55,6 +57,12 @@ export interface Fault {
 export function faultOf(error: unknown): Fault {
   const { errcode, message } = error as { errcode?: number; message?: string };
   return { code: errcode ?? 0, message: message ?? String(error) };
+}
+
+/** What is wrong with the structure of a database; undefined when nothing is. Reads all of it. */
+export function structuralDamage(db: DatabaseSync): string | undefined {
+  const verdict = String(Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
+  return verdict === "ok" ? undefined : verdict;
 }
 
 /** Whether the disk has room for the database to take in its whole log. */

@@ -23,6 +23,8 @@ import {
   type Write,
 } from "../store.ts";
 import type { Decided } from "./batch.ts";
+import { acknowledgedFile, readAcknowledged } from "./acknowledged.ts";
+import { checkInBackground } from "./background-check.ts";
 import { Commits } from "./commits.ts";
 import { checkpointFits, firstRevision, makePrivate, pageBytes, storeFile } from "./files.ts";
 import { lockStore } from "./lock.ts";
@@ -38,6 +40,10 @@ export interface SqliteOptions {
   readonly recentBytes?: number;
   /** The database refuses to grow beyond this. */
   readonly maxBytes?: number;
+  /** Databases up to this size are checked for damage before they are opened, larger ones afterwards. */
+  readonly maxBytesCheckedAtOpen?: number;
+  /** Told once when a database in use turns out to be damaged. From then on it takes no writes. */
+  readonly damaged?: (error: StoreDamaged) => void;
 }
 
 const readAtOnce = 64;
@@ -64,6 +70,8 @@ class SqliteStore implements Store {
   #compacted: Revision = 0;
   #compacting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  #damage: StoreDamaged | undefined;
+  #stopCheck: (() => Promise<void>) | undefined;
 
   constructor(options: SqliteOptions, reader: Reader, thread: WriterThread, unlock: () => void) {
     this.#dir = options.dir;
@@ -117,11 +125,25 @@ class SqliteStore implements Store {
         storeFile(this.#dir),
         `of ${expected} changes since the last compaction ${behind} are there`,
       );
+    const acknowledged = readAcknowledged(acknowledgedFile(this.#dir));
+    if (newest < acknowledged)
+      throw new StoreDamaged(
+        storeFile(this.#dir),
+        `writes up to revision ${acknowledged} were acknowledged, but it ends at revision ${newest} (to go on without the rest, remove ${acknowledgedFile(this.#dir)})`,
+      );
     this.#revision = newest;
     const leftovers: Revision[] = [];
     for (const dropped of this.#index.trim(this.#compacted)) leftovers.push(...dropped);
     this.#commits.forget(leftovers).catch(() => undefined);
     for (const { key, revision, expires } of expiring.values()) this.#deadlines.set(key, revision, expires);
+  }
+
+  /** Looks for damage that reading does not meet, such as in the list of free pages. */
+  startCheck(damaged: (error: StoreDamaged) => void = () => undefined): void {
+    this.#stopCheck = checkInBackground(storeFile(this.#dir), (error) => {
+      this.#damage = error;
+      damaged(error);
+    });
   }
 
   async read(range: Range, at?: Revision): Promise<Page> {
@@ -139,6 +161,7 @@ class SqliteStore implements Store {
 
   async write(write: Write): Promise<Outcome> {
     this.#check();
+    if (this.#damage) throw this.#damage;
     checkWrite(write);
     const expires = write.ttlSeconds ? Math.ceil(this.#clock.now() + write.ttlSeconds * 1000) : 0;
     return new Promise((resolve, reject) => this.#commits.add({ write, expires, resolve, reject }));
@@ -152,6 +175,7 @@ class SqliteStore implements Store {
 
   async progress(): Promise<Revision> {
     this.#check();
+    if (this.#damage) throw this.#damage;
     this.#feed.mark();
     return this.#revision;
   }
@@ -182,6 +206,7 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#deadlines.close();
     this.#feed.close();
+    await this.#stopCheck?.();
     await this.#commits.close();
     await this.#compacting;
     // Whoever closes last folds the log in, if it can write. Where that does not fit, it must be the reader.
@@ -335,6 +360,7 @@ class SqliteStore implements Store {
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { dir } = options;
   const file = storeFile(dir);
+  const checkedBytes = options.maxBytesCheckedAtOpen ?? 64 << 20;
   makeFolder(dir);
   const unlock = lockStore(dir);
   let thread: WriterThread | undefined;
@@ -345,11 +371,13 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     thread = await WriterThread.start({
       file,
       maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0,
+      maxPagesChecked: Math.floor(checkedBytes / pageBytes),
     });
     flushDirectory(dir);
     reader = new Reader(file);
     const store = new SqliteStore(options, reader, thread, unlock);
     await store.load();
+    if (reader.bytes() > checkedBytes) store.startCheck(options.damaged);
     return store;
   } catch (error) {
     reader?.close();

@@ -2,6 +2,7 @@
 // so the event loop never waits for the disk; a job is answered only when its commit is on disk.
 
 import { DatabaseSync } from "node:sqlite";
+import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Revision } from "../store.ts";
 import {
@@ -13,8 +14,10 @@ import {
   layout,
   pageBytes,
   rowSeal,
+  structuralDamage,
   valueSeal,
 } from "./files.ts";
+import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
 
 /** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
 export interface Job {
@@ -39,13 +42,15 @@ export type Answer =
 export interface WriterData {
   readonly file: string;
   readonly maxPages: number;
+  /** Larger databases are not checked before they are used. */
+  readonly maxPagesChecked: number;
 }
 
 // The log is folded into the database once it has grown by this much: small enough to be quick, large enough
 // to be rare.
 const checkpointBytes = 8 << 20;
 
-function openDatabase({ file, maxPages }: WriterData): DatabaseSync {
+function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {
     db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
@@ -61,6 +66,8 @@ function openDatabase({ file, maxPages }: WriterData): DatabaseSync {
     else if (numberOf("user_version") !== formatVersion)
       throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
     if (maxPages) db.exec(`PRAGMA max_page_count = ${maxPages}`);
+    const damage = numberOf("page_count") <= maxPagesChecked ? structuralDamage(db) : undefined;
+    if (damage !== undefined) throw Object.assign(new Error(damage), { errcode: 11 });
     return db;
   } catch (error) {
     db.close();
@@ -77,6 +84,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const newest = db.prepare("SELECT max(revision) AS revision FROM log");
   const pages = db.prepare("PRAGMA page_count");
   const freePages = db.prepare("PRAGMA freelist_count");
+  const acknowledged = openAcknowledged(acknowledgedFile(dirname(file)));
   let sinceCheckpoint = 0;
 
   const apply = ({ first, keys, numbers, bytes, forget, compacted }: Job): void => {
@@ -113,6 +121,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       if (job.keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < job.first)
         return { is: "failed", fault: faultOf(error) };
     }
+    if (job.keys.length) tolerate(() => acknowledged.write(job.first + job.keys.length - 1));
     return {
       is: "done",
       pages: Number(pages.get()!["page_count"]),
@@ -126,12 +135,14 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     const fits = checkpointFits(file);
     sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
     if (fits) db.exec(`PRAGMA wal_checkpoint(${kind})`);
+    acknowledged.flush();
   };
 
   port.on("message", (order: Order) => {
     if (order.do === "close") {
       tolerate(() => checkpoint("TRUNCATE"));
       db.close();
+      acknowledged.close();
       port.postMessage({ is: "closed" } satisfies Answer);
       port.close();
       return;

@@ -1,0 +1,23 @@
+// A database that is too large to be checked before it is opened is checked beside its use.
+
+import { Worker } from "node:worker_threads";
+import type { StoreDamaged } from "../errors.ts";
+import { beside, type Fault } from "./files.ts";
+import { damageOf } from "./reader.ts";
+
+/** Starts the check; `damaged` is called at most once. The result ends a check that is under way. */
+export function checkInBackground(file: string, damaged: (error: StoreDamaged) => void): () => Promise<void> {
+  const worker = new Worker(beside("check-thread"), {
+    workerData: { file },
+    execArgv: [],
+    name: "store check",
+  });
+  worker.unref();
+  worker.once("message", (fault: Fault | undefined) => {
+    const damage = fault && damageOf(file, { errcode: fault.code, message: fault.message });
+    if (damage) damaged(damage);
+  });
+  // A check that cannot be made says nothing about the store.
+  worker.on("error", () => undefined);
+  return async () => void (await worker.terminate());
+}

@@ -1,0 +1,138 @@
+// Damage that reading does not meet by itself: a write-ahead log that ends early, and pages that hold no rows.
+
+import assert from "node:assert/strict";
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { StoreDamaged } from "../errors.ts";
+import type { Store } from "../store.ts";
+import { acknowledgedFile, readAcknowledged } from "./acknowledged.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const root = mkdtempSync(join(tmpdir(), "damage-"));
+after(() => rmSync(root, { recursive: true }));
+let made = 0;
+const place = (): string => join(root, String(++made));
+
+const put = (store: Store, key: string, bytes = 3000): Promise<unknown> =>
+  store.write({ key, value: Buffer.alloc(bytes, 97), expect: "any" });
+
+/** The files of a store as a process that was killed leaves them, with its last 40 writes in the log only. */
+async function killed(): Promise<string> {
+  const [dir, copy] = [place(), place()];
+  const store = await openSqlite({ dir });
+  for (let i = 0; i < 40; i++) await put(store, `k${i}`);
+  cpSync(dir, copy, { recursive: true });
+  await store.close();
+  return copy;
+}
+
+const overwrite = (file: string, at: number, bytes: Uint8Array): void => {
+  const handle = openSync(file, "r+");
+  writeSync(handle, bytes, 0, bytes.length, at);
+  closeSync(handle);
+};
+
+test("a store that was killed opens with everything it acknowledged", async () => {
+  const store = await openSqlite({ dir: await killed() });
+  assert.equal((await store.read({ prefix: "" })).entries.length, 40);
+  await store.close();
+});
+
+test("a damaged write-ahead log is refused, not served without the writes behind the damage", async () => {
+  const dir = await killed();
+  const log = join(dir, "store.db-wal");
+  overwrite(log, Math.floor(statSync(log).size * 0.7), Buffer.from("####"));
+  await assert.rejects(
+    openSqlite({ dir }),
+    (error) =>
+      error instanceof StoreDamaged &&
+      /writes up to revision 41 were acknowledged, but it ends at revision \d+/.test(error.message) &&
+      error.message.includes(acknowledgedFile(dir)),
+  );
+  rmSync(acknowledgedFile(dir));
+  const store = await openSqlite({ dir });
+  assert.ok((await store.read({ prefix: "" })).entries.length < 40, "whoever removes the record accepts the loss");
+  await put(store, "more");
+  assert.equal(readAcknowledged(acknowledgedFile(dir)), (await store.status()).revision);
+  await store.close();
+}); // prettier-ignore
+
+test("a write-ahead log that was removed is noticed", async () => {
+  const dir = await killed();
+  rmSync(join(dir, "store.db-wal"));
+  rmSync(join(dir, "store.db-shm"), { force: true });
+  await assert.rejects(openSqlite({ dir }), StoreDamaged);
+});
+
+for (const [name, text] of [
+  ["an empty record", ""],
+  ["a record of nonsense", "what\n"],
+  ["a record with a wrong checksum", "0000000000000999 00000000\n"],
+] as const) {
+  test(`${name} keeps no store from opening, and the next write makes it right`, async () => {
+    const dir = place();
+    let store = await openSqlite({ dir });
+    await put(store, "a");
+    await store.close();
+    writeFileSync(acknowledgedFile(dir), text);
+    store = await openSqlite({ dir });
+    await put(store, "b");
+    await store.close();
+    assert.equal(readAcknowledged(acknowledgedFile(dir)), 3);
+  });
+}
+
+/** A store with free pages of which one, that no row is on, is zeroed. */
+async function withZeroedFreePage(): Promise<string> {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  for (let i = 0; i < 60; i++) await put(store, "same", 20_000);
+  await store.compact((await store.status()).revision);
+  await store.close();
+  const db = new DatabaseSync(join(dir, "store.db"));
+  const free = Number(db.prepare("PRAGMA freelist_count").get()!["freelist_count"]);
+  db.close();
+  assert.ok(free > 0, "there are free pages");
+  // The header names the first page of the list of free pages.
+  const trunk = readFileSync(join(dir, "store.db")).readUInt32BE(32);
+  overwrite(join(dir, "store.db"), (trunk - 1) * 8192, Buffer.alloc(8192));
+  return dir;
+}
+
+test("a zeroed page on which no row is keeps a store from opening", async () =>
+  assert.rejects(openSqlite({ dir: await withZeroedFreePage() }), StoreDamaged));
+
+test("a large database is checked while it is used; damage ends its writes and its readiness", async () => {
+  const dir = await withZeroedFreePage();
+  const told = Promise.withResolvers<StoreDamaged>();
+  const store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0, damaged: told.resolve });
+  assert.equal((await store.read({ prefix: "" })).entries.length, 1);
+  const damage = await told.promise;
+  await assert.rejects(put(store, "more"), damage);
+  await assert.rejects(store.progress(), damage);
+  assert.equal((await store.read({ prefix: "" })).entries.length, 1);
+  await store.close();
+});
+
+test("a large database without damage goes on", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0 });
+  await put(store, "a");
+  await store.close();
+  store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0 });
+  await put(store, "b");
+  await store.close();
+});
