@@ -26,7 +26,6 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     logJsonInfoBufferSize: "logFrom takes the settings of logs as a whole",
     logJsonSplitStream: "logFrom takes the settings of logs as a whole",
     makeIptablesUtilChains: "the default, true, cannot be refused; see docs/SCOPE.md",
-    podInfraContainerImage: "no image is collected, so that this one is spared",
     showHiddenMetricsForVersion: "no metric is hidden at present",
     vmodule: "logFrom takes the settings of logs as a whole",
   },

@@ -5,7 +5,7 @@ import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { apiTransport } from "./api-transport.ts";
-import { reservations } from "./node/capacity.ts";
+import { type Amounts, reservations } from "./node/capacity.ts";
 import { type NodeLife, nodeLife } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
 import type { RuntimeHealth } from "./node/runtime-health.ts";
@@ -148,11 +148,23 @@ export function manifestSources(
   ];
 }
 
+/** What is kept from pods for others. */
+export const reservedOf = (settings: NodeagentSettings): readonly Amounts[] =>
+  reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length);
+
 /** The node as the settings and the machine describe it; without a client it is nobody's. */
 export function nodeFrom(
   { dialect, settings, clock, log, version, nodeName, machine, runtime, events }: Ground,
   client: ApiClient | undefined,
-  { health, troubles }: { readonly health: RuntimeHealth; readonly troubles: () => readonly string[] },
+  {
+    health,
+    troubles,
+    pressures,
+  }: {
+    readonly health: RuntimeHealth;
+    readonly troubles: () => readonly string[];
+    readonly pressures: () => readonly string[];
+  },
 ): NodeLife {
   return nodeLife({
     ...(client && { client }),
@@ -184,13 +196,10 @@ export function nodeFrom(
       agentVersion: version,
       maxPods: settings.maxPods,
       podsPerCore: settings.podsPerCore,
-      reserved: reservations(
-        [settings.orchReserved, settings.systemReserved],
-        cpusOf(settings.reservedCpus).length,
-      ),
+      reserved: reservedOf(settings),
       hardThresholds: settings.evictionHard,
       reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
-      pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,
+      pressures,
       localStorageIsolation: settings.localStorageCapacityIsolation,
       maxImages: settings.nodeStatusMaxImages,
       machine: async () => machine,

@@ -16,12 +16,14 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
+import { evictionFrom } from "./agent-eviction.ts";
 import {
   type Ground,
   clientFrom,
   manifestSources,
   nodeFrom,
   placeOthers,
+  reservedOf,
   runtimeFrom,
   sourcesOf,
 } from "./agent-parts.ts";
@@ -31,7 +33,7 @@ import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { lockFile } from "./lock-file.ts";
 import { podAdmission } from "./node/admission.ts";
-import { allocatablePids } from "./node/capacity.ts";
+import { allocatableOf, allocatablePids } from "./node/capacity.ts";
 import { csiNode } from "./node/csi-node.ts";
 import { nodeLease } from "./node/lease.ts";
 import type { NodeLife } from "./node/node.ts";
@@ -46,7 +48,6 @@ import { readMachine } from "./resources/machine.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
-import { storageLimits } from "./resources/storage-limits.ts";
 import { runOnce } from "./run-once.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
 import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
@@ -162,7 +163,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   await within(clock, patienceMilliseconds, health.check());
   let lists: Pick<RuntimeView, "troubles"> = { troubles: () => [] };
-  const node = nodeFrom(ground, joined, { health, troubles: () => lists.troubles() });
+  let pressures = (): readonly string[] => [];
+  const node = nodeFrom(ground, joined, {
+    health,
+    troubles: () => lists.troubles(),
+    pressures: () => pressures(),
+  });
   nodeSoon = () => node.statusSoon();
   await node.start();
 
@@ -192,7 +198,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   running.push(
     limits.holdPods(
       cgroups.podsGroup,
-      settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : {},
+      // What eviction keeps free is not held back by the kernel: it is what is left to evict in time.
+      settings.enforceNodeAllocatable.includes("pods")
+        ? { ...allocatableOf(node.capacity(), reservedOf(settings), {}), ...pids }
+        : {},
       signal,
     ),
   );
@@ -283,7 +292,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       labels: () => node.labels(),
       allocatable: () => node.allocatable(),
       taints: () => node.node().spec.taints ?? [],
-      pressures: () => node.pressures(),
+      pressures: () => pressures(),
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
       localStorageIsolation: settings.localStorageCapacityIsolation,
       appArmor: machine.appArmor,
@@ -295,6 +304,39 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     syncMilliseconds: settings.syncFrequency,
     onGone: () => mirror?.wake(),
   });
+
+  const figures = stats({
+    clock,
+    runtime,
+    registry: all.registry,
+    tree,
+    machine,
+    rootDirectory: settings.rootDir,
+    podsGroup: cgroups.podsGroup,
+    groupOf: (pod) => cgroups.nameOf(pod),
+    volumesOf: (uid) => volumes.places(uid),
+    volumeMilliseconds: settings.volumeStatsAggPeriod,
+    volumeTook: volumeTally.measured,
+  });
+  const gates = resolveGates(knownGates, settings.featureGates);
+  const { eviction, images } = evictionFrom(ground, {
+    registry: all.registry,
+    evictor: all,
+    stats: figures,
+    tree,
+    podsGroup: cgroups.podsGroup,
+    observedPods: () => [...view.pods()],
+    dead,
+    limited: (pod) => volumes.limited(pod),
+    disruptionConditions: gates.enabled("PodDisruptionConditions"),
+    onPressure: () => nodeSoon(),
+    onEvicted: tally.evicted,
+  });
+  pressures = () => eviction.pressures();
+  await eviction
+    .prime(signal)
+    .catch((error: unknown) => log.warn("pressure is not known yet", { error: (error as Error).message }));
+  running.push(eviction.run(signal), images.run(signal));
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
   // and nothing that runs is told as lost.
@@ -362,19 +404,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       nodeUid: () => node.uid(),
     });
 
-  const figures = stats({
-    clock,
-    runtime,
-    registry: all.registry,
-    tree,
-    machine,
-    rootDirectory: settings.rootDir,
-    podsGroup: cgroups.podsGroup,
-    groupOf: (pod) => cgroups.nameOf(pod),
-    volumesOf: (uid) => volumes.places(uid),
-    volumeMilliseconds: settings.volumeStatsAggPeriod,
-    volumeTook: volumeTally.measured,
-  });
   running.push(
     logRotation(
       {
@@ -388,22 +417,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       signal,
     ),
   );
-  running.push(
-    storageLimits(
-      {
-        clock,
-        log,
-        registry: all.registry,
-        evictor: all,
-        events,
-        stats: figures,
-        limited: (pod) => volumes.limited(pod),
-        onEvicted: tally.evicted,
-      },
-      signal,
-    ),
-  );
-  const gates = resolveGates(knownGates, settings.featureGates);
   agentMetrics({
     metrics,
     dialect,

@@ -27,7 +27,7 @@ import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
 import { type SyncOutcome, hasMore, syncPod } from "./sync/sync-pod.ts";
-import { type Ending, type Why, type WorkerState, begin, endsByItself } from "./worker/state.ts";
+import { type Ending, type Why, type WorkerState, begin, endsByItself, graceOf } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
 export interface PodEntry {
@@ -422,8 +422,9 @@ export function pods(options: PodsOptions): Pods {
       .filter((other) => portsCollide(pod, [other]));
     const known = view.get(uidOf(pod));
     const ran = known ? isRunningPod(known) : view.has(uidOf(pod));
-    // What ran before the agent restarted was admitted then.
-    const admitted = ran ? ({ ok: true } as const) : options.admission.admit(pod, others);
+    // What ran before the agent restarted was admitted then, but may not stay under pressure.
+    const stays = options.admission.stays?.(pod) ?? ({ ok: true } as const);
+    const admitted = ran ? stays : options.admission.admit(pod, others);
     if (admitted.ok) {
       const entry = add({ at: "syncing", pod }, false);
       // An earlier agent's volumes are taken over.
@@ -437,6 +438,15 @@ export function pods(options: PodsOptions): Pods {
     }
     const { reason, message } = admitted;
     events.event(referenceTo(pod), "Warning", reason, message);
+    if (ran) {
+      const ending = { reason, message: `Pod was rejected: ${message}` };
+      const graceSeconds = graceOf(pod);
+      add(
+        { at: "terminating", pod, graceSeconds, why: { because: "ended", ...ending } },
+        false,
+      ).worker.wake();
+      return;
+    }
     const entry = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
     entry.status = {
       phase: "Failed",
@@ -515,15 +525,16 @@ export function pods(options: PodsOptions): Pods {
           static: known ? (isOwnStatic(pod) ? "true" : "false") : "unknown",
         };
       }),
-    evict: async (uid, { reason, message, graceSeconds }) => {
+    evict: async (uid, { reason, message, graceSeconds, disruption }, signal) => {
       const entry = entries.get(uid);
       if (!entry) return;
       entry.worker.send({
         type: "stop",
-        why: { because: "ended", reason, message },
+        why: { because: "ended", reason, message, ...(disruption && { disruption }) },
         ...(graceSeconds !== undefined && { graceSeconds }),
       });
-      while (entries.get(uid) === entry && entry.worker.state().at !== "terminated") await clock.sleep(100);
+      while (!signal?.aborted && entries.get(uid) === entry && entry.worker.state().at !== "terminated")
+        await clock.sleep(100, signal).catch(() => undefined);
     },
     close: async () => {
       await Promise.all([...entries.values()].map(({ worker: of }) => of.close()));

@@ -74,6 +74,7 @@ export interface EventRecorder {
     reason: string,
     message: string,
     action?: string,
+    annotations?: Readonly<Record<string, string>>,
   ): void;
 }
 
@@ -85,6 +86,8 @@ export type Admitted =
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
   admit(pod: Pod, others: readonly Pod[]): Admitted;
+  /** Whether a pod that already runs may stay while the node is under pressure. */
+  stays?(pod: Pod): Admitted;
   /** Why a pod that was admitted cannot be started now; it waits until it can. */
   blocks?(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
 }
@@ -176,9 +179,19 @@ export interface WorkingPod {
 
 /** Ends pods for the node's sake. */
 export interface PodEvictor {
-  /** The pod ends as Failed with this reason; resolves once its containers have ended. */
+  /**
+   * The pod ends as Failed with this reason; resolves once its containers have ended, or the signal is
+   * aborted.
+   */
   evict(
     uid: string,
-    why: { readonly reason: string; readonly message: string; readonly graceSeconds?: number },
+    why: {
+      readonly reason: string;
+      readonly message: string;
+      readonly graceSeconds?: number;
+      /** Told in the condition DisruptionTarget. */
+      readonly disruption?: { readonly reason: string; readonly message: string };
+    },
+    signal?: AbortSignal,
   ): Promise<void>;
 }

@@ -9,6 +9,7 @@ export interface Happening {
   readonly reason: string;
   readonly message: string;
   readonly action?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }

@@ -55,8 +55,8 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
   let running: Promise<void> | undefined;
 
   return {
-    event: (regarding, type, reason, message, action) =>
-      record({ regarding, type, reason, message, action, at: clock.now() }),
+    event: (regarding, type, reason, message, action, annotations) =>
+      record({ regarding, type, reason, message, action, annotations, at: clock.now() }),
     flush: async (milliseconds) => {
       const limit = new AbortController();
       await Promise.race([running, clock.sleep(milliseconds, limit.signal).catch(() => undefined)]);
@@ -173,9 +173,13 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
   }
 
   function written(event: KnownEvent): Partial<CoreEvent> {
-    const { regarding, type, reason, action, at } = event.first;
+    const { regarding, type, reason, action, annotations, at } = event.first;
     return {
-      metadata: { name: event.name, namespace: event.namespace } as CoreEvent["metadata"],
+      metadata: {
+        name: event.name,
+        namespace: event.namespace,
+        ...(annotations && { annotations }),
+      } as CoreEvent["metadata"],
       involvedObject: regarding,
       reason,
       message: event.message,

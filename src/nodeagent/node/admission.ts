@@ -40,11 +40,17 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
     reason,
     message,
   });
+  const underPressure = (pod: Pod): Admitted => {
+    const pressures = options.pressures();
+    return pressures.length === 0 || mayComeUnder(pressures, pod, dialect)
+      ? { ok: true }
+      : no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
+  };
   return {
+    stays: underPressure,
     admit: (pod, others) => {
-      const pressures = options.pressures();
-      if (pressures.length > 0 && !mayComeUnder(pressures, pod, dialect))
-        return no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
+      const pressed = underPressure(pod);
+      if (!pressed.ok) return pressed;
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
       if (!options.localStorageIsolation && boundsLocalStorage(pod)) {

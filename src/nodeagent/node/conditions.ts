@@ -50,10 +50,6 @@ const pressures: readonly Pressure[] = [
   },
 ];
 
-/** The conditions that say what the node lacks. */
-export const pressuresOf = (health: NodeHealth): string[] =>
-  pressures.filter(({ isOn }) => isOn(health)).map(({ type }) => type);
-
 /** The conditions after `before`; those of others stay, and Ready comes last when it is new. */
 export function nextConditions(
   before: readonly NodeCondition[],

@@ -7,7 +7,6 @@ import { allocatableOf, allocatablePids, capacityOf, reservations } from "./capa
 import { nextConditions } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
 import { statusPatch } from "./node-object.ts";
-import { pressureGauge } from "./pressure.ts";
 
 const machine = {
   cpus: 4,
@@ -76,14 +75,7 @@ test("pods together may use the process numbers that reservations leave", () => 
   assert.deepEqual(allocatablePids(1000, [{ pid: "2k" }]), { pid: "1" });
 });
 
-test("thresholds of 0% and 100% switch their signal off", () => {
-  const gauge = pressureGauge({ "memory.available": "0%", "nodefs.available": "100%" }, 0);
-  const none = { available: 0, capacity: 1000 };
-  assert.deepEqual(gauge({ "memory.available": none, "nodefs.available": none }, 1), {
-    memoryPressure: false,
-    diskPressure: false,
-    pidPressure: false,
-  });
+test("thresholds of 0% and 100% keep nothing free", () => {
   assert.equal(allocatableOf({ memory: "8Gi" }, [], { "memory.available": "100%" })["memory"], "8Gi");
 });
 
@@ -167,26 +159,6 @@ test("conditions are told with reasons and messages, and their changes as events
 test("conditions of others are left alone", () => {
   const other = { type: "NetworkUnavailable", status: "False" } as NodeCondition;
   assert.deepEqual(nextConditions([other], well, 0, dialects.orch).conditions[0], other);
-});
-
-test("a pressure stays for its period", () => {
-  const gauge = pressureGauge({ "memory.available": "100", "nodefs.inodesFree": "5%" }, 300_000);
-  const reading = (available: number, inodes: number) => ({
-    "memory.available": { available, capacity: 1000 },
-    "nodefs.inodesFree": { available: inodes, capacity: 1000 },
-  });
-  assert.deepEqual(gauge(reading(100, 50), 0), {
-    memoryPressure: false,
-    diskPressure: false,
-    pidPressure: false,
-  });
-  assert.deepEqual(gauge(reading(99, 49), 1), {
-    memoryPressure: true,
-    diskPressure: true,
-    pidPressure: false,
-  });
-  assert.equal(gauge(reading(500, 50), 300_001).memoryPressure, true);
-  assert.equal(gauge(reading(500, 50), 300_002).memoryPressure, false);
 });
 
 test("images come with the largest first, five names each", () => {

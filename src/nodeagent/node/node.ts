@@ -4,7 +4,7 @@ import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
 import type { EventRecorder, NodeFacts } from "../seams.ts";
-import { type NodeHealth, nextConditions, pressuresOf } from "./conditions.ts";
+import { type NodeHealth, nextConditions } from "./conditions.ts";
 import {
   type NodeIdentity,
   type StatusFacts,
@@ -38,8 +38,8 @@ export interface NodeLife extends NodeFacts {
    * read.
    */
   start(): Promise<void>;
-  /** The conditions that say what the node lacks. */
-  pressures(): readonly string[];
+  /** What the node has, before anything is reserved. */
+  capacity(): Readonly<Record<string, string>>;
   /** The node as the API server has it; as it would be registered until then. */
   node(): Pick<Node, "metadata" | "spec" | "status">;
   /** Resolves once the API server has the node and it was seen. */
@@ -78,7 +78,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     hostIps: () => last?.facts.addresses ?? [],
     allocatable: () => last?.facts.allocatable ?? {},
     labels: () => node().metadata.labels ?? {},
-    pressures: () => (last ? pressuresOf(last.health) : []),
+    capacity: () => last?.facts.capacity ?? {},
     node,
     uid: () => standing?.metadata.uid,
     statusSoon: () => wake(),

@@ -1,13 +1,12 @@
 // Looks at the machine, its file systems and its runtime, and makes of it what the node's status says.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
-import { type Filesystem, type Machine, filesystemOf, momentOf, readMachine } from "../resources/machine.ts";
+import { type Machine, filesystemOf, readMachine } from "../resources/machine.ts";
 import { type AddressSources, nodeAddresses } from "./addresses.ts";
 import { type Amounts, allocatableOf, capacityOf } from "./capacity.ts";
 import type { NodeHealth } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
 import type { StatusFacts } from "./node-object.ts";
-import { pressureGauge } from "./pressure.ts";
 import type { RuntimeHealth } from "./runtime-health.ts";
 
 export interface ObserveOptions {
@@ -25,7 +24,8 @@ export interface ObserveOptions {
   readonly hardThresholds: Amounts;
   /** Whether the hard thresholds lessen what pods may use. */
   readonly reserveThresholds: boolean;
-  readonly pressureTransitionMilliseconds: number;
+  /** The pressure conditions that hold. */
+  readonly pressures: () => readonly string[];
   readonly localStorageIsolation: boolean;
   readonly maxImages: number;
   /** Troubles that others know of, such as a worker that hangs. */
@@ -41,10 +41,8 @@ export function nodeObserver(
   options: ObserveOptions,
 ): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
   const { clock, log, runtime, runtimeHealth } = options;
-  const gauge = pressureGauge(options.hardThresholds, options.pressureTransitionMilliseconds);
   let machine: Machine | undefined;
   let images: StatusFacts["images"] = [];
-  let imagesAt: string | undefined;
   let addresses: { readonly at: number; readonly found: readonly string[] } | undefined;
   return async () => {
     machine ??= await (options.machine ?? readMachine)();
@@ -55,7 +53,7 @@ export function nodeObserver(
       podsPerCore,
       ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }),
     });
-    const [imagesDisk] = await Promise.all([imageDisk(disk), lookAtImages()]);
+    await lookAtImages();
     const version = runtimeHealth.version();
     const facts: StatusFacts = {
       machine,
@@ -73,7 +71,7 @@ export function nodeObserver(
     };
     const troubles = [...runtimeHealth.troubles(), ...(options.troubles?.() ?? [])];
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];
-    return { facts, health: { ...(await pressures(machine, disk, imagesDisk)), troubles, notes } };
+    return { facts, health: { ...pressures(), troubles, notes } };
   };
 
   /** Names are not looked up at every look. */
@@ -86,25 +84,6 @@ export function nodeObserver(
     return addresses.found;
   }
 
-  async function pressures(
-    machine_: Machine,
-    disk: Filesystem,
-    images_: Filesystem,
-  ): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
-    const { availableMemoryBytes, processes } = await momentOf();
-    return gauge(
-      {
-        "memory.available": { available: availableMemoryBytes, capacity: machine_.memoryBytes },
-        "nodefs.available": { available: disk.availableBytes, capacity: disk.capacityBytes },
-        "nodefs.inodesFree": { available: disk.inodesFree, capacity: disk.inodes },
-        "imagefs.available": { available: images_.availableBytes, capacity: images_.capacityBytes },
-        "imagefs.inodesFree": { available: images_.inodesFree, capacity: images_.inodes },
-        "pid.available": { available: machine_.maxPids - processes, capacity: machine_.maxPids },
-      },
-      clock.now(),
-    );
-  }
-
   async function lookAtImages(): Promise<void> {
     try {
       images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
@@ -113,13 +92,13 @@ export function nodeObserver(
     }
   }
 
-  async function imageDisk(fallback: Filesystem): Promise<Filesystem> {
-    try {
-      imagesAt = (await soon((signal) => runtime.imageFsInfo(signal)))[0]?.fsId?.mountpoint;
-    } catch (error) {
-      log.verbose(2, "the file system of images could not be asked for", { error: (error as Error).message });
-    }
-    return imagesAt ? await filesystemOf(imagesAt).catch(() => fallback) : fallback;
+  function pressures(): Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure"> {
+    const types = options.pressures();
+    return {
+      memoryPressure: types.includes("MemoryPressure"),
+      diskPressure: types.includes("DiskPressure"),
+      pidPressure: types.includes("PIDPressure"),
+    };
   }
 
   /** Asks the runtime, but no longer than the node's status can wait: what was known before will do. */

@@ -2,7 +2,7 @@
 
 import type { Dialect } from "#dialect";
 import { between, bool, duration, int32, notNegative, option, section } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 import { gracePeriods, reclaims, thresholds } from "./types.ts";
 
 const hard = {
@@ -27,7 +27,6 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("evictionSoft"),
       type: thresholds,
       default: {},
-      notYet: later.eviction,
       doc: "Thresholds below which pods are evicted once their grace period has passed.",
     }),
     option({
@@ -35,7 +34,6 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("evictionSoftGracePeriod"),
       type: gracePeriods,
       default: {},
-      notYet: later.eviction,
       doc: "Grace period of each soft threshold, as <signal>=<duration>,…",
     }),
     option({
@@ -43,7 +41,6 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("evictionMaxPodGracePeriod"),
       type: int32,
       default: 0,
-      notYet: later.eviction,
       doc: "Most seconds that a pod gets to end at a soft eviction; a negative value leaves it to the pod.",
     }),
     option({
@@ -51,7 +48,6 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("evictionMinimumReclaim"),
       type: reclaims,
       default: {},
-      notYet: later.eviction,
       doc: "How much to free at least, as <signal>=<quantity>,…",
     }),
     option({
@@ -67,8 +63,7 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("kernelMemcgNotification"),
       type: bool,
       default: false,
-      notYet: later.eviction,
-      doc: "Let the kernel tell when a memory threshold is crossed instead of asking.",
+      doc: "Notice within a second when a memory threshold is crossed, instead of at the next pass.",
     }),
     option({
       flag: "experimental-allocatable-ignore-eviction",
@@ -101,7 +96,6 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "image-gc-high-threshold",
-      notYet: later.collection,
       ...moved("imageGCHighThresholdPercent"),
       type: int32,
       default: 85,
@@ -110,7 +104,6 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "image-gc-low-threshold",
-      notYet: later.collection,
       ...moved("imageGCLowThresholdPercent"),
       type: int32,
       default: 80,
@@ -119,7 +112,6 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "minimum-image-ttl-duration",
-      notYet: later.collection,
       ...moved("imageMinimumGCAge"),
       type: duration,
       default: 120_000,

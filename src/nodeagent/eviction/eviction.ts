@@ -1,0 +1,236 @@
+// Evicts pods when the node runs short: one pass observes the signals, reclaims what nobody uses, and ends at
+// most one pod for a threshold, or every pod that is over its own limit of local storage.
+import type { Pod } from "#api";
+import type { Clock, Log } from "#base";
+import type { Dialect } from "#dialect";
+import { isCritical, keyOf, referenceTo, uidOf } from "../pod.ts";
+import type { EventRecorder, PodEvictor } from "../seams.ts";
+import { hasStorageLimit, localStorageExcess } from "./local-storage.ts";
+import { evictionMessage } from "./message.ts";
+import type { Observations } from "./observations.ts";
+import { type PressureRules, isMet, nextPressure, noPressure, reclaimsImages } from "./pressure.ts";
+import { rank } from "./rank.ts";
+import { type Signal, type Threshold, isHard } from "./thresholds.ts";
+import { type MeasuredPod, resourceOf } from "./usage.ts";
+
+export interface EvictionOptions extends PressureRules {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly dialect: Dialect;
+  readonly nodeName: string;
+  readonly events: EventRecorder;
+  /** Most seconds that a pod has at a soft eviction; negative leaves it to the pod. */
+  readonly maxPodGraceSeconds: number;
+  /** Whether pods are held to their limits of local storage. */
+  readonly localStorage: boolean;
+  /** Whether an evicted pod carries the condition DisruptionTarget. */
+  readonly disruptionConditions: boolean;
+  readonly observe: (signal: AbortSignal) => Promise<Observations>;
+  /** Pods that run or are about to. */
+  readonly pods: () => readonly Pod[];
+  readonly measure: (pods: readonly Pod[]) => Promise<readonly MeasuredPod[]>;
+  /** Whether images have a disk of their own; undefined while the runtime does not say. */
+  readonly dedicatedImageFs: () => boolean | undefined;
+  /** Removes dead containers and unused images. */
+  readonly reclaimUnused: (signal: AbortSignal) => Promise<void>;
+  readonly evictor: PodEvictor;
+  /** Whether memory is looked at every second between passes. */
+  readonly watchMemory?: boolean;
+  readonly onPressure?: () => void;
+  readonly onEvicted?: (signal: string) => void;
+}
+
+export interface Eviction {
+  /** The pressure conditions that hold, as the node's status names them. */
+  pressures(): readonly string[];
+  /** Observes once without acting, so that pressure is known before the first pod comes. */
+  prime(signal: AbortSignal): Promise<void>;
+  /** One pass; gives the pods that were evicted. */
+  pass(signal: AbortSignal): Promise<readonly Pod[]>;
+  /** Passes until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The order in which pods would be evicted for each signal, now. */
+  preview(signal: AbortSignal): Promise<EvictionPreview>;
+}
+
+export interface EvictionPreview {
+  readonly observations: Observations;
+  readonly thresholds: readonly Threshold[];
+  readonly met: readonly Threshold[];
+  readonly pressures: readonly string[];
+  readonly order: ReadonlyMap<Signal, readonly MeasuredPod[]>;
+}
+
+const periodMilliseconds = 10_000;
+const secondMilliseconds = 1000;
+/** How long a pass waits for the pods that it ended, beyond their grace period. */
+const cleanupMilliseconds = 30_000;
+const reason = "Evicted";
+
+export function eviction(options: EvictionOptions): Eviction {
+  const { clock, log, dialect, events, evictor } = options;
+  let state = noPressure;
+
+  const split = (): boolean => options.dedicatedImageFs() ?? false;
+
+  return { pressures: () => state.pressures, prime, pass, run, preview };
+
+  async function prime(signal: AbortSignal): Promise<void> {
+    observe(await options.observe(signal));
+    // The first pass must see the same reading as new, or it would not act on it.
+    state = { ...state, observations: new Map() };
+  }
+
+  function observe(observations: Observations): readonly Threshold[] {
+    const before = state.pressures;
+    const { state: after, reclaim } = nextPressure(state, options, observations, clock.now());
+    state = after;
+    if (after.pressures.join() !== before.join()) options.onPressure?.();
+    return reclaim;
+  }
+
+  async function pass(signal: AbortSignal): Promise<readonly Pod[]> {
+    if (options.thresholds.length === 0 && !options.localStorage) return [];
+    const observations = await options.observe(signal);
+    const reclaim = observe(observations);
+    const pods = options.pods();
+    const limited = options.localStorage ? pods.filter(hasLocalLimit) : [];
+    if (limited.length > 0) {
+      const evicted = await enforceLimits(await options.measure(limited), signal);
+      if (evicted.length > 0) return evicted;
+    }
+    const [first] = reclaim;
+    if (!first) return [];
+    const resource = resourceOf[first.signal];
+    log.info("eviction threshold met", { signal: first.signal, resource });
+    events.event(nodeReference(), "Warning", "EvictionThresholdMet", `Attempting to reclaim ${resource}`);
+    if (reclaimsImages(first.signal, split()) && (await freedByReclaim(signal))) return [];
+    const ranked = rank(first.signal, await options.measure(pods), split());
+    for (const measured of ranked) {
+      if (isCritical(measured.pod, dialect)) continue;
+      await evictFor(measured, first, [first, ...reclaim.slice(1)], observations, signal);
+      return [measured.pod];
+    }
+    log.warn("no pod can be evicted", { signal: first.signal });
+    return [];
+  }
+
+  /** Whether removing what nobody uses was enough. */
+  async function freedByReclaim(signal: AbortSignal): Promise<boolean> {
+    await options
+      .reclaimUnused(signal)
+      .catch((error: unknown) => log.warn("unused containers and images were not all removed", { error }));
+    return isMet(options.thresholds, await options.observe(signal), true).length === 0;
+  }
+
+  async function evictFor(
+    measured: MeasuredPod,
+    threshold: Threshold,
+    thresholds: readonly Threshold[],
+    observations: Observations,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { message, annotations } = evictionMessage(measured, thresholds, observations);
+    const graceSeconds = isHard(threshold) ? 0 : softGrace(measured.pod);
+    options.onEvicted?.(threshold.signal);
+    const disruption = options.disruptionConditions
+      ? { reason: `TerminationBy${dialect.spelling.word("NodeAgent")}`, message }
+      : undefined;
+    await end(measured.pod, { message, annotations, graceSeconds, disruption }, signal);
+  }
+
+  function softGrace(pod: Pod): number {
+    const own = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
+    return options.maxPodGraceSeconds < 0 ? own : Math.min(own, options.maxPodGraceSeconds);
+  }
+
+  async function enforceLimits(
+    measured: readonly MeasuredPod[],
+    signal: AbortSignal,
+  ): Promise<readonly Pod[]> {
+    const over = measured.flatMap(({ pod, usage }) => {
+      const excess = usage && !isCritical(pod, dialect) && localStorageExcess(pod, usage, split());
+      return excess ? [{ pod, excess }] : [];
+    });
+    await Promise.all(
+      over.map(async ({ pod, excess }) => {
+        options.onEvicted?.(excess.signal);
+        await end(pod, { message: excess.message, graceSeconds: 0 }, signal);
+      }),
+    );
+    return over.map(({ pod }) => pod);
+  }
+
+  /** Ends a pod and waits until its containers have ended, but not for ever. */
+  async function end(
+    pod: Pod,
+    how: {
+      readonly message: string;
+      readonly graceSeconds: number;
+      readonly annotations?: Readonly<Record<string, string>>;
+      readonly disruption?: { readonly reason: string; readonly message: string } | undefined;
+    },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { message, graceSeconds, annotations, disruption } = how;
+    events.event(referenceTo(pod), "Warning", reason, message, undefined, annotations);
+    log.info("evicting pod", { pod: keyOf(pod), message });
+    const limit = new AbortController();
+    const cancel = clock.after(graceSeconds * 1000 + cleanupMilliseconds, () => limit.abort());
+    try {
+      await evictor.evict(
+        uidOf(pod),
+        { reason, message, graceSeconds, ...(disruption && { disruption }) },
+        AbortSignal.any([signal, limit.signal]),
+      );
+    } finally {
+      cancel();
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const evicted = await pass(signal).catch((error: unknown) => {
+        if (!signal.aborted) log.error("eviction pass failed", { error: (error as Error).message });
+        return [];
+      });
+      // After an eviction the next pass follows at once: one pod may not be enough.
+      if (evicted.length > 0) await clock.sleep(secondMilliseconds, signal).catch(() => undefined);
+      else if (options.watchMemory) await untilMemoryIsShort(signal);
+      else await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
+    }
+  }
+
+  /** Waits for the next pass, or until a memory threshold is met that was not met before. */
+  async function untilMemoryIsShort(signal: AbortSignal): Promise<void> {
+    const ofMemory = options.thresholds.filter((one) => resourceOf[one.signal] === "memory");
+    const end = clock.now() + periodMilliseconds;
+    while (!signal.aborted && clock.now() < end) {
+      await clock.sleep(secondMilliseconds, signal).catch(() => undefined);
+      const observations = await options.observe(signal).catch(() => undefined);
+      if (observations && isMet(ofMemory, observations, false).some((one) => !state.firstMetAt.has(one)))
+        return;
+    }
+  }
+
+  async function preview(signal: AbortSignal): Promise<EvictionPreview> {
+    const observations = await options.observe(signal);
+    const measured = await options.measure(options.pods());
+    const evictable = measured.filter(({ pod }) => !isCritical(pod, dialect));
+    const inUse = [...new Set(options.thresholds.map(({ signal: name }) => name))];
+    return {
+      observations,
+      thresholds: options.thresholds,
+      met: isMet(options.thresholds, observations, false),
+      pressures: state.pressures,
+      order: new Map(inUse.map((name) => [name, rank(name, evictable, split())])),
+    };
+  }
+
+  function nodeReference(): { kind: string; name: string; uid: string } {
+    return { kind: "Node", name: options.nodeName, uid: options.nodeName };
+  }
+}
+
+const hasLocalLimit = (pod: Pod): boolean =>
+  hasStorageLimit(pod) || (pod.spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined);

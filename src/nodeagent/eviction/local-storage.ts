@@ -1,0 +1,86 @@
+// Pods that take more local storage than they may: by an emptyDir's own limit, by all their containers'
+// limits together, or by one container's.
+import type { Pod } from "#api";
+import {
+  type Quantity,
+  addQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  quantityValue,
+} from "#base";
+import { containersOf, initContainersOf } from "../pod.ts";
+import type { PodUsage } from "./usage.ts";
+
+/** Which limit was passed, and the message about it. */
+export interface Excess {
+  readonly signal: "emptydirfs.limit" | "ephemeralpodfs.limit" | "ephemeralcontainerfs.limit";
+  readonly message: string;
+}
+
+const storage = "ephemeral-storage";
+
+export function localStorageExcess(pod: Pod, usage: PodUsage, dedicatedImageFs: boolean): Excess | undefined {
+  return emptyDirExcess(pod, usage) ?? podExcess(pod, usage) ?? containerExcess(pod, usage, dedicatedImageFs);
+}
+
+export const hasStorageLimit = (pod: Pod): boolean =>
+  containersOf(pod).some(({ resources }) => resources?.limits?.[storage] !== undefined);
+
+function emptyDirExcess(pod: Pod, { volumes }: PodUsage): Excess | undefined {
+  for (const { name, emptyDir } of pod.spec.volumes ?? []) {
+    const used = volumes.find((volume) => volume.name === name)?.used.bytes;
+    if (!emptyDir?.sizeLimit || used === undefined) continue;
+    const limit = parseQuantity(emptyDir.sizeLimit);
+    if (limit.value > 0n && used > quantityValue(limit))
+      return {
+        signal: "emptydirfs.limit",
+        message: `Usage of EmptyDir volume ${JSON.stringify(name)} exceeds the limit ${JSON.stringify(formatQuantity(limit))}. `,
+      };
+  }
+  return undefined;
+}
+
+/** The containers' limits added up, or the greatest of an init container. */
+function podLimit(pod: Pod): Quantity | undefined {
+  const limitsOf = (containers: typeof pod.spec.containers): Quantity[] =>
+    (containers ?? []).flatMap(({ resources }) => {
+      const limit = resources?.limits?.[storage];
+      return limit === undefined ? [] : [parseQuantity(limit)];
+    });
+  const sum = limitsOf([...containersOf(pod)]).reduce<Quantity | undefined>(
+    (total, limit) => (total ? addQuantity(total, limit) : limit),
+    undefined,
+  );
+  const all = [...(sum ? [sum] : []), ...limitsOf([...initContainersOf(pod)])];
+  return all.reduce<Quantity | undefined>(
+    (most, limit) => (most && compareQuantity(most, limit) >= 0 ? most : limit),
+    undefined,
+  );
+}
+
+function podExcess(pod: Pod, { ephemeralBytes }: PodUsage): Excess | undefined {
+  const limit = podLimit(pod);
+  if (!limit) return undefined;
+  return ephemeralBytes > quantityValue(limit)
+    ? {
+        signal: "ephemeralpodfs.limit",
+        message: `Pod ephemeral local storage usage exceeds the total limit of containers ${formatQuantity(limit)}. `,
+      }
+    : undefined;
+}
+
+/** Where images have a disk of their own, a container's own layer is not local storage. */
+function containerExcess(pod: Pod, usage: PodUsage, dedicatedImageFs: boolean): Excess | undefined {
+  for (const { name, rootfs, logs } of usage.containers) {
+    const text = containersOf(pod).find((one) => one.name === name)?.resources?.limits?.[storage];
+    const limit = parseQuantity(text ?? "0");
+    const used = logs.bytes + (dedicatedImageFs ? 0 : rootfs.bytes);
+    if (limit.value > 0n && used > quantityValue(limit))
+      return {
+        signal: "ephemeralcontainerfs.limit",
+        message: `Container ${name} exceeded its local ephemeral storage limit ${JSON.stringify(formatQuantity(limit))}. `,
+      };
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+// What the node reports for each eviction signal.
+import { type Quantity, type QuantityFormat, quantityOf } from "#base";
+import type { Filesystem } from "../resources/machine.ts";
+import type { Signal } from "./thresholds.ts";
+
+export interface Observation {
+  readonly available: Quantity;
+  readonly capacity: Quantity;
+  /** When it was observed; what was not observed anew drives no eviction. */
+  readonly at: number;
+}
+
+export type Observations = ReadonlyMap<Signal, Observation>;
+
+export interface NodeReading {
+  readonly at: number;
+  readonly memory: { readonly availableBytes: number; readonly capacityBytes: number };
+  /** What all pods together may use; undefined where they are held to no limit. */
+  readonly pods?: { readonly workingSetBytes: number; readonly limitBytes: number } | undefined;
+  readonly nodefs: Filesystem;
+  /** Undefined while the runtime does not say where images are. */
+  readonly imagefs?: Filesystem | undefined;
+  readonly processes: { readonly running: number; readonly most: number };
+}
+
+export function observationsOf(reading: NodeReading): Observations {
+  const { at, memory, pods, nodefs, imagefs, processes } = reading;
+  const found = new Map<Signal, Observation>();
+  const set = (
+    signal: Signal,
+    available: number,
+    capacity: number,
+    format: QuantityFormat = "BinarySI",
+  ): void => {
+    found.set(signal, {
+      available: quantityOf(available, 0, format),
+      capacity: quantityOf(capacity, 0, format),
+      at,
+    });
+  };
+  set("memory.available", memory.availableBytes, memory.capacityBytes);
+  if (pods)
+    set(
+      "allocatableMemory.available",
+      Math.max(0, pods.limitBytes - pods.workingSetBytes),
+      Math.max(pods.limitBytes, pods.workingSetBytes),
+    );
+  const disks = [
+    ["nodefs", nodefs],
+    ["imagefs", imagefs],
+  ] as const;
+  for (const [name, disk] of disks) {
+    if (!disk) continue;
+    set(`${name}.available`, disk.availableBytes, disk.capacityBytes);
+    // A file system without a count of inodes has no shortage of them.
+    if (disk.inodes > 0) set(`${name}.inodesFree`, disk.inodesFree, disk.inodes, "DecimalSI");
+  }
+  set("pid.available", processes.most - processes.running, processes.most, "DecimalSI");
+  return found;
+}

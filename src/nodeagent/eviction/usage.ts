@@ -1,0 +1,71 @@
+// What pods use of the resources that eviction is about, against what they asked for.
+import type { Pod } from "#api";
+import { requestsOf } from "../node/fit.ts";
+import type { DiskUsage } from "../resources/disk-usage.ts";
+import type { PodFigures } from "../resources/stats.ts";
+import type { Signal } from "./thresholds.ts";
+
+export interface ContainerUsage {
+  readonly name: string;
+  readonly workingSetBytes: number;
+  readonly rootfs: DiskUsage;
+  readonly logs: DiskUsage;
+}
+
+export interface PodUsage {
+  readonly workingSetBytes: number;
+  readonly processes: number;
+  /** Layers, logs and local volumes together. */
+  readonly ephemeralBytes: number;
+  readonly containers: readonly ContainerUsage[];
+  /** Volumes with what they hold; a local one counts as the pod's ephemeral storage. */
+  readonly volumes: readonly { readonly name: string; readonly used: DiskUsage; readonly isLocal: boolean }[];
+}
+
+/** A pod with its usage; undefined where nothing is known of it. */
+export interface MeasuredPod {
+  readonly pod: Pod;
+  readonly usage: PodUsage | undefined;
+}
+
+export function usageOf(
+  figures: Pick<PodFigures, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
+): PodUsage {
+  const { usage, containers, volumes } = figures;
+  return {
+    workingSetBytes:
+      usage?.workingSetBytes ?? containers.reduce((sum, { workingSetBytes }) => sum + workingSetBytes, 0),
+    processes: usage?.processes ?? 0,
+    ephemeralBytes:
+      containers.reduce((sum, { rootfs, logs }) => sum + rootfs.bytes + logs.bytes, 0) +
+      volumes.reduce((sum, { isLocal, used }) => sum + (isLocal ? used.bytes : 0), 0),
+    containers,
+    volumes,
+  };
+}
+
+/** The resource that a signal tells of, as messages name it. */
+export const resourceOf: Readonly<Record<Signal, "memory" | "ephemeral-storage" | "inodes" | "pids">> = {
+  "memory.available": "memory",
+  "allocatableMemory.available": "memory",
+  "nodefs.available": "ephemeral-storage",
+  "nodefs.inodesFree": "inodes",
+  "imagefs.available": "ephemeral-storage",
+  "imagefs.inodesFree": "inodes",
+  "pid.available": "pids",
+};
+
+/** Where images have a disk of their own, each disk counts only what lies on it. */
+export function diskUseOf(usage: PodUsage, signal: Signal, dedicatedImageFs: boolean): number {
+  const unit = resourceOf[signal] === "inodes" ? "inodes" : "bytes";
+  const ofImages = signal.startsWith("imagefs.");
+  const rootfs = !dedicatedImageFs || ofImages;
+  const rest = !dedicatedImageFs || !ofImages;
+  let sum = 0;
+  for (const container of usage.containers)
+    sum += (rootfs ? container.rootfs[unit] : 0) + (rest ? container.logs[unit] : 0);
+  if (rest) for (const { isLocal, used } of usage.volumes) if (isLocal) sum += used[unit];
+  return sum;
+}
+
+export const requestOf = (pod: Pod, resource: string): number => requestsOf(pod).get(resource) ?? 0;

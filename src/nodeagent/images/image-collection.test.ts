@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { bytesToFree, collectableImages, imageCollection } from "./image-collection.ts";
+
+const minute = 60_000;
+const record = (id: string, more: object = {}) => ({
+  id,
+  sizeBytes: 60,
+  isPinned: false,
+  isUsed: false,
+  firstSeenAt: -100 * minute,
+  lastUsedAt: -Infinity,
+  ...more,
+});
+
+test("the longest unused goes first, of equals the first seen; what is used, pinned or young stays", () => {
+  const records = [
+    record("recent", { lastUsedAt: -5 * minute }),
+    record("late", { firstSeenAt: -50 * minute }),
+    record("used", { isUsed: true, lastUsedAt: 0 }),
+    record("pinned", { isPinned: true }),
+    record("young", { firstSeenAt: -1 * minute }),
+    record("early"),
+  ];
+  assert.deepEqual(
+    collectableImages(records, 0, 2 * minute).map(({ id }) => id),
+    ["early", "late", "recent"],
+  );
+});
+
+const amounts: [name: string, available: number, high: number, low: number, bytes: number][] = [
+  ["below the high threshold nothing is to be freed", 160, 85, 80, 0],
+  ["at the high threshold as much as leads to the low one", 150, 85, 80, 50],
+  ["used percent is rounded up", 159, 84, 80, 41],
+  ["more available than there is counts as empty", 2000, 85, 80, 0],
+];
+for (const [name, availableBytes, highPercent, lowPercent, bytes] of amounts)
+  test(name, () => {
+    const disk = { capacityBytes: 1000, availableBytes };
+    assert.equal(bytesToFree(disk, { highPercent, lowPercent }), bytes);
+  });
+
+function collection(more: {
+  readonly images: string[];
+  readonly used?: string[];
+  readonly available: number;
+}) {
+  const clock = virtualClock(1e9);
+  const events: string[] = [];
+  const removed: string[] = [];
+  const it = imageCollection({
+    clock,
+    log: silentLog,
+    runtime: {
+      listImages: async () =>
+        more.images
+          .filter((id) => !removed.includes(id))
+          .map((id) => ({ id, repoTags: [`${id}:1`], repoDigests: [], size: 60, pinned: false }) as never),
+      listContainers: async () =>
+        (more.used ?? []).map((id) => ({ image: { image: "" }, imageRef: id }) as never),
+      removeImage: async ({ image }) => void removed.push(image ?? ""),
+    },
+    events: { event: (_, __, reason) => events.push(reason) },
+    node: { kind: "Node", name: "n1" },
+    highPercent: 85,
+    lowPercent: 80,
+    minimumAgeMilliseconds: 2 * minute,
+    sandboxImage: "pause:1",
+    disk: async () => ({ capacityBytes: 1000, availableBytes: more.available }),
+  });
+  return { it, clock, events, removed, collect: () => it.collect(new AbortController().signal) };
+}
+
+test("images found by the first look count as old, later ones must reach the age", async () => {
+  const images = ["a", "pause", "busy"];
+  const { collect, removed, clock, events } = collection({ images, used: ["busy"], available: 100 });
+  await assert.rejects(collect(), /Attempted to free 100 bytes, but only found 60 bytes/);
+  assert.deepEqual(removed, ["a"]);
+  images.push("late");
+  await assert.rejects(collect(), /only found 0 bytes/);
+  await clock.advance(2 * minute);
+  await assert.rejects(collect());
+  assert.deepEqual(removed, ["a", "late"]);
+  assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "FreeDiskSpaceFailed"]);
+});
+
+test("under disk pressure every unused image goes, whatever the thresholds say", async () => {
+  const { it, removed } = collection({ images: ["a", "b", "busy"], used: ["busy"], available: 900 });
+  await it.removeUnused(new AbortController().signal);
+  assert.deepEqual(removed, ["a", "b"]);
+});
+
+test("a second failure in a row is told about the node", async () => {
+  const { it, clock, events } = collection({ images: [], available: 0 });
+  const stopping = new AbortController();
+  const running = it.run(stopping.signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(5 * minute);
+  stopping.abort();
+  await running;
+  assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "ImageGCFailed"]);
+});

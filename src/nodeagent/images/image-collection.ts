@@ -1,0 +1,170 @@
+// Removes images that nobody uses: when their disk is fuller than the high threshold, the longest unused
+// first, until it is down to the low one; under disk pressure all of them. Which go is decided purely.
+import type { ObjectReference } from "#api";
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime, Image } from "#cri";
+import type { EventRecorder } from "../seams.ts";
+
+export interface ImageRecord {
+  readonly id: string;
+  readonly sizeBytes: number;
+  readonly isPinned: boolean;
+  readonly isUsed: boolean;
+  readonly firstSeenAt: number;
+  /** -Infinity when it was never seen in use. */
+  readonly lastUsedAt: number;
+}
+
+export interface ImageThresholds {
+  readonly highPercent: number;
+  readonly lowPercent: number;
+}
+
+/** Images that may go, in the order in which they do. */
+export function collectableImages(
+  records: readonly ImageRecord[],
+  now: number,
+  minimumAgeMilliseconds: number,
+): ImageRecord[] {
+  return records
+    .filter(
+      ({ isUsed, isPinned, lastUsedAt, firstSeenAt }) =>
+        !isUsed && !isPinned && lastUsedAt < now && now - firstSeenAt >= minimumAgeMilliseconds,
+    )
+    .toSorted((a, b) => compare(a.lastUsedAt, b.lastUsedAt) || compare(a.firstSeenAt, b.firstSeenAt));
+}
+
+/** Infinities have no difference. */
+const compare = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Bytes to free so that the disk is down to the low threshold; zero below the high one. */
+export function bytesToFree(
+  disk: { readonly capacityBytes: number; readonly availableBytes: number },
+  { highPercent, lowPercent }: ImageThresholds,
+): number {
+  const capacity = disk.capacityBytes;
+  const available = Math.min(disk.availableBytes, capacity);
+  const usedPercent = 100 - Math.trunc((available * 100) / capacity);
+  if (usedPercent < highPercent) return 0;
+  return Math.trunc((capacity * (100 - lowPercent)) / 100) - available;
+}
+
+export interface ImageCollectionOptions extends ImageThresholds {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runtime: Pick<ContainerRuntime, "listImages" | "listContainers" | "removeImage">;
+  readonly events: EventRecorder;
+  readonly node: ObjectReference;
+  readonly minimumAgeMilliseconds: number;
+  /** The image of sandboxes, which no container names. */
+  readonly sandboxImage: string;
+  readonly disk: (signal: AbortSignal) => Promise<{ capacityBytes: number; availableBytes: number }>;
+}
+
+export interface ImageCollection {
+  /** One collection by the thresholds; throws when too little could be freed. */
+  collect(signal: AbortSignal): Promise<void>;
+  /** Removes every image that may go. */
+  removeUnused(signal: AbortSignal): Promise<void>;
+  /** Collects now and then until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const periodMilliseconds = 300_000;
+
+export function imageCollection(options: ImageCollectionOptions): ImageCollection {
+  const { clock, log, runtime, events, node } = options;
+  let seen = new Map<string, { readonly firstSeenAt: number; readonly lastUsedAt: number }>();
+  let hasLooked = false;
+
+  return { collect, removeUnused: (signal) => free(Infinity, signal).then(() => undefined), run };
+
+  async function collect(signal: AbortSignal): Promise<void> {
+    const disk = await options.disk(signal);
+    if (disk.capacityBytes === 0) throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
+    const wanted = bytesToFree(disk, options);
+    if (wanted <= 0) {
+      await look(clock.now(), signal);
+      return;
+    }
+    log.info("image disk is over the high threshold", {
+      highPercent: options.highPercent,
+      freeBytes: wanted,
+    });
+    const freed = await free(wanted, signal);
+    if (freed < wanted)
+      throw told(
+        "FreeDiskSpaceFailed",
+        `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`,
+      );
+  }
+
+  function told(reason: string, message: string): Error {
+    events.event(node, "Warning", reason, message);
+    return new Error(message);
+  }
+
+  async function free(wanted: number, signal: AbortSignal): Promise<number> {
+    const now = clock.now();
+    let freed = 0;
+    for (const record of collectableImages(await look(now, signal), now, options.minimumAgeMilliseconds)) {
+      if (freed >= wanted || signal.aborted) break;
+      try {
+        await runtime.removeImage({ image: record.id, annotations: {} }, signal);
+        seen.delete(record.id);
+        freed += record.sizeBytes;
+        log.info("removed unused image", { image: record.id, bytes: record.sizeBytes });
+      } catch (error) {
+        log.warn("unused image was not removed", { image: record.id, error: (error as Error).message });
+      }
+    }
+    return freed;
+  }
+
+  /** Images found by the first look count as old: they may have been there for long. */
+  async function look(now: number, signal: AbortSignal): Promise<ImageRecord[]> {
+    const [images, containers] = await Promise.all([
+      runtime.listImages(undefined, signal),
+      runtime.listContainers(undefined, signal),
+    ]);
+    const inUse = new Set(containers.flatMap(({ image, imageRef }) => [image?.image ?? "", imageRef]));
+    inUse.add(options.sandboxImage);
+    const records = images.map((image): ImageRecord => {
+      const isUsed = namesOf(image).some((name) => inUse.has(name));
+      const before = seen.get(image.id);
+      return {
+        id: image.id,
+        sizeBytes: Number(image.size),
+        isPinned: image.pinned,
+        isUsed,
+        firstSeenAt: before?.firstSeenAt ?? (hasLooked ? now : -Infinity),
+        lastUsedAt: isUsed ? now : (before?.lastUsedAt ?? -Infinity),
+      };
+    });
+    seen = new Map(records.map(({ id, firstSeenAt, lastUsedAt }) => [id, { firstSeenAt, lastUsedAt }]));
+    hasLooked = true;
+    return records;
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    // A high threshold of 100 switches collection off; use is noted all the same, for disk pressure.
+    const pass = options.highPercent >= 100 ? () => look(clock.now(), signal) : () => collect(signal);
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await pass();
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        const { message } = error as Error;
+        failures++;
+        log.warn("image collection failed", { error: message });
+        // Once may be a runtime that is not up yet.
+        if (failures > 1) events.event(node, "Warning", "ImageGCFailed", message);
+      }
+      await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
+    }
+  }
+}
+
+const namesOf = ({ id, repoTags, repoDigests }: Image): string[] => [id, ...repoTags, ...repoDigests];
