@@ -93,7 +93,7 @@ function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
 
 /** Aborted when the client goes away before its answer is complete. */
 const leaving = (stream: Stream): (() => AbortSignal) =>
-  lazySignal((abort) => stream.onClose(() => stream.answered || abort()));
+  lazySignal((abort) => stream.onClose(() => stream.responseSent || abort()));
 
 /** Made once per request, so it has no closures of its own. */
 class Http2Call implements Call {

@@ -17,6 +17,7 @@ export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
 export {
   type Listener,
   type ListenerOptions,
+  type Refusal,
   type PlainListener,
   type PlainListenerOptions,
   listen,

@@ -4,6 +4,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp2, replyOnHttp2 } from "./exchange.ts";
+import { type ConnectionLimits, connectionLimits, openFileLimit, rateLimited } from "./connection-limits.ts";
+import { UnfinishedHandshakes } from "./handshakes.ts";
 import { headersMilliseconds, http1Engine, largestHeaderBytes, largestTargetBytes } from "./http1.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
@@ -24,6 +26,20 @@ export interface ListenerOptions {
   /** How long a connection may take to send a request's headers. */
   readonly headersTimeoutMilliseconds?: number;
   readonly stalledMilliseconds?: number;
+  readonly handshakeTimeoutMilliseconds?: number;
+  /** By default what the process's limit on open files allows. */
+  readonly limits?: ConnectionLimits;
+  /** Told, at most every ten seconds each, of connections that were refused since. */
+  readonly onRefused?: (refusal: Refusal) => void;
+}
+
+export interface Refusal {
+  readonly reason: "too many connections" | "too many unfinished TLS handshakes" | "accepting failed";
+  /** How many since the last report of this reason. */
+  readonly count: number;
+  /** How many connections are open. */
+  readonly connections: number;
+  readonly error?: string;
 }
 
 export interface Listener {
@@ -38,6 +54,8 @@ export interface Listener {
 }
 
 const idleMilliseconds = 90_000;
+/** As kube-apiserver, which allows a TLS handshake 10 s. */
+const handshakeMilliseconds = 10_000;
 const keepAliveMilliseconds = 180_000;
 
 export async function listen(options: ListenerOptions): Promise<Listener> {
@@ -49,7 +67,27 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   // It never listens itself, but only a listening server keeps track of its connections: their time limits,
   // and which are idle.
   plain.emit("listening");
-  const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
+  const refused = (reason: Refusal["reason"]): ((error?: unknown) => void) =>
+    rateLimited(options.now, (count, error) =>
+      options.onRefused?.({
+        reason,
+        count,
+        connections: sockets.size,
+        ...(error instanceof Error && { error: error.message }),
+      }),
+    );
+  const limits = options.limits ?? connectionLimits(openFileLimit());
+  const handshakes = new UnfinishedHandshakes(
+    limits.unfinishedHandshakes,
+    refused("too many unfinished TLS handshakes"),
+  );
+  const tls = {
+    ...options.tls,
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: options.handshakeTimeoutMilliseconds ?? handshakeMilliseconds,
+  };
+  const server = createTlsServer(tls, (socket) => {
+    handshakes.finished(socket);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("error", () => socket.destroy());
@@ -73,10 +111,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
+    handshakes.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
   });
-  server.on("tlsClientError", () => undefined);
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  if (limits.connections < Infinity) server.maxConnections = limits.connections;
+  const dropped = refused("too many connections");
+  server.on("drop", () => dropped());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host: options.host, port: options.port, reusePort: options.reusePort ?? false }, () => {
@@ -84,6 +126,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       resolve();
     });
   });
+  server.on("error", refused("accepting failed"));
   return {
     address: server.address() as AddressInfo,
     setSecureContext: (context) => server.setSecureContext({ ...options.tls, ...context }),

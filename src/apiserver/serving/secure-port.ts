@@ -54,6 +54,7 @@ export async function openSecurePort({
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     reusePort: settings.permitPortSharing,
+    onRefused: ({ reason, ...fields }) => log.error(`connections were refused: ${reason}`, { ...fields }),
     onProblem: (error) =>
       log.error("a connection was lost by a mistake of this program", {
         error: error.stack ?? error.message,

@@ -4,7 +4,7 @@ import { connect } from "node:http2";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BodyTooLarge } from "../call.ts";
-import { fault, flag, frame, largestWindow, numbersFrame, setting, settingsFrame } from "./frames.ts";
+import { errorCode, flag, frame, maxWindow, numbersFrame, setting, settingsFrame } from "./frames.ts";
 import {
   answerWith,
   get,
@@ -30,31 +30,31 @@ const headers = (stream: number, block: Buffer, flags: number = flag.endHeaders 
   made(frame.headers, flags, stream, block);
 const some = (bytes: number): Buffer => Buffer.alloc(bytes, "x");
 
-const connectionFaults: [name: string, sent: Buffer[], code: number][] = [
+const connectionErrors: [name: string, sent: Buffer[], code: number][] = [
   [
     "a beginning that is not HTTP/2",
     [Buffer.from("GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n")],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["a first frame that is not SETTINGS", [preface, made(frame.ping, 0, 0, some(8))], fault.protocol],
-  ["a frame that is too large", [hello, made(frame.data, 0, 1, some(16_385))], fault.frameSize],
-  ["an even stream", [hello, get(2)], fault.protocol],
-  ["HEADERS on no stream", [hello, get(0)], fault.protocol],
-  ["a stream that was there before", [hello, get(3), get(1)], fault.streamClosed],
+  ["a first frame that is not SETTINGS", [preface, made(frame.ping, 0, 0, some(8))], errorCode.protocol],
+  ["a frame that is too large", [hello, made(frame.data, 0, 1, some(16_385))], errorCode.frameSize],
+  ["an even stream", [hello, get(2)], errorCode.protocol],
+  ["HEADERS on no stream", [hello, get(0)], errorCode.protocol],
+  ["a stream lower than one opened before", [hello, get(3), get(1)], errorCode.protocol],
   [
     "a header block interrupted by another frame",
     [hello, headers(1, getBlock, flag.endStream), made(frame.ping, 0, 0, some(8))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "a header block continued on another stream",
     [hello, headers(1, getBlock, flag.endStream), made(frame.continuation, flag.endHeaders, 3)],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "CONTINUATION of nothing",
     [hello, made(frame.continuation, flag.endHeaders, 1, getBlock)],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "headers without end",
@@ -63,7 +63,16 @@ const connectionFaults: [name: string, sent: Buffer[], code: number][] = [
       headers(1, getBlock, 0),
       ...Array.from({ length: 4 }, () => made(frame.continuation, 0, 1, some(4000))),
     ],
-    fault.calm,
+    errorCode.enhanceYourCalm,
+  ],
+  [
+    "headers in parts of one byte",
+    [
+      hello,
+      headers(1, getBlock, 0),
+      ...Array.from({ length: 200 }, () => made(frame.continuation, 0, 1, some(1))),
+    ],
+    errorCode.enhanceYourCalm,
   ],
   [
     "a stream that depends on itself",
@@ -71,87 +80,91 @@ const connectionFaults: [name: string, sent: Buffer[], code: number][] = [
       hello,
       headers(1, Buffer.concat([Buffer.from([0, 0, 0, 1, 0]), getBlock]), flag.endHeaders | flag.priority),
     ],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "HEADERS too short for its priority",
     [hello, headers(1, some(4), flag.endHeaders | flag.priority)],
-    fault.frameSize,
+    errorCode.frameSize,
   ],
   [
     "more padding than payload",
     [hello, headers(1, Buffer.from([9, 0x82]), flag.endHeaders | flag.padded)],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["a header field nobody knows", [hello, headers(1, Buffer.from([0xff, 0x20]))], fault.compression],
-  ["a header field cut off", [hello, headers(1, Buffer.from([0x00, 0x05, 0x61]))], fault.compression],
+  ["a header field nobody knows", [hello, headers(1, Buffer.from([0xff, 0x20]))], errorCode.compression],
+  ["a header field cut off", [hello, headers(1, Buffer.from([0x00, 0x05, 0x61]))], errorCode.compression],
   [
     "a text that is no Huffman code",
     [hello, headers(1, Buffer.from([0x00, 0x84, 0xff, 0xff, 0xff, 0xff, 0x00]))],
-    fault.compression,
+    errorCode.compression,
   ],
   [
     "a header table larger than offered",
     [hello, headers(1, Buffer.from([0x3f, 0xe2, 0x1f]))],
-    fault.compression,
+    errorCode.compression,
   ],
   [
     "trailers that do not end the request",
     [hello, post(1), headers(1, literal("a", "b"), flag.endHeaders)],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["DATA on no stream", [hello, made(frame.data, 0, 0, some(1))], fault.protocol],
-  ["DATA on a stream that is not open", [hello, made(frame.data, 0, 1, some(1))], fault.protocol],
-  ["WINDOW_UPDATE by nothing", [hello, numbersFrame(frame.windowUpdate, 0, 0)], fault.protocol],
-  ["WINDOW_UPDATE of another size", [hello, made(frame.windowUpdate, 0, 0, some(3))], fault.frameSize],
+  ["DATA on no stream", [hello, made(frame.data, 0, 0, some(1))], errorCode.protocol],
+  ["DATA on a stream that is not open", [hello, made(frame.data, 0, 1, some(1))], errorCode.protocol],
+  ["WINDOW_UPDATE by nothing", [hello, numbersFrame(frame.windowUpdate, 0, 0)], errorCode.protocol],
+  ["WINDOW_UPDATE of another size", [hello, made(frame.windowUpdate, 0, 0, some(3))], errorCode.frameSize],
   [
     "WINDOW_UPDATE beyond all limits",
-    [hello, numbersFrame(frame.windowUpdate, 0, largestWindow)],
-    fault.flowControl,
+    [hello, numbersFrame(frame.windowUpdate, 0, maxWindow)],
+    errorCode.flowControl,
   ],
   [
     "WINDOW_UPDATE on a stream that is not open",
     [hello, numbersFrame(frame.windowUpdate, 1, 5)],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["RST_STREAM on a stream that is not open", [hello, numbersFrame(frame.reset, 1, 8)], fault.protocol],
-  ["RST_STREAM of another size", [hello, post(1), made(frame.reset, 0, 1, some(5))], fault.frameSize],
-  ["SETTINGS on a stream", [hello, made(frame.settings, 0, 1)], fault.protocol],
-  ["SETTINGS cut off", [hello, made(frame.settings, 0, 0, some(5))], fault.frameSize],
+  [
+    "RST_STREAM on a stream that is not open",
+    [hello, numbersFrame(frame.rstStream, 1, 8)],
+    errorCode.protocol,
+  ],
+  ["RST_STREAM of another size", [hello, post(1), made(frame.rstStream, 0, 1, some(5))], errorCode.frameSize],
+  ["SETTINGS on a stream", [hello, made(frame.settings, 0, 1)], errorCode.protocol],
+  ["SETTINGS cut off", [hello, made(frame.settings, 0, 0, some(5))], errorCode.frameSize],
   [
     "an acknowledgement that says something",
     [hello, made(frame.settings, flag.ack, 0, some(6))],
-    fault.frameSize,
+    errorCode.frameSize,
   ],
-  ["ENABLE_PUSH of 2", [hello, settingsFrame({ [setting.enablePush]: 2 })], fault.protocol],
-  ["frames smaller than allowed", [hello, settingsFrame({ [setting.maxFrame]: 100 })], fault.protocol],
+  ["ENABLE_PUSH of 2", [hello, settingsFrame({ [setting.enablePush]: 2 })], errorCode.protocol],
+  ["frames smaller than allowed", [hello, settingsFrame({ [setting.maxFrame]: 100 })], errorCode.protocol],
   [
     "an initial window beyond all limits",
     [hello, settingsFrame({ [setting.initialWindow]: 0x8000_0000 })],
-    fault.flowControl,
+    errorCode.flowControl,
   ],
-  ["PING on a stream", [hello, made(frame.ping, 0, 1, some(8))], fault.protocol],
-  ["PING of another size", [hello, made(frame.ping, 0, 0, some(7))], fault.frameSize],
-  ["PRIORITY on no stream", [hello, made(frame.priority, 0, 0, some(5))], fault.protocol],
-  ["GOAWAY on a stream", [hello, made(frame.goAway, 0, 1, some(8))], fault.protocol],
-  ["a client that pushes", [hello, made(frame.pushPromise, flag.endHeaders, 1, some(8))], fault.protocol],
+  ["PING on a stream", [hello, made(frame.ping, 0, 1, some(8))], errorCode.protocol],
+  ["PING of another size", [hello, made(frame.ping, 0, 0, some(7))], errorCode.frameSize],
+  ["PRIORITY on no stream", [hello, made(frame.priority, 0, 0, some(5))], errorCode.protocol],
+  ["GOAWAY on a stream", [hello, made(frame.goAway, 0, 1, some(8))], errorCode.protocol],
+  ["a client that pushes", [hello, made(frame.pushPromise, flag.endHeaders, 1, some(8))], errorCode.protocol],
   [
     "PING after PING after PING",
     [hello, ...Array.from({ length: 12_000 }, () => made(frame.ping, 0, 0, some(8)))],
-    fault.calm,
+    errorCode.enhanceYourCalm,
   ],
   [
     "SETTINGS after SETTINGS",
     [hello, ...Array.from({ length: 12_000 }, () => settingsFrame({}))],
-    fault.calm,
+    errorCode.enhanceYourCalm,
   ],
   [
     "empty DATA after empty DATA",
     [hello, post(1), ...Array.from({ length: 12_000 }, () => made(frame.data, 0, 1))],
-    fault.calm,
+    errorCode.enhanceYourCalm,
   ],
 ];
-for (const [name, sent, code] of connectionFaults) {
+for (const [name, sent, code] of connectionErrors) {
   test(`${name}: the connection ends and says why`, async (t) => {
     const port = await serve(t, async (stream) => void stream.body(1).catch(() => undefined));
     const client = await rawClient(t, port);
@@ -160,39 +173,39 @@ for (const [name, sent, code] of connectionFaults) {
   });
 }
 
-const streamFaults: [name: string, sent: Buffer[], code: number][] = [
-  ["no path", [headers(1, Buffer.from([0x82, 0x87]))], fault.protocol],
-  ["two methods", [headers(1, Buffer.concat([getBlock, Buffer.from([0x83])]))], fault.protocol],
+const streamErrors: [name: string, sent: Buffer[], code: number][] = [
+  ["no path", [headers(1, Buffer.from([0x82, 0x87]))], errorCode.protocol],
+  ["two methods", [headers(1, Buffer.concat([getBlock, Buffer.from([0x83])]))], errorCode.protocol],
   [
     "a pseudo header after a header",
     [headers(1, Buffer.concat([Buffer.from([0x82, 0x87]), literal("a", "b"), Buffer.from([0x84])]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "a pseudo header of answers",
     [headers(1, Buffer.concat([getBlock, Buffer.from([0x88])]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["a name in capitals", [headers(1, Buffer.concat([getBlock, literal("Accept", "x")]))], fault.protocol],
+  ["a name in capitals", [headers(1, Buffer.concat([getBlock, literal("Accept", "x")]))], errorCode.protocol],
   [
     "a line break in a value",
     [headers(1, Buffer.concat([getBlock, literal("accept", "x\r\ny: z")]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "a header of HTTP/1.1 connections",
     [headers(1, Buffer.concat([getBlock, literal("connection", "close")]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "a length that is no length",
     [headers(1, Buffer.concat([postBlock, literal("content-length", "-1")]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "less than announced",
     [headers(1, Buffer.concat([postBlock, literal("content-length", "2")]))],
-    fault.protocol,
+    errorCode.protocol,
   ],
   [
     "more than announced",
@@ -200,28 +213,49 @@ const streamFaults: [name: string, sent: Buffer[], code: number][] = [
       headers(1, Buffer.concat([postBlock, literal("content-length", "2")]), flag.endHeaders),
       made(frame.data, 0, 1, some(3)),
     ],
-    fault.protocol,
+    errorCode.protocol,
   ],
-  ["DATA after the end", [get(1), made(frame.data, 0, 1, some(1))], fault.streamClosed],
-  ["WINDOW_UPDATE by nothing on a stream", [get(1), numbersFrame(frame.windowUpdate, 1, 0)], fault.protocol],
+  ["DATA after the end", [get(1), made(frame.data, 0, 1, some(1))], errorCode.streamClosed],
+  [
+    "WINDOW_UPDATE by nothing on a stream",
+    [get(1), numbersFrame(frame.windowUpdate, 1, 0)],
+    errorCode.protocol,
+  ],
   [
     "a stream's window beyond all limits",
-    [get(1), numbersFrame(frame.windowUpdate, 1, largestWindow)],
-    fault.flowControl,
+    [get(1), numbersFrame(frame.windowUpdate, 1, maxWindow)],
+    errorCode.flowControl,
   ],
-  ["PRIORITY of another size", [get(1), made(frame.priority, 0, 1, some(4))], fault.frameSize],
-  ["pseudo headers in trailers", [post(1), headers(1, getBlock)], fault.protocol],
+  ["PRIORITY of another size", [get(1), made(frame.priority, 0, 1, some(4))], errorCode.frameSize],
+  ["pseudo headers in trailers", [post(1), headers(1, getBlock)], errorCode.protocol],
+  [":scheme in trailers", [post(1), headers(1, literal(":scheme", "https"))], errorCode.protocol],
+  ["capitals in trailers", [post(1), headers(1, literal("Trailer", "x"))], errorCode.protocol],
+  [
+    "two authorities",
+    [headers(1, Buffer.concat([getBlock, literal(":authority", "a"), literal(":authority", "a")]))],
+    errorCode.protocol,
+  ],
+  [
+    "a value that starts with a space",
+    [headers(1, Buffer.concat([getBlock, literal("a", " b")]))],
+    errorCode.protocol,
+  ],
+  [
+    "a path without a slash",
+    [headers(1, Buffer.concat([Buffer.from([0x82, 0x87]), literal(":path", "api")]))],
+    errorCode.protocol,
+  ],
 ];
-for (const [name, sent, code] of streamFaults) {
+for (const [name, sent, code] of streamErrors) {
   test(`${name}: the stream ends and the connection lives on`, async (t) => {
-    // Stream 1 is never answered, so that whatever ends it is the fault.
+    // Stream 1 is never answered, so that whatever ends it is the errorCode.
     const port = await serve(t, async (stream) => {
       stream.body(1000).catch(() => undefined);
       if (stream.id > 1) await answerWith("well")(stream);
     });
     const client = await rawClient(t, port);
     client.send(hello, ...sent, get(3));
-    const { payload } = await client.next(({ type, stream }) => type === frame.reset && stream === 1);
+    const { payload } = await client.next(({ type, stream }) => type === frame.rstStream && stream === 1);
     assert.equal(payload.readUInt32BE(0), code);
     assert.equal(
       (await client.next(({ type, stream }) => type === frame.data && stream === 3)).payload.toString(),
@@ -288,13 +322,55 @@ test("however the bytes are cut, the same requests come out of them", async (t) 
   }
 });
 
+const closings: [name: string, sent: Buffer[]][] = [
+  ["that was answered", [get(1)]],
+  ["that the client reset", [post(1), numbersFrame(frame.rstStream, 1, errorCode.cancel)]],
+];
+for (const [name, sent] of closings) {
+  test(`DATA on a stream ${name} is a stream error, and other streams go on`, async (t) => {
+    const port = await serve(t, answerWith("well"));
+    const client = await rawClient(t, port);
+    client.send(hello, ...sent, get(3));
+    await client.next(({ type, stream }) => type === frame.data && stream === 3);
+    client.send(made(frame.data, 0, 1, some(10)), get(5));
+    const { payload } = await client.next(({ type, stream }) => type === frame.rstStream && stream === 1);
+    assert.equal(payload.readUInt32BE(0), errorCode.streamClosed);
+    await client.next(({ type, stream }) => type === frame.data && stream === 5);
+  });
+}
+
+test("a response that cannot be written resets its stream, is reported, and leaves nothing for others", async (t) => {
+  const problems: string[] = [];
+  const broken = {
+    get a(): string {
+      throw new Error("no value");
+    },
+  };
+  const port = await serve(
+    t,
+    async (stream) => stream.respond(200, stream.id === 1 ? broken : {}, [Buffer.from("well")], true),
+    { onProblem: (error) => problems.push(error.message) },
+  );
+  const client = await rawClient(t, port);
+  client.send(hello, get(1), get(3));
+  const isData = ({ type, stream }: { type: number; stream: number }): boolean =>
+    type === frame.data && stream === 3;
+  assert.equal((await client.next(isData)).payload.toString(), "well");
+  const reset = await client.next(({ type }) => type === frame.rstStream);
+  assert.deepEqual([reset.stream, reset.payload.readUInt32BE(0)], [1, errorCode.internal]);
+  const other = await rawClient(t, port);
+  other.send(hello, get(3));
+  assert.equal((await other.next(isData)).payload.toString(), "well");
+  assert.deepEqual(problems, ["no value"]);
+});
+
 test("more streams than allowed are refused one by one, and fit again later", async (t) => {
   const waiting: Stream[] = [];
   const port = await serve(t, async (stream) => void waiting.push(stream), { maxStreams: 2 });
   const client = await rawClient(t, port);
   client.send(hello, get(1), get(3), get(5));
-  const { payload } = await client.next(({ type, stream }) => type === frame.reset && stream === 5);
-  assert.equal(payload.readUInt32BE(0), fault.refused);
+  const { payload } = await client.next(({ type, stream }) => type === frame.rstStream && stream === 5);
+  assert.equal(payload.readUInt32BE(0), errorCode.refusedStream);
   for (const stream of waiting.splice(0)) await answerWith("done")(stream);
   await client.next(({ type, stream }) => type === frame.data && stream === 3);
   client.send(get(7));
@@ -308,10 +384,10 @@ test("a client that abandons its requests as fast as it makes them is sent away"
     hello,
     ...Array.from({ length: 21 }, (_, at) => [
       get(at * 2 + 1),
-      numbersFrame(frame.reset, at * 2 + 1, fault.cancel),
+      numbersFrame(frame.rstStream, at * 2 + 1, errorCode.cancel),
     ]).flat(),
   );
-  assert.equal(await client.refused(), fault.calm);
+  assert.equal(await client.refused(), errorCode.enhanceYourCalm);
 });
 
 test("a request that is taken back before its turn is not served", async (t) => {
@@ -325,7 +401,7 @@ test("a request that is taken back before its turn is not served", async (t) => 
     hello,
     get(1),
     get(3),
-    numbersFrame(frame.reset, 1, fault.cancel),
+    numbersFrame(frame.rstStream, 1, errorCode.cancel),
     numbersFrame(frame.ping, 0, 0, 0),
   );
   await client.next(({ type, flags }) => type === frame.ping && flags === flag.ack);
@@ -348,13 +424,15 @@ test("a client that has its answer and goes on and on is told to stop", async (t
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
   const update = (): Promise<unknown> =>
-    client.next(({ type, stream }) => type === frame.reset || (type === frame.windowUpdate && stream === 1));
+    client.next(
+      ({ type, stream }) => type === frame.rstStream || (type === frame.windowUpdate && stream === 1),
+    );
   client.send(hello, post(1));
   for (let sent = 0; sent < 65; sent++) {
     client.send(...Array.from({ length: 16 }, () => made(frame.data, 0, 1, some(16_384))));
     const { type, payload } = (await update()) as { type: number; payload: Buffer };
-    if (type !== frame.reset) continue;
-    assert.equal(payload.readUInt32BE(0), fault.none);
+    if (type !== frame.rstStream) continue;
+    assert.equal(payload.readUInt32BE(0), errorCode.none);
     // What was under way then is passed over.
     client.send(made(frame.data, 0, 1, some(100)), headers(1, literal("trailer", "x")), get(3));
     await client.next(({ type: next, stream }) => next === frame.data && stream === 3);
@@ -367,8 +445,8 @@ test("a client that sends more than there is room for loses the stream", async (
   const port = await serve(t, async () => undefined);
   const client = await rawClient(t, port);
   client.send(hello, post(1), ...Array.from({ length: 65 }, () => made(frame.data, 0, 1, some(16_384))));
-  const { payload } = await client.next(({ type }) => type === frame.reset);
-  assert.equal(payload.readUInt32BE(0), fault.flowControl);
+  const { payload } = await client.next(({ type }) => type === frame.rstStream);
+  assert.equal(payload.readUInt32BE(0), errorCode.flowControl);
 });
 
 test("a body beyond the limit is refused at once, and the rest of it is let through before the answer comes", async (t) => {
@@ -384,7 +462,7 @@ test("a body beyond the limit is refused at once, and the rest of it is let thro
   for (let sent = 0; sent < 3; sent++) {
     client.send(...Array.from({ length: 48 }, () => made(frame.data, 0, 1, some(16_384))));
     const { type } = await client.next(
-      (one) => one.stream === 1 && (one.type === frame.reset || one.type === frame.windowUpdate),
+      (one) => one.stream === 1 && (one.type === frame.rstStream || one.type === frame.windowUpdate),
     );
     assert.equal(type, frame.windowUpdate);
   }
@@ -427,7 +505,7 @@ test("an answer that nobody reads is given up; one that is read slowly, and a st
   client.send(numbersFrame(frame.windowUpdate, 3, 10));
   await client.next(({ type, stream }) => type === frame.data && stream === 3);
   t.mock.timers.tick(150_000);
-  assert.equal((await client.next(({ type }) => type === frame.reset)).stream, 1);
+  assert.equal((await client.next(({ type }) => type === frame.rstStream)).stream, 1);
   client.send(numbersFrame(frame.windowUpdate, 3, 990), numbersFrame(frame.windowUpdate, 5, 1000));
   await client.next(
     ({ type, stream, flags }) => type === frame.data && stream === 3 && (flags & flag.endStream) !== 0,

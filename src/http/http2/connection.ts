@@ -1,133 +1,138 @@
-// One HTTP/2 connection from a client: its frames, its limits, and the order in which answers leave.
+// One HTTP/2 connection of a client (RFC 9113): reads its frames, enforces its limits, owns its streams.
 import type { Socket } from "node:net";
-import { CompressionFault, HeaderDecoder } from "./header-decoder.ts";
+import { ClosedStreams } from "./closed-streams.ts";
+import { FrameBudget } from "./frame-budget.ts";
 import { FrameReader } from "./frame-reader.ts";
 import {
-  ConnectionFault,
-  type Fault,
+  ConnectionError,
+  type ErrorCode,
   acknowledgement,
+  checkSetting,
   continueFrame,
-  fault,
+  errorCode,
   flag,
   frame,
-  frameBytes,
-  largestWindow,
+  goAwayFrame,
+  initialWindowSize,
+  maxWindow,
   numbersFrame,
   setting,
   settingsFrame,
-  startWindow,
-  writeHead,
+  unpadded,
 } from "./frames.ts";
+import { HeaderBlock } from "./header-block.ts";
+import { CompressionError, HeaderDecoder } from "./header-decoder.ts";
 import { Outbox } from "./outbox.ts";
 import { RequestHead } from "./request-head.ts";
-import { Stream, receiveWindow } from "./stream.ts";
+import { Stream, streamWindow } from "./stream.ts";
 
 export interface ConnectionOptions {
   readonly maxStreams: number;
   readonly maxHeaderBytes: number;
-  /** What is asked for counts apart: selectors can be long. */
+  /** The limit on `:path` is separate: selectors can be long. */
   readonly maxTargetBytes: number;
-  /** How long the beginning of a connection, or of a request, may take to come. */
+  /** How long the client may take to send its first SETTINGS, and to finish a header block. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
   /** Settles when the exchange is over; must not throw. */
   readonly serve: (stream: Stream) => Promise<void>;
-  /** Begins an exchange, now or soon. */
+  /** Starts an exchange, now or soon. */
   readonly begin: (exchange: () => void) => void;
   readonly onClose: () => void;
-  /** Told of mistakes of our own: the connection is lost, the program lives on. */
+  /** Called with an unexpected exception: the connection is closed, the process goes on. */
   readonly onProblem: (error: Error) => void;
 }
 
 const connectionWindow = 16 * 1024 * 1024;
-/** Frames that make work and bring nothing: so many at once, and so many more each second. */
-const patience = { most: 10_000, perSecond: 1_000 };
 /**
- * Exchanges that clients gave up go on until they notice; beyond this the client is not waiting for answers
- * at all.
+ * Exchanges of streams that the client reset run on until they notice. With more of them than this times the
+ * stream limit, the client is not waiting for responses at all (CVE-2023-44487).
  */
 const abandonedPerStream = 4;
-const mostCutOff = 100;
-/** How much of a request may come, and how long, after its answer. */
-const patienceBytes = 16 * 1024 * 1024;
-const patienceMilliseconds = 5_000;
-/** An answer of which the client takes nothing for this long is given up. */
+/** How much of a request may follow its response, and for how long. */
+const lateBodyBytes = 16 * 1024 * 1024;
+const lateBodyMilliseconds = 5_000;
+/** A complete response of which the client takes nothing for this long is dropped. */
 const stalledMilliseconds = 150_000;
-/** How long a client may take to read our last words. */
-const lastWordsMilliseconds = 1_000;
+/** How long a client may take to read the final GOAWAY. */
+const lingerMilliseconds = 1_000;
 
 export class Connection {
   private readonly options: ConnectionOptions;
   private readonly socket: Socket;
   private readonly outbox: Outbox;
   private readonly decoder = new HeaderDecoder();
+  private readonly budget = new FrameBudget();
   private readonly streams = new Map<number, Stream>();
-  private readonly idle: NodeJS.Timeout;
-  private readonly looks: NodeJS.Timeout;
-  private beginning: NodeJS.Timeout | undefined;
+  private readonly closedStreams = new ClosedStreams();
+  private readonly idleTimer: NodeJS.Timeout;
+  private readonly stallTimer: NodeJS.Timeout;
+  private headersTimer: NodeJS.Timeout | undefined;
 
-  /** The highest stream seen. */
-  private last = 0;
+  /** The highest stream that the client opened. */
+  private lastStream = 0;
+  /** Exchanges that have not settled, those of streams that were reset included. */
   private running = 0;
-  /** Streams that we ended in the middle of the request: more of it may still be under way. */
-  private readonly cutOff = new Set<number>();
-  private room = connectionWindow;
-  private unread = 0;
-  private initialWindow = startWindow;
-  private leaving: "no" | "asked" | "last" = "no";
-  private gone = false;
-  private patience = patience.most;
-  private patienceAt = performance.now();
-
-  /** A header block under way: CONTINUATION frames follow and nothing else. */
-  private block:
-    | { readonly id: number; readonly parts: Buffer[]; readonly end: boolean; bytes: number }
-    | undefined;
+  private receiveWindow = connectionWindow;
+  /** Consumed bytes that no WINDOW_UPDATE has given back yet. */
+  private unacknowledged = 0;
+  private initialSendWindow = initialWindowSize;
+  private shutdown: "no" | "announced" | "final" = "no";
+  private closed = false;
+  /** A header block that CONTINUATION frames, and nothing else, must complete. */
+  private block: HeaderBlock | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.options = options;
     this.socket = socket;
-    this.outbox = new Outbox(socket, (stream) => this.finished(stream));
-    const reader = new FrameReader((type, flags, id, payload) => this.frame(type, flags, id, payload));
+    this.outbox = new Outbox(
+      socket,
+      (stream) => this.onResponseSent(stream),
+      (stream, error) => {
+        options.onProblem(error);
+        stream.reset(errorCode.internal);
+      },
+    );
+    const reader = new FrameReader((type, flags, id, payload) => this.onFrame(type, flags, id, payload));
     const settings = {
       [setting.maxStreams]: options.maxStreams,
-      [setting.initialWindow]: receiveWindow,
+      [setting.initialWindow]: streamWindow,
       [setting.maxHeaderList]: options.maxHeaderBytes + options.maxTargetBytes,
     };
     this.outbox.add(settingsFrame(settings));
-    this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - startWindow));
-    this.idle = setTimeout(() => this.onIdle(), options.idleTimeoutMilliseconds).unref();
-    this.looks = setInterval(() => this.lookForStalled(), stalledMilliseconds).unref();
-    this.expectSoon();
+    this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - initialWindowSize));
+    this.idleTimer = setTimeout(() => this.onIdle(), options.idleTimeoutMilliseconds).unref();
+    this.stallTimer = setInterval(() => this.dropStalled(), stalledMilliseconds).unref();
+    this.startHeadersTimer();
     socket.on("data", (bytes: Buffer) => this.read(reader, bytes));
     socket.on("drain", () => {
       if (socket.isPaused()) socket.resume();
       this.outbox.flush();
     });
     socket.on("close", () => this.close());
-    // A client that ends its side has nothing more to say; HTTP/2 knows no half-closed connections.
+    // HTTP/2 has no half-closed connections: a client that ends its side is done.
     socket.on("end", () => this.destroy());
   }
 
   private read(reader: FrameReader, bytes: Buffer): void {
-    if (this.gone) return;
+    if (this.closed) return;
     try {
       reader.read(bytes);
     } catch (error) {
-      if (error instanceof ConnectionFault) this.fail(error.code, error.message);
-      else if (error instanceof CompressionFault) this.fail(fault.compression, error.message);
+      if (error instanceof ConnectionError) this.fail(error.code, error.message);
+      else if (error instanceof CompressionError) this.fail(errorCode.compression, error.message);
       else {
         this.options.onProblem(error as Error);
-        this.fail(fault.internal, "this should not have happened");
+        this.fail(errorCode.internal, "internal error");
       }
     }
-    this.outbox.backlogged();
+    this.outbox.pauseIfBacklogged();
   }
 
-  private frame(type: number, flags: number, id: number, payload: Buffer): void {
-    if (this.gone) return;
-    if (this.block && (type !== frame.continuation || id !== this.block.id))
-      throw new ConnectionFault(fault.protocol, "a header block is interrupted");
+  private onFrame(type: number, flags: number, id: number, payload: Buffer): void {
+    if (this.closed) return;
+    if (this.block && (type !== frame.continuation || id !== this.block.stream))
+      throw new ConnectionError(errorCode.protocol, "a header block is interrupted by another frame");
     switch (type) {
       case frame.data:
         return this.onData(flags, id, payload);
@@ -137,8 +142,8 @@ export class Connection {
         return this.onContinuation(flags, payload);
       case frame.windowUpdate:
         return this.onWindowUpdate(id, payload);
-      case frame.reset:
-        return this.onReset(id, payload);
+      case frame.rstStream:
+        return this.onRstStream(id, payload);
       case frame.settings:
         return this.onSettings(flags, id, payload);
       case frame.ping:
@@ -146,76 +151,82 @@ export class Connection {
       case frame.priority:
         return this.onPriority(id, payload);
       case frame.goAway:
-        if (id !== 0) throw new ConnectionFault(fault.protocol, "GOAWAY on a stream");
-        if (payload.length < 8) throw new ConnectionFault(fault.frameSize, "GOAWAY is too short");
-        return this.leave();
+        return this.onGoAway(id, payload);
       case frame.pushPromise:
-        throw new ConnectionFault(fault.protocol, "a client cannot push");
+        throw new ConnectionError(errorCode.protocol, "PUSH_PROMISE from a client");
       default:
-        // Types that nobody knows yet are to be ignored.
-        return this.spendPatience();
+        // Unknown types must be ignored (RFC 9113 §5.5).
+        return this.budget.charge();
     }
   }
 
   private onHeaders(flags: number, id: number, payload: Buffer): void {
-    if (id % 2 === 0) throw new ConnectionFault(fault.protocol, `clients open odd streams, not ${id}`);
+    if (id % 2 === 0) throw new ConnectionError(errorCode.protocol, `HEADERS on stream ${id}`);
     let fragment = unpadded(flags, payload);
     if (flags & flag.priority) {
-      if (fragment.length < 5) throw new ConnectionFault(fault.frameSize, "HEADERS is too short");
-      if ((fragment.readUInt32BE(0) & largestWindow) === id)
-        throw new ConnectionFault(fault.protocol, "a stream cannot depend on itself");
+      if (fragment.length < 5) throw new ConnectionError(errorCode.frameSize, "HEADERS is too short");
+      if ((fragment.readUInt32BE(0) & maxWindow) === id)
+        throw new ConnectionError(errorCode.protocol, `stream ${id} depends on itself`);
       fragment = fragment.subarray(5);
     }
     const stream = this.streams.get(id);
-    if (!stream && id <= this.last && !this.cutOff.has(id))
-      throw new ConnectionFault(fault.streamClosed, `stream ${id} was closed before`);
-    const end = (flags & flag.endStream) !== 0;
-    if (stream && !end) throw new ConnectionFault(fault.protocol, "trailers must end the request");
-    if (flags & flag.endHeaders) return this.onBlock(id, fragment, end);
-    this.block = { id, parts: [fragment], end, bytes: fragment.length };
-    this.expectSoon();
+    if (!stream && id <= this.lastStream) this.checkClosed(id);
+    const endStream = (flags & flag.endStream) !== 0;
+    if (stream && !endStream)
+      throw new ConnectionError(errorCode.protocol, "a second HEADERS without END_STREAM");
+    if (flags & flag.endHeaders) return this.onHeaderBlock(id, fragment, endStream);
+    // Twice the limit on fields is read, so that a response can say what is wrong.
+    const { maxHeaderBytes, maxTargetBytes } = this.options;
+    this.block = new HeaderBlock(id, endStream, maxHeaderBytes * 2 + maxTargetBytes);
+    this.block.add(fragment);
+    this.startHeadersTimer();
+  }
+
+  /** HEADERS on a stream that is not open: allowed only while the client cannot know that we reset it. */
+  private checkClosed(id: number): void {
+    const how = this.closedStreams.get(id);
+    if (how === "reset by server") return;
+    throw how
+      ? new ConnectionError(errorCode.streamClosed, `HEADERS on stream ${id}, which is closed`)
+      : new ConnectionError(errorCode.protocol, `stream ${id} is lower than one opened before`);
   }
 
   private onContinuation(flags: number, payload: Buffer): void {
     const { block } = this;
-    if (!block) throw new ConnectionFault(fault.protocol, "CONTINUATION of nothing");
-    if (payload.length === 0) this.spendPatience();
-    block.bytes += payload.length;
-    // A block of twice the size is read, so that the answer can say what is wrong; nobody sends more by
-    // mistake.
-    if (block.bytes > this.options.maxHeaderBytes * 2 + this.options.maxTargetBytes)
-      throw new ConnectionFault(fault.calm, "the headers are too large");
-    block.parts.push(payload);
+    if (!block) throw new ConnectionError(errorCode.protocol, "CONTINUATION without a header block");
+    if (payload.length === 0) this.budget.charge();
+    block.add(payload);
     if (!(flags & flag.endHeaders)) return;
     this.block = undefined;
-    this.arrived();
-    this.onBlock(block.id, Buffer.concat(block.parts), block.end);
+    this.stopHeadersTimer();
+    this.onHeaderBlock(block.stream, block.bytes, block.endStream);
   }
 
-  private onBlock(id: number, block: Buffer, end: boolean): void {
+  private onHeaderBlock(id: number, block: Buffer, endStream: boolean): void {
     const head = new RequestHead(this.options.maxHeaderBytes, this.options.maxTargetBytes);
     this.decoder.decode(block, (field) => head.add(field));
     const known = this.streams.get(id);
-    if (known)
-      return head.method || head.target
-        ? this.reset(known, fault.protocol)
-        : this.onEnd(known, known.complete ? fault.streamClosed : fault.protocol);
-    if (id <= this.last) return this.spendPatience();
-    this.last = id;
-    if (this.leaving === "last") return;
-    if (this.streams.size >= this.options.maxStreams)
-      return this.outbox.add(numbersFrame(frame.reset, id, fault.refused));
+    if (known) return this.onTrailers(known, head);
+    if (id <= this.lastStream) return this.budget.charge();
+    this.lastStream = id;
+    if (this.shutdown === "final") return;
+    if (this.streams.size >= this.options.maxStreams) return this.refuse(id, errorCode.refusedStream);
     if (this.running >= this.options.maxStreams * abandonedPerStream)
-      throw new ConnectionFault(fault.calm, "too many requests were abandoned");
-    const stream = new Stream(this, id, head.finish(), this.initialWindow);
+      throw new ConnectionError(errorCode.enhanceYourCalm, "too many streams were reset by the client");
+    const stream = new Stream(this, id, head.finish(), this.initialSendWindow);
     if (head.malformed !== undefined && !head.tooLarge) {
-      this.spendPatience();
-      return this.outbox.add(numbersFrame(frame.reset, id, fault.protocol));
+      this.budget.charge();
+      return this.refuse(id, errorCode.protocol);
     }
     this.streams.set(id, stream);
-    if (end && !stream.finish()) return this.reset(stream, fault.protocol);
+    if (endStream && !stream.finish()) return this.reset(stream, errorCode.protocol);
     this.running++;
     this.options.begin(() => void this.serve(stream));
+  }
+
+  private onTrailers(stream: Stream, head: RequestHead): void {
+    if (head.hasPseudoHeaders || head.malformed !== undefined) this.reset(stream, errorCode.protocol);
+    else this.onEndStream(stream, stream.complete ? errorCode.streamClosed : errorCode.protocol);
   }
 
   private async serve(stream: Stream): Promise<void> {
@@ -224,138 +235,150 @@ export class Connection {
   }
 
   private onData(flags: number, id: number, payload: Buffer): void {
-    if (id === 0) throw new ConnectionFault(fault.protocol, "DATA without a stream");
-    if (id > this.last) throw new ConnectionFault(fault.protocol, `DATA on stream ${id}, which is not open`);
-    this.room -= payload.length;
-    if (this.room < 0)
-      throw new ConnectionFault(fault.flowControl, "more bytes than the connection has room for");
+    if (id === 0) throw new ConnectionError(errorCode.protocol, "DATA on stream 0");
+    if (id > this.lastStream)
+      throw new ConnectionError(errorCode.protocol, `DATA on stream ${id}, which is idle`);
+    this.receiveWindow -= payload.length;
+    if (this.receiveWindow < 0)
+      throw new ConnectionError(errorCode.flowControl, "DATA exceeds the connection's window");
     const chunk = unpadded(flags, payload);
-    const end = (flags & flag.endStream) !== 0;
-    if (chunk.length === 0 && !end) this.spendPatience();
+    const endStream = (flags & flag.endStream) !== 0;
+    if (chunk.length === 0 && !endStream) this.budget.charge();
     const stream = this.streams.get(id);
-    if (!stream) return this.consumed(undefined, payload.length);
-    stream.room -= payload.length;
-    if (stream.room < 0) return this.refuseData(stream, payload.length, fault.flowControl);
-    if (stream.complete) return this.refuseData(stream, payload.length, fault.streamClosed);
+    if (!stream) return this.onDataOfClosed(id, payload.length);
+    stream.receiveWindow -= payload.length;
+    if (stream.receiveWindow < 0) return this.refuseData(stream, payload.length, errorCode.flowControl);
+    if (stream.complete) return this.refuseData(stream, payload.length, errorCode.streamClosed);
     if (payload.length > chunk.length) this.consumed(stream, payload.length - chunk.length);
-    if (!stream.receive(chunk)) return this.refuseData(stream, chunk.length, fault.protocol);
-    if (stream.answered && stream.received > patienceBytes) return this.reset(stream, fault.none);
-    if (end) this.onEnd(stream, fault.protocol);
+    if (!stream.receive(chunk)) return this.refuseData(stream, chunk.length, errorCode.protocol);
+    if (stream.responseSent && stream.received > lateBodyBytes) return this.reset(stream, errorCode.none);
+    if (endStream) this.onEndStream(stream, errorCode.protocol);
   }
 
-  private refuseData(stream: Stream, bytes: number, code: Fault): void {
+  /** DATA that was under way when we reset its stream is dropped; any other is the client's error. */
+  private onDataOfClosed(id: number, bytes: number): void {
+    this.consumed(undefined, bytes);
+    if (this.closedStreams.get(id) === "reset by server") return;
+    this.budget.charge();
+    this.refuse(id, errorCode.streamClosed);
+  }
+
+  private refuseData(stream: Stream, bytes: number, code: ErrorCode): void {
     this.consumed(undefined, bytes);
     this.reset(stream, code);
   }
 
-  /** The request has ended; if it may not end here or like this, the stream is lost. */
-  private onEnd(stream: Stream, code: Fault): void {
+  /** The request has ended. If it may not end here or like this, its stream is reset. */
+  private onEndStream(stream: Stream, code: ErrorCode): void {
     if (stream.complete || !stream.finish()) this.reset(stream, code);
-    else if (stream.answered) this.forget(stream);
+    else if (stream.responseSent) this.forget(stream, "complete");
   }
 
   private onWindowUpdate(id: number, payload: Buffer): void {
-    if (payload.length !== 4) throw new ConnectionFault(fault.frameSize, "WINDOW_UPDATE has four bytes");
-    const more = payload.readUInt32BE(0) & largestWindow;
+    if (payload.length !== 4) throw new ConnectionError(errorCode.frameSize, "WINDOW_UPDATE is not 4 bytes");
+    const increment = payload.readUInt32BE(0) & maxWindow;
     if (id === 0) {
-      if (more === 0) throw new ConnectionFault(fault.protocol, "WINDOW_UPDATE by nothing");
-      if (this.outbox.window + more > largestWindow)
-        throw new ConnectionFault(fault.flowControl, "the connection's window is too large");
-      this.outbox.window += more;
+      if (increment === 0) throw new ConnectionError(errorCode.protocol, "WINDOW_UPDATE by 0");
+      if (this.outbox.window + increment > maxWindow)
+        throw new ConnectionError(errorCode.flowControl, "the connection's window is too large");
+      this.outbox.window += increment;
       return this.outbox.schedule();
     }
     const stream = this.streams.get(id);
     if (!stream) {
-      if (id > this.last)
-        throw new ConnectionFault(fault.protocol, `WINDOW_UPDATE on stream ${id}, which is not open`);
-      return;
+      if (id > this.lastStream)
+        throw new ConnectionError(errorCode.protocol, `WINDOW_UPDATE on stream ${id}, which is idle`);
+      return this.budget.charge();
     }
-    if (more === 0) return this.reset(stream, fault.protocol);
-    if (stream.window + more > largestWindow) return this.reset(stream, fault.flowControl);
-    stream.window += more;
+    if (increment === 0) return this.reset(stream, errorCode.protocol);
+    if (stream.sendWindow + increment > maxWindow) return this.reset(stream, errorCode.flowControl);
+    stream.sendWindow += increment;
     this.outbox.sendable(stream);
   }
 
-  private onReset(id: number, payload: Buffer): void {
-    if (payload.length !== 4) throw new ConnectionFault(fault.frameSize, "RST_STREAM has four bytes");
-    if (id === 0 || id > this.last)
-      throw new ConnectionFault(fault.protocol, `RST_STREAM on stream ${id}, which is not open`);
-    this.spendPatience();
+  private onRstStream(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw new ConnectionError(errorCode.frameSize, "RST_STREAM is not 4 bytes");
+    if (id === 0 || id > this.lastStream)
+      throw new ConnectionError(errorCode.protocol, `RST_STREAM on stream ${id}, which is idle`);
+    this.budget.charge();
     const stream = this.streams.get(id);
-    if (stream) this.forget(stream);
+    if (stream) this.forget(stream, "reset by client");
   }
 
   private onSettings(flags: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw new ConnectionFault(fault.protocol, "SETTINGS on a stream");
+    if (id !== 0) throw new ConnectionError(errorCode.protocol, `SETTINGS on stream ${id}`);
     if (flags & flag.ack) {
-      if (payload.length > 0) throw new ConnectionFault(fault.frameSize, "an acknowledgement says nothing");
-      return;
+      if (payload.length > 0)
+        throw new ConnectionError(errorCode.frameSize, "an acknowledgement of SETTINGS has a payload");
+      return this.budget.charge();
     }
-    if (payload.length % 6 !== 0) throw new ConnectionFault(fault.frameSize, "SETTINGS is cut off");
-    this.arrived();
-    this.spendPatience();
+    if (payload.length % 6 !== 0)
+      throw new ConnectionError(errorCode.frameSize, "the length of SETTINGS is not a multiple of 6");
+    this.stopHeadersTimer();
+    this.budget.charge();
     for (let at = 0; at < payload.length; at += 6)
       this.onSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
     this.outbox.add(acknowledgement(frame.settings, payload.subarray(0, 0)));
   }
 
   private onSetting(name: number, value: number): void {
-    if (name === setting.enablePush && value > 1)
-      throw new ConnectionFault(fault.protocol, "ENABLE_PUSH is 0 or 1");
-    if (name === setting.maxFrame && (value < frameBytes || value > 0xff_ffff))
-      throw new ConnectionFault(fault.protocol, `no frame has at most ${value} bytes`);
+    checkSetting(name, value);
     if (name !== setting.initialWindow) return;
-    if (value > largestWindow)
-      throw new ConnectionFault(fault.flowControl, "the initial window is too large");
-    const change = value - this.initialWindow;
-    this.initialWindow = value;
+    const change = value - this.initialSendWindow;
+    this.initialSendWindow = value;
     for (const stream of this.streams.values()) {
-      stream.window += change;
-      if (stream.window > largestWindow)
-        throw new ConnectionFault(fault.flowControl, "a stream's window is too large");
+      stream.sendWindow += change;
+      if (stream.sendWindow > maxWindow)
+        throw new ConnectionError(errorCode.flowControl, `the window of stream ${stream.id} is too large`);
       if (change > 0) this.outbox.sendable(stream);
     }
   }
 
   private onPing(flags: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw new ConnectionFault(fault.protocol, "PING on a stream");
-    if (payload.length !== 8) throw new ConnectionFault(fault.frameSize, "PING has eight bytes");
-    if (!(flags & flag.ack)) {
-      this.spendPatience();
-      this.outbox.add(acknowledgement(frame.ping, payload));
-    } else this.leaveForGood();
+    if (id !== 0) throw new ConnectionError(errorCode.protocol, `PING on stream ${id}`);
+    if (payload.length !== 8) throw new ConnectionError(errorCode.frameSize, "PING is not 8 bytes");
+    this.budget.charge();
+    if (!(flags & flag.ack)) this.outbox.add(acknowledgement(frame.ping, payload));
+    else this.finishShutdown();
   }
 
+  /** Priorities are ignored, as RFC 9113 §5.3.2 allows; frames must be well-formed all the same. */
   private onPriority(id: number, payload: Buffer): void {
-    if (id === 0) throw new ConnectionFault(fault.protocol, "PRIORITY without a stream");
-    this.spendPatience();
-    if (payload.length === 5 && (payload.readUInt32BE(0) & largestWindow) !== id) return;
+    if (id === 0) throw new ConnectionError(errorCode.protocol, "PRIORITY on stream 0");
+    this.budget.charge();
+    if (payload.length === 5 && (payload.readUInt32BE(0) & maxWindow) !== id) return;
+    const code = payload.length === 5 ? errorCode.protocol : errorCode.frameSize;
     const stream = this.streams.get(id);
-    const code = payload.length === 5 ? fault.protocol : fault.frameSize;
-    if (stream) this.reset(stream, code);
-    else this.outbox.add(numbersFrame(frame.reset, id, code));
+    if (stream) return this.reset(stream, code);
+    if (id > this.lastStream) throw new ConnectionError(code, `malformed PRIORITY on stream ${id}`);
+    this.refuse(id, code);
   }
 
-  /**
-   * Bytes of a body were taken or dropped: the client may send as many again, told when it is worth a frame.
-   */
+  private onGoAway(id: number, payload: Buffer): void {
+    if (id !== 0) throw new ConnectionError(errorCode.protocol, `GOAWAY on stream ${id}`);
+    if (payload.length < 8) throw new ConnectionError(errorCode.frameSize, "GOAWAY is too short");
+    this.budget.charge();
+    this.leave();
+  }
+
+  /** Gives bytes of a body that were read or dropped back to the client, in updates that are worth a frame. */
   consumed(stream: Stream | undefined, bytes: number): void {
-    this.room += bytes;
-    this.unread += bytes;
-    if (this.unread >= connectionWindow / 4 && !this.gone) {
-      this.outbox.add(numbersFrame(frame.windowUpdate, 0, this.unread));
-      this.unread = 0;
+    this.receiveWindow += bytes;
+    this.unacknowledged += bytes;
+    if (this.unacknowledged >= connectionWindow / 4 && !this.closed) {
+      this.outbox.add(numbersFrame(frame.windowUpdate, 0, this.unacknowledged));
+      this.unacknowledged = 0;
     }
     if (!stream || stream.complete || stream.closed) return;
-    stream.owed += bytes;
-    if (stream.owed < receiveWindow / 4) return;
-    stream.room += stream.owed;
-    this.outbox.add(numbersFrame(frame.windowUpdate, stream.id, stream.owed));
-    stream.owed = 0;
+    stream.unacknowledged += bytes;
+    if (stream.unacknowledged < streamWindow / 4) return;
+    stream.receiveWindow += stream.unacknowledged;
+    this.outbox.add(numbersFrame(frame.windowUpdate, stream.id, stream.unacknowledged));
+    stream.unacknowledged = 0;
   }
 
-  /** Tells a client that waits with its body to send it. */
-  askForBody(stream: Stream): void {
+  /** Sends 100 (Continue). */
+  sendContinue(stream: Stream): void {
     this.outbox.add(continueFrame(stream.id));
   }
 
@@ -363,50 +386,53 @@ export class Connection {
     this.outbox.sendable(stream);
   }
 
-  reset(stream: Stream, code: Fault): void {
-    if (!stream.complete) this.cutOff.add(stream.id);
-    if (this.cutOff.size > mostCutOff) this.cutOff.delete(this.cutOff.values().next().value!);
-    this.outbox.add(numbersFrame(frame.reset, stream.id, code));
-    this.forget(stream);
+  /** Ends an open stream by RST_STREAM. */
+  reset(stream: Stream, code: ErrorCode): void {
+    this.refuse(stream.id, code);
+    this.forget(stream, stream.complete ? "complete" : "reset by server");
+  }
+
+  /** Answers a stream that is not open by RST_STREAM. */
+  private refuse(id: number, code: ErrorCode): void {
+    if (!this.streams.has(id) && code !== errorCode.streamClosed)
+      this.closedStreams.add(id, "reset by server");
+    this.outbox.add(numbersFrame(frame.rstStream, id, code));
   }
 
   /**
-   * The answer is out. Nobody will read what is left of the request, but some clients lose an answer that
-   * comes with a request to stop: they may finish, if it does not take too long.
+   * The response is out. Nobody will read what is left of the request, but some clients lose a response that
+   * comes with RST_STREAM: they may finish, if it does not take too long.
    */
-  private finished(stream: Stream): void {
-    if (stream.complete) return this.forget(stream);
+  private onResponseSent(stream: Stream): void {
+    if (stream.complete) return this.forget(stream, "complete");
     stream.discard();
-    const timer = setTimeout(() => stream.reset(fault.none), patienceMilliseconds).unref();
+    const timer = setTimeout(() => stream.reset(errorCode.none), lateBodyMilliseconds).unref();
     stream.onClose(() => clearTimeout(timer));
   }
 
-  private forget(stream: Stream): void {
+  private forget(stream: Stream, how: "complete" | "reset by client" | "reset by server"): void {
     if (!this.streams.delete(stream.id)) return;
+    this.closedStreams.add(stream.id, how);
     this.outbox.forget(stream);
     stream.close();
     if (this.streams.size > 0) return;
-    this.idle.refresh();
-    if (this.leaving === "last") this.hangUp();
+    this.idleTimer.refresh();
+    if (this.shutdown === "final") this.hangUp();
   }
 
-  /**
-   * Asks the client to open its next stream elsewhere. What it has sent until it hears of this is still
-   * served.
-   */
+  /** Asks the client to open further streams elsewhere. What it sends until it hears of this is served. */
   leave(): void {
-    if (this.leaving !== "no" || this.gone) return;
-    this.leaving = "asked";
-    this.outbox.add(numbersFrame(frame.goAway, 0, largestWindow, fault.none));
+    if (this.shutdown !== "no" || this.closed) return;
+    this.shutdown = "announced";
+    this.outbox.add(goAwayFrame(maxWindow, errorCode.none));
     this.outbox.add(numbersFrame(frame.ping, 0, 0, 0));
-    // Whoever does not answer is not waited for.
-    setTimeout(() => this.leaveForGood(), this.options.headersTimeoutMilliseconds).unref();
+    setTimeout(() => this.finishShutdown(), this.options.headersTimeoutMilliseconds).unref();
   }
 
-  private leaveForGood(): void {
-    if (this.leaving !== "asked" || this.gone) return;
-    this.leaving = "last";
-    this.outbox.add(numbersFrame(frame.goAway, 0, this.last, fault.none));
+  private finishShutdown(): void {
+    if (this.shutdown !== "announced" || this.closed) return;
+    this.shutdown = "final";
+    this.outbox.add(goAwayFrame(this.lastStream, errorCode.none));
     if (this.streams.size === 0) this.hangUp();
   }
 
@@ -414,34 +440,28 @@ export class Connection {
     if (this.streams.size === 0) this.leave();
   }
 
-  /**
-   * Answers that are complete but for the client's reading hold memory that is nobody's concern but theirs;
-   * streams that go on look after themselves.
-   */
-  private lookForStalled(): void {
+  /** Complete responses that the client does not read hold memory; streamed ones are bounded by their writers. */
+  private dropStalled(): void {
     for (const stream of this.streams.values()) {
       if (!stream.ended || stream.pendingBytes === 0) continue;
-      if (stream.pendingBytes === stream.pendingBefore) this.reset(stream, fault.calm);
+      if (stream.pendingBytes === stream.pendingBefore) this.reset(stream, errorCode.enhanceYourCalm);
       else stream.pendingBefore = stream.pendingBytes;
     }
   }
 
-  private fail(code: Fault, message: string): void {
-    if (this.gone) return;
-    const said = Buffer.from(message);
-    const made = Buffer.concat([numbersFrame(frame.goAway, 0, this.last, code), said]);
-    writeHead(made, 0, 8 + said.length, frame.goAway, 0, 0);
-    this.outbox.add(made);
+  private fail(code: ErrorCode, message: string): void {
+    if (this.closed) return;
+    this.outbox.add(goAwayFrame(this.lastStream, code, message));
     this.hangUp();
     this.close();
   }
 
-  /** What still comes is not listened to, but taken: otherwise our last words would be lost on the way. */
+  /** What still comes is read and dropped: closing at once would lose our last frames on the way. */
   private hangUp(): void {
     this.outbox.flush();
     this.socket.end();
     this.socket.resume();
-    setTimeout(() => this.socket.destroy(), lastWordsMilliseconds).unref();
+    setTimeout(() => this.socket.destroy(), lingerMilliseconds).unref();
   }
 
   /** Ends the connection now. */
@@ -451,40 +471,23 @@ export class Connection {
   }
 
   private close(): void {
-    if (this.gone) return;
-    this.gone = true;
-    clearTimeout(this.idle);
-    clearInterval(this.looks);
-    clearTimeout(this.beginning);
+    if (this.closed) return;
+    this.closed = true;
+    clearTimeout(this.idleTimer);
+    clearInterval(this.stallTimer);
+    clearTimeout(this.headersTimer);
     this.outbox.close();
     for (const stream of this.streams.values()) stream.close();
     this.streams.clear();
     this.options.onClose();
   }
 
-  private expectSoon(): void {
-    this.beginning ??= setTimeout(() => this.destroy(), this.options.headersTimeoutMilliseconds).unref();
+  private startHeadersTimer(): void {
+    this.headersTimer ??= setTimeout(() => this.destroy(), this.options.headersTimeoutMilliseconds).unref();
   }
 
-  private arrived(): void {
-    clearTimeout(this.beginning);
-    this.beginning = undefined;
+  private stopHeadersTimer(): void {
+    clearTimeout(this.headersTimer);
+    this.headersTimer = undefined;
   }
-
-  private spendPatience(): void {
-    if (--this.patience > 0) return;
-    const now = performance.now();
-    this.patience = Math.min(patience.most, ((now - this.patienceAt) / 1000) * patience.perSecond);
-    this.patienceAt = now;
-    if (this.patience < 1) throw new ConnectionFault(fault.calm, "too many frames that bring nothing");
-  }
-}
-
-/** The payload without its padding. */
-function unpadded(flags: number, payload: Buffer): Buffer {
-  if (!(flags & flag.padded)) return payload;
-  const padding = payload.length > 0 ? payload[0]! : 0;
-  if (padding >= payload.length)
-    throw new ConnectionFault(fault.protocol, "there is more padding than payload");
-  return payload.subarray(1, payload.length - padding);
 }

@@ -1,63 +1,81 @@
-// Cuts what comes from a client into frames.
-import { ConnectionFault, fault, frame, frameBytes, frameHead } from "./frames.ts";
+// Splits the bytes of a connection into frames (RFC 9113 §4.1). An incomplete frame is copied into one buffer of
+// its size: bytes that trickle in cost no more memory than the frame they belong to.
+import { ConnectionError, errorCode, frame, frameBytes, frameHead } from "./frames.ts";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 export class FrameReader {
-  private readonly visit: (type: number, flags: number, stream: number, payload: Buffer) => void;
-  /** Pieces of a frame that is not complete. */
-  private rest: Buffer[] = [];
-  private restBytes = 0;
-  /** How many bytes must be there before it is worth looking. */
+  private readonly onFrame: (type: number, flags: number, stream: number, payload: Buffer) => void;
+  private expected: "preface" | "settings" | "frame" = "preface";
+  /** The beginning of the preface or of a frame that is not complete. */
+  private partial: Buffer | undefined;
+  private partialBytes = 0;
+  /** How many bytes the partial one needs, as far as is known. */
   private needed = preface.length;
-  private begun: "no" | "preface" | "settings" = "no";
 
-  constructor(visit: FrameReader["visit"]) {
-    this.visit = visit;
+  constructor(onFrame: FrameReader["onFrame"]) {
+    this.onFrame = onFrame;
   }
 
   read(bytes: Buffer): void {
-    if (this.restBytes + bytes.length < this.needed) return this.keep(bytes);
-    let all = bytes;
-    if (this.restBytes > 0) {
-      all = Buffer.concat([...this.rest, bytes]);
-      this.rest = [];
-      this.restBytes = 0;
-    }
     let at = 0;
-    if (this.begun === "no") {
-      if (!preface.equals(all.subarray(0, preface.length)))
-        throw new ConnectionFault(fault.protocol, "this is not how HTTP/2 begins");
-      at = preface.length;
-      this.begun = "preface";
+    while (this.partialBytes > 0) {
+      if (at === bytes.length) return;
+      at += this.append(bytes, at);
+      if (this.partialBytes < this.needed) return;
+      if (this.readOne(this.partial!.subarray(0, this.partialBytes), 0) < 0) continue;
+      this.partial = undefined;
+      this.partialBytes = 0;
     }
-    for (;;) {
-      this.needed = frameHead;
-      if (all.length - at < frameHead) break;
-      const length = (all[at]! << 16) | (all[at + 1]! << 8) | all[at + 2]!;
-      if (length > frameBytes)
-        throw new ConnectionFault(fault.frameSize, `a frame of ${length} bytes is too large`);
-      this.needed += length;
-      if (all.length - at < this.needed) break;
-      const type = all[at + 3]!;
-      if (this.begun === "preface") {
-        if (type !== frame.settings)
-          throw new ConnectionFault(fault.protocol, "the first frame is not SETTINGS");
-        this.begun = "settings";
-      }
-      this.visit(
-        type,
-        all[at + 4]!,
-        all.readUInt32BE(at + 5) & 0x7fff_ffff,
-        all.subarray(at + frameHead, at + this.needed),
-      );
-      at += this.needed;
+    for (let end = 0; end >= 0 && at < bytes.length;) {
+      end = this.readOne(bytes, at);
+      if (end >= 0) at = end;
     }
-    if (at < all.length) this.keep(all.subarray(at));
+    if (at < bytes.length) this.append(bytes, at);
   }
 
-  private keep(bytes: Buffer): void {
-    this.rest.push(bytes);
-    this.restBytes += bytes.length;
+  /** Reads the preface or frame at `at`. Returns where it ends, or -1 when it is not complete. */
+  private readOne(bytes: Buffer, at: number): number {
+    const available = bytes.length - at;
+    if (this.expected === "preface") return this.readPreface(bytes, at, available);
+    this.needed = frameHead;
+    if (available < frameHead) return -1;
+    const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    if (length > frameBytes)
+      throw new ConnectionError(errorCode.frameSize, `a frame of ${length} bytes exceeds ${frameBytes}`);
+    const type = bytes[at + 3]!;
+    if (this.expected === "settings") {
+      if (type !== frame.settings || bytes[at + 4]! & 1)
+        throw new ConnectionError(errorCode.protocol, "the first frame is not SETTINGS");
+      this.expected = "frame";
+    }
+    this.needed = frameHead + length;
+    if (available < this.needed) return -1;
+    const end = at + this.needed;
+    const stream = bytes.readUInt32BE(at + 5) & 0x7fff_ffff;
+    this.onFrame(type, bytes[at + 4]!, stream, bytes.subarray(at + frameHead, end));
+    return end;
+  }
+
+  private readPreface(bytes: Buffer, at: number, available: number): number {
+    const length = Math.min(available, preface.length);
+    if (bytes.compare(preface, 0, length, at, at + length) !== 0)
+      throw new ConnectionError(errorCode.protocol, "the connection preface is wrong");
+    if (length < preface.length) return -1;
+    this.expected = "settings";
+    return at + length;
+  }
+
+  /** Copies what the partial one needs, at most; returns how many bytes that were. */
+  private append(bytes: Buffer, at: number): number {
+    const taken = Math.min(this.needed - this.partialBytes, bytes.length - at);
+    if (!this.partial || this.partial.length < this.needed) {
+      const larger = Buffer.allocUnsafeSlow(this.needed);
+      this.partial?.copy(larger, 0, 0, this.partialBytes);
+      this.partial = larger;
+    }
+    bytes.copy(this.partial, this.partialBytes, at, at + taken);
+    this.partialBytes += taken;
+    return taken;
   }
 }

@@ -1,16 +1,16 @@
-// The frames of HTTP/2 (RFC 9113): their numbers, and how short ones are written.
+// The frames of HTTP/2 (RFC 9113): their numbers, and how control frames are written.
 
 export const frameHead = 9;
-/** The largest payload we take, and the largest anybody may send before told otherwise. */
+/** The largest payload accepted and sent: the initial SETTINGS_MAX_FRAME_SIZE. */
 export const frameBytes = 16_384;
-export const largestWindow = 0x7fff_ffff;
-export const startWindow = 65_535;
+export const maxWindow = 0x7fff_ffff;
+export const initialWindowSize = 65_535;
 
 export const frame = {
   data: 0,
   headers: 1,
   priority: 2,
-  reset: 3,
+  rstStream: 3,
   settings: 4,
   pushPromise: 5,
   ping: 6,
@@ -30,26 +30,26 @@ export const setting = {
   maxHeaderList: 6,
 } as const;
 
-export const fault = {
+export const errorCode = {
   none: 0,
   protocol: 1,
   internal: 2,
   flowControl: 3,
   streamClosed: 5,
   frameSize: 6,
-  refused: 7,
+  refusedStream: 7,
   cancel: 8,
   compression: 9,
-  calm: 11,
+  enhanceYourCalm: 11,
 } as const;
 
-export type Fault = (typeof fault)[keyof typeof fault];
+export type ErrorCode = (typeof errorCode)[keyof typeof errorCode];
 
-/** What the client did ends the connection. */
-export class ConnectionFault extends Error {
-  override readonly name = "ConnectionFault";
-  readonly code: Fault;
-  constructor(code: Fault, message: string) {
+/** An error of the client that ends the connection (RFC 9113 §5.4.1). */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string) {
     super(message);
     this.code = code;
   }
@@ -74,7 +74,7 @@ export function writeHead(
   into[at + 8] = stream;
 }
 
-/** A frame of numbers of 32 bits. */
+/** A frame whose payload is numbers of 32 bits. */
 export function numbersFrame(type: number, stream: number, ...numbers: readonly number[]): Buffer {
   const made = Buffer.allocUnsafe(frameHead + numbers.length * 4);
   writeHead(made, 0, numbers.length * 4, type, 0, stream);
@@ -100,11 +100,39 @@ export function acknowledgement(type: number, payload: Uint8Array): Buffer {
   return made;
 }
 
-/** An answer before the answer: status 100. */
+/** GOAWAY, with a message for whoever debugs the client. */
+export function goAwayFrame(lastStream: number, code: ErrorCode, message = ""): Buffer {
+  const debug = Buffer.from(message);
+  const made = Buffer.concat([numbersFrame(frame.goAway, 0, lastStream, code), debug]);
+  writeHead(made, 0, 8 + debug.length, frame.goAway, 0, 0);
+  return made;
+}
+
+/** HEADERS with the interim status 100 (Continue). */
 export function continueFrame(stream: number): Buffer {
   const block = Buffer.from("\x08\x03100");
   const made = Buffer.allocUnsafe(frameHead + block.length);
   writeHead(made, 0, block.length, frame.headers, flag.endHeaders, stream);
   made.set(block, frameHead);
   return made;
+}
+
+/** The payload without its padding. */
+export function unpadded(flags: number, payload: Buffer): Buffer {
+  if (!(flags & flag.padded)) return payload;
+  if (payload.length === 0) throw new ConnectionError(errorCode.frameSize, "the pad length is missing");
+  const padding = payload[0]!;
+  if (padding >= payload.length)
+    throw new ConnectionError(errorCode.protocol, "the padding is longer than the payload");
+  return payload.subarray(1, payload.length - padding);
+}
+
+/** Throws when a setting has a value that RFC 9113 §6.5.2 forbids. */
+export function checkSetting(name: number, value: number): void {
+  if (name === setting.enablePush && value > 1)
+    throw new ConnectionError(errorCode.protocol, "SETTINGS_ENABLE_PUSH is neither 0 nor 1");
+  if (name === setting.maxFrame && (value < frameBytes || value > 0xff_ffff))
+    throw new ConnectionError(errorCode.protocol, `SETTINGS_MAX_FRAME_SIZE is ${value}`);
+  if (name === setting.initialWindow && value > maxWindow)
+    throw new ConnectionError(errorCode.flowControl, `SETTINGS_INITIAL_WINDOW_SIZE is ${value}`);
 }

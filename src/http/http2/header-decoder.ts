@@ -4,8 +4,8 @@ import { decodeHuffman } from "./huffman.ts";
 import { type Field, staticTable } from "./static-table.ts";
 
 /** A block that cannot be read leaves the table unknown: the whole connection is lost. */
-export class CompressionFault extends Error {
-  override readonly name = "CompressionFault";
+export class CompressionError extends Error {
+  override readonly name = "CompressionError";
 }
 
 const tableBytes = 4096;
@@ -30,7 +30,7 @@ export class HeaderDecoder {
       else if (first >= 0x40) visit(this.keep(this.literal(6)));
       else if (first < 0x20) visit(this.literal(4));
       else {
-        if (fields > 0) throw new CompressionFault("the table changes its size in the middle of a block");
+        if (fields > 0) throw new CompressionError("the table changes its size in the middle of a block");
         this.resize(this.integer(5));
         continue;
       }
@@ -41,7 +41,7 @@ export class HeaderDecoder {
   private indexed(number: number): Field {
     const dynamic = number - staticTable.length;
     const field = dynamic < 0 ? staticTable[number] : this.table[this.table.length - 1 - dynamic];
-    if (!field || number === 0) throw new CompressionFault(`there is no header field number ${number}`);
+    if (!field || number === 0) throw new CompressionError(`there is no header field number ${number}`);
     return field;
   }
 
@@ -62,7 +62,7 @@ export class HeaderDecoder {
   }
 
   private resize(limit: number): void {
-    if (limit > tableBytes) throw new CompressionFault(`a table of ${limit} bytes was not offered`);
+    if (limit > tableBytes) throw new CompressionError(`a table of ${limit} bytes was not offered`);
     this.limit = limit;
     this.shrinkTo(limit);
   }
@@ -79,24 +79,24 @@ export class HeaderDecoder {
     let value = this.block[this.at++]! & most;
     if (value < most) return value;
     for (let shift = 0; shift <= 21; shift += 7) {
-      if (this.at >= this.block.length) throw new CompressionFault("a number is cut off");
+      if (this.at >= this.block.length) throw new CompressionError("a number is cut off");
       const byte = this.block[this.at++]!;
       value += (byte & 127) << shift;
       if (byte < 128) return value;
     }
-    throw new CompressionFault("a number is too large");
+    throw new CompressionError("a number is too large");
   }
 
   private text(): string {
-    if (this.at >= this.block.length) throw new CompressionFault("a text is missing");
+    if (this.at >= this.block.length) throw new CompressionError("a text is missing");
     const coded = this.block[this.at]! >= 0x80;
     const length = this.integer(7);
     const start = this.at;
     this.at += length;
-    if (this.at > this.block.length) throw new CompressionFault("a text is cut off");
+    if (this.at > this.block.length) throw new CompressionError("a text is cut off");
     if (!coded) return this.block.toString("latin1", start, this.at);
     const text = decodeHuffman(this.block, start, this.at);
-    if (text === undefined) throw new CompressionFault("a text is not in the Huffman code");
+    if (text === undefined) throw new CompressionError("a text is not in the Huffman code");
     return text;
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:http2";
 import { once } from "node:events";
 import { test } from "node:test";
-import { CompressionFault, HeaderDecoder } from "./header-decoder.ts";
+import { CompressionError, HeaderDecoder } from "./header-decoder.ts";
 import { encodeHeaders } from "./header-encoder.ts";
 import { serve } from "./raw-client.fixture.ts";
 
@@ -63,14 +63,14 @@ test("fields that no longer fit leave the table, oldest first", () => {
     "c: 3",
     "b: 2",
   ]);
-  assert.throws(() => decode(decoder, hex("c0")), CompressionFault);
+  assert.throws(() => decode(decoder, hex("c0")), CompressionError);
 });
 
 test("a field larger than the table empties it", () => {
   const decoder = new HeaderDecoder();
   decode(decoder, hex("400161 0131"));
   decode(decoder, Buffer.concat([hex("400162 7f8120"), Buffer.alloc(4224, "x")]));
-  assert.throws(() => decode(decoder, hex("be")), CompressionFault);
+  assert.throws(() => decode(decoder, hex("be")), CompressionError);
 });
 
 const broken: [name: string, block: string][] = [
@@ -83,8 +83,8 @@ const broken: [name: string, block: string][] = [
   ["Huffman padding of a whole byte", "00821fff00"],
 ];
 for (const [name, block] of broken)
-  test(`a block with ${name} is a fault`, () =>
-    assert.throws(() => decode(new HeaderDecoder(), hex(block)), CompressionFault));
+  test(`a block with ${name} is a errorCode`, () =>
+    assert.throws(() => decode(new HeaderDecoder(), hex(block)), CompressionError));
 
 test("what we write another implementation reads, and the other way round", async (t) => {
   const every = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join("");

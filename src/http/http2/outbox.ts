@@ -1,39 +1,51 @@
-// What leaves a connection, and in which order: control frames first, then answers, a frame of each in turn,
-// as far as the client made room.
+// What leaves a connection, and in which order: control frames first, then responses, a frame of each stream in
+// turn, as far as flow control allows.
 import type { Socket } from "node:net";
-import { addData, addDataHead, addFrames, addHeaders, batchBytes, batchSize, sendBatch } from "./batch.ts";
-import { frameBytes, startWindow } from "./frames.ts";
+import {
+  addData,
+  addDataHead,
+  addFrames,
+  addHeaders,
+  batchBytes,
+  batchSize,
+  discardBatch,
+  sendBatch,
+} from "./batch.ts";
+import { frameBytes, initialWindowSize } from "./frames.ts";
 import type { Stream } from "./stream.ts";
 
-/** A client that reads nothing is not read from, either. */
-const stalledBytes = 1024 * 1024;
-/** Streams with less than this waiting count as drained. */
+/** A client that does not read is not read from, either. */
+const backlogBytes = 1024 * 1024;
+/** Streams with less than this pending count as drained. */
 export const drainBytes = 64 * 1024;
 
 export class Outbox {
-  /** What the client lets us send on all streams together. */
-  window = startWindow;
+  /** How much the client lets us send on all streams together. */
+  window = initialWindowSize;
   private readonly socket: Socket;
   private readonly finished: (stream: Stream) => void;
+  private readonly failed: (stream: Stream, error: Error) => void;
   private control: Buffer[] = [];
   private readonly ready = new Set<Stream>();
   private scheduled = false;
   private closed = false;
 
-  constructor(socket: Socket, finished: (stream: Stream) => void) {
+  /** `failed` is called for a stream whose response cannot be written. */
+  constructor(socket: Socket, finished: Outbox["finished"], failed: Outbox["failed"]) {
     this.socket = socket;
     this.finished = finished;
+    this.failed = failed;
   }
 
-  /** A frame that no window holds back. */
+  /** Adds a frame that is not subject to flow control. */
   add(frame: Buffer): void {
     this.control.push(frame);
     this.schedule();
   }
 
-  /** The stream has something to send, or room for it. */
+  /** The stream has something to send, or its window has grown. */
   sendable(stream: Stream): void {
-    if (!hasTurn(stream)) return;
+    if (!isSendable(stream)) return;
     this.ready.add(stream);
     this.schedule();
   }
@@ -48,7 +60,7 @@ export class Outbox {
     this.ready.clear();
   }
 
-  /** All that is said in this turn of the event loop leaves together. */
+  /** Everything added in this turn of the event loop leaves in one write. */
   schedule(): void {
     if (this.scheduled || this.closed) return;
     this.scheduled = true;
@@ -59,61 +71,76 @@ export class Outbox {
   }
 
   /** Stops reading from a client that does not read. */
-  backlogged(): void {
-    if (this.socket.writableLength > stalledBytes) this.socket.pause();
+  pauseIfBacklogged(): void {
+    if (this.socket.writableLength > backlogBytes) this.socket.pause();
   }
 
   flush(): void {
     if (this.closed) return;
-    this.takeControl();
-    // What the network has not taken yet comes first; `drain` calls again.
-    if (!this.socket.writableNeedDrain && this.ready.size > 0) {
-      this.takeTurns();
-      // Answers that ended early have said so.
-      this.takeControl();
+    try {
+      this.gatherControl();
+      // While the network is behind only control frames are sent; `drain` calls again.
+      if (!this.socket.writableNeedDrain && this.ready.size > 0) {
+        this.gatherStreams();
+        // Streams that were reset on the way have added RST_STREAM.
+        this.gatherControl();
+      }
+      if (batchSize() === 0) return;
+      sendBatch(this.socket);
+    } finally {
+      // The batch is shared by all connections: nothing of this one may stay in it.
+      discardBatch();
     }
-    if (batchSize() === 0) return;
-    sendBatch(this.socket);
     if (this.ready.size > 0 && this.window > 0 && !this.socket.writableNeedDrain) this.schedule();
   }
 
-  private takeControl(): void {
+  private gatherControl(): void {
     if (this.control.length === 0) return;
     for (const frame of this.control) addFrames(frame);
     this.control = [];
   }
 
-  private takeTurns(): void {
+  private gatherStreams(): void {
     const most = batchBytes();
     for (const stream of this.ready) {
       if (batchSize() >= most) return;
       this.ready.delete(stream);
-      if (stream.answer) this.sendHeaders(stream, stream.answer);
-      if (stream.pendingBytes > 0) this.sendData(stream);
-      else if (stream.ended && !stream.answered) this.sendEnd(stream);
+      const before = batchSize();
+      try {
+        this.gatherStream(stream);
+      } catch (error) {
+        discardBatch(before);
+        this.failed(stream, error as Error);
+      }
       if (stream.closed) continue;
       stream.sent(drainBytes);
-      if (hasTurn(stream)) this.ready.add(stream);
-      // Nobody has a turn until there is room for all.
+      if (isSendable(stream)) this.ready.add(stream);
+      // The connection's window is used up: nobody can send.
       if (this.window <= 0) return;
     }
   }
 
-  private sendHeaders(stream: Stream, { status, headers }: NonNullable<Stream["answer"]>): void {
-    stream.answer = undefined;
+  private gatherStream(stream: Stream): void {
+    if (stream.responseHead) this.sendHeaders(stream, stream.responseHead);
+    if (stream.pendingBytes > 0) this.sendData(stream);
+    else if (stream.ended && !stream.responseSent) this.sendEnd(stream);
+  }
+
+  private sendHeaders(stream: Stream, { status, headers }: NonNullable<Stream["responseHead"]>): void {
+    stream.responseHead = undefined;
     const ends = stream.ended && stream.pendingBytes === 0;
     addHeaders(stream.id, status, headers, ends);
     if (ends) this.finish(stream);
   }
 
   private sendData(stream: Stream): void {
-    const length = Math.min(frameBytes, this.window, stream.window, stream.pendingBytes);
+    const length = Math.min(frameBytes, this.window, stream.sendWindow, stream.pendingBytes);
     if (length <= 0) return;
     const ends = stream.ended && length === stream.pendingBytes;
     addDataHead(stream.id, length, ends);
     stream.take(length, addData);
     this.window -= length;
-    stream.window -= length;
+    stream.sendWindow -= length;
     if (ends) this.finish(stream);
   }
 
@@ -123,11 +150,12 @@ export class Outbox {
   }
 
   private finish(stream: Stream): void {
-    stream.answered = true;
+    stream.responseSent = true;
     this.finished(stream);
   }
 }
 
-const hasTurn = (stream: Stream): boolean =>
-  stream.answer !== undefined ||
-  (stream.responded && (stream.pendingBytes > 0 ? stream.window > 0 : stream.ended && !stream.answered));
+const isSendable = (stream: Stream): boolean =>
+  stream.responseHead !== undefined ||
+  (stream.responded &&
+    (stream.pendingBytes > 0 ? stream.sendWindow > 0 : stream.ended && !stream.responseSent));

@@ -1,10 +1,26 @@
-// The fields of a request gathered and checked: what is malformed is refused before any handler sees it.
+// The header fields of a request or its trailers, gathered and checked: a malformed request (RFC 9113 §8.1.1) is
+// refused before any handler sees it.
 import type { Field } from "./static-table.ts";
 
 const token = new Uint8Array(128);
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") token[char.charCodeAt(0)] = 1;
 
-const forbidden = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+/** Fields of HTTP/1.1 connections (RFC 9113 §8.2.2). */
+const connectionFields = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const pseudoBits: Readonly<Record<string, number>> = {
+  ":method": 1,
+  ":path": 2,
+  ":scheme": 4,
+  ":authority": 8,
+};
+const unknownBit = 16;
 
 export class RequestHead {
   method = "";
@@ -13,11 +29,13 @@ export class RequestHead {
     string,
     string
   >;
-  /** Why no handler may see this, if so. */
+  /** What is wrong with the request, if anything. */
   malformed: string | undefined;
   tooLarge = false;
   private scheme = "";
-  private plain = false;
+  /** A bit for each pseudo-header that was seen. */
+  private pseudoHeaders = 0;
+  private hasRegular = false;
   private bytes = 0;
   private readonly limit: number;
   private readonly targetLimit: number;
@@ -39,34 +57,39 @@ export class RequestHead {
     else this.regular(name, value);
   }
 
-  /** Checks that all is there that a request needs. */
+  /** Whether there is any pseudo-header: trailers may have none. */
+  get hasPseudoHeaders(): boolean {
+    return this.pseudoHeaders !== 0;
+  }
+
+  /** Checks that a request has what it needs. */
   finish(): this {
     if (this.method === "CONNECT" || !this.method || !this.target || !this.scheme)
       this.malformed ??= "a request needs :method, :scheme and :path";
+    else if (!this.target.startsWith("/") && !(this.target === "*" && this.method === "OPTIONS"))
+      this.malformed ??= ":path does not start with a slash";
     return this;
   }
 
   private pseudo(name: string, value: string): void {
-    if (this.plain) this.malformed ??= `${name} comes after a header`;
-    if (name === ":method") this.method = this.once(name, this.method, value);
-    else if (name === ":path") this.target = this.once(name, this.target, value);
-    else if (name === ":scheme") this.scheme = this.once(name, this.scheme, value);
+    if (this.hasRegular) this.malformed ??= `${name} follows a regular field`;
+    const bit = pseudoBits[name] ?? unknownBit;
+    if (bit === unknownBit) this.malformed ??= `${name} is not a pseudo-header of requests`;
+    else if (this.pseudoHeaders & bit) this.malformed ??= `${name} is repeated`;
+    this.pseudoHeaders |= bit;
+    if (name === ":method") this.method = value;
+    else if (name === ":path") this.target = value;
+    else if (name === ":scheme") this.scheme = value;
     else if (name === ":authority") this.headers[name] = value;
-    else this.malformed ??= `${name} does not belong in a request`;
-    if (!isText(value)) this.malformed ??= `${name} has a character that may not be there`;
-  }
-
-  private once(name: string, before: string, value: string): string {
-    if (before) this.malformed ??= `${name} comes twice`;
-    return value;
+    if (!isFieldValue(value)) this.malformed ??= `${name} has an invalid value`;
   }
 
   private regular(name: string, value: string): void {
-    this.plain = true;
-    if (!isToken(name)) this.malformed ??= "a header's name has a character that may not be there";
-    else if (!isText(value)) this.malformed ??= `${name} has a character that may not be there`;
-    else if (forbidden.has(name) || (name === "te" && value !== "trailers"))
-      this.malformed ??= `${name} does not belong in HTTP/2`;
+    this.hasRegular = true;
+    if (!isFieldName(name)) this.malformed ??= "a field name is invalid";
+    else if (!isFieldValue(value)) this.malformed ??= `${name} has an invalid value`;
+    else if (connectionFields.has(name) || (name === "te" && value !== "trailers"))
+      this.malformed ??= `${name} is not allowed in HTTP/2`;
     const known = this.headers[name];
     if (known === undefined) this.headers[name] = value;
     else
@@ -79,7 +102,7 @@ export class RequestHead {
   }
 }
 
-function isToken(name: string): boolean {
+function isFieldName(name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const code = name.charCodeAt(at);
     if (code > 127 || token[code] === 0) return false;
@@ -87,10 +110,13 @@ function isToken(name: string): boolean {
   return name.length > 0;
 }
 
-function isText(value: string): boolean {
+/** No control characters, and no space or tab at either end (RFC 9113 §8.2.1). */
+function isFieldValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
     if ((code < 32 && code !== 9) || code === 127) return false;
   }
-  return true;
+  return !isSpace(value.charCodeAt(0)) && !isSpace(value.charCodeAt(value.length - 1));
 }
+
+const isSpace = (code: number): boolean => code === 32 || code === 9;

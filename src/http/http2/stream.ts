@@ -1,9 +1,9 @@
-// One exchange on an HTTP/2 connection: a request's body as it comes, an answer as the client makes room for
-// it.
+// One stream of an HTTP/2 connection: the request's body as it comes, the response as flow control allows.
 import { BodyCutShort, BodyTooLarge } from "../call.ts";
-import type { AnswerHeaders } from "./batch.ts";
+import type { ResponseHeaders } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { type Fault, fault } from "./frames.ts";
+import { type ErrorCode, errorCode } from "./frames.ts";
+import { RequestBody } from "./request-body.ts";
 import type { RequestHead } from "./request-head.ts";
 
 interface Reader {
@@ -12,69 +12,70 @@ interface Reader {
   reject(error: Error): void;
 }
 
-const none = new Uint8Array(0);
-export const receiveWindow = 1024 * 1024;
+export const streamWindow = 1024 * 1024;
 
 export class Stream {
   readonly id: number;
   readonly head: RequestHead;
   private readonly connection: Connection;
 
-  /** What the request's body still may send; refilled as somebody reads. */
-  room = receiveWindow;
-  /** What was read of it and is not yet given back. */
-  owed = 0;
-  private chunks: Uint8Array[] = [];
+  /** How much of the body the client may still send; refilled as it is read. */
+  receiveWindow = streamWindow;
+  /** Consumed bytes that no WINDOW_UPDATE has given back yet. */
+  unacknowledged = 0;
+  private readonly chunks = new RequestBody();
+  /** Bytes of the body so far. */
   received = 0;
-  private taken = 0;
-  private declared = -1;
+  private consumed = 0;
+  private contentLength = -1;
   private reader: Reader | undefined;
   private discards = false;
+  /** The client has ended the request. */
   complete = false;
 
-  /** What the client lets us send. */
-  window: number;
+  /** How much the client lets us send. */
+  sendWindow: number;
   private pending: Uint8Array[] = [];
   private pendingAt = 0;
   pendingBytes = 0;
-  /** How much was pending when somebody looked last. */
+  /** `pendingBytes` at the last check for stalled responses. */
   pendingBefore = 0;
-  /** What the answer begins with, until it is sent. */
-  answer: { readonly status: number; readonly headers: AnswerHeaders } | undefined;
+  /** The head of the response, until it is sent. */
+  responseHead: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
   responded = false;
   ended = false;
-  /** All of the answer is on its way. */
-  answered = false;
+  /** All of the response has been handed to the network. */
+  responseSent = false;
   closed = false;
   private listeners: (() => void)[] | undefined;
   private waiting: (() => void)[] | undefined;
 
-  constructor(connection: Connection, id: number, head: RequestHead, window: number) {
+  constructor(connection: Connection, id: number, head: RequestHead, sendWindow: number) {
     this.connection = connection;
     this.id = id;
     this.head = head;
-    this.window = window;
+    this.sendWindow = sendWindow;
     const length = head.headers["content-length"];
     if (length === undefined) return;
-    if (typeof length === "string" && /^\d{1,15}$/.test(length)) this.declared = Number(length);
-    else head.malformed ??= "content-length is no length";
+    if (typeof length === "string" && /^\d{1,15}$/.test(length)) this.contentLength = Number(length);
+    else head.malformed ??= "content-length is not a number";
   }
 
-  /** Bytes of the body. False when there are more than the request announced. */
+  /** Takes bytes of the body. False when they exceed the content length. */
   receive(chunk: Uint8Array): boolean {
     this.received += chunk.length;
-    if (this.declared >= 0 && this.received > this.declared) return false;
+    if (this.contentLength >= 0 && this.received > this.contentLength) return false;
     if (this.discards) this.connection.consumed(this, chunk.length);
     else if (chunk.length > 0) {
-      this.chunks.push(chunk);
-      if (this.reader) this.makeRoom(this.reader);
+      this.chunks.add(chunk);
+      if (this.reader) this.consume(this.reader);
     }
     return true;
   }
 
-  /** The body is complete. False when there is less of it than the request announced. */
+  /** The body is complete. False when it is shorter than the content length. */
   finish(): boolean {
-    if (this.declared >= 0 && this.received !== this.declared) return false;
+    if (this.contentLength >= 0 && this.received !== this.contentLength) return false;
     this.complete = true;
     this.settle();
     return true;
@@ -82,24 +83,24 @@ export class Stream {
 
   /** The whole body, once. */
   body(limit: number): Promise<Uint8Array> {
-    if (this.declared > limit) {
+    if (this.contentLength > limit) {
       this.discard();
       return Promise.reject(new BodyTooLarge(limit));
     }
     if (this.closed && !this.complete) return Promise.reject(new BodyCutShort());
     if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue")
-      this.connection.askForBody(this);
+      this.connection.sendContinue(this);
     return new Promise((resolve, reject) => {
       this.reader = { limit, resolve, reject };
-      this.makeRoom(this.reader);
+      this.consume(this.reader);
       this.settle();
     });
   }
 
-  /** Makes room for as much as has come. */
-  private makeRoom(reader: Reader): void {
-    const fresh = this.received - this.taken;
-    this.taken = this.received;
+  /** Gives the bytes that have come back to the client, for somebody reads them. */
+  private consume(reader: Reader): void {
+    const fresh = this.received - this.consumed;
+    this.consumed = this.received;
     if (fresh > 0) this.connection.consumed(this, fresh);
     if (this.received <= reader.limit) return;
     this.reader = undefined;
@@ -109,28 +110,24 @@ export class Stream {
 
   private settle(): void {
     if (!this.reader || !this.complete) return;
-    const { chunks } = this;
-    this.chunks = [];
-    this.reader.resolve(
-      chunks.length === 0 ? none : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
-    );
+    this.reader.resolve(this.chunks.take());
     this.reader = undefined;
   }
 
-  /** What came and what comes of the body is nobody's. */
+  /** Drops what has come of the body and what will come. */
   discard(): void {
     this.discards = true;
-    this.chunks = [];
-    const fresh = this.received - this.taken;
-    this.taken = this.received;
+    this.chunks.take();
+    const fresh = this.received - this.consumed;
+    this.consumed = this.received;
     if (fresh > 0) this.connection.consumed(this, fresh);
   }
 
-  /** Sends the headers of the answer, with all or the beginning of its body. */
-  respond(status: number, headers: AnswerHeaders, parts: readonly Uint8Array[], end: boolean): void {
+  /** Sends the head of the response, with all or the beginning of its body. */
+  respond(status: number, headers: ResponseHeaders, parts: readonly Uint8Array[], end: boolean): void {
     if (this.closed || this.responded) return;
     this.responded = true;
-    this.answer = { status, headers };
+    this.responseHead = { status, headers };
     for (const part of parts) this.queue(part);
     this.ended = end;
     this.connection.sendable(this);
@@ -148,7 +145,7 @@ export class Stream {
     this.connection.sendable(this);
   }
 
-  reset(code: Fault = fault.internal): void {
+  reset(code: ErrorCode = errorCode.internal): void {
     if (!this.closed) this.connection.reset(this, code);
   }
 
@@ -162,7 +159,7 @@ export class Stream {
     this.pendingBytes += chunk.length;
   }
 
-  /** Lets go of so many waiting bytes. */
+  /** Passes the next `bytes` pending bytes to `visit` and drops them. */
   take(bytes: number, visit: (chunk: Uint8Array) => void): void {
     this.pendingBytes -= bytes;
     for (let left = bytes; left > 0;) {
@@ -176,19 +173,19 @@ export class Stream {
       left -= chunk.length;
       this.pendingAt++;
     }
-    // Sent parts are let go of now and then: always would cost as much as sending.
+    // Sent chunks are dropped now and then: dropping each at once would cost as much as sending it.
     if (this.pendingBytes > 0 && this.pendingAt < 1000) return;
     this.pending = this.pending.slice(this.pendingAt);
     this.pendingAt = 0;
   }
 
-  /** Resolves when less than `bytes` wait, or the stream is closed. */
+  /** Resolves when less than `bytes` are pending, or the stream is closed. */
   drained(bytes: number): Promise<void> {
     if (this.closed || this.pendingBytes < bytes) return Promise.resolve();
     return new Promise((resolve) => (this.waiting ??= []).push(resolve));
   }
 
-  /** Tells those who wait that bytes have left. */
+  /** Resolves `drained` once less than `bytesLeft` are pending. */
   sent(bytesLeft: number): void {
     if (!this.waiting || this.pendingBytes >= bytesLeft) return;
     const waiting = this.waiting;
@@ -201,7 +198,7 @@ export class Stream {
     else (this.listeners ??= []).push(listener);
   }
 
-  /** Nothing comes or goes any more. Called by the connection. */
+  /** Nothing is received or sent any more. Called by the connection. */
   close(): void {
     if (this.closed) return;
     this.closed = true;

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RequestBody } from "./request-body.ts";
+
+const retained = (body: RequestBody): number => {
+  const { chunks, open } = body as unknown as { chunks: Uint8Array[]; open: Uint8Array | undefined };
+  return [...new Set([...chunks, ...(open ? [open] : [])].map((chunk) => chunk.buffer))].reduce(
+    (sum, buffer) => sum + buffer.byteLength,
+    0,
+  );
+};
+
+const cases: [name: string, sizes: number[], of: number][] = [
+  ["no chunk", [], 0],
+  ["one small chunk", [10], 10],
+  ["one chunk of a full frame", [16_384], 16_384],
+  ["small chunks", Array.from({ length: 5000 }, () => 1), 65_536],
+  ["small and large chunks in turn", [1, 16_384, 7, 7, 16_384, 3], 65_536],
+  ["chunks of all sizes", Array.from({ length: 300 }, (_, at) => at * 17), 65_536],
+];
+for (const [name, sizes, underlying] of cases) {
+  test(`${name}: the bytes come out in order`, () => {
+    const body = new RequestBody();
+    const all: number[] = [];
+    for (const size of sizes) {
+      const chunk = Buffer.allocUnsafeSlow(Math.max(size, underlying)).subarray(0, size);
+      for (let at = 0; at < size; at++) all.push((chunk[at] = all.length % 251));
+      body.add(chunk);
+    }
+    assert.ok(Buffer.from(all).equals(body.take()));
+  });
+}
+
+test("chunks of one byte, each a slice of a large buffer, hold little more than their bytes", () => {
+  const body = new RequestBody();
+  for (let at = 0; at < 100_000; at++) body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));
+  assert.ok(retained(body) < 300_000, `${retained(body)} bytes are held`);
+});
+
+test("small chunks between large ones hold little more than their bytes, too", () => {
+  const body = new RequestBody();
+  for (let at = 0; at < 500; at++) {
+    body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));
+    body.add(Buffer.allocUnsafeSlow(4096));
+  }
+  assert.ok(retained(body) < 2 * 500 * 4097 + 65_536, `${retained(body)} bytes are held`);
+});
+
+test("a single chunk that is most of its buffer is not copied", () => {
+  const body = new RequestBody();
+  const chunk = Buffer.allocUnsafeSlow(8192).subarray(9);
+  body.add(chunk);
+  assert.equal(body.take(), chunk);
+});
