@@ -32,5 +32,15 @@ export {
   grpcChannel,
 } from "./grpc/channel.ts";
 export type { TlsMaterial } from "./grpc/connection.ts";
+export {
+  type GrpcProcedure,
+  type GrpcServer,
+  type GrpcServerCall,
+  type GrpcServerMethod,
+  type GrpcServerOptions,
+  grpcServer,
+  streamingProcedure,
+  unaryProcedure,
+} from "./grpc/server.ts";
 export { type GrpcCode, GrpcError } from "./grpc/status.ts";
 export type { GrpcStream } from "./grpc/stream.ts";

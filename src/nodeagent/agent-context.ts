@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RuntimeClass } from "#api";
 import { ApiError } from "#base";
 import type { ApiClient } from "#client";
-import type { Ground } from "./agent-parts.ts";
+import type { AgentDeps } from "./agent-parts.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
@@ -14,12 +14,12 @@ import { keyOf } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
 import type { podMetrics } from "./server/pod-metrics.ts";
 import type { SyncContext } from "./sync/context.ts";
-import { gate } from "./sync/gate.ts";
+import { limiter } from "./sync/limiter.ts";
 import { hostDns } from "./sync/node-files.ts";
 
 export interface ContextParts
   extends
-    Pick<SyncContext, "view" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">,
+    Pick<SyncContext, "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">,
     Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
@@ -29,7 +29,7 @@ export interface ContextParts
 }
 
 export function contextFrom(
-  { dialect, settings, clock, log, version, machine, runtime, client, events }: Ground,
+  { dialect, settings, clock, log, version, machine, runtime, client, events }: AgentDeps,
   parts: ContextParts,
 ): SyncContext {
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, ...rest } = parts;
@@ -67,8 +67,8 @@ export function contextFrom(
       },
     }),
     restarts: backOff(backOffOptions),
-    making: gate({ clock, atOnce: availableParallelism() + 1 }),
-    unmaking: gate({ clock, atOnce: 2 * availableParallelism() }),
+    createLimit: limiter({ clock, atOnce: availableParallelism() + 1 }),
+    teardownLimit: limiter({ clock, atOnce: 2 * availableParallelism() }),
     settings: {
       clusterServers: settings.clusterDns,
       clusterDomain: settings.clusterDomain,

@@ -2,7 +2,7 @@
 import type { Pod } from "#api";
 import { type DeadLimits, surplusOfNode } from "./containers/dead-containers.ts";
 import type { ObservedPod } from "./containers/observed.ts";
-import type { Ground } from "./agent-parts.ts";
+import type { AgentDeps } from "./agent-parts.ts";
 import { type Eviction, eviction } from "./eviction/eviction.ts";
 import { nodeReader } from "./eviction/node-reading.ts";
 import { parseThresholds } from "./eviction/thresholds.ts";
@@ -12,7 +12,7 @@ import { isFinished, uidOf } from "./pod.ts";
 import type { CgroupTree } from "./resources/cgroup-tree.ts";
 import { diskUsage } from "./resources/disk-usage.ts";
 import type { Stats } from "./resources/stats.ts";
-import type { PodEvictor, PodRegistry } from "./seams.ts";
+import type { PodEvictor, PodRegistry } from "./interfaces.ts";
 
 export interface EvictionParts {
   readonly registry: PodRegistry;
@@ -35,7 +35,7 @@ export interface EvictionAndCollection {
 }
 
 export function evictionFrom(
-  { dialect, settings, clock, log, nodeName, machine, runtime, events }: Ground,
+  { dialect, settings, clock, log, nodeName, machine, runtime, events }: AgentDeps,
   parts: EvictionParts,
 ): EvictionAndCollection {
   const { registry, tree, podsGroup } = parts;

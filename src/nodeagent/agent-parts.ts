@@ -15,13 +15,13 @@ import type { CgroupTree } from "./resources/cgroup-tree.ts";
 import { gatherSystem } from "./resources/host.ts";
 import type { Machine } from "./resources/machine.ts";
 import type { NodeLimits } from "./resources/node-limits.ts";
-import type { EventRecorder } from "./seams.ts";
+import type { EventRecorder } from "./interfaces.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { urlSource } from "./sources/url-source.ts";
 import type { SourceName, WantedPods } from "./sources/wanted-pods.ts";
 
 /** What nearly every part of the agent is made with. */
-export interface Ground {
+export interface AgentDeps {
   readonly dialect: Dialect;
   readonly settings: NodeagentSettings;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface Ground {
 
 /** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
 export async function placeOthers(
-  { settings, dialect }: Ground,
+  { settings, dialect }: AgentDeps,
   tree: CgroupTree,
   limits: NodeLimits,
 ): Promise<void> {
@@ -98,7 +98,7 @@ export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undef
 
 /** Static pods of a file or folder and of a URL, as far as the settings name them. */
 export function manifestSources(
-  { dialect, settings, clock, log, nodeName, events }: Ground,
+  { dialect, settings, clock, log, nodeName, events }: AgentDeps,
   wanted: WantedPods,
   signal: AbortSignal,
 ): Promise<void>[] {
@@ -154,7 +154,7 @@ export const reservedOf = (settings: NodeagentSettings): readonly Amounts[] =>
 
 /** The node as the settings and the machine describe it; without a client it is nobody's. */
 export function nodeFrom(
-  { dialect, settings, clock, log, version, nodeName, machine, runtime, events }: Ground,
+  { dialect, settings, clock, log, version, nodeName, machine, runtime, events }: AgentDeps,
   client: ApiClient | undefined,
   {
     health,

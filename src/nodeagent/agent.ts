@@ -18,7 +18,7 @@ import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
 import { evictionFrom } from "./agent-eviction.ts";
 import {
-  type Ground,
+  type AgentDeps,
   clientFrom,
   manifestSources,
   nodeFrom,
@@ -28,7 +28,7 @@ import {
   sourcesOf,
 } from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
-import { type RuntimeView, runtimeView } from "./containers/runtime-view.ts";
+import { type PodCache, podCache } from "./containers/pod-cache.ts";
 import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { lockFile } from "./lock-file.ts";
@@ -39,7 +39,7 @@ import { nodeLease } from "./node/lease.ts";
 import type { NodeLife } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
-import { type Pods, pods as podsOf } from "./pods.ts";
+import { type Pods, pods as podsOf } from "./pod-workers.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
@@ -49,7 +49,7 @@ import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { runOnce } from "./run-once.ts";
-import type { EventRecorder, PodRegistry } from "./seams.ts";
+import type { EventRecorder, PodRegistry } from "./interfaces.ts";
 import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
 import { logRotation } from "./server/log-rotation.ts";
 import { podMetrics } from "./server/pod-metrics.ts";
@@ -145,7 +145,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
   };
 
-  const ground: Ground = {
+  const ground: AgentDeps = {
     dialect,
     settings,
     clock,
@@ -162,7 +162,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   await within(clock, patienceMilliseconds, health.check());
-  let lists: Pick<RuntimeView, "troubles"> = { troubles: () => [] };
+  let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
   let pressures = (): readonly string[] => [];
   const node = nodeFrom(ground, joined, {
     health,
@@ -246,14 +246,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       mirror?.wake();
     },
     onReady: () => {
-      for (const observed of view.pods()) all.seen(observed, mayEnd());
+      for (const observed of cache.pods()) all.seen(observed, mayEnd());
     },
   });
   /**
    * Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone.
    */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
-  const view = runtimeView({
+  const cache = podCache({
     runtime,
     clock,
     log,
@@ -262,14 +262,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onRelist: tally.relisted,
     onFollow: tally.following,
   });
-  lists = view;
+  lists = cache;
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
     total: settings.maximumDeadContainers,
     ageMilliseconds: settings.minimumContainerTtlDuration,
   };
   const context = contextFrom(ground, {
-    view,
+    cache,
     tally,
     volumes,
     cgroups,
@@ -325,7 +325,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     stats: figures,
     tree,
     podsGroup: cgroups.podsGroup,
-    observedPods: () => [...view.pods()],
+    observedPods: () => [...cache.pods()],
     dead,
     limited: (pod) => volumes.limited(pod),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
@@ -340,8 +340,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
   // and nothing that runs is told as lost.
-  running.push(view.follow(signal));
-  await within(clock, patienceMilliseconds, view.listed);
+  running.push(cache.follow(signal));
+  await within(clock, patienceMilliseconds, cache.listed);
   if (client && !joined) running.push(onceLooked(() => askOnce(client)));
   if (joined) {
     mirror = mirrors({
@@ -358,7 +358,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     running.push(onceLooked(joinCluster));
   }
   running.push(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
-  if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
+  if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayEnd());
   running.push(
     podRange(
       { runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" },
@@ -374,7 +374,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         volumes,
         cgroups,
         ready: mayEnd,
-        isKnown: (uid) => all.has(uid) || view.has(uid),
+        isKnown: (uid) => all.has(uid) || cache.has(uid),
         onCleared: tally.cleared,
       },
       signal,
@@ -387,7 +387,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         log,
         runtime,
         limits: dead,
-        pods: () => [...view.pods()],
+        pods: () => [...cache.pods()],
         isOver: (uid) => isOver(all.registry.byUid(uid)),
       },
       signal,
@@ -476,7 +476,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   /** Begins when it is known what runs. */
   async function onceLooked(begin: () => Promise<unknown>): Promise<void> {
-    await Promise.race([view.listed, stopped]);
+    await Promise.race([cache.listed, stopped]);
     if (!signal.aborted) await begin();
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { systemWordsOf } from "./errors.ts";
+import { fsErrorText } from "./errors.ts";
 
 const failures: [name: string, act: () => void, words: string][] = [
   ["a missing file", () => readFileSync("/no/such"), "open /no/such: no such file or directory"],
@@ -21,7 +21,7 @@ for (const [name, act, words] of failures) {
       act();
       assert.fail("it worked");
     } catch (error) {
-      assert.equal(systemWordsOf(error as Error), words);
+      assert.equal(fsErrorText(error as Error), words);
     }
   });
 }

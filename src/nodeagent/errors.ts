@@ -2,20 +2,20 @@
 import { GrpcError } from "#http";
 
 /** The runtime's own words where there are some. */
-export const wordsOf = (error: unknown): string =>
+export const errorText = (error: unknown): string =>
   error instanceof GrpcError ? error.detail : error instanceof Error ? error.message : String(error);
 
 /** The same, with what kind of error it is: as other clients of runtimes print it. */
-export const fullWordsOf = (error: unknown): string =>
+export const grpcErrorText = (error: unknown): string =>
   error instanceof GrpcError
     ? `rpc error: code = ${codeName(error.code)} desc = ${error.detail}`
-    : wordsOf(error);
+    : errorText(error);
 
 /**
  * What the system says of a file, in the order in which programs usually tell it: what was done, to what, and
  * why it failed.
  */
-export function systemWordsOf(error: Error & { code?: string; syscall?: string; path?: string }): string {
+export function fsErrorText(error: Error & { code?: string; syscall?: string; path?: string }): string {
   const found = /^[A-Z0-9]+: (.+), (\w+) '(.*)'$/s.exec(error.message);
   if (!found || error.code === undefined) return error.message;
   const [, why = "", call = "", path = ""] = found;

@@ -71,13 +71,13 @@ for (const [what, order] of faults) {
     on({}, async (h) => {
       order(h);
       h.run(pod);
-      await h.patiently(60);
+      await h.retryListen(60);
       assert.equal(isReady(h.status(uid)), true, JSON.stringify(h.status(uid)));
       assert.equal(await running(h), 1);
       assert.deepEqual(restarts(h), [0, 0]);
       order(h);
       h.delete(uid, 1);
-      await h.patiently(60);
+      await h.retryListen(60);
       assert.deepEqual(h.deleted, [uid]);
       assert.deepEqual(await h.runtime.listPodSandboxes(), []);
       assert.deepEqual(await h.runtime.listContainers(), []);
@@ -99,7 +99,7 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await second.look();
   second.runtime.calls.length = 0;
   second.run({ ...pod, status });
-  await second.patiently(20);
+  await second.retryListen(20);
   assert.deepEqual(
     second.runtime.calls.map(({ method }) => method).filter((method) => acts.includes(method)),
     [],
@@ -233,9 +233,9 @@ test("restarts are never taken back, though the container that told them was mad
   on({}, async (h) => {
     const told = h.run(pod);
     await h.pass(5);
-    const view = { uid, name: "a", namespace: "default", sandboxes: [], containers: [] };
+    const cache = { uid, name: "a", namespace: "default", sandboxes: [], containers: [] };
     const before = { ...h.status(uid).containerStatuses![0]!, restartCount: 2 };
-    const marks = { restartCount: 1, hash: "" };
+    const runtimeLabels = { restartCount: 1, hash: "" };
     const ended = {
       id: "i",
       name: "main",
@@ -247,10 +247,10 @@ test("restarts are never taken back, though the container that told them was mad
       exitCode: 1,
       reason: "Error",
       message: "",
-      marks,
+      runtimeLabels,
     };
     const observed = {
-      ...view,
+      ...cache,
       containers: [{ ...ended, image: "", imageId: "", logPath: "" }],
     } as unknown as ObservedPod;
     const facts = {

@@ -5,20 +5,20 @@ import type { ConfigMap, Pod, PodStatus, Secret, Service } from "#api";
 import { type VirtualClock, silentLog, virtualClock } from "#base";
 import { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from "#cri";
 import { type Dialect, dialects } from "#dialect";
-import { runtimeView } from "./containers/runtime-view.ts";
+import { podCache } from "./containers/pod-cache.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import { backOff } from "./plan/back-off.ts";
 import { qosClass } from "./plan/qos.ts";
 import { isDeleted, uidOf } from "./pod.ts";
-import { type Pods, pods as podsOf } from "./pods.ts";
+import { type Pods, pods as podsOf } from "./pod-workers.ts";
 import { probes } from "./probes/probes.ts";
-import type { MountedVolume, PodAdmission, PodTally } from "./seams.ts";
+import type { MountedVolume, PodAdmission, PodMetrics } from "./interfaces.ts";
 import { completeDefaults } from "./sources/static-pod.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
-import { gate } from "./sync/gate.ts";
+import { limiter } from "./sync/limiter.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
 
 export interface TellTale {
@@ -42,7 +42,7 @@ export interface HarnessOptions {
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
-  readonly tally?: PodTally;
+  readonly tally?: PodMetrics;
   /** Told whenever the volumes of a pod are brought up to date. */
   readonly onRefresh?: (uid: string) => void;
   /** Told when the control groups of a pod are released. */
@@ -71,7 +71,7 @@ export interface Harness {
   /** Lets time pass, with the runtime looked at every second. */
   pass(seconds: number): Promise<void>;
   /** The same, where looking may fail. */
-  patiently(seconds: number): Promise<void>;
+  retryListen(seconds: number): Promise<void>;
   reasons(): string[];
   close(): Promise<void>;
 }
@@ -113,20 +113,20 @@ export function harness(options: HarnessOptions = {}): Harness {
       items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     );
   let ready = true;
-  const view = runtimeView({
+  const cache = podCache({
     runtime,
     clock,
     log: silentLog,
     dialect,
     onChange: (observed) => all.seen(observed, ready),
-    lastWords: async () => "",
+    readTerminationMessage: async () => "",
   });
   const context: SyncContext = {
     dialect,
     clock,
     log: silentLog,
     runtime,
-    view,
+    cache,
     events: recorder,
     ...(options.tally && { tally: options.tally }),
     images: images({
@@ -141,8 +141,8 @@ export function harness(options: HarnessOptions = {}): Harness {
     cgroups: {
       ensure: async (pod) => {
         if (options.cgroupTrouble) throw new Error(options.cgroupTrouble);
-        const quality = qosClass(pod);
-        return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${quality === "Guaranteed" ? "" : `/${quality.toLowerCase()}`}/pod${uidOf(pod)}`;
+        const qos = qosClass(pod);
+        return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${qos === "Guaranteed" ? "" : `/${qos.toLowerCase()}`}/pod${uidOf(pod)}`;
       },
       release: async (uid) => options.onRelease?.(uid),
       podUids: async () => new Set<string>(),
@@ -165,8 +165,8 @@ export function harness(options: HarnessOptions = {}): Harness {
     hooks: hooks({ runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     files: playedFiles(folder),
-    making: gate({ clock, atOnce: 3 }),
-    unmaking: gate({ clock, atOnce: 3 }),
+    createLimit: limiter({ clock, atOnce: 3 }),
+    teardownLimit: limiter({ clock, atOnce: 3 }),
     settings: {
       clusterServers: ["10.0.0.10"],
       clusterDomain: "cluster.local",
@@ -267,11 +267,11 @@ export function harness(options: HarnessOptions = {}): Harness {
     },
     look: async () => {
       ready = false;
-      await view.relist();
+      await cache.relist();
       ready = true;
     },
-    pass: (seconds) => pass(seconds, () => view.relist()),
-    patiently: (seconds) => pass(seconds, () => view.relist().catch(() => undefined)),
+    pass: (seconds) => pass(seconds, () => cache.relist()),
+    retryListen: (seconds) => pass(seconds, () => cache.relist().catch(() => undefined)),
     reasons: () => events.map(({ reason }) => reason),
     close: () => all.close(),
   };

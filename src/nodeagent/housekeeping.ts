@@ -2,7 +2,7 @@
 // Folders of logs that no folder of ours accounts for are left alone: other agents of the machine keep theirs
 // in the same place.
 import type { Clock, Log } from "#base";
-import type { PodCgroups, PodVolumes } from "./seams.ts";
+import type { PodCgroups, PodVolumes } from "./interfaces.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
 
 export interface HousekeepingOptions {

@@ -47,7 +47,7 @@ export function container(
     image: "i",
     imageId: "sha256:1",
     logPath: "",
-    marks: {
+    runtimeLabels: {
       hash: definition ? containerHash(definition) : "",
       restartCount: restarts,
       terminationMessagePath: "",

@@ -8,7 +8,7 @@ import type { ConfigMap, Pod, Secret, Service } from "#api";
 import { dialects } from "#dialect";
 import { harness } from "./harness.fixture.ts";
 
-const folder = new URL("../../../shared/reference/node/cri", import.meta.url);
+const folder = new URL("../../../shared/reference/node/cri/", import.meta.url);
 const skip = existsSync(folder) ? false : "no recorded calls beside the repo";
 
 interface Recorded {

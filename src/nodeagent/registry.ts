@@ -1,19 +1,19 @@
 // The pods as others may see them.
 import type { Pod } from "#api";
 import { restoredPod } from "./containers/restored-pod.ts";
-import type { RuntimeView } from "./containers/runtime-view.ts";
+import type { PodCache } from "./containers/pod-cache.ts";
 import { isRunningPod } from "./containers/observed.ts";
 import { nameOf, namespaceOf } from "./pod.ts";
-import type { PodEntry } from "./pods.ts";
-import type { PodRegistry } from "./seams.ts";
+import type { PodEntry } from "./pod-workers.ts";
+import type { PodRegistry } from "./interfaces.ts";
 
 export function registryOf({
   entries,
-  view,
+  cache,
   podOf,
 }: {
   readonly entries: ReadonlyMap<string, PodEntry>;
-  readonly view: RuntimeView;
+  readonly cache: PodCache;
   readonly podOf: (entry: PodEntry) => Pod;
 }): PodRegistry {
   const shown = (entry: PodEntry): Pod => ({ ...podOf(entry), status: entry.status ?? podOf(entry).status });
@@ -31,20 +31,20 @@ export function registryOf({
       const entry = entries.get(uid);
       return entry && shown(entry);
     },
-    sandboxId: (uid) => view.get(uid)?.sandboxes[0]?.id,
+    sandboxId: (uid) => cache.cached(uid)?.sandboxes[0]?.id,
     containers: (uid) =>
-      (view.get(uid)?.containers ?? []).map(({ name, id, state, marks, logPath }) => ({
+      (cache.cached(uid)?.containers ?? []).map(({ name, id, state, runtimeLabels, logPath }) => ({
         name,
         id,
         state,
-        attempt: marks.restartCount,
+        attempt: runtimeLabels.restartCount,
         logPath,
       })),
     runningPods: async () =>
-      [...view.pods()].filter(isRunningPod).map((observed) => {
+      [...cache.pods()].filter(isRunningPod).map((observed) => {
         const running = observed.containers.filter(({ state }) => state === "running");
         return restoredPod({ ...observed, containers: running });
       }),
-    lastRelistAt: () => view.lastRelistAt(),
+    lastRelistAt: () => cache.lastRelistAt(),
   };
 }

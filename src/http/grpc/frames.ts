@@ -16,12 +16,14 @@ export function framed(message: Uint8Array): Buffer {
 /** Cuts the bytes of a stream into messages. */
 export class FrameReader {
   readonly #limit: number;
+  readonly #sender: "server" | "client";
   #chunks: Buffer[] = [];
   #held = 0;
   #needed = headerBytes;
 
-  constructor(maxMessageBytes: number) {
+  constructor(maxMessageBytes: number, sender: "server" | "client" = "server") {
     this.#limit = maxMessageBytes;
+    this.#sender = sender;
   }
 
   /** True between messages: the stream may end here. */
@@ -45,11 +47,14 @@ export class FrameReader {
       }
       const length = bytes.readUInt32BE(at + 1);
       if (bytes[at] !== 0)
-        throw new GrpcError("INTERNAL", "the server sent a compressed message, which was not offered");
+        throw new GrpcError(
+          "INTERNAL",
+          `the ${this.#sender} sent a compressed message, which was not offered`,
+        );
       if (length > this.#limit)
         throw new GrpcError(
           "RESOURCE_EXHAUSTED",
-          `the server sent a message of ${length} bytes; at most ${this.#limit} are taken`,
+          `the ${this.#sender} sent a message of ${length} bytes; at most ${this.#limit} are taken`,
         );
       this.#needed = headerBytes + length;
       if (left < this.#needed) break;

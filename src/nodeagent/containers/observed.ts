@@ -8,7 +8,7 @@ import {
   sandboxState,
 } from "#cri";
 import type { Dialect } from "#dialect";
-import { type ContainerMarks, markNames, readMarks } from "./marks.ts";
+import { type RuntimeLabels, runtimeLabelNames, readRuntimeLabels } from "./runtime-labels.ts";
 
 export type ContainerPhase = "created" | "running" | "exited" | "unknown";
 
@@ -26,7 +26,7 @@ export interface ObservedContainer {
   readonly image: string;
   readonly imageId: string;
   readonly logPath: string;
-  readonly marks: ContainerMarks;
+  readonly runtimeLabels: RuntimeLabels;
 }
 
 export interface ObservedSandbox {
@@ -85,7 +85,7 @@ export function observedContainer(
   const said = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
   return {
     id: status.id,
-    name: status.labels[markNames(dialect).containerName] ?? status.metadata?.name ?? "",
+    name: status.labels[runtimeLabelNames(dialect).containerName] ?? status.metadata?.name ?? "",
     sandboxId,
     state: phaseOf(status.state),
     createdAt: millisecondsOf(status.createdAt) ?? 0,
@@ -97,7 +97,7 @@ export function observedContainer(
     image: status.image?.image ?? "",
     imageId: status.imageRef,
     logPath: status.logPath,
-    marks: readMarks(status.annotations, dialect),
+    runtimeLabels: readRuntimeLabels(status.annotations, dialect),
   };
 }
 

@@ -1,10 +1,10 @@
-// A pod that only the runtime knows: as much of it as its marks tell, enough to end it well.
+// A pod that only the runtime knows: as much of it as its labels tell, enough to end it well.
 import type { Pod } from "#api";
 import type { ObservedPod } from "./observed.ts";
 
 export function restoredPod(observed: ObservedPod): Pod {
   const grace = observed.containers
-    .map(({ marks }) => marks.graceSeconds)
+    .map(({ runtimeLabels }) => runtimeLabels.graceSeconds)
     .find((seconds) => seconds !== undefined);
   const names = new Map(observed.containers.toReversed().map((container) => [container.name, container]));
   return {
@@ -19,12 +19,12 @@ export function restoredPod(observed: ObservedPod): Pod {
     spec: {
       ...(observed.sandboxes[0]?.hostNetwork && { hostNetwork: true }),
       ...(grace !== undefined && { terminationGracePeriodSeconds: grace }),
-      containers: [...names.values()].map(({ name, image, marks }) => ({
+      containers: [...names.values()].map(({ name, image, runtimeLabels }) => ({
         name,
         image,
         resources: {},
-        ...(marks.preStop && { lifecycle: { preStop: marks.preStop } }),
-        ...(marks.ports && { ports: marks.ports.map((port) => ({ ...port })) }),
+        ...(runtimeLabels.preStop && { lifecycle: { preStop: runtimeLabels.preStop } }),
+        ...(runtimeLabels.ports && { ports: runtimeLabels.ports.map((port) => ({ ...port })) }),
       })),
     },
     status: {},

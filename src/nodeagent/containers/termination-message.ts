@@ -2,7 +2,7 @@
 // that.
 import { open, stat } from "node:fs/promises";
 import type { ContainerStatus } from "#cri";
-import type { ContainerMarks } from "./marks.ts";
+import type { RuntimeLabels } from "./runtime-labels.ts";
 
 const longestMessage = 4096;
 const longestFromLog = 2048;
@@ -10,15 +10,22 @@ const mostLines = 80;
 /** Enough of a log for its last lines; longer lines are cut at their start. */
 const logTail = 64 * 1024;
 
-export async function terminationMessage(status: ContainerStatus, marks: ContainerMarks): Promise<string> {
-  const path = marks.terminationMessagePath;
+export async function terminationMessage(
+  status: ContainerStatus,
+  runtimeLabels: RuntimeLabels,
+): Promise<string> {
+  const path = runtimeLabels.terminationMessagePath;
   const file =
     path === ""
       ? undefined
       : status.mounts.find(({ containerPath }) => containerPath === path || containerPath === `/${path}`)
           ?.hostPath;
   const said = file === undefined ? "" : await tailOf(file, longestMessage);
-  if (said !== "" || marks.terminationMessagePolicy !== "FallbackToLogsOnError" || status.exitCode === 0)
+  if (
+    said !== "" ||
+    runtimeLabels.terminationMessagePolicy !== "FallbackToLogsOnError" ||
+    status.exitCode === 0
+  )
     return said;
   return fromLog(await tailOf(status.logPath, logTail));
 }

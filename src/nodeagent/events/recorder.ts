@@ -3,7 +3,7 @@
 import { CoreEvent, type ObjectReference } from "#api";
 import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
-import type { EventRecorder } from "../seams.ts";
+import type { EventRecorder } from "../interfaces.ts";
 import { type Happening, type KnownEvent, correlator } from "./correlate.ts";
 
 export interface RecorderOptions {

@@ -4,7 +4,7 @@ import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import { isCritical, keyOf, referenceTo, uidOf } from "../pod.ts";
-import type { EventRecorder, PodEvictor } from "../seams.ts";
+import type { EventRecorder, PodEvictor } from "../interfaces.ts";
 import { hasStorageLimit, localStorageExcess } from "./local-storage.ts";
 import { evictionMessage } from "./message.ts";
 import type { Observations } from "./observations.ts";

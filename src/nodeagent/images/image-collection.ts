@@ -3,7 +3,7 @@
 import type { ObjectReference } from "#api";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime, Image } from "#cri";
-import type { EventRecorder } from "../seams.ts";
+import type { EventRecorder } from "../interfaces.ts";
 
 export interface ImageRecord {
   readonly id: string;

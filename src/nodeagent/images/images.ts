@@ -3,10 +3,10 @@ import type { Container, Pod, Secret } from "#api";
 import { type Clock, formatDuration } from "#base";
 import type { ContainerRuntime, Image, ImageSpec, PodSandboxConfig } from "#cri";
 import type { Dialect } from "#dialect";
-import { fullWordsOf } from "../errors.ts";
+import { grpcErrorText } from "../errors.ts";
 import type { BackOff } from "../plan/back-off.ts";
 import { referenceTo, uidOf } from "../pod.ts";
-import type { EventRecorder } from "../seams.ts";
+import type { EventRecorder } from "../interfaces.ts";
 import { credentialsFor } from "./credentials.ts";
 import { parseImageName, withDefaultTag } from "./image-name.ts";
 import type { PullQueue } from "./pull-queue.ts";
@@ -84,7 +84,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
           message: tell(
             "Warning",
             "InspectFailed",
-            `Failed to inspect image ${JSON.stringify(written)}: ${fullWordsOf(error)}`,
+            `Failed to inspect image ${JSON.stringify(written)}: ${grpcErrorText(error)}`,
           ),
         };
       }
@@ -134,7 +134,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return { present: true, image };
       } catch (error) {
         signal.throwIfAborted();
-        const message = fullWordsOf(error);
+        const message = grpcErrorText(error);
         tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
         backOff.note(key, clock.now());
         return {
@@ -162,7 +162,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return await runtime.pullImage(spec, auth, sandbox, signal);
       } catch (error) {
         signal.throwIfAborted();
-        problems.push(fullWordsOf(error));
+        problems.push(grpcErrorText(error));
       }
     }
     throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);

@@ -1,7 +1,7 @@
 // What a container wants done right after its start and before its end.
 import type { Container, LifecycleHandler, Pod } from "#api";
 import type { ContainerRuntime } from "#cri";
-import { fullWordsOf, wordsOf } from "../errors.ts";
+import { grpcErrorText, errorText } from "../errors.ts";
 import { longNameOf } from "../pod.ts";
 import { type HttpGet, PlainAnswer, headersOf, httpGet, urlOf } from "../probes/http-get.ts";
 import { portNumber } from "../probes/ask.ts";
@@ -38,9 +38,12 @@ export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
           await byHttp(handler.httpGet, target, signal);
         } catch (error) {
           signal.throwIfAborted();
-          throw new Error(`HTTP lifecycle hook (${handler.httpGet.path ?? ""}) ${where} ${wordsOf(error)}`, {
-            cause: error,
-          });
+          throw new Error(
+            `HTTP lifecycle hook (${handler.httpGet.path ?? ""}) ${where} ${errorText(error)}`,
+            {
+              cause: error,
+            },
+          );
         }
       } else throw new Error(`Cannot run handler: invalid handler: ${JSON.stringify(handler)}`);
     },
@@ -61,7 +64,7 @@ export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
       answer = await runtime.execSync(containerId, command, 0, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw failed(fullWordsOf(error), "");
+      throw failed(grpcErrorText(error), "");
     }
     const [stdout, stderr] = [textOf(answer.stdout), textOf(answer.stderr)];
     if (answer.exitCode !== 0)

@@ -2,7 +2,7 @@
 import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, isCritical, isHostNetwork, isStatic } from "../pod.ts";
-import type { Admitted, PodAdmission } from "../seams.ts";
+import type { Admitted, PodAdmission, PodAdmitHandler } from "../interfaces.ts";
 import { qosClass } from "../plan/qos.ts";
 import { memoryPressure } from "./conditions.ts";
 import { shortages } from "./fit.ts";
@@ -21,6 +21,8 @@ export interface AdmissionOptions {
   readonly appArmor: boolean;
   /** What the node lacks, as its conditions say. */
   readonly pressures: () => readonly string[];
+  /** Resource managers and others, asked in order before the node's own fit. */
+  readonly handlers?: readonly PodAdmitHandler[];
 }
 
 const safeSysctls = [
@@ -53,6 +55,10 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       if (!pressed.ok) return pressed;
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
+      for (const handler of options.handlers ?? []) {
+        const answer = handler.admit(pod, others);
+        if (!answer.ok) return answer;
+      }
       if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
         return no(
           "LocalStorageNotIsolated",

@@ -3,7 +3,7 @@
 import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
-import type { EventRecorder, NodeFacts } from "../seams.ts";
+import type { EventRecorder, NodeFacts } from "../interfaces.ts";
 import { type NodeHealth, nextConditions } from "./conditions.ts";
 import {
   type NodeIdentity,

@@ -19,8 +19,8 @@ export function podsToPreempt(
     lacking.map(({ resource, requested, used, capacity }) => [resource, requested - (capacity - used)]),
   );
   const yielding = others.filter((other) => mustYield(pod, other, dialect));
-  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map(
-    (quality: QosClass) => yielding.filter((other) => qosClass(other) === quality),
+  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map((qos: QosClass) =>
+    yielding.filter((other) => qosClass(other) === qos),
   ) as [Pod[], Pod[], Pod[]];
   refuse(freed(needs, yielding));
   const ofMost = nearest(most, freed(needs, [...least, ...middle]));

@@ -100,9 +100,9 @@ export function oomScoreOf(
   dialect: Dialect,
 ): number {
   if (pod.spec.priorityClassName === "system-node-critical" && isCritical(pod, dialect)) return -997;
-  const quality = qosClass(pod);
-  if (quality === "Guaranteed") return -997;
-  if (quality === "BestEffort") return 1000;
+  const qos = qosClass(pod);
+  if (qos === "Guaranteed") return -997;
+  if (qos === "BestEffort") return 1000;
   const score =
     1000 - Math.floor((1000 * whole(container.resources?.requests?.["memory"])) / memoryCapacityBytes);
   if (score < 3) return 3;

@@ -2,7 +2,8 @@
 import type { Container, Pod } from "#api";
 import type { ContainerConfig, Device, Mount } from "#cri";
 import type { Dialect } from "#dialect";
-import { containerAnnotations, containerLabels } from "../containers/marks.ts";
+import type { ContainerContribution } from "../interfaces.ts";
+import { containerAnnotations, containerLabels } from "../containers/runtime-labels.ts";
 import { type CpuSettings, containerAmounts, hugepageLimits, linuxResources, oomScoreOf } from "./amounts.ts";
 import { expand } from "./expand.ts";
 import { type ImageUser, type SecuritySettings, containerSecurity } from "./security.ts";
@@ -16,6 +17,8 @@ export interface ContainerFacts {
   readonly environment: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
   readonly devices?: readonly Device[];
+  /** What the resource managers add. */
+  readonly contributions?: readonly ContainerContribution[];
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
@@ -33,17 +36,22 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
     (texts ?? []).map((text) => expand(text, (name) => environment.get(name)));
   const command = expanded(container.command);
   const args = expanded(container.args);
+  const contributions = facts.contributions ?? [];
+  const added = merged(contributions);
+  const devices = [...(facts.devices ?? []), ...added.devices];
+  const envs = new Map([...Object.entries(added.environment), ...environment]);
   return {
     metadata: { name: container.name, ...(restartCount > 0 && { attempt: restartCount }) },
     image: { image: facts.imageId },
     ...(command.length > 0 && { command }),
     ...(args.length > 0 && { args }),
     ...(container.workingDir && { workingDir: container.workingDir }),
-    envs: [...environment].map(([key, value]) => ({ key, value })),
-    mounts: [...facts.mounts],
-    ...(facts.devices && facts.devices.length > 0 && { devices: [...facts.devices] }),
+    envs: [...envs].map(([key, value]) => ({ key, value })),
+    mounts: [...facts.mounts, ...added.mounts],
+    ...(devices.length > 0 && { devices }),
+    ...(added.cdiDevices.length > 0 && { cdiDevices: added.cdiDevices.map((name) => ({ name })) }),
     labels: containerLabels(pod, container, dialect),
-    annotations: containerAnnotations(pod, container, restartCount, dialect),
+    annotations: { ...added.annotations, ...containerAnnotations(pod, container, restartCount, dialect) },
     logPath: logPathOf(container, restartCount),
     ...(container.stdin && { stdin: true }),
     ...(container.stdinOnce && { stdinOnce: true }),
@@ -53,8 +61,29 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
         ...linuxResources(containerAmounts(container), facts.cpu),
         oomScoreAdj: oomScoreOf(pod, container, facts.memoryCapacityBytes, facts.dialect),
         hugepageLimits: hugepageLimits(container, facts.hugePageSizes),
+        ...added.resources,
       },
       securityContext: containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId),
     },
+  };
+}
+
+/** Contributions in order; of two for the same thing the later counts. */
+function merged(contributions: readonly ContainerContribution[]) {
+  return {
+    resources: Object.assign({}, ...contributions.map(({ resources }) => resources ?? {})) as NonNullable<
+      ContainerContribution["resources"]
+    >,
+    environment: Object.assign({}, ...contributions.map((one) => one.environment ?? {})) as Record<
+      string,
+      string
+    >,
+    annotations: Object.assign({}, ...contributions.map((one) => one.annotations ?? {})) as Record<
+      string,
+      string
+    >,
+    devices: contributions.flatMap(({ devices = [] }) => devices),
+    cdiDevices: contributions.flatMap(({ cdiDevices = [] }) => cdiDevices),
+    mounts: contributions.flatMap(({ mounts = [] }) => mounts),
   };
 }

@@ -8,11 +8,16 @@ import { containerHash } from "../containers/hash.ts";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isDeleted, isHostNetwork } from "../pod.ts";
 
-export type StopReason = "StartupProbe" | "LivenessProbe" | "FailedPostStartHook" | "Unknown" | "Changed";
+export type ContainerStopReason =
+  | "StartupProbe"
+  | "LivenessProbe"
+  | "FailedPostStartHook"
+  | "Unknown"
+  | "Changed";
 
 export interface ContainerStop {
   readonly container: ObservedContainer;
-  readonly reason: StopReason;
+  readonly reason: ContainerStopReason;
   readonly message: string;
 }
 
@@ -107,7 +112,7 @@ function withSandbox(
     }
     const failure = probes.failed(found.id);
     const mayRestart = pod.spec.restartPolicy !== "Never";
-    if (containerHash(container) !== found.marks.hash)
+    if (containerHash(container) !== found.runtimeLabels.hash)
       stop.push({
         container: found,
         reason: "Changed",

@@ -2,7 +2,7 @@
 import type { Pod } from "#api";
 import { type PodSandboxConfig, type PortMapping, profileType, protocol } from "#cri";
 import type { Dialect } from "#dialect";
-import { sandboxLabels } from "../containers/marks.ts";
+import { sandboxLabels } from "../containers/runtime-labels.ts";
 import { containersOf, everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import { type CpuSettings, linuxResources, overheadResources, podAmounts } from "./amounts.ts";
 import type { DnsConfig } from "./dns.ts";

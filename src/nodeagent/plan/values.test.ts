@@ -41,7 +41,7 @@ for (const [text, result] of expansions)
 const resources = (requests?: object, limits?: object): object => ({
   resources: { ...(requests && { requests }), ...(limits && { limits }) },
 });
-const qualities: [name: string, containers: object[], quality: string][] = [
+const qualities: [name: string, containers: object[], qos: string][] = [
   ["nothing asked for", [{}], "BestEffort"],
   ["zeroes", [resources({ cpu: "0" }, { memory: "0" })], "BestEffort"],
   ["a request", [resources({ cpu: "1m" })], "Burstable"],
@@ -59,11 +59,11 @@ const qualities: [name: string, containers: object[], quality: string][] = [
   ["one container without limits", [resources(undefined, { cpu: "1", memory: "1Gi" }), {}], "Burstable"],
   ["only other resources", [resources({ "ephemeral-storage": "1Gi" })], "BestEffort"],
 ];
-for (const [name, containers, quality] of qualities) {
-  test(`${name}: ${quality}`, () =>
+for (const [name, containers, qos] of qualities) {
+  test(`${name}: ${qos}`, () =>
     assert.equal(
       qosClass(samplePod({ containers: containers.map((more, at) => ({ name: `c${at}`, ...more })) })),
-      quality,
+      qos,
     ));
 }
 

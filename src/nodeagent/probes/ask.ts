@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Container, Probe } from "#api";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
-import { fullWordsOf } from "../errors.ts";
+import { grpcErrorText } from "../errors.ts";
 import { type HttpGet, headersOf, httpGet, urlOf } from "./http-get.ts";
 
 /** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
@@ -203,7 +203,7 @@ async function tryGrpc(
       );
     if (error.code === "DEADLINE_EXCEEDED")
       return failure(`timeout: health rpc did not complete within ${seconds}s`);
-    return failure(`error: health rpc probe failed: ${fullWordsOf(error)}`);
+    return failure(`error: health rpc probe failed: ${grpcErrorText(error)}`);
   } finally {
     channel.close();
   }

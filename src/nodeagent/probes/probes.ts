@@ -4,7 +4,7 @@ import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
 import { containersOf, isHostNetwork, referenceTo, uidOf } from "../pod.ts";
-import type { EventRecorder, NodeFacts } from "../seams.ts";
+import type { EventRecorder, NodeFacts } from "../interfaces.ts";
 import { ask } from "./ask.ts";
 import { type Probing, probing } from "./probing.ts";
 

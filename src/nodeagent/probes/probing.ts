@@ -1,7 +1,7 @@
 // One probe of one running container: asks again and again, and says when enough answers in a row agree.
 import type { Probe } from "#api";
 import type { Clock } from "#base";
-import { fullWordsOf } from "../errors.ts";
+import { grpcErrorText } from "../errors.ts";
 import type { Answer } from "./ask.ts";
 
 export interface ProbingOptions {
@@ -57,7 +57,7 @@ export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: 
       } catch (error) {
         if (stop.signal.aborted) return undefined;
         if (tries < mostTries) continue;
-        onTrouble("errored", fullWordsOf(error));
+        onTrouble("errored", grpcErrorText(error));
         return undefined;
       }
     }

@@ -17,13 +17,13 @@ const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [
 
 export const podsCgroup = (naming: CgroupNaming): string => joined(naming, partsOf(naming));
 
-export const classCgroup = (naming: CgroupNaming, quality: QosClass): string =>
-  joined(naming, [...partsOf(naming), ...classPart(quality)]);
+export const classCgroup = (naming: CgroupNaming, qos: QosClass): string =>
+  joined(naming, [...partsOf(naming), ...classPart(qos)]);
 
-export const podCgroup = (naming: CgroupNaming, quality: QosClass, uid: string): string =>
-  joined(naming, [...partsOf(naming), ...classPart(quality), `pod${uid}`]);
+export const podCgroup = (naming: CgroupNaming, qos: QosClass, uid: string): string =>
+  joined(naming, [...partsOf(naming), ...classPart(qos), `pod${uid}`]);
 
-const classPart = (quality: QosClass): string[] => (quality === "Guaranteed" ? [] : [quality.toLowerCase()]);
+const classPart = (qos: QosClass): string[] => (qos === "Guaranteed" ? [] : [qos.toLowerCase()]);
 
 /**
  * Below systemd every group is a slice whose name tells all those above it: /a.slice/a-b.slice; a dash in a

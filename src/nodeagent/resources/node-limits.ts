@@ -2,7 +2,7 @@
 // pod.
 import type { Clock, Log } from "#base";
 import { sharesOf } from "../plan/amounts.ts";
-import type { EventRecorder } from "../seams.ts";
+import type { EventRecorder } from "../interfaces.ts";
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
 import { milli, whole } from "./pod-cgroups.ts";
 

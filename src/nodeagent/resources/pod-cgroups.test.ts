@@ -159,8 +159,8 @@ test("lesser classes leave alone what better ones have reserved", async (t) => {
     pod("g", { containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })] }),
   );
   await groups.ensure(pod("b", { containers: [container({ memory: "400" })] }));
-  const limit = (quality: string): Promise<string> =>
-    readFile(join(root, `memory/top/pods/${quality}/memory.limit_in_bytes`), "utf8");
+  const limit = (qos: string): Promise<string> =>
+    readFile(join(root, `memory/top/pods/${qos}/memory.limit_in_bytes`), "utf8");
   assert.deepEqual([await limit("burstable"), await limit("besteffort")], ["900", "700"]);
 });
 

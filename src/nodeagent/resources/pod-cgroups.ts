@@ -5,7 +5,7 @@ import { type Clock, type Log, parseQuantity, quantityMilliValue, quantityValue 
 import { type CpuSettings, quotaOf, sharesOf } from "../plan/amounts.ts";
 import { type QosClass, qosClass } from "../plan/qos.ts";
 import { containersOf, initContainersOf, uidOf } from "../pod.ts";
-import type { PodCgroups } from "../seams.ts";
+import type { PodCgroups } from "../interfaces.ts";
 import { type CgroupNaming, classCgroup, podCgroup, podsCgroup, uidOfGroup } from "./cgroup-names.ts";
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
 
@@ -44,7 +44,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   const { tree, naming, cpu, clock, log } = options;
   const made = new Map<
     string,
-    { readonly quality: QosClass; readonly milliCpu: number; readonly memory: number }
+    { readonly qos: QosClass; readonly milliCpu: number; readonly memory: number }
   >();
   const nameOf = (pod: Pod): string =>
     options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root;
@@ -54,9 +54,9 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     prepare: async () => {
       if (!options.perPod) return;
       await tree.make(podsCgroup(naming));
-      for (const quality of ["Burstable", "BestEffort"] as const) {
-        await tree.make(classCgroup(naming, quality));
-        await tree.limit(classCgroup(naming, quality), { cpuShares: sharesOf(0) });
+      for (const qos of ["Burstable", "BestEffort"] as const) {
+        await tree.make(classCgroup(naming, qos));
+        await tree.limit(classCgroup(naming, qos), { cpuShares: sharesOf(0) });
       }
     },
     ensure: async (pod) => {
@@ -66,24 +66,24 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
       made.set(uidOf(pod), {
-        quality: qosClass(pod),
+        qos: qosClass(pod),
         milliCpu: requestedMilliCpu(pod),
         memory: total(pod, "requests", "memory", whole),
       });
-      if (qosClass(pod) !== "BestEffort") await shareOut();
+      if (qosClass(pod) !== "BestEffort") await updateQosWeights();
       return name;
     },
     release: async (uid) => {
       if (!options.perPod) return;
       const known = made.get(uid);
-      for (const quality of known ? [known.quality] : classes) await remove(podCgroup(naming, quality, uid));
-      if (made.delete(uid) && known?.quality !== "BestEffort") await shareOut();
+      for (const qos of known ? [known.qos] : classes) await remove(podCgroup(naming, qos, uid));
+      if (made.delete(uid) && known?.qos !== "BestEffort") await updateQosWeights();
     },
     podUids: async () => {
       const uids = new Set<string>();
       if (!options.perPod) return uids;
-      for (const quality of classes) {
-        for (const last of await tree.below(classCgroup(naming, quality))) {
+      for (const qos of classes) {
+        for (const last of await tree.below(classCgroup(naming, qos))) {
           const uid = uidOfGroup(naming, last);
           if (uid !== undefined) uids.add(uid);
         }
@@ -93,17 +93,17 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   };
 
   /** Burstable pods together weigh as much as they asked for. */
-  async function shareOut(): Promise<void> {
+  async function updateQosWeights(): Promise<void> {
     const milliCpu = [...made.values()].reduce(
-      (sum, pod) => sum + (pod.quality === "Burstable" ? pod.milliCpu : 0),
+      (sum, pod) => sum + (pod.qos === "Burstable" ? pod.milliCpu : 0),
       0,
     );
     await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
     const percent = options.memoryReservedPercent ?? 0;
     const allocatable = options.allocatableMemory?.() ?? 0;
     if (percent === 0 || allocatable === 0) return;
-    const asked = (quality: QosClass): number =>
-      [...made.values()].reduce((sum, pod) => sum + (pod.quality === quality ? pod.memory : 0), 0);
+    const asked = (qos: QosClass): number =>
+      [...made.values()].reduce((sum, pod) => sum + (pod.qos === qos ? pod.memory : 0), 0);
     const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed") * percent) / 100));
     const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable") * percent) / 100));
     await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
@@ -142,10 +142,10 @@ export const whole = (amount: string | undefined): number =>
 
 /** What the kernel holds one pod to. A limit counts only where every container has one. */
 export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
-  const quality = qosClass(pod);
+  const qos = qosClass(pod);
   const hugepages = hugepagesOf(pod);
   const pages = Object.keys(hugepages).length > 0 ? { hugepages } : {};
-  if (quality === "BestEffort") return { cpuShares: sharesOf(0), ...pages };
+  if (qos === "BestEffort") return { cpuShares: sharesOf(0), ...pages };
   const every = [...containersOf(pod), ...initContainersOf(pod)];
   const limitsCpu = every.every(({ resources }) => milli(resources?.limits?.["cpu"]) > 0);
   const limitsMemory = every.every(({ resources }) => whole(resources?.limits?.["memory"]) > 0);

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { Pod } from "#api";
 import { silentLog, virtualClock } from "#base";
 import type { ContainerRuntime } from "#cri";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import { cgroupTree } from "./cgroup-tree.ts";
 import { cgroupUsage } from "./cgroup-usage.ts";
 import { readMachine } from "./machine.ts";

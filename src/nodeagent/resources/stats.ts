@@ -5,7 +5,7 @@ import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
-import type { MountedVolume, PodRegistry } from "../seams.ts";
+import type { MountedVolume, PodRegistry } from "../interfaces.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import type { DiskUsage } from "./disk-usage.ts";

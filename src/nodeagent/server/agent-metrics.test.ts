@@ -5,7 +5,7 @@ import { createMetrics, systemClock, virtualClock } from "#base";
 import { type ContainerRuntime, fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
 import { inject } from "#http";
-import type { PodRegistry, WorkingPod } from "../seams.ts";
+import type { PodRegistry, WorkingPod } from "../interfaces.ts";
 import { agentMetrics, measuredRequests, measuredRuntime } from "./agent-metrics.ts";
 
 const { orch } = dialects;

@@ -7,7 +7,7 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Call, Reply } from "#http";
 import { isStatic, uidOf } from "../pod.ts";
-import type { PodRegistry, WorkingPod } from "../seams.ts";
+import type { PodRegistry, WorkingPod } from "../interfaces.ts";
 import { pluginNameOf } from "../volumes/plugin-name.ts";
 
 export interface AgentMetricsOptions {

@@ -4,9 +4,9 @@ import type { ContainerStatus, Pod } from "#api";
 import { type Clock, millisOfTime } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Query, Reply, Sink } from "#http";
-import { systemWordsOf } from "../errors.ts";
+import { fsErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, uidOf } from "../pod.ts";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import { type LogQuery, readLog } from "./cri-log.ts";
 import { text } from "./replies.ts";
 import type { Request } from "./routes.ts";
@@ -61,7 +61,7 @@ export function containerLogs({
       } catch (error) {
         sink.write(
           Buffer.from(
-            `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${systemWordsOf(error as Error).replace(/^open /, "lstat ")}\n`,
+            `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${fsErrorText(error as Error).replace(/^open /, "lstat ")}\n`,
           ),
         );
       }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog, systemClock, virtualClock } from "#base";
 import type { ContainerRuntime } from "#cri";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import { readLog } from "./cri-log.ts";
 import { rotateLogs } from "./log-rotation.ts";
 

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import { uidOf } from "../pod.ts";
 
 export interface LogRotationOptions {

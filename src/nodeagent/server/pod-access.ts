@@ -5,9 +5,9 @@ import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { type Query, type Reply, parseQuery } from "#http";
-import { fullWordsOf } from "../errors.ts";
+import { grpcErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import { json, text } from "./replies.ts";
 import type { Answer, Request } from "./routes.ts";
 import { type TunnelLimits, tunnel } from "./streaming.ts";
@@ -88,7 +88,7 @@ export function podAccess({
           body: Buffer.concat([stdout, stderr]),
         };
       } catch (error) {
-        return text(500, fullWordsOf(error));
+        return text(500, grpcErrorText(error));
       }
     },
     checkpoint: async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
@@ -111,7 +111,7 @@ export function podAccess({
         await runtime.checkpointContainer(id, file, Number(given ?? 0), call.signal);
         return json(JSON.stringify({ items: [file] }));
       } catch (error) {
-        return text(500, `checkpointing of ${place} failed (${fullWordsOf(error)})`);
+        return text(500, `checkpointing of ${place} failed (${grpcErrorText(error)})`);
       }
     },
   };
@@ -138,7 +138,7 @@ export function podAccess({
     try {
       return tunnel(call, await ask(), limits);
     } catch (error) {
-      return text(500, fullWordsOf(error));
+      return text(500, grpcErrorText(error));
     }
   }
 }

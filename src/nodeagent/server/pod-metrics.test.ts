@@ -4,7 +4,7 @@ import { createMetrics, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { on } from "../harness.fixture.ts";
 import { samplePod } from "../pod.fixture.ts";
-import type { PodCgroups } from "../seams.ts";
+import type { PodCgroups } from "../interfaces.ts";
 import { podMetrics } from "./pod-metrics.ts";
 
 function setUp() {

@@ -4,9 +4,9 @@ import type { Pod } from "#api";
 import { type Clock, type Metrics, millisOfTime } from "#base";
 import type { Dialect } from "#dialect";
 import { uidOf } from "../pod.ts";
-import type { PodCgroups, PodTally } from "../seams.ts";
+import type { PodCgroups, PodMetrics } from "../interfaces.ts";
 
-export interface PodMetrics extends PodTally {
+export interface PodWorkMetrics extends PodMetrics {
   /** A look at all pods of the runtime. */
   relisted(milliseconds: number, intervalMilliseconds: number): void;
   /** A status reached the API server. */
@@ -36,7 +36,7 @@ const startBuckets = [
   3600,
 ];
 
-export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): PodMetrics {
+export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): PodWorkMetrics {
   const prefix = dialect.data.agentMetricPrefix;
   const timed = (
     name: string,

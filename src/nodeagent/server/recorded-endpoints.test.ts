@@ -13,7 +13,7 @@ import { inject } from "#http";
 import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
 import { readMachine } from "../resources/machine.ts";
 import type { NodeFigures } from "../resources/stats.ts";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 
 interface Recorded {
   readonly port: "secure" | "readonly" | "healthz";

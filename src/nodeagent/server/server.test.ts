@@ -9,7 +9,7 @@ import { dialects } from "#dialect";
 import { fakeRuntime } from "#cri";
 import { inject } from "#http";
 import { readMachine } from "../resources/machine.ts";
-import type { ContainerHandle, PodRegistry } from "../seams.ts";
+import type { ContainerHandle, PodRegistry } from "../interfaces.ts";
 import { agentRoutes, handler, type ServerParts } from "./server.ts";
 
 const running = {

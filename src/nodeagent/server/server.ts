@@ -18,7 +18,7 @@ import {
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry } from "../interfaces.ts";
 import type { Access } from "./access.ts";
 import { measuredRequests } from "./agent-metrics.ts";
 import { containerLogs } from "./container-logs.ts";
@@ -319,7 +319,7 @@ export async function startServers(
     const { secure: port } = ports;
     if (port !== undefined) {
       const { pair } = certificate;
-      const listener = await patiently(parts, () =>
+      const listener = await retryListen(parts, () =>
         listen({
           host,
           port,
@@ -346,7 +346,7 @@ export async function startServers(
     }
     if (ports.readOnly > 0)
       open.push(
-        await patiently(parts, () =>
+        await retryListen(parts, () =>
           listenPlain({
             host,
             port: ports.readOnly,
@@ -357,7 +357,7 @@ export async function startServers(
       );
     if (ports.health > 0)
       open.push(
-        await patiently(parts, () =>
+        await retryListen(parts, () =>
           listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }),
         ),
       );
@@ -377,7 +377,7 @@ const takenMilliseconds = 30_000;
 const againMilliseconds = 250;
 
 /** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
-export async function patiently<T>(
+export async function retryListen<T>(
   { clock, log }: Pick<ServerParts, "clock" | "log">,
   open: () => Promise<T>,
 ): Promise<T> {

@@ -2,14 +2,14 @@
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { VolumeMeterOptions } from "../resources/volume-meter.ts";
-import type { VolumeTally } from "../seams.ts";
+import type { VolumeMetrics } from "../interfaces.ts";
 
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export function volumeMetrics(
   metrics: Metrics,
   dialect: Dialect,
-): VolumeTally & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
+): VolumeMetrics & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
   const operations = metrics.histogram({
     name: "storage_operation_duration_seconds",
     help: "How long setting up a volume took, and taking away a pod's volumes together, in seconds.",

@@ -35,6 +35,6 @@ export function apiSource(
       troubled = true;
     },
   });
-  void pods.synced.then(() => wanted.speak("api"));
+  void pods.synced.then(() => wanted.markSynced("api"));
   return pods;
 }

@@ -128,7 +128,7 @@ test("sources speak of their own pods only, and silence counts once all have spo
   wanted.put("api", pod("a"));
   wanted.replace("file", [pod("f"), pod("g")]);
   assert.equal(wanted.ready(), false);
-  wanted.speak("api");
+  wanted.markSynced("api");
   wanted.replace("file", [pod("g")]);
   wanted.put("api", pod("a"));
   wanted.put("api", pod("a", "2"));

@@ -14,7 +14,7 @@ export interface WantedPods {
   put(source: SourceName, pod: Pod): void;
   drop(source: SourceName, uid: string): void;
   /** A source has told all its pods for the first time. */
-  speak(source: SourceName): void;
+  markSynced(source: SourceName): void;
   /** Whether every source has spoken: only then does silence about a pod mean anything. */
   ready(): boolean;
 }
@@ -40,7 +40,7 @@ export function wantedPods({
   const held = new Map<SourceName, Map<string, { readonly given: string; readonly seen: string }>>(
     sources.map((source) => [source, new Map()]),
   );
-  const silent = new Set(sources);
+  const unsynced = new Set(sources);
   const mapOf = (source: SourceName) => held.get(source) ?? held.set(source, new Map()).get(source)!;
 
   const put = (source: SourceName, pod: Pod): void => {
@@ -61,19 +61,19 @@ export function wantedPods({
   const drop = (source: SourceName, uid: string): void => {
     if (mapOf(source).delete(uid)) onUnwanted(uid);
   };
-  const speak = (source: SourceName): void => {
-    if (silent.delete(source) && silent.size === 0) onReady?.();
+  const markSynced = (source: SourceName): void => {
+    if (unsynced.delete(source) && unsynced.size === 0) onReady?.();
   };
   return {
     put,
     drop,
-    speak,
+    markSynced,
     replace: (source, pods) => {
       const named = new Set(pods.map(uidOf));
       for (const uid of mapOf(source).keys()) if (!named.has(uid)) drop(source, uid);
       for (const pod of pods) put(source, pod);
-      speak(source);
+      markSynced(source);
     },
-    ready: () => silent.size === 0,
+    ready: () => unsynced.size === 0,
   };
 }

@@ -99,7 +99,7 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     "Running c=Completed:0",
   ],
   [
-    "a container that waits to be restarted shows why, and how it ended",
+    "a container that waits to be restarted shows reason, and how it ended",
     pod,
     observed([container(pod, "c", "exited 1")]),
     "Running c=CrashLoopBackOff<1",
@@ -228,7 +228,7 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Failed c=Completed:0",
-    { over: true, ended: { reason: "DeadlineExceeded", message: "m", lasts: true } },
+    { over: true, ended: { reason: "DeadlineExceeded", message: "m", final: true } },
   ],
   [
     "a pod that has succeeded stays so, whatever is seen",
@@ -388,7 +388,7 @@ const endings: [name: string, ended: StatusFacts["ended"], ready: string][] = [
   ],
   [
     "a pod past its deadline is not ready while its containers end",
-    { reason: "DeadlineExceeded", message: "m", lasts: true },
+    { reason: "DeadlineExceeded", message: "m", final: true },
     "False",
   ],
 ];

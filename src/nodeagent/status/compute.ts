@@ -6,7 +6,7 @@ import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { qosClass } from "../plan/qos.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isHostNetwork } from "../pod.ts";
 import { type Found, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
-import { type StartTrouble, containerStatuses, lostAtTermination } from "./container-statuses.ts";
+import { type StartError, containerStatuses, lostAtTermination } from "./container-statuses.ts";
 import type { Ending } from "../worker/state.ts";
 import { phaseOf } from "./phase.ts";
 
@@ -17,7 +17,7 @@ export interface StatusFacts {
   readonly observed: ObservedPod;
   /** What we said last, or what the API server holds. */
   readonly old: PodStatus;
-  readonly trouble: ReadonlyMap<string, StartTrouble>;
+  readonly trouble: ReadonlyMap<string, StartError>;
   readonly probes: {
     isStarted(containerId: string, hasProbe: boolean): boolean;
     isReady(containerId: string, hasProbe: boolean): boolean;
@@ -59,7 +59,7 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
     phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
   let reason = phase === old.phase ? old.reason || pod.status?.reason : undefined;
   let message = phase === old.phase ? old.message || pod.status?.message : undefined;
-  if (facts.ended?.lasts) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
+  if (facts.ended?.final) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
 
   const disruption = facts.ended?.disruption && {
@@ -79,7 +79,7 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
     ...(disruption ? [disruption] : []),
   ];
   // Whoever ends for the node's sake is as ready as its containers are until they have ended.
-  if (facts.ended && !facts.ended.lasts && !facts.over && !isTerminal(pod.status?.phase))
+  if (facts.ended && !facts.ended.final && !facts.over && !isTerminal(pod.status?.phase))
     [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   const ips = addresses(pod, facts);
   return {

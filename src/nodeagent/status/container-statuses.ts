@@ -7,7 +7,7 @@ import { hasBegun, shouldStart } from "../plan/plan.ts";
 import { initContainersOf, isDeleted } from "../pod.ts";
 
 /** Why a container was not started the last time it was tried. */
-export interface StartTrouble {
+export interface StartError {
   readonly reason: string;
   readonly message: string;
 }
@@ -17,7 +17,7 @@ export interface ContainerStatusFacts {
   readonly runtimeName: string;
   readonly observed: ObservedPod;
   readonly old: readonly ContainerStatus[];
-  readonly trouble: ReadonlyMap<string, StartTrouble>;
+  readonly trouble: ReadonlyMap<string, StartError>;
   readonly kind: "init" | "ordinary" | "ephemeral";
 }
 
@@ -90,7 +90,7 @@ function seen(
     ready: false,
     // One that was made and never began may be gone before its place is taken: nothing that was told is taken
     // back.
-    restartCount: Math.max(container.marks.restartCount, before?.restartCount ?? 0),
+    restartCount: Math.max(container.runtimeLabels.restartCount, before?.restartCount ?? 0),
     image: container.image,
     imageID: container.imageId,
     containerID,

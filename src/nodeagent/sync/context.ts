@@ -4,7 +4,7 @@ import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import type { DeadLimits } from "../containers/dead-containers.ts";
-import type { RuntimeView } from "../containers/runtime-view.ts";
+import type { PodCache } from "../containers/pod-cache.ts";
 import type { Images } from "../images/images.ts";
 import type { Hooks } from "../lifecycle/hooks.ts";
 import type { CpuSettings } from "../plan/amounts.ts";
@@ -13,15 +13,16 @@ import type { DnsConfig } from "../plan/dns.ts";
 import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";
 import type {
+  ContainerContributor,
   EventRecorder,
   NodeFacts,
   PodCgroups,
-  PodTally,
+  PodMetrics,
   PodVolumes,
   ReferencedObjects,
-} from "../seams.ts";
-import type { StartTrouble } from "../status/container-statuses.ts";
-import type { Gate } from "./gate.ts";
+} from "../interfaces.ts";
+import type { StartError } from "../status/container-statuses.ts";
+import type { Limiter } from "./limiter.ts";
 import type { PodFiles } from "./pod-files.ts";
 
 export interface SyncSettings {
@@ -45,10 +46,12 @@ export interface SyncContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly runtime: ContainerRuntime;
-  readonly view: RuntimeView;
+  readonly cache: PodCache;
   readonly events: EventRecorder;
-  readonly tally?: PodTally;
+  readonly tally?: PodMetrics;
   readonly images: Images;
+  /** Resource managers that add to containers, in order. */
+  readonly contributors?: readonly ContainerContributor[];
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
   readonly objects: ReferencedObjects;
@@ -61,8 +64,8 @@ export interface SyncContext {
    * What costs the machine most goes through these: sandboxes that are made, and sandboxes that are taken
    * down.
    */
-  readonly making: Gate;
-  readonly unmaking: Gate;
+  readonly createLimit: Limiter;
+  readonly teardownLimit: Limiter;
   readonly settings: SyncSettings;
   /** All services of the cluster that are known. */
   readonly services: () => Iterable<Service>;
@@ -75,14 +78,18 @@ export interface SyncContext {
 /** What is remembered of a pod between two looks. */
 export interface PodMemory {
   /** Why containers could not be started, by name. */
-  readonly trouble: Map<string, StartTrouble>;
+  readonly trouble: Map<string, StartError>;
   /** Containers whose preStop hook was run. */
-  readonly told: Set<string>;
+  readonly preStopDone: Set<string>;
   /**
    * Sandboxes that were to be stopped while nobody knows whether all of them was: the runtime may call one
    * down that still has its address.
    */
-  readonly halfStopped: Set<string>;
+  readonly stopUncertain: Set<string>;
 }
 
-export const freshMemory = (): PodMemory => ({ trouble: new Map(), told: new Set(), halfStopped: new Set() });
+export const freshMemory = (): PodMemory => ({
+  trouble: new Map(),
+  preStopDone: new Set(),
+  stopUncertain: new Set(),
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap, Container, Secret } from "#api";
 import { samplePod } from "../pod.fixture.ts";
-import { ConfigTrouble, environment } from "./environment.ts";
+import { ConfigError, environment } from "./environment.ts";
 
 const maps: Readonly<Record<string, object>> = { cm: { data: { a: "1", "not a name": "2" } }, empty: {} };
 const secrets: Readonly<Record<string, object>> = {
@@ -136,6 +136,6 @@ for (const [name, container, message] of troubles) {
   test(`${name} that is missing is told`, () =>
     assert.rejects(
       of(container),
-      (error: Error) => error instanceof ConfigTrouble && error.message === message,
+      (error: Error) => error instanceof ConfigError && error.message === message,
     ));
 }

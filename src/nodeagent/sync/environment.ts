@@ -5,11 +5,11 @@ import { environmentNameProblems } from "#schema";
 import { expand } from "../plan/expand.ts";
 import { type PodAddresses, podField, resourceField } from "../plan/downward.ts";
 import { namespaceOf } from "../pod.ts";
-import type { NodeFacts, ReferencedObjects } from "../seams.ts";
+import type { NodeFacts, ReferencedObjects } from "../interfaces.ts";
 
 /** The container cannot be made as its definition stands now; what is missing may come. */
-export class ConfigTrouble extends Error {
-  override readonly name = "ConfigTrouble";
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
 }
 
 export interface EnvironmentFacts {
@@ -56,7 +56,7 @@ async function addAll(
   const object = isSecret ? await objects.secret(namespace, name) : await objects.configMap(namespace, name);
   if (!object) {
     if (reference.optional) return;
-    throw new ConfigTrouble(`${isSecret ? "secret" : "configmap"} ${JSON.stringify(name)} not found`);
+    throw new ConfigError(`${isSecret ? "secret" : "configmap"} ${JSON.stringify(name)} not found`);
   }
   const data = isSecret ? decoded(object.data) : object.data;
   const skipped: string[] = [];
@@ -89,7 +89,7 @@ async function fromSource(
     const object = await objects.configMap(namespace, name);
     const value = object?.data?.[key];
     if (value !== undefined || optional) return value;
-    throw new ConfigTrouble(
+    throw new ConfigError(
       object
         ? `couldn't find key ${key} in ConfigMap ${namespace}/${name}`
         : `configmap ${JSON.stringify(name)} not found`,
@@ -100,7 +100,7 @@ async function fromSource(
     const object = await objects.secret(namespace, name);
     const value = decoded(object?.data)?.[key];
     if (value !== undefined || optional) return value;
-    throw new ConfigTrouble(
+    throw new ConfigError(
       object
         ? `couldn't find key ${key} in Secret ${namespace}/${name}`
         : `secret ${JSON.stringify(name)} not found`,
@@ -113,7 +113,7 @@ function configured(value: () => string): string {
   try {
     return value();
   } catch (error) {
-    throw new ConfigTrouble((error as Error).message);
+    throw new ConfigError((error as Error).message);
   }
 }
 

@@ -4,9 +4,9 @@ import type { Container, Pod } from "#api";
 import { type Device, type Mount, mountPropagation } from "#cri";
 import { expand } from "../plan/expand.ts";
 import { isHostNetwork, uidOf } from "../pod.ts";
-import type { MountedVolume } from "../seams.ts";
+import type { MountedVolume } from "../interfaces.ts";
 import type { SyncContext } from "./context.ts";
-import { ConfigTrouble } from "./environment.ts";
+import { ConfigError } from "./environment.ts";
 
 export interface MountFacts {
   readonly volumes: ReadonlyMap<string, MountedVolume>;
@@ -31,7 +31,7 @@ export async function containerMounts(
   for (const [index, wanted] of (container.volumeMounts ?? []).entries()) {
     const volume = facts.volumes.get(wanted.name);
     if (!volume)
-      throw new ConfigTrouble(
+      throw new ConfigError(
         `cannot find volume ${JSON.stringify(wanted.name)} to mount into container ${JSON.stringify(container.name)}`,
       );
     const readOnly = wanted.readOnly === true || volume.readOnly === true;
@@ -84,10 +84,10 @@ export function containerDevices(
 ): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
     if (!posix.isAbsolute(devicePath))
-      throw new ConfigTrouble(`error DevicePath \`${devicePath}\` must be an absolute path`);
+      throw new ConfigError(`error DevicePath \`${devicePath}\` must be an absolute path`);
     const volume = volumes.get(name);
     if (!volume?.isDevice)
-      throw new ConfigTrouble(
+      throw new ConfigError(
         `cannot find volume ${JSON.stringify(name)} to pass into container ${JSON.stringify(container.name)}`,
       );
     return {
@@ -104,13 +104,12 @@ function expanded(text: string, environment: ReadonlyMap<string, string>): strin
     if (!environment.has(name)) missing ??= name;
     return environment.get(name);
   });
-  if (missing !== undefined) throw new ConfigTrouble(`missing value for ${missing}`);
+  if (missing !== undefined) throw new ConfigError(`missing value for ${missing}`);
   return result;
 }
 
 function refuseUnsafe(path: string): void {
-  if (posix.isAbsolute(path))
-    throw new ConfigTrouble(`error SubPath \`${path}\` must not be an absolute path`);
+  if (posix.isAbsolute(path)) throw new ConfigError(`error SubPath \`${path}\` must not be an absolute path`);
   if (path.split("/").includes(".."))
-    throw new ConfigTrouble(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+    throw new ConfigError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { LeftBehind } from "../seams.ts";
+import { LeftoverError } from "../interfaces.ts";
 import { mountPointsBelow } from "../volumes/mounter.ts";
 
 export interface PodFiles {
@@ -69,7 +69,7 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
       for (const name of ["containers", "plugins"]) await removeAll(join(folder, name));
       await unlink(join(folder, "etc-hosts")).catch(ignoreAbsent);
       await removeEmpty(folder).catch((error: unknown) => {
-        throw new LeftBehind((error as Error).message, { cause: error });
+        throw new LeftoverError((error as Error).message, { cause: error });
       });
     },
     podUids: () => readdir(podsFolder).catch(() => []),

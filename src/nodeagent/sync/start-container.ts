@@ -3,17 +3,17 @@ import { join } from "node:path";
 import type { Container, EphemeralContainer, Pod, Secret } from "#api";
 import type { PodSandboxConfig } from "#cri";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
-import { wordsOf } from "../errors.ts";
+import { errorText } from "../errors.ts";
 import { containerConfig } from "../plan/container-config.ts";
 import { hostsFile } from "../plan/hosts-file.ts";
 import { logFolderOf } from "../plan/sandbox-config.ts";
 import { imageUserOf, rootProblem } from "../plan/security.ts";
 import { servicesEnvironment, servicesFor } from "../plan/services-env.ts";
 import { initContainersOf, isHostNetwork, namespaceOf, referenceTo, uidOf } from "../pod.ts";
-import type { ContainerType, MountedVolume } from "../seams.ts";
-import type { StartTrouble } from "../status/container-statuses.ts";
+import type { ContainerContribution, ContainerType, MountedVolume } from "../interfaces.ts";
+import type { StartError } from "../status/container-statuses.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
-import { ConfigTrouble, environment } from "./environment.ts";
+import { ConfigError, environment } from "./environment.ts";
 import { containerDevices, containerMounts } from "./mounts.ts";
 import { nodeHostsText } from "./node-files.ts";
 import { graceFor, stopContainer } from "./stop.ts";
@@ -29,7 +29,7 @@ export interface StartFacts {
 
 export type StartOutcome =
   | { readonly started: true; readonly containerId: string }
-  | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
+  | ({ readonly started: false; readonly againMilliseconds?: number } & StartError);
 
 /** How soon the runtime would have been looked at anyhow. */
 const lookMilliseconds = 1000;
@@ -68,7 +68,7 @@ export async function startContainer(
 
   const unstarted = unstartedOf(facts.observed, container);
   const restartCount =
-    unstarted?.marks.restartCount ?? (await nextAttempt(context, pod, container, facts.observed));
+    unstarted?.runtimeLabels.restartCount ?? (await nextAttempt(context, pod, container, facts.observed));
   const user = imageUserOf(image.image);
   const target =
     "targetContainerName" in container && container.targetContainerName
@@ -77,11 +77,11 @@ export async function startContainer(
   let config;
   try {
     if ("targetContainerName" in container && container.targetContainerName && !target)
-      throw new ConfigTrouble(
+      throw new ConfigError(
         `unable to find target container ${JSON.stringify(container.targetContainerName)}`,
       );
     const root = rootProblem(pod, container, user);
-    if (root !== undefined) throw new ConfigTrouble(root);
+    if (root !== undefined) throw new ConfigError(root);
     const variables = await environment(pod, container, {
       objects: context.objects,
       node: context.node,
@@ -110,6 +110,9 @@ export async function startContainer(
       { volumes: facts.volumes, environment: variables, podIps: facts.podIps, hostsText },
       signal,
     );
+    const contributions: ContainerContribution[] = [];
+    for (const contributor of context.contributors ?? [])
+      contributions.push(await contributor.contribute(pod, container));
     config = containerConfig(pod, container, {
       dialect: context.dialect,
       imageId: image.image.id,
@@ -118,6 +121,7 @@ export async function startContainer(
       environment: variables,
       mounts,
       devices: containerDevices(container, facts.volumes),
+      contributions,
       cpu: context.settings.cpu,
       memoryCapacityBytes: context.settings.memoryCapacityBytes,
       hugePageSizes: context.settings.hugePageSizes,
@@ -126,7 +130,7 @@ export async function startContainer(
     });
   } catch (error) {
     signal.throwIfAborted();
-    return failed("CreateContainerConfigError", wordsOf(error));
+    return failed("CreateContainerConfigError", errorText(error));
   }
 
   let containerId: string;
@@ -135,15 +139,16 @@ export async function startContainer(
     containerId = await runtime.createContainer(facts.sandboxId, config, facts.sandbox, signal);
   } catch (error) {
     signal.throwIfAborted();
-    return failed("CreateContainerError", wordsOf(error));
+    return failed("CreateContainerError", errorText(error));
   }
   tell("Normal", "Created", `Created container ${container.name}`);
+  for (const contributor of context.contributors ?? []) contributor.created?.(pod, container, containerId);
   try {
     // Not to be cut short: what is cut short looks like a container that failed to start.
     await runtime.startContainer(containerId);
   } catch (error) {
     signal.throwIfAborted();
-    return { ...failed("RunContainerError", wordsOf(error)), againMilliseconds: lookMilliseconds };
+    return { ...failed("RunContainerError", errorText(error)), againMilliseconds: lookMilliseconds };
   }
   tell("Normal", "Started", `Started container ${container.name}`);
   context.tally?.started(type);
@@ -171,7 +176,7 @@ export async function startContainer(
       return {
         started: false,
         reason: "PostStartHookError",
-        message: wordsOf(error),
+        message: errorText(error),
         againMilliseconds: lookMilliseconds,
       };
     }
@@ -207,7 +212,7 @@ async function nextAttempt(
   return (
     1 +
     (last
-      ? last.marks.restartCount
+      ? last.runtimeLabels.restartCount
       : await files.lastLog(join(logFolderOf(pod, settings.logFolder), container.name)))
   );
 }

@@ -2,16 +2,16 @@
 import type { Container, Pod } from "#api";
 import { isNotFound } from "#cri";
 import { type ObservedContainer, type ObservedPod, podIpsOf } from "../containers/observed.ts";
-import { fullWordsOf } from "../errors.ts";
-import type { StopReason } from "../plan/plan.ts";
+import { grpcErrorText } from "../errors.ts";
+import type { ContainerStopReason } from "../plan/plan.ts";
 import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
 import { askedGraceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
-import type { Passage } from "./gate.ts";
+import type { LimitOptions } from "./limiter.ts";
 
 export interface ContainerEnd {
   readonly container: Pick<ObservedContainer, "id" | "name" | "state"> & {
-    readonly marks?: ObservedContainer["marks"];
+    readonly runtimeLabels?: ObservedContainer["runtimeLabels"];
   };
   /** What the hook may take; what it leaves is for the container, unless the whole pod ends. */
   readonly graceSeconds: number;
@@ -24,7 +24,7 @@ export interface ContainerEnd {
 const leastSeconds = 2;
 
 /** The seconds a container has that a probe or a change ends, not the whole pod. */
-export function graceFor(pod: Pod, container: Container | undefined, reason: StopReason): number {
+export function graceFor(pod: Pod, container: Container | undefined, reason: ContainerStopReason): number {
   const own =
     reason === "LivenessProbe"
       ? container?.livenessProbe?.terminationGracePeriodSeconds
@@ -44,8 +44,8 @@ export async function stopContainer(
 ): Promise<void> {
   const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
   const deadline = context.clock.now() + graceSeconds * 1000;
-  const preStop = definition?.lifecycle?.preStop ?? container.marks?.preStop;
-  if (!memory.told.has(container.id)) {
+  const preStop = definition?.lifecycle?.preStop ?? container.runtimeLabels?.preStop;
+  if (!memory.preStopDone.has(container.id)) {
     context.events.event(
       referenceTo(pod, container.name),
       "Normal",
@@ -53,7 +53,7 @@ export async function stopContainer(
       message || `Stopping container ${container.name}`,
     );
     if (preStop && graceSeconds > 0 && container.state === "running") {
-      memory.told.add(container.id);
+      memory.preStopDone.add(container.id);
       const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIps)[0] ?? "";
       const hook = context.hooks.run(
         preStop,
@@ -62,7 +62,7 @@ export async function stopContainer(
       );
       await withinGrace(context, pod, container.name, hook, graceSeconds, signal);
     }
-    memory.told.add(container.id);
+    memory.preStopDone.add(container.id);
   }
   const seconds = podSeconds ?? Math.max(leastSeconds, Math.ceil((deadline - context.clock.now()) / 1000));
   try {
@@ -72,11 +72,11 @@ export async function stopContainer(
   }
 }
 
-/** As much of a container's definition as its marks tell. */
-const restored = ({ name, marks }: ContainerEnd["container"]): Container => ({
+/** As much of a container's definition as its labels tell. */
+const restored = ({ name, runtimeLabels }: ContainerEnd["container"]): Container => ({
   name,
   resources: {},
-  ...(marks?.ports && { ports: marks.ports.map((port) => ({ ...port })) }),
+  ...(runtimeLabels?.ports && { ports: runtimeLabels.ports.map((port) => ({ ...port })) }),
 });
 
 /** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
@@ -152,26 +152,26 @@ export async function stopContainers(
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
 export async function stopSandboxes(
-  { runtime, unmaking, view }: SyncContext,
+  { runtime, teardownLimit, cache }: SyncContext,
   observed: ObservedPod,
-  { halfStopped }: PodMemory,
-  passage: Passage,
+  { stopUncertain }: PodMemory,
+  passage: LimitOptions,
 ): Promise<ObservedPod> {
-  const up = observed.sandboxes.filter(({ id, ready }) => ready || halfStopped.has(id));
+  const up = observed.sandboxes.filter(({ id, ready }) => ready || stopUncertain.has(id));
   if (up.length === 0) return observed;
   const stop = async (id: string): Promise<void> => {
-    halfStopped.add(id);
+    stopUncertain.add(id);
     await runtime.stopPodSandbox(id, passage.signal);
-    halfStopped.delete(id);
+    stopUncertain.delete(id);
   };
   await allEnded(
     up.map(({ id }) => ({
       step: "KillPodSandbox",
       name: observed.uid,
-      ended: unmaking.pass(() => stop(id), passage),
+      ended: teardownLimit.run(() => stop(id), passage),
     })),
   );
-  return view.look(observed, { stopped: up }, passage.signal);
+  return cache.refreshParts(observed, { stopped: up }, passage.signal);
 }
 
 /**
@@ -179,11 +179,11 @@ export async function stopSandboxes(
  * still run down go first.
  */
 export async function removePod(
-  { runtime, unmaking }: SyncContext,
+  { runtime, teardownLimit }: SyncContext,
   observed: ObservedPod,
   signal: AbortSignal,
 ): Promise<void> {
-  await unmaking.pass(
+  await teardownLimit.run(
     async () => {
       await allDone(
         observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => runtime.stopPodSandbox(id, signal)),
@@ -191,7 +191,7 @@ export async function removePod(
       await allDone(observed.containers.map(({ id }) => runtime.removeContainer(id, signal)));
       await allDone(observed.sandboxes.map(({ id }) => runtime.removePodSandbox(id, signal)));
     },
-    { hasTime: true, signal },
+    { lowPriority: true, signal },
   );
 }
 
@@ -209,7 +209,7 @@ async function allEnded(ends: readonly End[]): Promise<void> {
     const { step, name } = ends[position]!;
     return result.status === "rejected"
       ? [
-          `failed to "${step}" for ${JSON.stringify(name)} with ${step}Error: ${JSON.stringify(fullWordsOf(result.reason))}`,
+          `failed to "${step}" for ${JSON.stringify(name)} with ${step}Error: ${JSON.stringify(grpcErrorText(result.reason))}`,
         ]
       : [];
   });

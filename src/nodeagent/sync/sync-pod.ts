@@ -3,7 +3,7 @@ import type { Container, Pod, Secret } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
-import { fullWordsOf } from "../errors.ts";
+import { grpcErrorText } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
 import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
@@ -37,8 +37,8 @@ export interface SyncOutcome {
 }
 
 /** A pod that cannot have what it needs, now. */
-export class SyncTrouble extends Error {
-  override readonly name = "SyncTrouble";
+export class SyncError extends Error {
+  override readonly name = "SyncError";
 }
 
 const formSeconds = (milliseconds: number): string => {
@@ -59,7 +59,7 @@ export async function syncPod(
   const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
   if (network !== undefined) {
     context.events.event(referenceTo(pod), "Warning", "NetworkNotReady", `network is not ready: ${network}`);
-    throw new SyncTrouble(`network is not ready: ${network}`);
+    throw new SyncError(`network is not ready: ${network}`);
   }
 
   if (todo.newSandbox && observed.sandboxes.length > 0)
@@ -96,7 +96,7 @@ export async function syncPod(
     return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
 
   // A container that was stopped just now is numbered by its end as the runtime tells it.
-  const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
+  const seen = todo.stop.length > 0 ? await context.cache.refresh(nameParts(pod), signal) : observed;
   await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
   const cgroupParent = await context.cgroups.ensure(pod).catch((error: Error) => {
@@ -200,22 +200,26 @@ async function newSandbox(
   try {
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
-    const sandboxId = await context.making.pass(
+    const sandboxId = await context.createLimit.run(
       () => context.runtime.runPodSandbox(config, handler, signal),
       { signal },
     );
-    const observed = await context.view.look(nameParts(pod), { sandboxes: [{ id: sandboxId }] }, signal);
+    const observed = await context.cache.refreshParts(
+      nameParts(pod),
+      { sandboxes: [{ id: sandboxId }] },
+      signal,
+    );
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {
     signal.throwIfAborted();
-    throw sandboxTrouble(context, pod, error);
+    throw sandboxError(context, pod, error);
   }
 }
 
-function sandboxTrouble({ events }: SyncContext, pod: Pod, error: unknown): SyncTrouble {
-  const message = `Failed to create pod sandbox: ${fullWordsOf(error)}`;
+function sandboxError({ events }: SyncContext, pod: Pod, error: unknown): SyncError {
+  const message = `Failed to create pod sandbox: ${grpcErrorText(error)}`;
   events.event(referenceTo(pod), "Warning", "FailedCreatePodSandBox", message);
-  return new SyncTrouble(message);
+  return new SyncError(message);
 }
 
 /** What cannot be described for the runtime cannot be made by it. */
@@ -223,7 +227,7 @@ function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
   try {
     return describe();
   } catch (error) {
-    throw sandboxTrouble(context, pod, error);
+    throw sandboxError(context, pod, error);
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { VolumeTrouble } from "../seams.ts";
+import { VolumeError } from "../interfaces.ts";
 import { podWith, setUp } from "./volumes.fixture.ts";
 
 test("an NFS volume is mounted with its options", async (t) => {
@@ -121,7 +121,7 @@ for (const [name, volume, told] of devices) {
       { persistentVolumeClaim: { claimName: "c1" } },
       { containers: [{ name: "c", volumeDevices: [{ name: "v", devicePath: "/dev/x" }] }] },
     );
-    await assert.rejects(mount(pod), VolumeTrouble);
+    await assert.rejects(mount(pod), VolumeError);
     assert.match(events.at(-1)!, told);
   });
 }

@@ -3,7 +3,7 @@ import { PersistentVolume, PersistentVolumeClaim, type Pod, wantsNode } from "#a
 import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
 import { namespaceOf, uidOf } from "../pod.ts";
-import type { NodeFacts } from "../seams.ts";
+import type { NodeFacts } from "../interfaces.ts";
 
 const claims: ResourceKind<typeof PersistentVolumeClaim> = {
   schema: PersistentVolumeClaim,
@@ -17,8 +17,8 @@ const volumes: ResourceKind<typeof PersistentVolume> = {
 };
 
 /** A claim that leads to no volume: there is nothing yet that could be mounted. */
-export class ClaimTrouble extends Error {
-  override readonly name = "ClaimTrouble";
+export class ClaimError extends Error {
+  override readonly name = "ClaimError";
 }
 
 /** How the pod's containers want the volume behind a claim. */
@@ -43,8 +43,8 @@ export async function boundVolume(
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
-  const trouble = (why: string, options?: ErrorOptions): ClaimTrouble =>
-    new ClaimTrouble(`error processing PVC ${claimed}: ${why}`, options);
+  const trouble = (why: string, options?: ErrorOptions): ClaimError =>
+    new ClaimError(`error processing PVC ${claimed}: ${why}`, options);
   const claim = await client
     .of(claims)
     .get(claimName, { namespace })
@@ -82,7 +82,7 @@ export async function boundVolume(
   }
   const mode = volume.spec?.volumeMode ?? "Filesystem";
   if ((mode === "Block") !== asDevice)
-    throw new ClaimTrouble(
+    throw new ClaimError(
       `volume ${volumeName} has volumeMode ${mode}, but is specified in ${asDevice ? "volumeDevices" : "volumeMounts"}`,
     );
   return volume;

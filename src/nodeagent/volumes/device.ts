@@ -4,8 +4,8 @@ import { lstat, mkdir, readlink, realpath, stat, symlink, unlink } from "node:fs
 import { dirname } from "node:path";
 
 /** A device that cannot be given. */
-export class DeviceTrouble extends Error {
-  override readonly name = "DeviceTrouble";
+export class DeviceError extends Error {
+  override readonly name = "DeviceError";
   constructor(step: string, volume: string, why: string, options?: ErrorOptions) {
     super(`MapVolume.${step} failed for volume ${JSON.stringify(volume)} : ${why}`, options);
   }
@@ -14,7 +14,7 @@ export class DeviceTrouble extends Error {
 /** Makes the link to what the path leads to. Says whether it is new. */
 export async function linkDevice(volume: string, path: string, link: string): Promise<boolean> {
   const device = await realpath(path).catch((error: Error & { code?: string }) => {
-    throw new DeviceTrouble(
+    throw new DeviceError(
       "EvalHostSymlinks",
       volume,
       error.code === "ENOENT" ? `lstat ${path}: no such file or directory` : error.message,
@@ -23,7 +23,7 @@ export async function linkDevice(volume: string, path: string, link: string): Pr
   });
   const found = await stat(device);
   if (!found.isBlockDevice())
-    throw new DeviceTrouble(
+    throw new DeviceError(
       "MapBlockVolume",
       volume,
       `${path} is ${found.isDirectory() ? "a directory" : "a file"}, and no block device`,

@@ -4,7 +4,7 @@ import { lstat, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { clearAway } from "./clear-away.ts";
+import { teardownVolumes } from "./teardown.ts";
 import { mountPointsBelow, systemMounter } from "./mounter.ts";
 import { giveToGroup } from "./ownership.ts";
 import { bindInside } from "./sub-path.ts";
@@ -79,7 +79,7 @@ test("clearing away unmounts tmpfs and binds, and leaves bound folders whole", a
   const inside = join(pod, "volumes/x~empty-dir/e/mounted");
   await mkdir(inside, { recursive: true });
   await mounter.bind(theirs, inside);
-  await clearAway(mounter, pod);
+  await teardownVolumes(mounter, pod);
   assert.deepEqual(await mounter.below(pod), []);
   assert.deepEqual(await readdir(join(pod, "volumes")), []);
   assert.deepEqual((await readdir(theirs)).toSorted(), ["precious", "sub"]);

@@ -2,7 +2,7 @@
 import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, VolumeProjection } from "#api";
 import { podField, resourceField } from "../plan/downward.ts";
 import { everyContainerOf, namespaceOf } from "../pod.ts";
-import type { ReferencedObjects } from "../seams.ts";
+import type { ReferencedObjects } from "../interfaces.ts";
 import type { FileContent, Payload } from "./atomic-writer.ts";
 
 export interface PayloadSources {

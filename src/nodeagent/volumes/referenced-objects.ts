@@ -4,7 +4,7 @@ import { ConfigMap, type Pod, Secret } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
 import { everyContainerOf, namespaceOf, uidOf } from "../pod.ts";
-import type { ReferencedObjects } from "../seams.ts";
+import type { ReferencedObjects } from "../interfaces.ts";
 
 export interface ReferencedObjectsOptions {
   readonly client: ApiClient | undefined;

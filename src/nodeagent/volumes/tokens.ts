@@ -35,7 +35,7 @@ export function podTokens({
       held.set(uidOf(pod), ofPod);
       const key = JSON.stringify([audience, expirationSeconds, pod.spec.serviceAccountName]);
       const old = ofPod.get(key);
-      if (old && !isTired(old, clock.now())) return old.token;
+      if (old && !needsRefresh(old, clock.now())) return old.token;
       try {
         const fresh = await ask(pod, audience, expirationSeconds);
         ofPod.set(key, fresh);
@@ -77,7 +77,7 @@ export function podTokens({
   }
 }
 
-function isTired({ from, until }: Held, now: number): boolean {
+function needsRefresh({ from, until }: Held, now: number): boolean {
   return (
     now - from > oldestMilliseconds ||
     now >= until - (until - from) / 5 - Math.random() * Math.min(jitterMilliseconds, (until - from) / 100)

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog } from "#base";
 import { dialects } from "#dialect";
-import { VolumeTrouble } from "../seams.ts";
+import { VolumeError } from "../interfaces.ts";
 import { podVolumes } from "./volumes.ts";
 import { podWith, setUp } from "./volumes.fixture.ts";
 
@@ -35,7 +35,7 @@ test("a config map is a folder of links into its data", async (t) => {
 test("attempts to set up a volume are counted, and the time until it was there, and its end", async (t) => {
   const { map, mount, volumes, clock, counted } = await setUp(t);
   const pod = podWith({ configMap: { name: "m" } });
-  await assert.rejects(mount(pod), VolumeTrouble);
+  await assert.rejects(mount(pod), VolumeError);
   await clock.advance(2000);
   await map("m", { a: "1" });
   await mount(pod);
@@ -129,7 +129,7 @@ for (const [name, volume, message] of missing) {
     await map("m", { a: "1" });
     await assert.rejects(
       mount(podWith(volume)),
-      (error) => error instanceof VolumeTrouble && message.test(error.message),
+      (error) => error instanceof VolumeError && message.test(error.message),
     );
     assert.match(events[0]!, /^FailedMount: /);
   });

@@ -6,7 +6,7 @@ import type { Pod, Volume } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import type { ApiClient } from "#client";
 import type { Dialect } from "#dialect";
-import { systemWordsOf } from "../errors.ts";
+import { fsErrorText } from "../errors.ts";
 import {
   containersOf,
   everyContainerOf,
@@ -23,13 +23,13 @@ import {
   type NodeFacts,
   type PodVolumes,
   type ReferencedObjects,
-  type VolumeTally,
-  VolumeTrouble,
-} from "../seams.ts";
+  type VolumeMetrics,
+  VolumeError,
+} from "../interfaces.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
-import { ClaimTrouble, type ClaimUse, boundVolume } from "./claims.ts";
-import { clearAway } from "./clear-away.ts";
-import { DeviceTrouble, linkDevice } from "./device.ts";
+import { ClaimError, type ClaimUse, boundVolume } from "./claims.ts";
+import { teardownVolumes } from "./teardown.ts";
+import { DeviceError, linkDevice } from "./device.ts";
 import { type Git, GitRefusal, fillFromGit, systemGit } from "./git-repo.ts";
 import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
@@ -55,7 +55,7 @@ export interface VolumesOptions {
   readonly node: Pick<NodeFacts, "name" | "allocatable" | "labels">;
   readonly mounter: Mounter;
   readonly git?: Git;
-  readonly tally?: VolumeTally;
+  readonly tally?: VolumeMetrics;
   /** The folder of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
@@ -145,7 +145,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           // What an earlier agent mounted is taken over: whatever is there already stays, the files are
           // written anew.
           if (await isThere(join(podsFolder, uidOf(pod), "volumes")))
-            await mountAll(pod, never).catch(unlessTrouble);
+            await mountAll(pod, never).catch(ignoreVolumeError);
           return;
         }
         for (const volume of pod.spec.volumes ?? []) {
@@ -165,7 +165,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
-        await clearAway(mounter, join(podsFolder, uid)).catch((error: unknown) => {
+        await teardownVolumes(mounter, join(podsFolder, uid)).catch((error: unknown) => {
           told(false);
           throw error;
         });
@@ -226,7 +226,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         trouble ??= message;
       }
     }
-    if (trouble !== undefined) throw new VolumeTrouble(trouble);
+    if (trouble !== undefined) throw new VolumeError(trouble);
     ready.set(uidOf(pod), mounted);
     plugins.set(
       uidOf(pod),
@@ -240,16 +240,16 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
 
   function tell(pod: Pod, name: string, error: Error): string {
     const [reason, message] =
-      error instanceof ClaimTrouble
+      error instanceof ClaimError
         ? [
             "FailedMount",
             `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`,
           ]
-        : error instanceof DeviceTrouble
+        : error instanceof DeviceError
           ? ["FailedMapVolume", error.message]
           : [
               "FailedMount",
-              `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${systemWordsOf(error)}`,
+              `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${fsErrorText(error)}`,
             ];
     events.event(referenceTo(pod), "Warning", reason, message);
     return message;
@@ -283,7 +283,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       );
     // Nor can programs be put here that would look after such a volume.
     if (volume.flexVolume)
-      throw new ClaimTrouble(
+      throw new ClaimError(
         `failed to get Plugin from volumeSpec for volume ${JSON.stringify(name)} err=no volume plugin matched`,
       );
     const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
@@ -416,7 +416,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     const pvName = volume.metadata.name!;
     if (use.asDevice) {
       if (!local)
-        throw new DeviceTrouble(
+        throw new DeviceError(
           "FindMapperPluginBySpec",
           pvName,
           "only volumes of the kind local can be block devices",
@@ -467,8 +467,8 @@ async function share(folder: string, pod: Pod): Promise<void> {
 }
 
 const never = new AbortController().signal;
-const unlessTrouble = (error: unknown): void => {
-  if (!(error instanceof VolumeTrouble)) throw error;
+const ignoreVolumeError = (error: unknown): void => {
+  if (!(error instanceof VolumeError)) throw error;
 };
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "#api";
-import { type Why, type WorkerEvent, type WorkerState, begin, graceOf, next } from "./state.ts";
+import { type StopReason, type WorkerEvent, type WorkerState, begin, graceOf, next } from "./state.ts";
 
 const podWith = (metadata: object = {}, spec: object = {}, status: object = {}): Pod =>
   ({
@@ -15,21 +15,21 @@ const pod = podWith();
 const newer = podWith({ labels: { a: "b" } });
 const deleted = (seconds: number): Pod =>
   podWith({ deletionTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: seconds });
-const byUser: Why = { because: "deleted" };
-const evicted: Why = { because: "ended", reason: "Evicted", message: "no room" };
+const byUser: StopReason = { kind: "deleted" };
+const evicted: StopReason = { kind: "ended", reason: "Evicted", message: "no room" };
 const update = (to: Pod): WorkerEvent => ({ type: "update", pod: to });
-const stop = (graceSeconds?: number, why: Why = byUser): WorkerEvent => ({
+const stop = (graceSeconds?: number, reason: StopReason = byUser): WorkerEvent => ({
   type: "stop",
-  why,
+  reason,
   ...(graceSeconds !== undefined && { graceSeconds }),
 });
-const stopping = (graceSeconds: number, of = pod, why: Why = byUser): WorkerState => ({
+const stopping = (graceSeconds: number, of = pod, reason: StopReason = byUser): WorkerState => ({
   at: "terminating",
   pod: of,
   graceSeconds,
-  why,
+  reason,
 });
-const over: WorkerState = { at: "terminated", pod, why: byUser };
+const over: WorkerState = { at: "terminated", pod, reason: byUser };
 
 const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerState][] = [
   [

@@ -3,15 +3,15 @@
 import type { Pod } from "#api";
 import { isDeleted, isFinished } from "../pod.ts";
 
-export type Why =
-  | { readonly because: "deleted" }
-  | { readonly because: "finished" }
+export type StopReason =
+  | { readonly kind: "deleted" }
+  | { readonly kind: "finished" }
   /** Nobody wants it any more: its source dropped it, or it was found running and never asked for. */
-  | { readonly because: "removed" }
+  | { readonly kind: "removed" }
   /** Ended for the node's sake, or by its deadline; the status tells so. */
-  | ({ readonly because: "ended" } & Ending);
+  | ({ readonly kind: "ended" } & Ending);
 
-/** `disruption` is told in a condition, for those who want to know why a pod did not live on. */
+/** `disruption` is told in a condition, for those who want to know reason a pod did not live on. */
 export interface Ending {
   readonly reason: string;
   readonly message: string;
@@ -19,18 +19,23 @@ export interface Ending {
    * Holds whatever becomes of the containers; else a pod whose containers all end well has succeeded all the
    * same.
    */
-  readonly lasts?: boolean;
+  readonly final?: boolean;
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
 export type WorkerState =
   | { readonly at: "syncing"; readonly pod: Pod }
-  | { readonly at: "terminating"; readonly pod: Pod; readonly graceSeconds: number; readonly why: Why }
-  | { readonly at: "terminated"; readonly pod: Pod; readonly why: Why };
+  | {
+      readonly at: "terminating";
+      readonly pod: Pod;
+      readonly graceSeconds: number;
+      readonly reason: StopReason;
+    }
+  | { readonly at: "terminated"; readonly pod: Pod; readonly reason: StopReason };
 
 export type WorkerEvent =
   | { readonly type: "update"; readonly pod: Pod }
-  | { readonly type: "stop"; readonly why: Why; readonly graceSeconds?: number }
+  | { readonly type: "stop"; readonly reason: StopReason; readonly graceSeconds?: number }
   /** All its containers have ended. */
   | { readonly type: "stopped" };
 
@@ -52,8 +57,8 @@ export const graceOf = (pod: Pod): number => Math.max(1, askedGraceOf(pod));
  * Whether the pod's containers are ended one by one as they would be while it goes on: nobody has set a time
  * for the whole.
  */
-export const endsByItself = (why: Why): boolean =>
-  why.because === "finished" || (why.because === "ended" && why.lasts === true);
+export const endsByItself = (reason: StopReason): boolean =>
+  reason.kind === "finished" || (reason.kind === "ended" && reason.final === true);
 
 export function next(state: WorkerState, event: WorkerEvent): WorkerState {
   switch (state.at) {
@@ -64,7 +69,7 @@ export function next(state: WorkerState, event: WorkerEvent): WorkerState {
           at: "terminating",
           pod: state.pod,
           graceSeconds: Math.max(1, event.graceSeconds ?? graceOf(state.pod)),
-          why: event.why,
+          reason: event.reason,
         };
       return state;
     case "terminating":
@@ -81,7 +86,7 @@ export function next(state: WorkerState, event: WorkerEvent): WorkerState {
           ...state,
           graceSeconds: Math.min(state.graceSeconds, Math.max(1, event.graceSeconds ?? state.graceSeconds)),
         };
-      return { at: "terminated", pod: state.pod, why: state.why };
+      return { at: "terminated", pod: state.pod, reason: state.reason };
     case "terminated":
       return event.type === "update" ? { ...state, pod: event.pod } : state;
   }
@@ -90,8 +95,8 @@ export function next(state: WorkerState, event: WorkerEvent): WorkerState {
 /** Where a pod stands that is seen for the first time. */
 export function begin(pod: Pod): WorkerState {
   if (isDeleted(pod))
-    return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "deleted" } };
+    return { at: "terminating", pod, graceSeconds: graceOf(pod), reason: { kind: "deleted" } };
   if (isFinished(pod))
-    return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "finished" } };
+    return { at: "terminating", pod, graceSeconds: graceOf(pod), reason: { kind: "finished" } };
   return { at: "syncing", pod };
 }

@@ -51,7 +51,7 @@ test("a stop aborts the sync under way and the pod is stopped", async () => {
   });
   made.wake();
   await settled();
-  made.send({ type: "stop", why: { because: "deleted" }, graceSeconds: 5 });
+  made.send({ type: "stop", reason: { kind: "deleted" }, graceSeconds: 5 });
   await settled();
   assert.deepEqual(seen, ["syncing", "terminating", "terminated"]);
 });
@@ -65,10 +65,10 @@ test("a shorter grace aborts the stop under way", async () => {
     }
     return {};
   });
-  made.send({ type: "stop", why: { because: "deleted" }, graceSeconds: 30 });
+  made.send({ type: "stop", reason: { kind: "deleted" }, graceSeconds: 30 });
   await settled();
-  made.send({ type: "stop", why: { because: "deleted" }, graceSeconds: 60 });
-  made.send({ type: "stop", why: { because: "deleted" }, graceSeconds: 2 });
+  made.send({ type: "stop", reason: { kind: "deleted" }, graceSeconds: 60 });
+  made.send({ type: "stop", reason: { kind: "deleted" }, graceSeconds: 2 });
   await settled();
   assert.deepEqual(graces, [30, 2]);
 });

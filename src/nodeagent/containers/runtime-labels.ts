@@ -5,7 +5,7 @@ import type { Dialect } from "#dialect";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import { containerHash } from "./hash.ts";
 
-export const markNames = ({ data: { runtimeLabelPrefix: prefix } }: Dialect) => ({
+export const runtimeLabelNames = ({ data: { runtimeLabelPrefix: prefix } }: Dialect) => ({
   podName: `${prefix}pod.name`,
   podNamespace: `${prefix}pod.namespace`,
   podUid: `${prefix}pod.uid`,
@@ -21,7 +21,7 @@ export const markNames = ({ data: { runtimeLabelPrefix: prefix } }: Dialect) => 
 });
 
 export const podLabels = (pod: Pod, dialect: Dialect): Record<string, string> => {
-  const names = markNames(dialect);
+  const names = runtimeLabelNames(dialect);
   return { [names.podName]: nameOf(pod), [names.podNamespace]: namespaceOf(pod), [names.podUid]: uidOf(pod) };
 };
 
@@ -35,7 +35,7 @@ export const containerLabels = (
   container: Container,
   dialect: Dialect,
 ): Record<string, string> => ({
-  [markNames(dialect).containerName]: container.name,
+  [runtimeLabelNames(dialect).containerName]: container.name,
   ...podLabels(pod, dialect),
 });
 
@@ -49,7 +49,7 @@ export function containerAnnotations(
   restartCount: number,
   dialect: Dialect,
 ): Record<string, string> {
-  const names = markNames(dialect);
+  const names = runtimeLabelNames(dialect);
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
   const { terminationGracePeriodSeconds: termination } = pod.spec;
   const preStop = container.lifecycle?.preStop;
@@ -73,7 +73,7 @@ export function containerAnnotations(
 }
 
 /** What a container's annotations say, for ending a container whose pod is not known any more. */
-export interface ContainerMarks {
+export interface RuntimeLabels {
   readonly hash: string;
   readonly restartCount: number;
   readonly terminationMessagePath: string;
@@ -83,11 +83,14 @@ export interface ContainerMarks {
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
 }
 
-export function readMarks(annotations: Readonly<Record<string, string>>, dialect: Dialect): ContainerMarks {
-  const names = markNames(dialect);
+export function readRuntimeLabels(
+  annotations: Readonly<Record<string, string>>,
+  dialect: Dialect,
+): RuntimeLabels {
+  const names = runtimeLabelNames(dialect);
   const grace = annotations[names.deletionGrace] ?? annotations[names.terminationGrace];
   const preStop = parsed(annotations[names.preStopHandler]) as LifecycleHandler | undefined;
-  const ports = parsed(annotations[names.ports]) as ContainerMarks["ports"];
+  const ports = parsed(annotations[names.ports]) as RuntimeLabels["ports"];
   return {
     hash: annotations[names.hash] ?? "",
     restartCount: Number(annotations[names.restartCount] ?? 0) || 0,

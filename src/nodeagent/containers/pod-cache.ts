@@ -11,7 +11,7 @@ import {
   sandboxState,
 } from "#cri";
 import type { Dialect } from "#dialect";
-import { readMarks, markNames } from "./marks.ts";
+import { readRuntimeLabels, runtimeLabelNames } from "./runtime-labels.ts";
 import {
   type ObservedContainer,
   type ObservedPod,
@@ -35,11 +35,11 @@ export interface PodParts {
   readonly containers?: readonly { readonly id: string; readonly sandboxId: string }[];
 }
 
-export interface RuntimeView {
+export interface PodCache {
   /** What was last seen of a pod. */
-  get(uid: string): ObservedPod | undefined;
+  cached(uid: string): ObservedPod | undefined;
   /** The same, or nothing; where the last look failed, this looks anew, and fails as that did. */
-  current(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
+  fresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
   /** Whether the runtime has anything of a pod, even if it could not be looked at. */
   has(uid: string): boolean;
   /**
@@ -49,9 +49,9 @@ export interface RuntimeView {
   /** All pods seen. */
   pods(): IterableIterator<ObservedPod>;
   /** Looks at one pod now. */
-  observe(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
+  refresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
   /** Looks now at those parts of a pod that we changed; the others stay as they were seen last. */
-  look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
+  refreshParts(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
   /** The runtime says that it has removed all of the pod that was seen. */
   forget(pod: PodName): void;
   /** Looks at all pods now; those that changed are told. */
@@ -66,7 +66,7 @@ export interface RuntimeView {
   troubles(): readonly string[];
 }
 
-export interface RuntimeViewOptions {
+export interface PodCacheOptions {
   readonly runtime: ContainerRuntime;
   readonly clock: Clock;
   readonly log: Log;
@@ -78,10 +78,10 @@ export interface RuntimeViewOptions {
   /** Told when the runtime's own account of events begins to be followed, or cannot be. */
   readonly onFollow?: (isOpen: boolean) => void;
   /** How a container's last words are read. */
-  readonly lastWords?: typeof terminationMessage;
+  readonly readTerminationMessage?: typeof terminationMessage;
 }
 
-interface Held {
+interface CachedPod {
   observed: ObservedPod;
   /** The state of each part as the lists show it. */
   states: ReadonlyMap<string, number>;
@@ -90,7 +90,7 @@ interface Held {
 }
 
 /** A part that was looked at closely, and its state then. */
-interface Closely<T> {
+interface Inspected<T> {
   readonly state: number;
   readonly observed: T;
   /** There may be more to say about it: the next list looks again. */
@@ -107,7 +107,7 @@ const silentMilliseconds = 180_000;
 const killed = 137;
 const secondThoughtsMilliseconds = 1000;
 
-export function runtimeView(options: RuntimeViewOptions): RuntimeView {
+export function podCache(options: PodCacheOptions): PodCache {
   const {
     runtime,
     clock,
@@ -117,37 +117,37 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     onRelist,
     onFollow,
     periodMilliseconds = 1000,
-    lastWords = terminationMessage,
+    readTerminationMessage = terminationMessage,
   } = options;
-  const names = markNames(dialect);
-  const held = new Map<string, Held>();
+  const names = runtimeLabelNames(dialect);
+  const held = new Map<string, CachedPod>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
-  const left = new Map<string, number>();
+  const deletedAt = new Map<string, number>();
   /**
    * Pods that the runtime has and that could not be looked at: what is held of them, if anything, may not be
    * so any more.
    */
-  const unclear = new Set<string>();
+  const uninspected = new Set<string>();
   const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
-  const containers = new Map<string, Closely<ObservedContainer>>();
-  const sandboxes = new Map<string, Closely<ObservedSandbox>>();
+  const containers = new Map<string, Inspected<ObservedContainer>>();
+  const sandboxes = new Map<string, Inspected<ObservedSandbox>>();
   let looks = 0;
   let relistedAt = clock.now();
   let begunAt = relistedAt;
   let failing = false;
 
-  async function closeContainer(
+  async function inspectContainer(
     id: string,
     sandboxId: string,
     signal?: AbortSignal,
-  ): Promise<Closely<ObservedContainer> | undefined> {
+  ): Promise<Inspected<ObservedContainer> | undefined> {
     const report = await gone(runtime.containerStatus(id, signal));
     if (!report) return undefined;
     const { status } = report;
     const said =
       status.state !== containerState.exited
         ? ""
-        : await lastWords(status, readMarks(status.annotations, dialect));
+        : await readTerminationMessage(status, readRuntimeLabels(status.annotations, dialect));
     const found = {
       state: status.state,
       observed: observedContainer(status, sandboxId, said, dialect),
@@ -158,14 +158,14 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   }
   const isEarly = ({ id }: Container): boolean => containers.get(id)?.early === true;
   /** What has ended stays as it is. */
-  const ended = (id: string): Closely<ObservedContainer> | undefined => {
+  const ended = (id: string): Inspected<ObservedContainer> | undefined => {
     const known = containers.get(id);
     return known?.state === containerState.exited ? known : undefined;
   };
-  async function closeSandbox(
+  async function inspectSandbox(
     id: string,
     signal?: AbortSignal,
-  ): Promise<Closely<ObservedSandbox> | undefined> {
+  ): Promise<Inspected<ObservedSandbox> | undefined> {
     const report = await gone(runtime.podSandboxStatus(id, signal));
     if (!report) return undefined;
     const found = { state: report.status.state, observed: observedSandbox(report.status) };
@@ -177,7 +177,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     signal?: AbortSignal,
   ): Promise<ObservedContainer | undefined> {
     const known = containers.get(id);
-    return (known?.state === state && !known.early ? known : await closeContainer(id, podSandboxId, signal))
+    return (known?.state === state && !known.early ? known : await inspectContainer(id, podSandboxId, signal))
       ?.observed;
   }
   async function sandboxOf(
@@ -185,12 +185,12 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     signal?: AbortSignal,
   ): Promise<ObservedSandbox | undefined> {
     const known = sandboxes.get(id);
-    return (known?.state === state ? known : await closeSandbox(id, signal))?.observed;
+    return (known?.state === state ? known : await inspectSandbox(id, signal))?.observed;
   }
 
   /** Looks closer at a pod's lists and keeps what is found, unless a later look was faster. */
   async function keep(pod: PodName, lists: Lists, look: number, signal?: AbortSignal): Promise<ObservedPod> {
-    const isOverdue = (): boolean => (held.get(pod.uid)?.look ?? 0) > look || isLeft(pod, look);
+    const isOverdue = (): boolean => (held.get(pod.uid)?.look ?? 0) > look || isDeletedSince(pod, look);
     let found: ObservedPod;
     try {
       found = {
@@ -199,20 +199,20 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
         containers: newestFirst(await Promise.all(lists.containers.map((one) => containerOf(one, signal)))),
       };
     } catch (error) {
-      if (!isOverdue()) unclear.add(pod.uid);
+      if (!isOverdue()) uninspected.add(pod.uid);
       throw error;
     }
     const before = held.get(pod.uid);
     if (isOverdue()) return before?.observed ?? nothingObserved(pod);
-    unclear.delete(pod.uid);
+    uninspected.delete(pod.uid);
     forgetDetails(before?.observed, found);
     if (lists.sandboxes.length === 0 && lists.containers.length === 0) {
       held.delete(pod.uid);
-      left.set(pod.uid, look);
+      deletedAt.set(pod.uid, look);
     } else held.set(pod.uid, { observed: found, states: statesOf(lists), look });
     return found;
   }
-  const isLeft = ({ uid }: PodName, look: number): boolean => (left.get(uid) ?? 0) > look;
+  const isDeletedSince = ({ uid }: PodName, look: number): boolean => (deletedAt.get(uid) ?? 0) > look;
   function forgetDetails(before: ObservedPod | undefined, now: ObservedPod): void {
     for (const { id } of before?.containers ?? [])
       if (!now.containers.some((container) => container.id === id)) containers.delete(id);
@@ -220,7 +220,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
       if (!now.sandboxes.some((sandbox) => sandbox.id === id)) sandboxes.delete(id);
   }
 
-  async function observe(pod: PodName, signal?: AbortSignal): Promise<ObservedPod> {
+  async function refresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod> {
     const look = ++looks;
     const labelSelector = { [names.podUid]: pod.uid };
     const [ofSandboxes, ofContainers] = await Promise.all([
@@ -235,16 +235,16 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     );
   }
 
-  async function look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod> {
+  async function refreshParts(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod> {
     const started = ++looks;
     const [ofSandboxes, ofContainers] = await Promise.all([
       Promise.all(
-        (parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await closeSandbox(id, signal) })),
+        (parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await inspectSandbox(id, signal) })),
       ),
       Promise.all(
         (parts.containers ?? []).map(async ({ id, sandboxId }) => ({
           id,
-          found: ended(id) ?? (await closeContainer(id, sandboxId, signal)),
+          found: ended(id) ?? (await inspectContainer(id, sandboxId, signal)),
         })),
       ),
     ]);
@@ -278,8 +278,8 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     const before = held.get(uid);
     if (before) forgetDetails(before.observed, nothingObserved(before.observed));
     held.delete(uid);
-    unclear.delete(uid);
-    left.set(uid, ++looks);
+    uninspected.delete(uid);
+    deletedAt.set(uid, ++looks);
   }
 
   /** Whoever made it a moment ago starts it, and looks at it then. */
@@ -302,7 +302,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     >();
     const groupOf = (labels: Readonly<Record<string, string>>) => {
       const uid = labels[names.podUid];
-      // Whatever does not carry our marks is not ours to touch.
+      // Whatever does not carry our labels is not ours to touch.
       if (uid === undefined) return undefined;
       let group = groups.get(uid);
       if (!group)
@@ -322,16 +322,16 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
       if (before && before.look > look) continue;
-      const wasUnclear = unclear.has(group.pod.uid);
-      const same = before !== undefined && !wasUnclear && isSame(before.states, statesOf(group));
+      const wasUninspected = uninspected.has(group.pod.uid);
+      const same = before !== undefined && !wasUninspected && isSame(before.states, statesOf(group));
       if (same && !group.containers.some(isEarly)) continue;
       try {
         const found = await keep(group.pod, group, look);
-        if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
+        if (!isDeletedSince(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
           onChange(found);
       } catch (error) {
         // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
-        if (!wasUnclear)
+        if (!wasUninspected)
           log.warn("a pod cannot be looked at", {
             pod: `${group.pod.namespace}/${group.pod.name}`,
             uid: group.pod.uid,
@@ -340,14 +340,14 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
       }
     }
     haveListed();
-    for (const uid of unclear) if (!groups.has(uid)) unclear.delete(uid);
+    for (const uid of uninspected) if (!groups.has(uid)) uninspected.delete(uid);
     for (const [uid, { observed, look: lookedAt }] of held) {
       if (groups.has(uid) || lookedAt > look) continue;
       held.delete(uid);
       forgetDetails(observed, nothingObserved(observed));
       onChange(nothingObserved(observed));
     }
-    for (const [uid, lookedAt] of left) if (lookedAt < look) left.delete(uid);
+    for (const [uid, lookedAt] of deletedAt) if (lookedAt < look) deletedAt.delete(uid);
     relistedAt = clock.now();
     onRelist?.(relistedAt - begunAt, interval);
   }
@@ -382,7 +382,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
           const uid = labels[names.podUid];
           if (uid === undefined) continue;
           onChange(
-            await observe(
+            await refresh(
               { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" },
               signal,
             ),
@@ -397,16 +397,16 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   }
 
   return {
-    get: (uid) => held.get(uid)?.observed,
-    current: async (pod, signal) =>
-      unclear.has(pod.uid)
-        ? await observe(pod, signal)
+    cached: (uid) => held.get(uid)?.observed,
+    fresh: async (pod, signal) =>
+      uninspected.has(pod.uid)
+        ? await refresh(pod, signal)
         : (held.get(pod.uid)?.observed ?? nothingObserved(pod)),
-    has: (uid) => held.has(uid) || unclear.has(uid),
+    has: (uid) => held.has(uid) || uninspected.has(uid),
     listed,
     pods: () => [...held.values()].map(({ observed }) => observed).values(),
-    observe,
-    look,
+    refresh,
+    refreshParts,
     forget,
     relist,
     follow,
@@ -452,14 +452,15 @@ const newestFirst = <T extends Numbered>(items: readonly (T | undefined)[]): T[]
 
 type Numbered = { readonly createdAt: number } & (
   | { readonly attempt: number }
-  | { readonly marks: { readonly restartCount: number } }
+  | { readonly runtimeLabels: { readonly restartCount: number } }
 );
-const numberOf = (part: Numbered): number => ("attempt" in part ? part.attempt : part.marks.restartCount);
+const numberOf = (part: Numbered): number =>
+  "attempt" in part ? part.attempt : part.runtimeLabels.restartCount;
 
 /** The list with the parts that were looked at, and without those that are gone. */
 function replaced<T extends { readonly id: string }>(
   items: readonly T[],
-  looked: readonly { readonly id: string; readonly found: Closely<T> | undefined }[],
+  looked: readonly { readonly id: string; readonly found: Inspected<T> | undefined }[],
 ): (T | undefined)[] {
   return [
     ...items.filter(({ id }) => !looked.some((part) => part.id === id)),

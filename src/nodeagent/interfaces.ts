@@ -1,6 +1,7 @@
 // What the parts of the agent ask of each other. agent.ts puts the parts together; nothing else knows all of
 // them.
-import type { ConfigMap, ObjectReference, Pod, Secret } from "#api";
+import type { ConfigMap, Container, ObjectReference, PersistentVolume, Pod, Secret, Volume } from "#api";
+import type { Device, LinuxContainerResources, Mount } from "#cri";
 
 /** A volume as containers can mount it. */
 export interface MountedVolume {
@@ -23,22 +24,93 @@ export interface SubPath {
 }
 
 /** A volume that cannot be had, now. The event FailedMount was made by whoever throws this. */
-export class VolumeTrouble extends Error {
-  override readonly name = "VolumeTrouble";
+export class VolumeError extends Error {
+  override readonly name = "VolumeError";
 }
 
 /**
  * Nothing of the pod is mounted any more, but something lies in its folder that the agent did not put there,
  * and stays.
  */
-export class LeftBehind extends Error {
-  override readonly name = "LeftBehind";
+export class LeftoverError extends Error {
+  override readonly name = "LeftoverError";
+}
+
+/** A volume as a plug-in gets it: the entry of the pod, and the persistent volume that its claim is bound to. */
+export interface VolumeSpec {
+  readonly volume: Volume;
+  readonly persistent?: PersistentVolume;
+  readonly readOnly: boolean;
+}
+
+/** Bytes and inodes of a mounted volume. */
+export interface VolumeStats {
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  readonly usedBytes: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+  readonly inodesUsed: number;
+}
+
+/**
+ * One kind of volume. Every operation is safe to repeat; `directory` is the volume's own directory below the
+ * pod's, `volumes/<plug-in>/<name>`.
+ */
+export interface VolumePlugin {
+  /** The name below the volume plug-in prefix, such as `empty-dir`. */
+  readonly name: string;
+  supports(spec: VolumeSpec): boolean;
+  mount(pod: Pod, spec: VolumeSpec, directory: string, signal: AbortSignal): Promise<MountedVolume>;
+  /** Brings the contents of a mounted volume up to date; absent where nothing changes. */
+  refresh?(pod: Pod, spec: VolumeSpec, directory: string): Promise<void>;
+  /** Undoes `mount`; absent where the agent's generic teardown (unmount below, remove the directory) will do. */
+  unmount?(podUid: string, name: string, directory: string): Promise<void>;
+  /** Makes the volume available as a block device; absent where there are no such volumes. */
+  map?(pod: Pod, spec: VolumeSpec, link: string, signal: AbortSignal): Promise<MountedVolume>;
+  unmap?(podUid: string, name: string, link: string): Promise<void>;
+  /** Finds out what an earlier agent mounted at the directory; undefined when nothing. */
+  reconstruct?(podUid: string, name: string, directory: string): Promise<VolumeSpec | undefined>;
+  /** Absent where the file system of the directory tells. */
+  stats?(directory: string): Promise<VolumeStats>;
+}
+
+/** What a part of the agent adds to a container that is about to be created. */
+export interface ContainerContribution {
+  /** Merged over what requests and limits say: cpuset, mems, unified and the like. */
+  readonly resources?: Partial<LinuxContainerResources>;
+  readonly devices?: readonly Device[];
+  readonly cdiDevices?: readonly string[];
+  /** The container's own variables win. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly mounts?: readonly Mount[];
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A part that allocates resources of the node to containers: processors, memory, devices. */
+export interface ContainerContributor {
+  /** Asked for each container right before it is created; may reject with why it cannot be. */
+  contribute(pod: Pod, container: Container): Promise<ContainerContribution>;
+  /** The container was created under this id and is about to start. */
+  created?(pod: Pod, container: Container, containerId: string): void;
+  /** The pod is gone from this node: what it had is free again. */
+  release?(podUid: string): void;
+}
+
+/** Small named documents that outlive the agent: state of the resource managers and the like. */
+export interface CheckpointStore {
+  /** Undefined when there is none. */
+  read(name: string): Promise<string | undefined>;
+  /** Durable when it resolves; readers see the old text or the new one, never a part. */
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  names(): Promise<readonly string[]>;
 }
 
 /** The volumes of pods. */
 export interface PodVolumes {
   /**
-   * Sets up what the pod's containers mount; safe to call again. Rejects with VolumeTrouble while something
+   * Sets up what the pod's containers mount; safe to call again. Rejects with VolumeError while something
    * is missing.
    */
   mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>>;
@@ -50,7 +122,7 @@ export interface PodVolumes {
   /** Brings config maps, secrets, downward values and tokens of a running pod up to date. */
   refresh(pod: Pod): Promise<void>;
   /** Unmounts and removes the pod's volumes and sub paths. The rest of the pod's folder is removed by the caller. Safe to call again.
-   * Rejects with LeftBehind when all is unmounted and what others put there is left. */
+   * Rejects with LeftoverError when all is unmounted and what others put there is left. */
   release(podUid: string): Promise<void>;
 }
 
@@ -82,6 +154,14 @@ export interface EventRecorder {
 export type Admitted =
   | { readonly ok: true; readonly preempts?: readonly Pod[]; readonly lacking?: string }
   | { readonly ok: false; readonly reason: string; readonly message: string };
+
+/**
+ * One of the things that may speak against a pod, asked in order after the general rules; the first refusal
+ * counts. A resource manager allocates here.
+ */
+export interface PodAdmitHandler {
+  admit(pod: Pod, others: readonly Pod[]): Admitted;
+}
 
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
@@ -143,7 +223,7 @@ export interface PodRegistry {
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
 
 /** Keeps count of the work on pods, for the figures. */
-export interface PodTally {
+export interface PodMetrics {
   /** A pod that is new here. */
   added(pod: Pod): void;
   /** A worker begins something; what is given is called when it is over. */
@@ -162,7 +242,7 @@ export interface PodTally {
 }
 
 /** What becomes of volumes, for those who count. */
-export interface VolumeTally {
+export interface VolumeMetrics {
   tried(operation: VolumeOperation, plugin: string, milliseconds: number, isGood: boolean): void;
   /** From the first attempt until it was there. */
   inPlace(operation: VolumeOperation, plugin: string, milliseconds: number): void;

@@ -2,7 +2,7 @@
 // a mount.
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { LeftBehind } from "../seams.ts";
+import { LeftoverError } from "../interfaces.ts";
 import type { Mounter } from "./mounter.ts";
 
 /**
@@ -20,9 +20,9 @@ export const ownedKinds = [
 
 /**
  * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot
- * be unmounted, and LeftBehind when only foreign files are left.
+ * be unmounted, and LeftoverError when only foreign files are left.
  */
-export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
+export async function teardownVolumes(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
   // In the order in which they were mounted: sub paths, which are bound to volumes, come after those.
@@ -48,7 +48,7 @@ export async function clearAway(mounter: Mounter, podFolder: string): Promise<vo
     }
     await attempt(rmdir(join(volumes, kind)));
   }
-  if (left) throw new LeftBehind(left.message, { cause: left });
+  if (left) throw new LeftoverError(left.message, { cause: left });
 }
 
 const namesIn = async (folder: string): Promise<string[]> => await readdir(folder).catch(() => []);

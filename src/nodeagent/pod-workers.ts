@@ -9,13 +9,13 @@ import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
 import {
-  LeftBehind,
+  LeftoverError,
   type PodAdmission,
   type PodEvictor,
   type PodRegistry,
-  type PodTally,
+  type PodMetrics,
   type WorkingPod,
-} from "./seams.ts";
+} from "./interfaces.ts";
 import {
   blockedStatus,
   computeStatus,
@@ -27,7 +27,14 @@ import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
 import { type SyncOutcome, hasMore, syncPod } from "./sync/sync-pod.ts";
-import { type Ending, type Why, type WorkerState, begin, endsByItself, graceOf } from "./worker/state.ts";
+import {
+  type Ending,
+  type StopReason,
+  type WorkerState,
+  begin,
+  endsByItself,
+  graceOf,
+} from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
 export interface PodEntry {
@@ -59,7 +66,7 @@ export interface PodsOptions {
   /** The object in the API server that stands for a static pod. */
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
   readonly syncMilliseconds: number;
-  readonly tally?: PodTally;
+  readonly tally?: PodMetrics;
   /** Told when a pod is gone from this node. */
   readonly onGone?: (pod: Pod) => void;
 }
@@ -86,12 +93,12 @@ const soonest = 0.9;
 const pastDeadline: Ending = {
   reason: "DeadlineExceeded",
   message: "Pod was active on the node longer than the specified deadline",
-  lasts: true,
+  final: true,
 };
 
 export function pods(options: PodsOptions): Pods {
   const { context, writer, tally } = options;
-  const { clock, log, view, probes, events, dialect } = context;
+  const { clock, log, cache, probes, events, dialect } = context;
   const entries = new Map<string, PodEntry>();
   const podOf = (entry: PodEntry): Pod => entry.worker.state().pod;
   const isOwnStatic = (pod: Pod): boolean => isStatic(pod, dialect);
@@ -142,13 +149,13 @@ export function pods(options: PodsOptions): Pods {
     // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does
     // not know what came of the last action.
     let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"
-      ? view.observe(named(pod), signal)
-      : view.current(named(pod), signal));
+      ? cache.refresh(named(pod), signal)
+      : cache.fresh(named(pod), signal));
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
       events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
-      return { next: { type: "stop", why: { because: "ended", ...pastDeadline } } };
+      return { next: { type: "stop", reason: { kind: "ended", ...pastDeadline } } };
     }
     const blocked = pod.status?.phase === "Pending" ? options.admission.blocks?.(pod) : undefined;
     if (blocked) {
@@ -156,7 +163,7 @@ export function pods(options: PodsOptions): Pods {
       return { againMilliseconds: options.syncMilliseconds };
     }
     publish(entry, pod, status, true);
-    if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
+    if (isOver(status)) return { next: { type: "stop", reason: { kind: "finished" } } };
     let outcome: SyncOutcome = { acted: true };
     entry.outcome = "unknown";
     try {
@@ -178,8 +185,8 @@ export function pods(options: PodsOptions): Pods {
         const looked = !acted
           ? observed
           : simple
-            ? view.look(named(pod), { containers: started }, signal)
-            : view.observe(named(pod), signal);
+            ? cache.refreshParts(named(pod), { containers: started }, signal)
+            : cache.refresh(named(pod), signal);
         observed = await Promise.resolve(looked).then(
           (found) => {
             entry.outcome = "known";
@@ -197,14 +204,15 @@ export function pods(options: PodsOptions): Pods {
 
   async function terminate(
     entry: PodEntry,
-    { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" },
+    { pod, graceSeconds, reason }: WorkerState & { readonly at: "terminating" },
     signal: AbortSignal,
   ): Promise<Done> {
-    const ended = endedBy(why);
+    const ended = endedBy(reason);
     probes.stopping(uidOf(pod));
     const { outcome } = entry;
     const certain = outcome === "known";
-    const observed = (certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
+    const observed =
+      (certain ? cache.cached(uidOf(pod)) : undefined) ?? (await cache.refresh(named(pod), signal));
     entry.outcome = "unknown";
     const before = look(entry, pod, observed, { over: false, ...ended });
     entry.begun ??= hasInitialized(pod, before);
@@ -214,7 +222,7 @@ export function pods(options: PodsOptions): Pods {
         context,
         pod,
         observed,
-        endsByItself(why) ? undefined : graceSeconds,
+        endsByItself(reason) ? undefined : graceSeconds,
         entry.memory,
         signal,
       );
@@ -223,13 +231,13 @@ export function pods(options: PodsOptions): Pods {
       if (!certain || hostPortsOf(pod).length > 0)
         await stopSandboxes(context, observed, entry.memory, { signal });
     });
-    const after = await view.look(
+    const after = await cache.refreshParts(
       named(pod),
       { containers: observed.containers.filter(({ state }) => state !== "exited") },
       signal,
     );
     if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
-    const late = why.because === "deleted" && (deadline(pod, before) ?? 1) <= 0;
+    const late = reason.kind === "deleted" && (deadline(pod, before) ?? 1) <= 0;
     if (late) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
     entry.status = look(entry, pod, after, { over: true, ...ended, ...(late && { ended: pastDeadline }) });
     probes.forget(uidOf(pod));
@@ -239,21 +247,21 @@ export function pods(options: PodsOptions): Pods {
 
   async function clear(
     entry: PodEntry,
-    { pod, why }: WorkerState & { readonly at: "terminated" },
+    { pod, reason }: WorkerState & { readonly at: "terminated" },
     signal: AbortSignal,
   ): Promise<Done> {
     const uid = uidOf(pod);
     const gone = entry.removed || isDeleted(pod);
-    if (!isRejection(entry, why)) {
+    if (!isRejection(entry, reason)) {
       const status =
         entry.status ??
-        look(entry, pod, await view.current(named(pod), signal), { over: true, ...endedBy(why) });
+        look(entry, pod, await cache.fresh(named(pod), signal), { over: true, ...endedBy(reason) });
       entry.status = terminatedStatus(pod, status, isOwnStatic(pod), entry.begun);
     }
     publish(entry, pod, entry.status!, false);
     // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
     const leave = (error: unknown): void => {
-      if (!(error instanceof LeftBehind)) throw error;
+      if (!(error instanceof LeftoverError)) throw error;
       log.warn("something is left in the folder of a pod that the agent did not put there", {
         pod: keyOf(pod),
         uid,
@@ -262,26 +270,27 @@ export function pods(options: PodsOptions): Pods {
     };
     await context.volumes.release(uid).catch(leave);
     // What the runtime never had is found by its folder alone, which therefore goes last.
-    if (gone && !entry.cleared && !view.has(uid))
+    if (gone && !entry.cleared && !cache.has(uid))
       await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
     if (gone && !entry.cleared) await context.files.remove(uid).catch(leave);
     // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by
-    // its marks if we die here.
+    // its labels if we die here.
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed)
       await writer.remove(pod).catch((error: Error) => (trouble = error));
     // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the
     // node lacks.
-    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid)))
+    if ((gone && !entry.cleared) || (isForTheNode(reason) && cache.has(uid)))
       await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
     else
       await ending(
         pod,
         signal,
         async () =>
-          await stopSandboxes(context, await view.current(named(pod), signal), entry.memory, { signal }),
+          await stopSandboxes(context, await cache.fresh(named(pod), signal), entry.memory, { signal }),
       );
     await context.cgroups.release(uid);
+    for (const contributor of context.contributors ?? []) contributor.release?.(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;
     // One that nobody wants since a moment ago is not cleared yet: that comes next.
@@ -325,15 +334,15 @@ export function pods(options: PodsOptions): Pods {
     await ending(
       pod,
       signal,
-      async () => await removePod(context, await view.current(named(pod), signal), signal),
+      async () => await removePod(context, await cache.fresh(named(pod), signal), signal),
     );
     // An action that was cut short may have left something that nobody has seen.
-    const left = entry.outcome === "known" ? undefined : await view.observe(named(pod), signal);
+    const left = entry.outcome === "known" ? undefined : await cache.refresh(named(pod), signal);
     if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
       await removePod(context, left, signal);
-      await view.observe(named(pod), signal);
+      await cache.refresh(named(pod), signal);
     }
-    view.forget(named(pod));
+    cache.forget(named(pod));
     context.objects.forget(uidOf(pod));
     context.restarts.forget(`${uidOf(pod)}/`);
   }
@@ -407,11 +416,11 @@ export function pods(options: PodsOptions): Pods {
     };
     entries
       .get(uidOf(pod))
-      ?.worker.send({ type: "stop", why: { because: "ended", reason: "Preempting", message, disruption } });
+      ?.worker.send({ type: "stop", reason: { kind: "ended", reason: "Preempting", message, disruption } });
     return uidOf(pod);
   }
 
-  /** Runs a new pod, or tells why not. */
+  /** Runs a new pod, or tells reason not. */
   function admit(pod: Pod): void {
     const here = [...entries.values()].filter(({ worker: of }) => of.state().at !== "terminated");
     const others = here.filter(({ removed }) => !removed).map(podOf);
@@ -420,8 +429,8 @@ export function pods(options: PodsOptions): Pods {
       .filter(({ removed }) => removed)
       .map(podOf)
       .filter((other) => portsCollide(pod, [other]));
-    const known = view.get(uidOf(pod));
-    const ran = known ? isRunningPod(known) : view.has(uidOf(pod));
+    const known = cache.cached(uidOf(pod));
+    const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
     // What ran before the agent restarted was admitted then, but may not stay under pressure.
     const stays = options.admission.stays?.(pod) ?? ({ ok: true } as const);
     const admitted = ran ? stays : options.admission.admit(pod, others);
@@ -442,12 +451,12 @@ export function pods(options: PodsOptions): Pods {
       const ending = { reason, message: `Pod was rejected: ${message}` };
       const graceSeconds = graceOf(pod);
       add(
-        { at: "terminating", pod, graceSeconds, why: { because: "ended", ...ending } },
+        { at: "terminating", pod, graceSeconds, reason: { kind: "ended", ...ending } },
         false,
       ).worker.wake();
       return;
     }
-    const entry = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
+    const entry = add({ at: "terminated", pod, reason: { kind: "ended", reason, message } }, false);
     entry.status = {
       phase: "Failed",
       reason,
@@ -458,7 +467,7 @@ export function pods(options: PodsOptions): Pods {
   }
 
   return {
-    registry: registryOf({ entries, view, podOf }),
+    registry: registryOf({ entries, cache, podOf }),
     set: (pod) => {
       const entry = entries.get(uidOf(pod));
       if (entry) {
@@ -466,9 +475,9 @@ export function pods(options: PodsOptions): Pods {
         if (!quiet) entry.refreshedAt = -Infinity;
         if (!isOwnStatic(pod)) writer?.restore(pod);
         entry.worker.send({ type: "update", pod }, quiet);
-      } else if (wasRejected(pod) && !view.has(uidOf(pod))) {
+      } else if (wasRejected(pod) && !cache.has(uidOf(pod))) {
         const { reason = "", message = "" } = pod.status;
-        const known = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
+        const known = add({ at: "terminated", pod, reason: { kind: "ended", reason, message } }, false);
         known.status = pod.status;
         known.worker.wake();
       } else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
@@ -480,7 +489,7 @@ export function pods(options: PodsOptions): Pods {
       entry.removed = true;
       if (entry.cleared) forget(entry);
       else if (entry.worker.state().at === "terminated") entry.worker.wake();
-      else entry.worker.send({ type: "stop", why: { because: "removed" } });
+      else entry.worker.send({ type: "stop", reason: { kind: "removed" } });
     },
     seen: (observed, sourcesReady) => {
       const entry = entries.get(observed.uid);
@@ -500,7 +509,7 @@ export function pods(options: PodsOptions): Pods {
           at: "terminating",
           pod,
           graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)),
-          why: { because: "removed" },
+          reason: { kind: "removed" },
         },
         true,
       ).worker.wake();
@@ -530,7 +539,7 @@ export function pods(options: PodsOptions): Pods {
       if (!entry) return;
       entry.worker.send({
         type: "stop",
-        why: { because: "ended", reason, message, ...(disruption && { disruption }) },
+        reason: { kind: "ended", reason, message, ...(disruption && { disruption }) },
         ...(graceSeconds !== undefined && { graceSeconds }),
       });
       while (!signal?.aborted && entries.get(uid) === entry && entry.worker.state().at !== "terminated")
@@ -549,19 +558,20 @@ export function pods(options: PodsOptions): Pods {
 const restartedMilliseconds = 1000;
 function holdOf({ containers }: ObservedPod, now: number): number {
   const young = containers
-    .filter(({ state, marks }) => state === "running" && marks.restartCount > 0)
+    .filter(({ state, runtimeLabels }) => state === "running" && runtimeLabels.restartCount > 0)
     .map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
   return Math.min(restartedMilliseconds, Math.max(0, ...young));
 }
 
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
-const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
-const isForTheNode = (why: Why): boolean => why.because === "ended" && why.lasts !== true;
+const endedBy = (reason: StopReason): { readonly ended?: Ending } =>
+  reason.kind === "ended" ? { ended: reason } : {};
+const isForTheNode = (reason: StopReason): boolean => reason.kind === "ended" && reason.final !== true;
 /** Whether an earlier agent turned the pod away: nothing is to be said about containers that it never had. */
 const wasRejected = (pod: Pod): boolean => isFinished(pod) && pod.status.containerStatuses === undefined;
 /** Rejected pods never had containers to speak of. */
-const isRejection = (entry: PodEntry, why: Why): boolean =>
-  why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
+const isRejection = (entry: PodEntry, reason: StopReason): boolean =>
+  reason.kind === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
 
 /** Whether a newer version of a pod asks for anything; our own status coming back does not. */
 function matters(old: Pod, pod: Pod): boolean {

@@ -4,11 +4,11 @@ import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { GrpcError } from "#http";
 import { dialects } from "#dialect";
-import { markNames } from "./marks.ts";
+import { runtimeLabelNames } from "./runtime-labels.ts";
 import type { ObservedPod } from "./observed.ts";
-import { runtimeView } from "./runtime-view.ts";
+import { podCache } from "./pod-cache.ts";
 
-const names = markNames(dialects.orch);
+const names = runtimeLabelNames(dialects.orch);
 const labelsOf = (uid: string) => ({
   [names.podUid]: uid,
   [names.podName]: `name-${uid}`,
@@ -19,13 +19,13 @@ function setUp(events = false) {
   const clock = virtualClock(1_000_000);
   const runtime = fakeRuntime({ clock, images: ["busybox:1"], events });
   const told: ObservedPod[] = [];
-  const view = runtimeView({
+  const cache = podCache({
     runtime,
     clock,
     log: silentLog,
     dialect: dialects.orch,
     onChange: (observed) => void told.push(observed),
-    lastWords: async () => "bye",
+    readTerminationMessage: async () => "bye",
   });
   const run = async (
     uid: string,
@@ -46,7 +46,7 @@ function setUp(events = false) {
     await runtime.startContainer(container);
     return { sandbox, container };
   };
-  return { clock, runtime, told, view, run };
+  return { clock, runtime, told, cache, run };
 }
 const line = ({ uid, sandboxes, containers }: ObservedPod): string =>
   `${uid} ${sandboxes.map(({ ready }) => (ready ? "up" : "down")).join()} ${containers.map(({ name, state, exitCode }) => `${name}:${state}:${exitCode}`).join()}`;
@@ -54,18 +54,18 @@ const calls = (runtime: { calls: { method: string }[] }, method: string): number
   runtime.calls.filter((call) => call.method === method).length;
 
 test("what changed is told once, and looked at closely only then", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
-  await view.relist();
-  await view.relist();
+  await cache.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:running:0"]);
   assert.equal(calls(runtime, "ContainerStatus"), 1);
   runtime.end(container, 3);
-  await view.relist();
-  await view.relist();
+  await cache.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:3"]);
   assert.equal(calls(runtime, "ContainerStatus"), 2);
-  assert.equal(view.get("a")?.containers[0]?.message, "bye");
+  assert.equal(cache.cached("a")?.containers[0]?.message, "bye");
 });
 
 test("that memory ran out is told even when the runtime says so a moment after the end", async () => {
@@ -78,24 +78,24 @@ test("that memory ran out is told even when the runtime says so a moment after t
       return { ...report, status: { ...report.status, reason } };
     },
   };
-  const view = runtimeView({
+  const cache = podCache({
     runtime: slow,
     clock,
     log: silentLog,
     dialect: dialects.orch,
     onChange: (observed) => void told.push(observed),
-    lastWords: async () => "",
+    readTerminationMessage: async () => "",
   });
   const { container } = await run("a");
-  await view.relist();
+  await cache.relist();
   runtime.end(container, 137);
-  await view.relist();
-  await view.relist();
+  await cache.relist();
+  await cache.relist();
   reason = "OOMKilled";
   await clock.advance(1000);
-  await view.relist();
+  await cache.relist();
   reason = "never asked for";
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(
     told.slice(1).map(({ containers }) => containers[0]?.reason),
     ["Error", "OOMKilled"],
@@ -116,13 +116,13 @@ test("the newest container is the one with the highest number, though the clock 
       };
     },
   };
-  const view = runtimeView({
+  const cache = podCache({
     runtime: backwards,
     clock,
     log: silentLog,
     dialect: dialects.orch,
     onChange: () => undefined,
-    lastWords: async () => "",
+    readTerminationMessage: async () => "",
   });
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
@@ -139,133 +139,133 @@ test("the newest container is the one with the highest number, though the clock 
       config,
     );
   }
-  const { containers } = await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  const { containers } = await cache.refresh({ uid: "a", name: "name-a", namespace: "n" });
   assert.deepEqual(
-    containers.map(({ marks }) => marks.restartCount),
+    containers.map(({ runtimeLabels }) => runtimeLabels.restartCount),
     [2, 1, 0],
   );
 });
 
 test("a pod that is gone is told as empty, and forgotten", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const { sandbox } = await run("a");
-  await view.relist();
+  await cache.relist();
   await runtime.stopPodSandbox(sandbox);
   await runtime.removePodSandbox(sandbox);
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:running:0", "a  "]);
-  assert.equal(view.get("a"), undefined);
+  assert.equal(cache.cached("a"), undefined);
 });
 
 test("a pod that cannot be looked at keeps nobody else from being seen, is not taken for absent, and is looked at again", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   await run("a");
   await run("b");
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const broken = new GrpcError("UNKNOWN", "the shim is gone");
   runtime.faults.fail("ContainerStatus", broken);
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["b up c:running:0"]);
-  assert.deepEqual([view.has("a"), view.get("a")], [true, undefined]);
+  assert.deepEqual([cache.has("a"), cache.cached("a")], [true, undefined]);
   runtime.faults.fail("ContainerStatus", broken);
-  await assert.rejects(view.current(pod), broken);
-  assert.equal(line(await view.current(pod)), "a up c:running:0");
-  assert.equal(line(view.get("a")!), "a up c:running:0");
+  await assert.rejects(cache.fresh(pod), broken);
+  assert.equal(line(await cache.fresh(pod)), "a up c:running:0");
+  assert.equal(line(cache.cached("a")!), "a up c:running:0");
 });
 
 test("a pod that could not be looked at is told once it can be", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
-  await view.relist();
+  await cache.relist();
   runtime.end(container, 1);
   runtime.faults.fail("ContainerStatus", new GrpcError("UNKNOWN", "the shim is gone"));
-  await view.relist();
-  assert.equal(line(view.get("a")!), "a up c:running:0");
-  await view.relist();
+  await cache.relist();
+  assert.equal(line(cache.cached("a")!), "a up c:running:0");
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:1"]);
 });
 
 test("all is known once the runtime has listed it, and not before", async () => {
-  const { runtime, view } = setUp();
+  const { runtime, cache } = setUp();
   let known = false;
-  void view.listed.then(() => (known = true));
+  void cache.listed.then(() => (known = true));
   runtime.faults.fail("ListContainers", new GrpcError("UNAVAILABLE", "nobody there"));
-  await assert.rejects(view.relist());
+  await assert.rejects(cache.relist());
   assert.equal(known, false);
-  await view.relist();
+  await cache.relist();
   assert.equal(known, true);
 });
 
 test("a runtime that was not listed for three minutes is a trouble of the node's", async () => {
-  const { clock, view } = setUp();
-  await view.relist();
+  const { clock, cache } = setUp();
+  await cache.relist();
   await clock.advance(180_000);
-  assert.deepEqual(view.troubles(), []);
+  assert.deepEqual(cache.troubles(), []);
   await clock.advance(5000);
-  assert.deepEqual(view.troubles(), [
+  assert.deepEqual(cache.troubles(), [
     "PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s",
   ]);
-  await view.relist();
-  assert.deepEqual(view.troubles(), []);
+  await cache.relist();
+  assert.deepEqual(cache.troubles(), []);
 });
 
-test("what does not carry our marks is not seen", async () => {
-  const { told, view, run } = setUp();
+test("what does not carry our runtimeLabels is not seen", async () => {
+  const { told, cache, run } = setUp();
   await run("x", { other: "label" });
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told, []);
-  assert.deepEqual([...view.pods()], []);
+  assert.deepEqual([...cache.pods()], []);
 });
 
 test("looking at one pod is fresh, and a list that began before does not undo it", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
-  await view.relist();
+  await cache.relist();
   const open = runtime.faults.hold("ListContainers");
-  const slow = view.relist();
+  const slow = cache.relist();
   runtime.end(container, 1);
   open();
-  const seen = await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  const seen = await cache.refresh({ uid: "a", name: "name-a", namespace: "n" });
   await slow;
   assert.equal(line(seen), "a up c:exited:1");
-  assert.equal(line(view.get("a")!), "a up c:exited:1");
+  assert.equal(line(cache.cached("a")!), "a up c:exited:1");
   assert.ok(told.length >= 1);
 });
 
 test("a list that began before a pod was removed does not bring it back", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const { sandbox } = await run("a");
   const open = runtime.faults.hold("PodSandboxStatus");
-  const slow = view.relist();
+  const slow = cache.relist();
   await new Promise((resolve) => setImmediate(resolve));
   await runtime.stopPodSandbox(sandbox);
   await runtime.removePodSandbox(sandbox);
-  await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  await cache.refresh({ uid: "a", name: "name-a", namespace: "n" });
   open();
   await slow;
   assert.deepEqual(told, []);
-  assert.equal(view.get("a"), undefined);
+  assert.equal(cache.cached("a"), undefined);
 });
 
 test("only those parts are looked at that were changed, and the lists find the rest", async () => {
-  const { runtime, told, view, run } = setUp();
+  const { runtime, told, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
-  assert.equal(line(await view.look(pod, { sandboxes: [{ id: sandbox }] })), "a up ");
+  assert.equal(line(await cache.refreshParts(pod, { sandboxes: [{ id: sandbox }] })), "a up ");
   assert.equal(
-    line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })),
+    line(await cache.refreshParts(pod, { containers: [{ id: container, sandboxId: sandbox }] })),
     "a up c:running:0",
   );
   assert.deepEqual([calls(runtime, "ListContainers"), calls(runtime, "ListPodSandbox")], [0, 0]);
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told, [], "it is as it was seen");
   runtime.end(container, 4);
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:exited:4"]);
   const asked = calls(runtime, "ContainerStatus");
   assert.equal(
     line(
-      await view.look(pod, {
+      await cache.refreshParts(pod, {
         containers: [{ id: container, sandboxId: sandbox }],
         stopped: [{ id: sandbox }],
       }),
@@ -278,24 +278,27 @@ test("only those parts are looked at that were changed, and the lists find the r
     "what has ended is not asked for again",
   );
   await runtime.stopPodSandbox(sandbox);
-  await view.relist();
+  await cache.relist();
   assert.equal(told.length, 1, "the runtime shows what it said");
 });
 
 test("a part that is gone when looked at goes from the pod", async () => {
-  const { runtime, view, run } = setUp();
+  const { runtime, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
-  await view.observe(pod);
+  await cache.refresh(pod);
   await runtime.stopPodSandbox(sandbox);
   await runtime.removePodSandbox(sandbox);
-  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })), "a up ");
-  view.forget(pod);
-  assert.equal(view.get("a"), undefined);
+  assert.equal(
+    line(await cache.refreshParts(pod, { containers: [{ id: container, sandboxId: sandbox }] })),
+    "a up ",
+  );
+  cache.forget(pod);
+  assert.equal(cache.cached("a"), undefined);
 });
 
 test("a container that was made just now is looked at when it is started, or after a while", async () => {
-  const { clock, runtime, told, view } = setUp();
+  const { clock, runtime, told, cache } = setUp();
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
   await runtime.createContainer(
@@ -307,46 +310,46 @@ test("a container that was made just now is looked at when it is started, or aft
     },
     config,
   );
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up "]);
   await clock.advance(2000);
-  await view.relist();
+  await cache.relist();
   assert.deepEqual(told.map(line), ["a up ", "a up c:created:0"]);
 });
 
 test("a look at a part does not undo a later look at the whole", async () => {
-  const { runtime, view, run } = setUp();
+  const { runtime, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
   const open = runtime.faults.hold("ContainerStatus");
-  const slow = view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] });
+  const slow = cache.refreshParts(pod, { containers: [{ id: container, sandboxId: sandbox }] });
   runtime.end(container, 1);
   open();
-  await view.observe(pod);
+  await cache.refresh(pod);
   await slow;
-  assert.equal(line(view.get("a")!), "a up c:exited:1");
+  assert.equal(line(cache.cached("a")!), "a up c:exited:1");
 });
 
 test("a runtime that is down is asked again until it answers", async () => {
-  const { clock, runtime, told, view, run } = setUp();
+  const { clock, runtime, told, cache, run } = setUp();
   await run("a");
   runtime.faults.setDown(true);
   const stop = new AbortController();
-  const following = view.follow(stop.signal);
+  const following = cache.follow(stop.signal);
   await clock.advance(3000);
   assert.deepEqual(told, []);
   runtime.faults.setDown(false);
   for (let i = 0; i < 5; i++) await clock.advance(1000);
   assert.deepEqual(told.map(line), ["a up c:running:0"]);
-  assert.equal(view.lastRelistAt() > 1_003_000, true);
+  assert.equal(cache.lastRelistAt() > 1_003_000, true);
   stop.abort();
   await following;
 });
 
 test("a runtime that tells what happens is heard at once", async () => {
-  const { clock, told, view, run } = setUp(true);
+  const { clock, told, cache, run } = setUp(true);
   const stop = new AbortController();
-  const following = view.follow(stop.signal);
+  const following = cache.follow(stop.signal);
   await new Promise((resolve) => setImmediate(resolve));
   await run("a");
   for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type VirtualClock, silentLog, virtualClock } from "#base";
-import { patiently } from "./server.ts";
+import { retryListen } from "./server.ts";
 
 const passing = async (clock: VirtualClock, seconds: number): Promise<void> => {
   for (let step = 0; step < seconds * 4; step++) await clock.advance(250);
@@ -11,7 +11,7 @@ const taken = Object.assign(new Error("listen EADDRINUSE"), { code: "EADDRINUSE"
 test("a port that is taken is waited for", async () => {
   const clock = virtualClock();
   let tries = 0;
-  const opened = patiently({ clock, log: silentLog }, async () => {
+  const opened = retryListen({ clock, log: silentLog }, async () => {
     if (++tries < 3) throw taken;
     return "open";
   });
@@ -23,7 +23,7 @@ test("a port that is taken is waited for", async () => {
 test("a port that stays taken ends the start", async () => {
   const clock = virtualClock();
   const opened = assert.rejects(
-    patiently({ clock, log: silentLog }, () => Promise.reject(taken)),
+    retryListen({ clock, log: silentLog }, () => Promise.reject(taken)),
     /EADDRINUSE/,
   );
   await passing(clock, 40);
@@ -33,7 +33,7 @@ test("a port that stays taken ends the start", async () => {
 test("a port that cannot be had at all is not waited for", async () => {
   const denied = Object.assign(new Error("listen EACCES"), { code: "EACCES" });
   await assert.rejects(
-    patiently({ clock: virtualClock(), log: silentLog }, () => Promise.reject(denied)),
+    retryListen({ clock: virtualClock(), log: silentLog }, () => Promise.reject(denied)),
     /EACCES/,
   );
 });

@@ -3,27 +3,31 @@
 // not waited for, so that one that hangs holds up nobody.
 import type { Clock } from "#base";
 
-export interface GateOptions {
+export interface LimiterOptions {
   readonly clock: Clock;
   readonly atOnce: number;
   /** How long one that has passed counts. */
   readonly patienceMilliseconds?: number;
 }
 
-export interface Passage {
+export interface LimitOptions {
   /** Goes after all who wait and did not say so. */
-  readonly hasTime?: boolean;
+  readonly lowPriority?: boolean;
   readonly signal?: AbortSignal;
 }
 
-export interface Gate {
+export interface Limiter {
   /** Runs it when there is room, in the order of coming. */
-  pass<T>(run: () => Promise<T>, passage?: Passage): Promise<T>;
+  run<T>(run: () => Promise<T>, options?: LimitOptions): Promise<T>;
 }
 
 const usualPatienceMilliseconds = 1000;
 
-export function gate({ clock, atOnce, patienceMilliseconds = usualPatienceMilliseconds }: GateOptions): Gate {
+export function limiter({
+  clock,
+  atOnce,
+  patienceMilliseconds = usualPatienceMilliseconds,
+}: LimiterOptions): Limiter {
   const waiting = { first: new Set<() => void>(), last: new Set<() => void>() };
   let inside = 0;
 
@@ -53,9 +57,9 @@ export function gate({ clock, atOnce, patienceMilliseconds = usualPatienceMillis
     });
 
   return {
-    pass: async (run, { hasTime = false, signal } = {}) => {
+    run: async (run, { lowPriority = false, signal } = {}) => {
       signal?.throwIfAborted();
-      await turn(hasTime ? waiting.last : waiting.first, signal);
+      await turn(lowPriority ? waiting.last : waiting.first, signal);
       let counts = true;
       const out = (): void => {
         if (!counts) return;

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
-import { type Gate, type GateOptions, type Passage, gate } from "./gate.ts";
+import { type Limiter, type LimiterOptions, type LimitOptions, limiter } from "./limiter.ts";
 
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function setUp(options: Partial<GateOptions> = {}) {
+function setUp(options: Partial<LimiterOptions> = {}) {
   const clock = virtualClock();
-  const made: Gate = gate({ clock, atOnce: 2, ...options });
+  const made: Limiter = limiter({ clock, atOnce: 2, ...options });
   const log: string[] = [];
   const open = new Map<string, () => void>();
-  const come = (name: string, passage?: Passage): Promise<void> =>
-    made.pass(async () => {
+  const come = (name: string, options?: LimitOptions): Promise<void> =>
+    made.run(async () => {
       log.push(name);
       await new Promise<void>((resolve) => open.set(name, resolve));
-    }, passage);
+    }, options);
   return { clock, log, come, end: async (name: string) => (open.get(name)!(), await turns()) };
 }
 
@@ -36,7 +36,7 @@ test("only so many are inside, the others follow in the order of coming", async 
 
 test("those who have time go last", async () => {
   const { log, come, end } = setUp({ atOnce: 1 });
-  const all = [come("a"), come("later", { hasTime: true }), come("b")];
+  const all = [come("a"), come("later", { lowPriority: true }), come("b")];
   await turns();
   for (const name of ["a", "b", "later"]) await end(name);
   await Promise.all(all);
@@ -60,12 +60,12 @@ test("whoever takes too long does not count any more, and counts once when it en
 });
 
 test("whoever fails makes room", async () => {
-  const made = gate({ clock: virtualClock(), atOnce: 1 });
+  const made = limiter({ clock: virtualClock(), atOnce: 1 });
   await assert.rejects(
-    made.pass(() => Promise.reject(new Error("no"))),
+    made.run(() => Promise.reject(new Error("no"))),
     /no/,
   );
-  assert.equal(await made.pass(async () => 7), 7);
+  assert.equal(await made.run(async () => 7), 7);
 });
 
 test("an aborted one leaves the queue without having run", async () => {

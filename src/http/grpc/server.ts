@@ -1,0 +1,235 @@
+// A gRPC server on a unix socket, for the small local services of a node agent: plug-in registration, pod
+// resources. What is not declared is answered with UNIMPLEMENTED.
+import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import { connect } from "node:net";
+import { dirname } from "node:path";
+import { nodeHttp2 } from "#base";
+import { FrameReader, framed } from "./frames.ts";
+import { GrpcError, grpcCodes } from "./status.ts";
+
+/** How a server reads the requests of one procedure and writes its responses. */
+export interface GrpcServerMethod<Request, Response> {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  decode(bytes: Uint8Array): Request;
+  encode(response: Response): Uint8Array;
+}
+
+/** What a handler knows of the call besides its request. */
+export interface GrpcServerCall {
+  /** Aborted when the client cancels, its deadline passes or the server closes. */
+  readonly signal: AbortSignal;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** One procedure of a server: made by `unaryProcedure` or `streamingProcedure`. */
+export interface GrpcProcedure {
+  readonly path: string;
+  /** Yields the encoded responses to an encoded request. */
+  answer(request: Uint8Array, call: GrpcServerCall): AsyncIterable<Uint8Array>;
+}
+
+export interface GrpcServerOptions {
+  readonly socketPath: string;
+  readonly procedures: readonly GrpcProcedure[];
+  readonly maxMessageBytes?: number;
+  /** Rights of the socket file. */
+  readonly mode?: number;
+}
+
+export interface GrpcServer {
+  close(): Promise<void>;
+}
+
+const usualMaxMessageBytes = 16 << 20;
+const mostConnections = 64;
+const mostStreams = 100;
+
+/** A procedure with one response; a thrown GrpcError is its status. */
+export const unaryProcedure = <Request, Response>(
+  method: GrpcServerMethod<Request, Response>,
+  answer: (request: Request, call: GrpcServerCall) => Promise<Response> | Response,
+): GrpcProcedure => ({
+  path: method.path,
+  answer: async function* (bytes, call) {
+    yield method.encode(await answer(method.decode(bytes), call));
+  },
+});
+
+/** A procedure that sends responses for as long as it has some. */
+export const streamingProcedure = <Request, Response>(
+  method: GrpcServerMethod<Request, Response>,
+  answer: (request: Request, call: GrpcServerCall) => AsyncIterable<Response>,
+): GrpcProcedure => ({
+  path: method.path,
+  answer: async function* (bytes, call) {
+    for await (const response of answer(method.decode(bytes), call)) yield method.encode(response);
+  },
+});
+
+/** Listens on the socket. A socket that a dead process left is replaced; one that is served is refused. */
+export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  const { socketPath, maxMessageBytes = usualMaxMessageBytes } = options;
+  const procedures = new Map(options.procedures.map((procedure) => [procedure.path, procedure]));
+  const sessions = new Set<ServerHttp2Session>();
+  const stopping = new AbortController();
+  await mkdir(dirname(socketPath), { recursive: true, mode: 0o750 });
+  await removeStaleSocket(socketPath);
+  const server = nodeHttp2().createServer({ settings: { maxConcurrentStreams: mostStreams } });
+  server.maxConnections = mostConnections;
+  server.on("session", (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.on("error", () => undefined);
+    session.on("close", () => sessions.delete(session));
+  });
+  server.on("sessionError", () => undefined);
+  server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    stream.on("error", () => undefined);
+    const path = String(headers[":path"]);
+    void serveCall(stream, headers, procedures.get(path), { maxMessageBytes, stopping: stopping.signal });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ path: socketPath }, resolve);
+  });
+  await chmod(socketPath, options.mode ?? 0o600);
+  return {
+    close: async () => {
+      stopping.abort(new GrpcError("UNAVAILABLE", "the server is closing"));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+async function removeStaleSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found) return;
+  if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
+  if (await isServed(path)) throw new Error(`${path} is served by another process`);
+  await unlink(path);
+}
+
+const isServed = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+
+async function serveCall(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  procedure: GrpcProcedure | undefined,
+  { maxMessageBytes, stopping }: { readonly maxMessageBytes: number; readonly stopping: AbortSignal },
+): Promise<void> {
+  const closed = new AbortController();
+  const abort = (): void => closed.abort(new GrpcError("CANCELLED", "the client ended the call"));
+  stream.once("close", abort);
+  const milliseconds = timeoutMilliseconds(headers["grpc-timeout"]);
+  const timer =
+    milliseconds === undefined
+      ? undefined
+      : setTimeout(
+          () => closed.abort(new GrpcError("DEADLINE_EXCEEDED", "the client's deadline passed")),
+          milliseconds,
+        );
+  const signal = AbortSignal.any([closed.signal, stopping]);
+  const onAbort = (): void => finish(stream, signal.reason as GrpcError);
+  try {
+    if (!procedure) throw new GrpcError("UNIMPLEMENTED", `unknown method ${String(headers[":path"])}`);
+    const request = await onlyMessage(stream, maxMessageBytes);
+    signal.throwIfAborted();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const metadata = headers as Readonly<Record<string, string>>;
+    for await (const response of procedure.answer(request, { signal, metadata })) {
+      if (signal.aborted) return;
+      await send(stream, response);
+    }
+    if (!signal.aborted) finish(stream, undefined);
+  } catch (error) {
+    finish(stream, error);
+  } finally {
+    clearTimeout(timer);
+    stream.off("close", abort);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function onlyMessage(stream: ServerHttp2Stream, maxMessageBytes: number): Promise<Uint8Array> {
+  const reader = new FrameReader(maxMessageBytes, "client");
+  let request: Uint8Array | undefined;
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for (const message of reader.push(chunk)) {
+      if (request) throw new GrpcError("INTERNAL", "the client sent more than one message");
+      request = message;
+    }
+  }
+  if (!request) throw new GrpcError("INTERNAL", "the client sent no message");
+  return request;
+}
+
+const answered = { ":status": 200, "content-type": "application/grpc" } as const;
+
+async function send(stream: ServerHttp2Stream, message: Uint8Array): Promise<void> {
+  if (stream.destroyed || stream.closed) return;
+  if (!stream.headersSent) stream.respond(answered, { waitForTrailers: true });
+  if (stream.write(framed(message))) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      stream.off("drain", done);
+      stream.off("close", done);
+      resolve();
+    };
+    stream.on("drain", done);
+    stream.on("close", done);
+  });
+}
+
+function finish(stream: ServerHttp2Stream, error: unknown): void {
+  if (stream.destroyed || stream.closed || stream.writableEnded) return;
+  const code = error === undefined ? "OK" : error instanceof GrpcError ? error.code : "UNKNOWN";
+  const detail = error instanceof GrpcError ? error.detail : (error as Error | undefined)?.message;
+  const trailers = {
+    "grpc-status": String(grpcCodes.indexOf(code)),
+    ...(detail !== undefined && { "grpc-message": percentEncoded(detail) }),
+  };
+  if (!stream.headersSent) {
+    stream.respond({ ...answered, ...trailers }, { endStream: true });
+    return;
+  }
+  stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+  stream.end();
+}
+
+/** Printable ASCII except the percent sign stays as it is; all other bytes become `%XX`. */
+const percentEncoded = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((byte) =>
+      byte >= 0x20 && byte <= 0x7e && byte !== 0x25
+        ? String.fromCodePoint(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    )
+    .join("");
+
+const unitMilliseconds: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 1e-3,
+  n: 1e-6,
+};
+const longestTimer = 2 ** 31 - 1;
+
+function timeoutMilliseconds(text: string | string[] | undefined): number | undefined {
+  const found = /^(\d{1,8})([HMSmun])$/.exec(typeof text === "string" ? text : "");
+  if (!found) return undefined;
+  const milliseconds = Math.ceil(Number(found[1]) * unitMilliseconds[found[2]!]!);
+  return milliseconds > longestTimer ? undefined : milliseconds;
+}
