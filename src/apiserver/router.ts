@@ -3,7 +3,7 @@ import { ApiError, methodNotAllowed } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
-import { type Catalog, verbsOf } from "./catalog.ts";
+import { type Catalog, type VirtualResource, verbsOf } from "./catalog.ts";
 import type { EndpointContext, Endpointed } from "./endpoints/context.ts";
 import { deleteCollection, deleteOne } from "./endpoints/delete.ts";
 import { patch } from "./endpoints/patch.ts";
@@ -56,10 +56,11 @@ export function router(
     const { target } = call;
     const version = catalog.find(target.group, target.version);
     if (!version) throw notServed();
-    const special = version.virtual.get(
+    const virtual = version.virtual.get(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
-    if (special) return await special.handle(call);
+    checkVerb(call, virtual);
+    if (virtual) return await virtual.handle(call);
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     checkPlace(call, endpoint);
@@ -68,6 +69,29 @@ export function router(
     if (deprecated) call.warn(deprecation(endpoint, deprecated));
     return await handler(context, call, endpoint);
   }
+}
+
+/** The methods that each verb stands for; a verb that is not listed belongs to methods that only proxies pass. */
+const methodsOf: Readonly<Record<string, readonly string[]>> = {
+  get: ["GET", "HEAD"],
+  list: ["GET", "HEAD"],
+  watch: ["GET"],
+  create: ["POST"],
+  update: ["PUT"],
+  patch: ["PATCH"],
+  delete: ["DELETE"],
+  deletecollection: ["DELETE"],
+};
+
+/**
+ * A request is handled only as the verb it was authorized for. The verb of `/watch/` paths comes from the path,
+ * so its method must fit it, and virtual resources, which nobody can watch, have no such path.
+ */
+function checkVerb({ target, method }: ApiCall, virtual: VirtualResource | undefined): void {
+  if (target.verb === "watch" && virtual)
+    throw virtual.verbs.includes("list") ? methodNotAllowed() : notServed();
+  const methods = methodsOf[target.verb];
+  if (methods && !methods.includes(method)) throw methodNotAllowed();
 }
 
 function deprecation(
@@ -97,9 +121,7 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
     return item[target.verb]!;
   }
   const handler = (target.named ? item : collection)[target.verb];
-  // The old path of watches says the verb itself, whatever the method.
-  const unread = target.verb === "watch" && method !== "GET";
-  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never))
+  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never))
     throw methodNotAllowed();
   return handler;
 }
