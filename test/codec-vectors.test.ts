@@ -20,7 +20,7 @@ import {
 } from "#schema";
 import { declaredMessages, original as dialect } from "./kit/declarations.ts";
 
-const folder = new URL("../../shared/reference/codec", import.meta.url);
+const folder = new URL("../../shared/reference/codec/", import.meta.url);
 const declared = new Map<string, Message>();
 for (const message of declaredMessages) {
   if (message.kind)

@@ -6,7 +6,7 @@ import type { Field, Message, Shape, TypeOf } from "#schema";
 import * as api from "./index.ts";
 
 // Facts about the reference, which are no part of the repo: numbers, list types, vectors.
-const reference = new URL("../../../shared/reference", import.meta.url);
+const reference = new URL("../../../shared/reference/", import.meta.url);
 const skip = existsSync(reference) ? false : "no reference facts beside the repo";
 const read = <T>(path: string): T => JSON.parse(readFileSync(new URL(path, reference), "utf8")) as T;
 /** The dialect that the facts are written in. */

@@ -14,7 +14,7 @@ import { MemoryStore } from "#store";
 import { type OwnCredentials, ownCredentials } from "./library/credentials.ts";
 import { type Kit, kitOf } from "./library/kit.ts";
 import { settingsFor } from "./library/settings.ts";
-import { type StartedServer, start } from "./start.ts";
+import { type StartedServer, start } from "./server.ts";
 
 /** Where objects live: nowhere but in memory, in an embedded store in a folder, or in etcd. */
 export type LibraryStore = "memory" | { readonly dir: string } | { readonly etcd: readonly string[] };
@@ -101,7 +101,7 @@ async function launch(
       clock,
       connect,
       memory,
-      caughtUp: async () => void (await started.core.feed.current()),
+      caughtUp: () => started.caughtUp(),
       fork: (store) => launch(options.port === undefined ? options : { ...options, port: 0 }, store, own),
     }),
     clientConfig: singleContext({

@@ -1,192 +1,301 @@
-// All wiring of the API server: from options to something that answers.
-import { randomUUID } from "node:crypto";
-import { type AdmissionPlugin, admissionChain, namespaceLifecycle } from "#admission";
-import type { Authenticator } from "#authn";
-import type { Authorizer } from "#authz";
-import { type Clock, systemClock } from "#base";
-import type { Dialect } from "#dialect";
-import { type Call, type Reply, pipeline } from "#http";
-import { type ApiObject, type RegistrySettings, Resource, type StorageMedia, type Strategy } from "#registry";
+// Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
+import { admissionChain } from "#admission";
+import { type Clock, type Log, createLog, systemClock } from "#base";
+import { type Dialect, type DialectName, dialectNamed } from "#dialect";
+import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
+import { type Gates, knownGates, resolveGates } from "#options";
+import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter, serviceWith } from "#registry";
 import type { Store } from "#store";
-import { DirectSource, StoreReflector, type CachedObject } from "#watchcache";
-import { ApiCall } from "./api-call.ts";
-import { type Catalog, type VirtualGroup, catalog } from "./catalog.ts";
-import { discovery } from "./discovery/discovery.ts";
-import type { EndpointContext } from "./endpoints/context.ts";
-import { type HealthObserver, type HealthPaths, healthReply } from "./health/health.ts";
-import { type PathHandler, router } from "./router.ts";
-import type { Serves } from "./serving/served-apis.ts";
-import type { ServingSteps } from "./serving/serving.ts";
-import {
-  accessOf,
-  allowed,
-  authenticate,
-  authorize,
-  commonHeaders,
-  impersonate,
-  newAuditId,
-  recover,
-} from "./steps.ts";
+import { authorizersFor } from "./authorization/authorizers.ts";
+import { claimDialect } from "./bootstrap/namespaces.ts";
+import { catalog, discovery, isServed, openApi, router, servedApis } from "#endpoints";
+import { plainHandler } from "./debug/socket.ts";
+import { type Edge, attributesOf, authorizeOrThrow, filters, logUnexpected, requestHandler } from "#filters";
+import { healthReply } from "./health/health.ts";
+import { authenticationFor } from "./authentication/authenticators.ts";
+import type { OwnCredentials } from "./library/credentials.ts";
+import { background } from "./storage/background.ts";
+import { healthChecks } from "./health/health-checks.ts";
+import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
+import { openIdHandler } from "./authentication/openid.ts";
+import { rootPaths } from "./serving/root-paths.ts";
+import { admissionPlugins } from "./admission/plugins.ts";
+import { freshServices } from "./services/fresh-services.ts";
+import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
+import { serviceAllocator } from "./services/service-allocator.ts";
+import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
+import { servingFor } from "./serving/serving.ts";
+import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
+import { virtualGroups } from "#virtual";
+import { cachedResources } from "./storage/caches.ts";
+import { openStoreFor } from "./storage/open-store.ts";
 
-export interface CoreOptions {
+export interface StartOptions {
   readonly dialect: Dialect;
-  readonly store: Store;
-  readonly storePrefix: string;
-  readonly storageMedia: StorageMedia;
-  readonly strategies: readonly Strategy[];
-  readonly settings: RegistrySettings;
+  readonly settings: ApiserverSettings;
+  /** Settled along with them; otherwise worked out from them. */
+  readonly gates?: Gates;
+  /** Opened by the caller; otherwise made from the settings. */
+  readonly store?: Store;
   readonly clock?: Clock;
-  /** Resources (by name) that are read straight from the store; "all" turns the cache off. */
-  readonly uncached?: ReadonlySet<string> | "all";
-  readonly minRequestTimeoutSeconds: number;
-  readonly deleteCollectionWorkers: number;
-  readonly watchList: boolean;
-  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  readonly log?: Log;
+  /** False serves in process only. */
+  readonly listen?: boolean;
+  /** Credentials kept in memory, used where the settings name no files. */
+  readonly own?: OwnCredentials;
+  /** How long a store elsewhere is waited for; a minute unless said. */
+  readonly storePatienceMilliseconds?: number;
+  /** Progress for an operator who waits. */
+  readonly onPhase?: (phase: string) => void;
 }
 
-/** The resources and their caches, before anybody may ask. */
-export interface Core {
-  readonly options: CoreOptions;
-  readonly clock: Clock;
-  readonly resources: ReadonlyMap<string, Resource>;
-  readonly feed: StoreReflector;
-  start(): Promise<void>;
+export interface StartedServer {
+  readonly url: string;
+  readonly handle: (call: Call) => Promise<Reply>;
+  readonly inject: (request: Parameters<typeof inject>[1]) => ReturnType<typeof inject>;
+  /** Resolves once the caches hold everything written before. */
+  caughtUp(): Promise<void>;
+  readonly certificate: string | undefined;
+  /** As the settings say: readiness fails at once, the delay passes, requests drain, then the rest is cut. */
+  shutDown(): Promise<void>;
+  /** As fast as requests in flight allow; watches end at once. */
   stop(): Promise<void>;
 }
 
-export function buildCore(options: CoreOptions): Core {
+export async function start(options: StartOptions): Promise<StartedServer> {
+  const { dialect, settings } = options;
   const clock = options.clock ?? systemClock;
-  const stopping = new AbortController();
-  const feed = new StoreReflector({
-    store: options.store,
-    prefix: `${options.storePrefix}/`,
-    clock,
-    signal: stopping.signal,
-    onRestart: (error) =>
-      options.onError("the watch of the store ended and starts over", { error: (error as Error).message }),
+  const log = options.log ?? createLog();
+  const closing = new AbortController();
+  const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
+  const allocator = serviceAllocator({
+    ranges: settings.serviceClusterIpRange,
+    ports: settings.serviceNodePortRange,
   });
-  const resources = new Map<string, Resource>();
-  for (const strategy of options.strategies) {
-    const resource = new Resource(strategy, {
-      dialect: options.dialect,
-      store: options.store,
-      storePrefix: options.storePrefix,
-      media: options.storageMedia,
-    });
-    const direct =
-      !alwaysCached(strategy) && (options.uncached === "all" || options.uncached?.has(strategy.resource));
-    resource.source = direct
-      ? new DirectSource(options.store, resource.prefix, resource.reader)
-      : feed.cache(resource.prefix, resource.reader);
-    resources.set(resourceId(strategy), resource);
-  }
-  return {
-    options,
-    clock,
-    resources,
-    feed,
-    start: () => feed.start(),
-    stop: async () => {
-      stopping.abort();
-      await feed.stopped();
+  const services = serviceWith(allocator);
+  const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
+  options.onPhase?.("opening the store");
+  const storePrefix = settings.storePrefix.replace(/\/$/, "");
+  const store = await openStoreFor(
+    {
+      settings,
+      dialect,
+      strategies,
+      storePrefix,
+      clock,
+      log,
+      patienceMilliseconds: options.storePatienceMilliseconds,
+      signal: closing.signal,
     },
-  };
-}
-
-/**
- * Roles and bindings are asked for at every request, services whenever one gets an address: they are in
- * memory, whatever else is.
- */
-const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
-  kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
-
-/** `apps/deployments`, or `/pods` for the core group, in neutral group names. */
-export const resourceId = (strategy: Strategy): string => `${strategy.hub.kind.group}/${strategy.resource}`;
-
-export interface FrontOptions {
-  readonly authenticator: Authenticator;
-  readonly authorizer: Authorizer;
-  readonly plugins: readonly AdmissionPlugin[];
-  readonly specials: readonly VirtualGroup[];
-  readonly paths: readonly PathHandler[];
-  readonly health: HealthPaths;
-  readonly healthObserver: HealthObserver;
-  readonly steps: ServingSteps;
-  readonly serves: Serves;
-  /** Counts what watches deliver. */
-  readonly watchEvents: NonNullable<EndpointContext["watchEvents"]>;
-  readonly serverAddress: () => string;
-  /** Aborted when watches must end. */
-  readonly closing: AbortSignal;
-}
-
-export interface Front {
-  readonly handle: (call: Call) => Promise<Reply>;
-  readonly catalog: Catalog;
-  readonly context: EndpointContext;
-}
-
-export function buildFront(core: Core, options: FrontOptions): Front {
-  const { dialect, onError } = core.options;
-  const context: EndpointContext = {
-    admission: admissionChain(options.plugins),
-    clock: core.clock,
-    settings: core.options.settings,
-    gates: { watchList: core.options.watchList },
-    mayCreate: (call) => allowed(options.authorizer, { ...accessOf(call), verb: "create" }),
-    minRequestTimeoutSeconds: core.options.minRequestTimeoutSeconds,
-    deleteCollectionWorkers: core.options.deleteCollectionWorkers,
-    closing: options.closing,
-    watchEvents: options.watchEvents,
-  };
-  const served = catalog([...core.resources.values()], options.specials, dialect, options.serves);
-  const found = discovery(served, dialect, options.serverAddress);
-  const paths: PathHandler[] = [
-    (call) => found.handle(call),
-    (call) => healthReply(options.health, call, options.healthObserver),
-    ...options.paths,
-  ];
-  const steps = {
+    options.store,
+  );
+  await claimDialect(store, storePrefix, dialect);
+  const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
+  const caches = cachedResources({
     dialect,
-    authenticator: options.authenticator,
-    authorizer: options.authorizer,
-    surprised: (error: unknown, call: ApiCall) => {
-      const id = call.auditId || randomUUID();
-      onError("a request failed unexpectedly", {
-        id,
-        method: call.method,
-        path: call.target.path,
-        error: (error as Error).stack ?? String(error),
+    store,
+    storePrefix,
+    storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
+    strategies,
+    clock,
+    uncached: settings.watchCache
+      ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource))
+      : "all",
+    onError,
+  });
+  const { reflector } = caches;
+  options.onPhase?.("loading objects");
+  await caches.start();
+  const registrySettings = {
+    allowPrivileged: settings.allowPrivileged,
+    eventTtlSeconds: settings.eventTtl / 1000,
+  };
+  const resources = resourceHandles(caches.resources);
+  const writer = serverWriter({ dialect, clock, settings: registrySettings });
+  const server: ServerObjects = { dialect, clock, resources, writer, onError };
+  const shared = settings.storeServers.some((address) => /^https?:/.test(address));
+  allocator.attach({
+    services: resources.services.resource,
+    signal: closing.signal,
+    reached: (revision) => reflector.reached(revision),
+    ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
+  });
+  const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress });
+  for (const each of hooks) await each.start();
+  const access = authorizersFor(server, settings);
+  const serving = servingFor({
+    dialect,
+    settings,
+    enabled: (gate) => gates.enabled(gate),
+    clock,
+    log,
+    served: ({ target }) => isServed(served, target),
+  });
+  const { lifecycle } = serving;
+  const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
+  const { issuer, signing, verifying, objects, audiences, tokens } = identities;
+  const admission = admissionChain([
+    freshServices(() => reflector.current()),
+    ...admissionPlugins(server, caches.resources, settings, access),
+  ]);
+  const health = healthChecks({
+    dialect,
+    clock,
+    log,
+    lifecycle,
+    probe: () => store.progress(),
+    healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
+    readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
+    liveGraceMilliseconds: settings.livezGracePeriod,
+    startUp: hooks.map(({ check }) => check),
+    caughtUp: () => reflector.ready(),
+  });
+  const virtual = virtualGroups(server, {
+    admission,
+    authorizer: access.authorizer,
+    tokens,
+    issuing: {
+      issuer,
+      signing,
+      objects,
+      audiences,
+      maximumSeconds: settings.serviceAccountMaxTokenExpiration / 1000,
+      extend: settings.serviceAccountExtendTokenExpiration,
+    },
+    agents: {
+      authorities: settings.nodeagentCertificateAuthority,
+      certificate: settings.nodeagentClientCertificate,
+      key: settings.nodeagentClientKey,
+      addressTypes: settings.nodeagentPreferredAddressTypes,
+      timeoutMilliseconds: settings.nodeagentTimeout,
+    },
+    storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
+    stopping: closing.signal,
+  });
+  const served = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
+  const { authorizer } = access;
+  const external = externalAddress(settings);
+  const handle = requestHandler(
+    filters({
+      dialect,
+      clock,
+      lifecycle,
+      metrics: serving.requests,
+      authenticator: identities.authenticator,
+      authorizer,
+      unexpected: logUnexpected(onError),
+      streamBytesPerSecond: settings.maxConnectionBytesPerSec,
+      strictTransportDirectives: settings.strictTransportSecurityDirectives,
+      goawayChance: settings.goawayChance,
+      requestTimeoutMilliseconds: settings.requestTimeout,
+      corsAllowedOrigins: settings.corsAllowedOrigins,
+      inFlight: {
+        reading: settings.maxRequestsInflight,
+        writing: settings.maxMutatingRequestsInflight,
+        queue: settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness"),
+      },
+      compress: gates.enabled("APIResponseCompression"),
+    }),
+    router(
+      served,
+      {
+        admission,
+        clock,
+        settings: registrySettings,
+        gates: { watchList: gates.enabled("WatchList") },
+        mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
+        minRequestTimeoutSeconds: settings.minRequestTimeout,
+        deleteCollectionWorkers: settings.deleteCollectionWorkers,
+        closing: closing.signal,
+        watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
+      },
+      [
+        discovery(served, dialect, () => external).handle,
+        (call) => healthReply(health, call, serving.healthObserver),
+        rootPaths(() => served, health, serving.shownPaths),
+        openApi(() => served, dialect),
+        openIdHandler({
+          issuer,
+          verifying,
+          jwksUri: settings.serviceAccountJwksUri,
+          externalAddress: external,
+          onError,
+        }),
+        ...serving.paths,
+      ],
+    ),
+  );
+  const { metrics } = serving;
+  const { signal } = closing;
+  const running = Promise.all([
+    background({ dialect, store, resources: caches.resources, settings, clock, log, metrics, signal }),
+    ...hooks.map((each) => each.keep(clock, signal)),
+    ...(settings.endpointReconcilerType === "none"
+      ? []
+      : [
+          ownEndpoints({
+            server,
+            store,
+            storePrefix,
+            clock,
+            address: publicAddress(settings),
+            port: settings.securePort,
+            shared,
+          }).keep(signal),
+        ]),
+  ]);
+  let port: SecurePort | undefined;
+  let debugSocket: PlainListener | undefined;
+  const close = async (): Promise<void> => {
+    closing.abort();
+    serving.stop();
+    await Promise.all([port?.listener.close(), debugSocket?.close()]);
+    await running;
+    await caches.stop();
+    if (!options.store) await store.close();
+  };
+  if (options.listen !== false) {
+    options.onPhase?.("opening the secure port");
+    const { own } = options;
+    try {
+      port = await openSecurePort({
+        settings,
+        clock,
+        log,
+        handle,
+        signal: closing.signal,
+        ...(own && { pair: () => own.servingPair(clock.now()) }),
       });
-      return id;
+      if (settings.debugSocketPath)
+        debugSocket = await listenPlain({
+          path: settings.debugSocketPath,
+          handle: plainHandler(serving.profiling),
+          now: () => clock.now(),
+        });
+    } catch (error) {
+      // A server that cannot listen leaves nothing running behind.
+      await close();
+      throw error;
+    }
+  }
+  const edge: Edge = port?.listener ?? { drain: () => undefined, connections: () => 0 };
+  return {
+    url: port?.url ?? "",
+    handle,
+    inject: (request) =>
+      inject(handle, { trusted: { name: "system:admin", groups: ["system:masters"] }, ...request }),
+    caughtUp: async () => void (await reflector.current()),
+    certificate: port?.certificate,
+    shutDown: async () => {
+      await lifecycle.shutDown(edge);
+      await close();
+    },
+    stop: async () => {
+      await lifecycle.stopSoon(edge);
+      await close();
     },
   };
-  const { outer, early, late, inner } = options.steps;
-  const known = [authenticate(steps), impersonate(steps)];
-  const run = pipeline(
-    [commonHeaders, ...outer, recover(steps), ...early, ...known, ...late, authorize(steps), ...inner],
-    router(served, context, paths),
-  );
-  return { handle: (call) => run(new ApiCall(call, newAuditId(call))), catalog: served, context };
 }
 
-/** NamespaceLifecycle over the cached namespaces. */
-export function lifecyclePlugin(core: Core): AdmissionPlugin {
-  const namespaces = core.resources.get("/namespaces")!;
-  const { data } = core.options.dialect;
-  const states = new WeakMap<CachedObject, "active" | "terminating">();
-  return namespaceLifecycle(
-    async (name) => {
-      const cached =
-        namespaces.source.getCached(name) ?? (await namespaces.source.get(name, { at: "latest" }));
-      if (!cached) return "absent";
-      let state = states.get(cached);
-      if (!state) {
-        const { status } = namespaces.objectOf(cached) as ApiObject & { status?: { phase?: string } };
-        states.set(cached, (state = status?.phase === "Terminating" ? "terminating" : "active"));
-      }
-      return state;
-    },
-    ["default", data.systemNamespace, data.publicNamespace],
-  );
-}
+export { dialectNamed, settleFlags };
+export type { DialectName };

@@ -6,7 +6,7 @@ import { dialects } from "#dialect";
 import { type Batch, MemoryStore, type Store, type Write } from "#store";
 import { ownCredentials } from "./library/credentials.ts";
 import { settingsFor } from "./library/settings.ts";
-import { type StartedServer, start } from "./start.ts";
+import { type StartedServer, start } from "./server.ts";
 
 export interface OneOfSeveral {
   readonly client: ApiClient;

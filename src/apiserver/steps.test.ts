@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { dialects } from "#dialect";
 import { StoreBusy, StoreFull } from "#store";
 import { at, serve } from "./server.fixture.ts";
-import { apiCall } from "./serving/call.fixture.ts";
-import { newAuditId, recover, warningValues } from "./steps.ts";
+import { apiCall } from "#kit";
+import { newAuditId, recover, warningValues } from "#filters";
 
 const { ask, must } = await serve();
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -93,7 +93,7 @@ for (const [name, error, code, message, logged] of troubles) {
     const seen: unknown[] = [];
     const options = {
       dialect: dialects.orch,
-      surprised: (surprise: unknown) => `logged-${seen.push(surprise)}`,
+      unexpected: (surprise: unknown) => `logged-${seen.push(surprise)}`,
     } as unknown as Parameters<typeof recover>[0];
     const reply = await recover(options).run(apiCall({ method: "POST", path: maps }), () =>
       Promise.reject(error),

@@ -1,4 +1,4 @@
 // What --version says.
-import { versionInfo } from "./paths.ts";
+import { versionInfo } from "./serving/root-paths.ts";
 
 export const versionText = (): string => `Orch ${versionInfo()["gitVersion"]}`;

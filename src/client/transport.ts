@@ -1,6 +1,5 @@
 // How requests reach a server: over HTTPS, or straight into a server of the same process.
-import type { Call, Reply } from "#http";
-import { inject } from "#http";
+import { type Call, type Reply, inject } from "#http";
 
 export interface ClientRequest {
   readonly method: string;

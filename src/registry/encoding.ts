@@ -1,6 +1,5 @@
 // Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
-import type { Dialect } from "#dialect";
-import { apiVersionOf } from "#dialect";
+import { type Dialect, apiVersionOf } from "#dialect";
 import { decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
 import { clearEmptyLists } from "./empty-lists.ts";
 import type { ApiObject, KindSchema } from "./strategy.ts";

@@ -34,7 +34,16 @@ export {
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { systemClasses } from "./strategies/priority-class.ts";
-export { type ServicePool, serviceWith } from "./strategies/service.ts";
+export { type ServiceAllocator, serviceWith } from "./strategies/service.ts";
 export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";
 export { mandatoryPriorityLevels } from "./strategies/priority-level.ts";
 export { addressNumber, ordinaryIpErrors, parseIp } from "./strategies/rules/address.ts";
+export {
+  type ResourceHandle,
+  type Resources,
+  type ServerObjects,
+  type ServerWriter,
+  resourceHandles,
+  resourceId,
+  serverWriter,
+} from "./server-objects.ts";

@@ -1,8 +1,7 @@
 // Random objects of any declared kind, in canonical form: a property test's food.
 
 import { canonicalQuantity, durationOfMillis, microTimeOfMillis, timeOfMillis } from "#base";
-import type { Field, Message, ScalarName, Shape, TypeOf } from "#schema";
-import { canonical } from "#schema";
+import { type Field, type Message, type ScalarName, type Shape, type TypeOf, canonical } from "#schema";
 import fc from "fast-check";
 
 const text = fc.oneof(

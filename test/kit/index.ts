@@ -25,3 +25,4 @@ export {
 } from "./cluster.ts";
 export { programCommand } from "./program.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";
+export { type CallParts, apiCall, pending, turn, memorySink } from "./api-call.ts";

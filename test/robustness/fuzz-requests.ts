@@ -1,7 +1,6 @@
 // Requests as nobody sane would send them, close enough to sane ones to get past the first check.
 import fc from "fast-check";
-import { encodeEnvelope, protobufCodec } from "#schema";
-import type { Message } from "#schema";
+import { type Message, encodeEnvelope, protobufCodec } from "#schema";
 import { arbitraryObject } from "../kit/arbitrary-object.ts";
 
 export interface FuzzRequest {

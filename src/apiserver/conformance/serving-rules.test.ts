@@ -11,12 +11,12 @@ import { createMetrics, silentLog, systemClock, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { MemoryStore } from "#store";
 import { settingsFor } from "../library/settings.ts";
-import { healthChecks } from "../lifecycle/health-checks.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { healthChecks } from "../health/health-checks.ts";
+import type { Lifecycle } from "#filters";
 import { storeMetrics } from "../metrics/store-metrics.ts";
 import { serve } from "../server.fixture.ts";
 import { externalAddress, openSecurePort, publicAddress } from "../serving/secure-port.ts";
-import { start } from "../start.ts";
+import { start } from "../server.ts";
 
 const settings = (...flags: string[]) => settingsFor(dialects.orch, { store: "memory", flags });
 const folder = (t: TestContext): string => {

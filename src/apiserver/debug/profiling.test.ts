@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, systemClock, virtualClock } from "#base";
 import type { Reply } from "#http";
-import { apiCall, turn } from "../serving/call.fixture.ts";
+import { apiCall, turn } from "#kit";
 import { profilingPaths } from "./profiling.ts";
 
 const textOf = (reply: Reply | undefined): string => Buffer.from(reply!.body as Uint8Array).toString();

@@ -2,9 +2,8 @@
 // open.
 import type { Reply } from "#http";
 import { Readable } from "node:stream";
-import type { ApiCall } from "../api-call.ts";
+import type { ApiCall, PathHandler } from "#endpoints";
 import { ApiError, type Clock, badRequest } from "#base";
-import type { PathHandler } from "../router.ts";
 
 export interface ProfilingOptions {
   readonly clock: Clock;

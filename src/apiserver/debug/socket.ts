@@ -1,8 +1,7 @@
 // The debug socket: profiling for whoever may open the file, without authentication.
 import { ApiError } from "#base";
 import type { Call, Reply } from "#http";
-import { ApiCall } from "../api-call.ts";
-import type { PathHandler } from "../router.ts";
+import { ApiCall, type PathHandler } from "#endpoints";
 
 const text = { "content-type": "text/plain; charset=utf-8" };
 

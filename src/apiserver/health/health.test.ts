@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Call } from "#http";
-import { ApiCall } from "../api-call.ts";
+import { ApiCall } from "#endpoints";
 import { type HealthCheck, healthReply } from "./health.ts";
 
 const fine = (name: string): HealthCheck => ({ name, check: () => undefined });

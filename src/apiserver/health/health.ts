@@ -1,6 +1,6 @@
 // /healthz, /livez and /readyz: named checks, each also at a path of its own.
 import type { Reply } from "#http";
-import type { ApiCall } from "../api-call.ts";
+import type { ApiCall } from "#endpoints";
 
 export interface HealthCheck {
   readonly name: string;

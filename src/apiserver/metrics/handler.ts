@@ -1,6 +1,6 @@
 // /metrics and its like: everything counted, in the text exposition format.
 import type { Metrics } from "#base";
-import type { PathHandler } from "../router.ts";
+import type { PathHandler } from "#endpoints";
 
 export function metricsPath(path: string, metrics: Metrics): PathHandler {
   return (call) => {

@@ -2,7 +2,7 @@
 
 import { type Check, isInsecureCipherSuite, parseCidr } from "#options";
 import type { ApiserverSettings } from "./options.ts";
-import { runtimeConfigProblems } from "./runtime-config.ts";
+import { runtimeConfigProblems } from "#endpoints";
 
 type Name = keyof ApiserverSettings;
 const check = (name: string, run: Check<ApiserverSettings>["run"]): Check<ApiserverSettings> => ({

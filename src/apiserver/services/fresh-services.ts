@@ -1,13 +1,11 @@
-// Before a service gets its address, everything that was written before is known: what was just given back
-// can be had, what was just taken cannot.
+// Waits until the service cache has caught up before an address is allocated: what was just released can be
+// had, what was just taken cannot.
 import type { AdmissionPlugin } from "#admission";
-import type { Core } from "../server.ts";
 
-export const freshServices = (core: Core): AdmissionPlugin => ({
+export const freshServices = (current: () => Promise<unknown>): AdmissionPlugin => ({
   name: "ServiceAllocation",
   handles: ["CREATE"],
   mutate: async ({ resource, subresource }) => {
-    if (resource.group === "" && resource.resource === "services" && subresource === "")
-      await core.feed.current();
+    if (resource.group === "" && resource.resource === "services" && subresource === "") await current();
   },
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { certificatesOf, signingKey, tokenFile, verificationKeys } from "#authn";
 import { abacAuthorizer } from "#authz";
 import type { Dialect } from "#dialect";
-import type { ApiserverSettings } from "../settings-of.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
 import { parseEncryptionConfig } from "../storage/encryption-config.ts";
 import { readPair } from "./certificates.ts";
 

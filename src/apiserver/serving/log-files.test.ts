@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inject } from "#http";
-import { ApiCall } from "../api-call.ts";
+import { ApiCall } from "#endpoints";
 import { logFiles } from "./log-files.ts";
 
 test("the log folder is served as files and lists", async () => {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { methodNotAllowed } from "#base";
 import { fileReply, plainReply } from "#http";
-import type { PathHandler } from "../router.ts";
+import type { PathHandler } from "#endpoints";
 
 export function logFiles(path: string, folder: string): PathHandler {
   return async (call) => {

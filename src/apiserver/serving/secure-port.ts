@@ -6,7 +6,7 @@ import { selfSigned, stillGood, writePair } from "#authn";
 import type { Clock, Log } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
-import type { ApiserverSettings } from "../settings-of.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
 import { servingCertificates } from "./certificates.ts";
 
 export interface SecurePortOptions {

@@ -1,25 +1,15 @@
-// Everything around the endpoints that settings switch: limits, headers, compression, counting, profiling,
-// and the way out.
+// What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
 import { type Clock, type Log, type Metrics, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
-import type { ApiCall } from "../api-call.ts";
+import type { ApiCall, PathHandler } from "#endpoints";
 import { profilingPaths } from "../debug/profiling.ts";
 import type { HealthObserver } from "../health/health.ts";
-import { gate } from "../lifecycle/gate.ts";
-import { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { Lifecycle, type RequestMetrics, requestMetrics } from "#filters";
 import { metricsPath } from "../metrics/handler.ts";
 import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";
-import { type RequestMetrics, requestMetrics } from "../metrics/request-metrics.ts";
-import type { PathHandler } from "../router.ts";
 import { logFiles } from "./log-files.ts";
-import type { ApiserverSettings } from "../settings-of.ts";
-import type { ApiStep } from "../steps.ts";
-import { deadline } from "./deadline.ts";
-import { goAway } from "./go-away.ts";
-import { inFlightLimit } from "./in-flight.ts";
-import { largeAnswers } from "./large-answers.ts";
-import { crossOrigin, strictTransport } from "./response-headers.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface ServingOptions {
   readonly dialect: Dialect;
@@ -32,23 +22,10 @@ export interface ServingOptions {
   readonly served: (call: ApiCall) => boolean;
 }
 
-/** Steps by where they stand in the pipeline. */
-export interface ServingSteps {
-  /** Around the rescue of errors. */
-  readonly outer: readonly ApiStep[];
-  /** Before the caller is known. */
-  readonly early: readonly ApiStep[];
-  /** When the caller is known, before it is decided whether they may. */
-  readonly late: readonly ApiStep[];
-  /** Around the endpoint itself. */
-  readonly inner: readonly ApiStep[];
-}
-
 export interface Serving {
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly requests: RequestMetrics;
-  readonly steps: ServingSteps;
   readonly paths: readonly PathHandler[];
   /** Those of them that the list of all paths names. */
   readonly shownPaths: readonly string[];
@@ -83,34 +60,6 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
     metrics,
     requests,
     profiling,
-    steps: {
-      outer: [
-        gate({
-          lifecycle,
-          observer: requests,
-          clock,
-          streamBytesPerSecond: settings.maxConnectionBytesPerSec,
-        }),
-      ],
-      early: [
-        ...(settings.strictTransportSecurityDirectives.length > 0
-          ? [strictTransport(settings.strictTransportSecurityDirectives)]
-          : []),
-        ...(settings.goawayChance > 0 ? [goAway(settings.goawayChance)] : []),
-        deadline({ clock, requestTimeoutMilliseconds: settings.requestTimeout }),
-        ...(settings.corsAllowedOrigins.length > 0 ? [crossOrigin(settings.corsAllowedOrigins)] : []),
-      ],
-      late: [
-        inFlightLimit({
-          reading: settings.maxRequestsInflight,
-          writing: settings.maxMutatingRequestsInflight,
-          queue: settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness"),
-          clock,
-          refused: (call) => requests.refused(call),
-        }),
-      ],
-      inner: [largeAnswers({ clock, compress: enabled("APIResponseCompression") })],
-    },
     healthObserver: health,
     paths: [
       metricsPath("/metrics", metrics),

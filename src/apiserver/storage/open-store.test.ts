@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { dialects, groupName } from "#dialect";
 import { openStore } from "#store";
-import { settleFlags } from "../settings-of.ts";
+import { settleFlags } from "../options/settings.ts";
 import { openStoreFor } from "./open-store.ts";
 
 const dialect = dialects.orch;

@@ -7,7 +7,7 @@ import { type Dialect, groupName } from "#dialect";
 import { GrpcError } from "#http";
 import type { Strategy } from "#registry";
 import { type EncryptionProvider, type Store, encrypted, identity, openStore } from "#store";
-import type { ApiserverSettings } from "../settings-of.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
 import { type EncryptionTable, type ResourceId, parseEncryptionConfig } from "./encryption-config.ts";
 
 export interface StoreOptions {

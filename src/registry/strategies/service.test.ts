@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ServicePool, service, serviceWith } from "./service.ts";
+import { type ServiceAllocator, service, serviceWith } from "./service.ts";
 import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const metadata = { name: "s", namespace: "n" };
@@ -137,7 +137,7 @@ test("a service gets the defaults of its type", () => {
 });
 
 /** Hands out 10.0.0.1 and ports from 30000. */
-const pool: ServicePool = {
+const pool: ServiceAllocator = {
   families: ["IPv4"],
   allocate: ({ spec }) => {
     if (spec.type !== "ExternalName" && !spec.clusterIP) {

@@ -21,7 +21,7 @@ import {
 import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
 
 /** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
-export interface ServicePool {
+export interface ServiceAllocator {
   readonly families: readonly [Family, ...Family[]];
   /**
    * Writes addresses and node ports that seem free into the service, and says which of those asked for cannot
@@ -35,7 +35,11 @@ export interface ServicePool {
   secure?(service: Service, old: Service | undefined): Promise<ReservedShare | "lost" | "nothing to secure">;
 }
 
-function settle(service: Service, old: Service | undefined, pool: ServicePool | undefined): FieldError[] {
+function settle(
+  service: Service,
+  old: Service | undefined,
+  pool: ServiceAllocator | undefined,
+): FieldError[] {
   if (old) keepAllocated(service.spec, old.spec);
   alignAddresses(service.spec, old?.spec);
   const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
@@ -102,7 +106,7 @@ const portsText = ({ spec }: Service): string =>
   );
 
 /** The strategy of services for a server with this pool. */
-export function serviceWith(pool?: ServicePool): Strategy {
+export function serviceWith(pool?: ServiceAllocator): Strategy {
   /** What the pool could not give, for the validation that follows. */
   const missed = new WeakMap<Service, FieldError[]>();
   /** What services asked for, before anything was written into them. */

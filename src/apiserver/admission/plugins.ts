@@ -1,0 +1,149 @@
+// The admission plug-ins that run, in their order, over the server's own caches.
+import {
+  type AdmissionPlugin,
+  type OwnerOptions,
+  alwaysAdmit,
+  alwaysDeny,
+  alwaysPullImages,
+  certificatePlugins,
+  claimResize,
+  defaultIngressClass,
+  defaultStorageClass,
+  defaultTolerationSeconds,
+  denyServiceExternalIPs,
+  extendedResourceToleration,
+  limitHardAntiAffinity,
+  limitRanger,
+  namespaceAutoProvision,
+  namespaceExists,
+  nodeRestriction,
+  ownerReferencesPermission,
+  podNodeSelector,
+  podSecurity,
+  podTolerationRestriction,
+  priorityPlugin,
+  resourceQuota,
+  runtimeClassPlugin,
+  securityContextDeny,
+  serviceAccountPlugin,
+  storageProtection,
+  taintNodesByCondition,
+} from "#admission";
+import type { EscalationOptions } from "#authz";
+import { generatedName, type Resource, type ServerObjects } from "#registry";
+import { chargeQuota } from "./charge-quota.ts";
+import { escalationGuard } from "./escalation-guard.ts";
+import { admissionPlugins as knownPlugins } from "../options/admission.ts";
+import { lifecyclePlugin } from "./namespace-lifecycle.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+const shortestPause = 100;
+
+export function admissionPlugins(
+  server: ServerObjects,
+  resourceList: readonly Resource[],
+  settings: ApiserverSettings,
+  access: EscalationOptions,
+): readonly AdmissionPlugin[] {
+  const { dialect, resources } = server;
+  const namespace = (name: string) => resources.namespaces.get(name);
+  const state = async (name: string) => ((await namespace(name)) ? "active" : "absent");
+  const all = [
+    alwaysAdmit,
+    namespaceAutoProvision(state, (name) =>
+      server.writer.ensure(server.resources.namespaces.endpoint, {
+        metadata: { name, creationTimestamp: null },
+        spec: {},
+        status: {},
+      }),
+    ),
+    lifecyclePlugin(dialect, resources.namespaces),
+    namespaceExists(state),
+    securityContextDeny,
+    limitHardAntiAffinity(dialect),
+    limitRanger(dialect, (namespace) => resources.limitRanges.list(`${namespace}/`)),
+    serviceAccountPlugin({
+      dialect,
+      find: (namespace, name) => resources.serviceAccounts.get(`${namespace}/${name}`),
+      pause: () => server.clock.sleep(shortestPause * (1 + Math.random())),
+      generateName: generatedName,
+    }),
+    nodeRestriction({
+      dialect,
+      pod: (within, name) => resources.pods.get(`${within}/${name}`),
+      node: (name) => resources.nodes.get(name),
+    }),
+    taintNodesByCondition(dialect),
+    alwaysPullImages,
+    podSecurity({ dialect, namespace, podsIn: (namespace) => resources.pods.list(`${namespace}/`) }),
+    podNodeSelector(dialect, namespace),
+    priorityPlugin({
+      dialect,
+      find: (name) => resources.priorityClasses.get(name),
+      all: () => resources.priorityClasses.list(),
+    }),
+    defaultTolerationSeconds(dialect, {
+      notReady: settings.defaultNotReadyTolerationSeconds,
+      unreachable: settings.defaultUnreachableTolerationSeconds,
+    }),
+    podTolerationRestriction(dialect, namespace),
+    extendedResourceToleration(dialect),
+    defaultStorageClass(dialect, () => resources.storageClasses.list()),
+    storageProtection(dialect),
+    ownerReferencesPermission({
+      authorizer: access.authorizer,
+      resourcesOf: (apiVersion, kind) => resourcesOf(resourceList, apiVersion, kind),
+    }),
+    claimResize(dialect, (name) => resources.storageClasses.get(name)),
+    runtimeClassPlugin((name) => resources.runtimeClasses.get(name)),
+    ...certificatePlugins(dialect, access.authorizer),
+    defaultIngressClass(dialect, () => resources.ingressClasses.list()),
+    denyServiceExternalIPs,
+    escalationGuard(access, dialect),
+    resourceQuota({
+      dialect,
+      now: () => server.clock.now(),
+      quotasIn: (namespace) => resources.resourceQuotas.list(`${namespace}/`),
+      write: chargeQuota(server),
+    }),
+    alwaysDeny,
+  ];
+  return chosen(all, settings);
+}
+
+/**
+ * Those that run by default and were not turned off, and those that were asked for; the order of names is of
+ * no account.
+ */
+export const chosen = (
+  plugins: readonly AdmissionPlugin[],
+  asked: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">,
+): readonly AdmissionPlugin[] =>
+  plugins.filter(({ name }) =>
+    knownPlugins[name] === "off"
+      ? asked.enableAdmissionPlugins.includes(name)
+      : !asked.disableAdmissionPlugins.includes(name),
+  );
+
+/** What a kind is called in paths, in every version that has it. */
+function resourcesOf(
+  all: readonly Resource[],
+  apiVersion: string,
+  kind: string,
+): ReturnType<OwnerOptions["resourcesOf"]> {
+  for (const resource of all) {
+    const found = resource.endpoints.find(
+      (endpoint) => endpoint.apiVersion === apiVersion && endpoint.kind === kind,
+    );
+    if (found)
+      return [
+        {
+          group: found.group,
+          version: found.version,
+          resource: resource.strategy.resource,
+          namespaced: resource.namespaced,
+        },
+      ];
+  }
+  return undefined;
+}

@@ -1,0 +1,161 @@
+// Who is asking: every method of authentication that the settings turn on, in the order in which they are
+// asked.
+import {
+  type Authenticator,
+  type CertificateVerifier,
+  type TokenKey,
+  type TokenMethod,
+  type TokenObjects,
+  audienceAgnostic,
+  authenticatorOf,
+  bearerTokens,
+  certificateLives,
+  clientCertificateVerifier,
+  clientCertificates,
+  legacyServiceAccountTokens,
+  publicKeyOf,
+  requestHeaders,
+  serviceAccountTokens,
+  signingKey,
+  signingKeyOf,
+  tokenFile,
+  trustBundleFile,
+  verificationKeys,
+  webSocketTokens,
+} from "#authn";
+import type { Metrics } from "#base";
+import { streamProtocols } from "#dialect";
+import { update, type ServerObjects } from "#registry";
+import type { OwnCredentials } from "../library/credentials.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+export interface Authentication {
+  readonly authenticator: Authenticator;
+  /** The methods that know bearer tokens, for reviews of tokens. */
+  readonly tokens: readonly TokenMethod[];
+  /** Names of this API: tokens must be meant for one of them. */
+  readonly audiences: readonly string[];
+  readonly objects: TokenObjects;
+  /** What signs tokens, and what verifies them; no key, no tokens. */
+  readonly issuer: string;
+  readonly signing: TokenKey | undefined;
+  readonly verifying: readonly TokenKey[];
+}
+
+/** Authorities are read again when their files change, until the signal. */
+export function authenticationFor(
+  server: ServerObjects,
+  settings: ApiserverSettings,
+  own: OwnCredentials | undefined,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Authentication {
+  const { dialect, clock } = server;
+  const ownKey =
+    own && !settings.serviceAccountSigningKeyFile && settings.serviceAccountKeyFile.length === 0
+      ? signingKeyOf(own.serviceAccountKey, "the server's own key")
+      : undefined;
+  const issuers = settings.serviceAccountIssuer.length
+    ? settings.serviceAccountIssuer
+    : ownKey
+      ? [dialect.names.defaultTokenIssuer]
+      : [];
+  const audiences = settings.apiAudiences.length ? settings.apiAudiences : issuers.slice(0, 1);
+  const signing = settings.serviceAccountSigningKeyFile
+    ? signingKey(settings.serviceAccountSigningKeyFile)
+    : ownKey;
+  const verifying = settings.serviceAccountKeyFile.length
+    ? verificationKeys(settings.serviceAccountKeyFile)
+    : ownKey
+      ? [publicKeyOf(ownKey)]
+      : [];
+  const objects = tokenObjects(server);
+  const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
+  if (settings.tokenAuthFile) tokens.push(audienceAgnostic(tokenFile(settings.tokenAuthFile), audiences));
+  if (verifying.length) {
+    const common = { keys: verifying, audiences, objects, clock, dialect };
+    tokens.push(
+      legacyServiceAccountTokens({
+        ...common,
+        lookup: settings.serviceAccountLookup,
+        onUse: (...use) => void recordTokenUse(server, ...use),
+      }),
+    );
+    if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
+  }
+  const authenticator = authenticatorOf(
+    [
+      ...certificateMethods(server, settings, metrics, signal),
+      bearerTokens(tokens, audiences),
+      webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix),
+    ],
+    { anonymous: settings.anonymousAuth },
+  );
+  return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
+}
+
+const trustCheckMilliseconds = 5_000;
+
+function certificateMethods(
+  { clock, onError }: ServerObjects,
+  settings: ApiserverSettings,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Authenticator[] {
+  const verifier = (file: string): CertificateVerifier => {
+    const trust = trustBundleFile(file);
+    const stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
+      if ("error" in change)
+        onError("the client authorities cannot be read again; the old ones stay", {
+          file,
+          error: (change.error as Error).message,
+        });
+    });
+    signal.addEventListener("abort", stop, { once: true });
+    return clientCertificateVerifier({ trust, clock });
+  };
+  const methods: Authenticator[] = [];
+  if (settings.requestheaderClientCaFile)
+    methods.push(
+      requestHeaders({
+        verifier: verifier(settings.requestheaderClientCaFile),
+        allowedNames: settings.requestheaderAllowedNames,
+        usernameHeaders: settings.requestheaderUsernameHeaders,
+        groupHeaders: settings.requestheaderGroupHeaders,
+        extraHeaderPrefixes: settings.requestheaderExtraHeadersPrefix,
+      }),
+    );
+  if (settings.clientCaFile)
+    methods.push(clientCertificates(verifier(settings.clientCaFile), certificateLives(metrics, clock)));
+  return methods;
+}
+
+const tokenObjects = ({ resources }: ServerObjects): TokenObjects => ({
+  serviceAccount: (namespace, name) => resources.serviceAccounts.get(`${namespace}/${name}`),
+  pod: (namespace, name) => resources.pods.get(`${namespace}/${name}`),
+  secret: (namespace, name) => resources.secrets.get(`${namespace}/${name}`),
+});
+
+/** Old tokens that are never used can be cleaned up; so their use is noted on the secret, by day. */
+async function recordTokenUse(
+  server: ServerObjects,
+  namespace: string,
+  secret: string,
+  day: string,
+): Promise<void> {
+  const label = server.dialect.names.labels.legacyTokenLastUsed;
+  try {
+    await update(server.writer.request(server.resources.secrets.endpoint, namespace), secret, {
+      transform: (old) => ({
+        ...old!,
+        metadata: { ...old!.metadata, labels: { ...old!.metadata.labels, [label]: day } },
+      }),
+    });
+  } catch (error) {
+    server.onError("the use of a service account token could not be noted", {
+      namespace,
+      secret,
+      error: (error as Error).message,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// The two documents by which others verify tokens of service accounts.
+import { type TokenKey, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
+import { ApiError, methodNotAllowed } from "#base";
+import { takes } from "../serving/root-paths.ts";
+import type { PathHandler } from "#endpoints";
+
+export interface OpenIdOptions {
+  readonly issuer: string;
+  readonly verifying: readonly TokenKey[];
+  readonly jwksUri: string;
+  readonly externalAddress: string;
+  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+}
+
+const cacheSeconds = 3600;
+
+/** The documents of the issuer; nothing when it cannot have any, of which `onError` hears. */
+export function openIdHandler({
+  issuer,
+  verifying,
+  jwksUri,
+  externalAddress,
+  onError,
+}: OpenIdOptions): PathHandler {
+  let documents: ReturnType<typeof openIdDocuments>;
+  try {
+    documents = openIdDocuments({ issuer, jwksUri, externalAddress, keys: verifying });
+  } catch (error) {
+    if (issuer)
+      onError("service account tokens are issued, but nobody else can learn how to verify them", {
+        why: (error as Error).message,
+      });
+    return () => undefined;
+  }
+  return (call) => {
+    const { path } = call.target;
+    const part =
+      path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
+    if (!part) return undefined;
+    if (call.method !== "GET") throw methodNotAllowed();
+    if (!takes(call, openIdMediaTypes[part]))
+      throw new ApiError(
+        406,
+        "NotAcceptable",
+        `only the following media types are accepted: ${openIdMediaTypes[part]}`,
+        {},
+      );
+    return {
+      status: 200,
+      headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` },
+      body: Buffer.from(documents[part]),
+    };
+  };
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createAuthority } from "#authn";
+import { virtualClock } from "#base";
+import { kinds } from "#client";
+import { startServer } from "../library.ts";
+import { type Trust, combinedTrust } from "./cluster-authentication-info.ts";
+
+const now = Date.UTC(2027, 0, 1);
+const authority = (commonName: string, days = 10): string =>
+  createAuthority({ commonName }, { now, days }).certificate;
+const [ours, theirs, short] = [authority("ours"), authority("theirs"), authority("short", 1)];
+const noWords = {
+  "requestheader-username-headers": [],
+  "requestheader-group-headers": [],
+  "requestheader-extra-headers-prefix": [],
+  "requestheader-allowed-names": [],
+};
+const trusting = (
+  clientAuthorities: string,
+  proxyAuthorities = "",
+  proxyWords: Trust["proxyWords"] = noWords,
+): Trust => ({ clientAuthorities, proxyAuthorities, proxyWords });
+const words = (name: string): Trust["proxyWords"] => ({
+  ...noWords,
+  "requestheader-username-headers": ["X-Remote-User", name],
+});
+
+const cases: [
+  name: string,
+  told: Readonly<Record<string, string>>,
+  trust: Trust,
+  at: number,
+  expected: Readonly<Record<string, string>>,
+][] = [
+  ["authorities of clients are told", {}, trusting(ours), now, { "client-ca-file": ours }],
+  [
+    "those of another server stay",
+    { "client-ca-file": theirs },
+    trusting(ours),
+    now,
+    { "client-ca-file": theirs + ours },
+  ],
+  ["nobody is told twice", { "client-ca-file": ours }, trusting(ours), now, { "client-ca-file": ours }],
+  [
+    "who is over is left out",
+    { "client-ca-file": short },
+    trusting(ours),
+    now + 2 * 86_400_000,
+    { "client-ca-file": ours },
+  ],
+  [
+    "headers count only with an authority for proxies",
+    {},
+    trusting(ours, "", words("A")),
+    now,
+    { "client-ca-file": ours },
+  ],
+  [
+    "headers of several servers are joined",
+    { "requestheader-client-ca-file": theirs, "requestheader-username-headers": '["B"]' },
+    trusting("", theirs, words("A")),
+    now,
+    {
+      "requestheader-username-headers": '["B","X-Remote-User","A"]',
+      "requestheader-group-headers": "[]",
+      "requestheader-extra-headers-prefix": "[]",
+      "requestheader-allowed-names": "[]",
+      "requestheader-client-ca-file": theirs,
+    },
+  ],
+];
+for (const [name, told, trust, at, expected] of cases)
+  test(`told trust: ${name}`, () => assert.deepEqual(combinedTrust(told, trust, at), expected));
+
+test("a server writes down how it recognizes clients, and again when that is taken away", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "told-trust-"));
+  try {
+    const file = join(folder, "ca.crt");
+    writeFileSync(file, ours);
+    const clock = virtualClock(now);
+    await using server = await startServer({ store: "memory", clock, flags: [`--client-ca-file=${file}`] });
+    const client = server.client.of(kinds.configMaps);
+    const place = { namespace: "orch-system" };
+    const told = async (): Promise<string | undefined> =>
+      (await client.list(place)).items.find(
+        ({ metadata }) => metadata.name === "extension-apiserver-authentication",
+      )?.data?.["client-ca-file"];
+    const until = async (expected: string): Promise<void> => {
+      for (let round = 0; round < 200 && (await told()) !== expected; round++) await clock.advance(10_000);
+      assert.equal(await told(), expected);
+    };
+    await until(ours);
+    await client.delete("extension-apiserver-authentication", place);
+    await until(ours);
+    writeFileSync(file, theirs);
+    await until(ours + theirs);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("since when the use of old tokens is noted is written down once", async () => {
+  await using server = await startServer({ store: "memory", clock: virtualClock(now) });
+  const { data } = await server.client
+    .of(kinds.configMaps)
+    .get("orch-apiserver-legacy-service-account-token-tracking", { namespace: "orch-system" });
+  assert.deepEqual(data, { since: "2027-01-01" });
+});

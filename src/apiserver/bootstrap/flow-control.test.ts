@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FlowSchema, PriorityLevelConfiguration } from "#api";
+import { virtualClock } from "#base";
+import { startServer } from "../library.ts";
+
+const schemas = { schema: FlowSchema, plural: "flowschemas", namespaced: false } as const;
+const levels = {
+  schema: PriorityLevelConfiguration,
+  plural: "prioritylevelconfigurations",
+  namespaced: false,
+} as const;
+const annotation = "apf.orch.io/autoupdate-spec";
+
+test("a new cluster has its levels, its schemas, and no schema without a level", async () => {
+  await using server = await startServer({ store: "memory" });
+  const found = (await server.client.of(schemas).list()).items;
+  assert.equal(found.length, 13);
+  assert.equal((await server.client.of(levels).list()).items.length, 8);
+  for (const { status } of found) assert.equal(status.conditions?.[0]?.status, "False");
+});
+
+test("whether a schema has its level is told as soon as either changes", async () => {
+  // The clock stands: nothing happens here because time passes.
+  await using server = await startServer({ store: "memory", clock: virtualClock(Date.now()) });
+  const [ours, others] = [server.client.of(schemas), server.client.of(levels)];
+  const told = async (expected: string): Promise<void> => {
+    let status = "";
+    for (let round = 0; round < 500 && status !== expected; round++) {
+      status = (await ours.get("mine")).status.conditions?.[0]?.status ?? "";
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(status, expected);
+  };
+  await ours.create({
+    metadata: { name: "mine" },
+    spec: { priorityLevelConfiguration: { name: "level" }, matchingPrecedence: 1000 },
+  });
+  await told("True");
+  await others.create({
+    metadata: { name: "level" },
+    spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } },
+  });
+  await told("False");
+  await others.delete("level");
+  await told("True");
+});
+
+test("what must be is put right; what is suggested only while it is ours", async () => {
+  const clock = virtualClock(Date.now());
+  await using server = await startServer({ store: "memory", clock });
+  const client = server.client.of(schemas);
+  const change = (name: string, precedence: number, ours?: string) =>
+    client.patch(name, "merge", {
+      metadata: { annotations: { [annotation]: ours ?? null } },
+      spec: { matchingPrecedence: precedence },
+    });
+  await change("system-nodes", 501, "true");
+  await change("probes", 3);
+  await client.delete("catch-all");
+  await client.delete("global-default");
+  const precedence = async (name: string): Promise<number> =>
+    (await client.get(name)).spec.matchingPrecedence;
+  const restored = async (): Promise<boolean> =>
+    (await client.list()).items.length === 13 && (await precedence("system-nodes")) === 500;
+  for (let minute = 0; minute < 50 && !(await restored()); minute++) await clock.advance(60_000);
+  assert.equal(await precedence("system-nodes"), 500);
+  assert.equal(await precedence("probes"), 3);
+  assert.equal((await client.get("probes")).metadata.annotations?.[annotation], "false");
+});

@@ -1,0 +1,255 @@
+// The flow schemas and priority levels every cluster begins with. Those that must be are put right again;
+// those that are merely suggested only while nobody has made them their own.
+import { isDeepStrictEqual } from "node:util";
+import type { FlowSchema, PriorityLevelConfiguration } from "#api";
+import { ApiError, selectEverything } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import {
+  type ApiObject,
+  type Resource,
+  applyObject,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+  timestamp,
+  update,
+  type ServerObjects,
+} from "#registry";
+import type { CachedObject } from "#watchcache";
+import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+
+type Level = PriorityLevelConfiguration["spec"];
+type Schema = FlowSchema["spec"];
+type Rule = NonNullable<Schema["rules"]>[number];
+type Subject = NonNullable<Rule["subjects"]>[number];
+type ResourceRule = NonNullable<Rule["resourceRules"]>[number];
+
+const limited = (shares: number, lendablePercent: number, queues: number, handSize: number): Level => ({
+  type: "Limited",
+  limited: {
+    nominalConcurrencyShares: shares,
+    lendablePercent,
+    limitResponse: { type: "Queue", queuing: { queues, handSize, queueLengthLimit: 50 } },
+  },
+});
+
+export const suggestedPriorityLevels: Readonly<Record<string, Level>> = {
+  system: limited(30, 33, 64, 6),
+  "node-high": limited(40, 25, 64, 6),
+  "leader-election": limited(10, 0, 16, 4),
+  "workload-high": limited(40, 50, 128, 6),
+  "workload-low": limited(100, 90, 128, 6),
+  "global-default": limited(20, 50, 128, 6),
+};
+
+const group = (name: string): Subject => ({ kind: "Group", group: { name } });
+const user = (name: string): Subject => ({ kind: "User", user: { name } });
+const inEveryNamespace = (
+  verbs: string[],
+  apiGroup: string,
+  resources: string[],
+  clusterScope = false,
+): ResourceRule => ({
+  verbs,
+  apiGroups: [apiGroup],
+  resources,
+  ...(clusterScope && { clusterScope }),
+  namespaces: ["*"],
+});
+const everything: Pick<Rule, "resourceRules" | "nonResourceRules"> = {
+  resourceRules: [inEveryNamespace(["*"], "*", ["*"], true)],
+  nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+};
+const everybody = [group("system:unauthenticated"), group("system:authenticated")];
+const election = ["get", "create", "update"];
+
+export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, Schema>> {
+  const { names, data } = dialect;
+  const leases = groupName(dialect, { group: "coordination", branded: true });
+  const systemAccounts = (...accounts: string[]): Subject[] =>
+    accounts.map((name) => ({
+      kind: "ServiceAccount",
+      serviceAccount: { namespace: data.systemNamespace, name },
+    }));
+  const schema = (
+    level: string,
+    matchingPrecedence: number,
+    flowsBy: "ByUser" | "ByNamespace" | undefined,
+    rule: Rule,
+  ): Schema => ({
+    priorityLevelConfiguration: { name: level },
+    matchingPrecedence,
+    ...(flowsBy && { distinguisherMethod: { type: flowsBy } }),
+    rules: [rule],
+  });
+  const leaseRule = inEveryNamespace(election, leases, ["leases"]);
+  return {
+    "system-nodes": schema("system", 500, "ByUser", { subjects: [group("system:nodes")], ...everything }),
+    "system-node-high": schema("node-high", 400, "ByUser", {
+      subjects: [group("system:nodes")],
+      resourceRules: [
+        inEveryNamespace(["*"], "", ["nodes", "nodes/status"], true),
+        inEveryNamespace(["*"], leases, ["leases"]),
+      ],
+    }),
+    probes: schema("exempt", 2, undefined, {
+      subjects: everybody,
+      nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }],
+    }),
+    "system-leader-election": schema("leader-election", 100, "ByUser", {
+      subjects: [user(names.users.controllerManager), user(names.users.scheduler), ...systemAccounts("*")],
+      resourceRules: [leaseRule],
+    }),
+    "workload-leader-election": schema("leader-election", 200, "ByUser", {
+      subjects: systemAccounts("*"),
+      resourceRules: [inEveryNamespace(election, "", ["endpoints", "configmaps"]), leaseRule],
+    }),
+    "endpoint-controller": schema("workload-high", 150, "ByUser", {
+      subjects: [
+        user(names.users.controllerManager),
+        ...systemAccounts("endpoint-controller", "endpointslicemirroring-controller"),
+      ],
+      resourceRules: [inEveryNamespace(election, "", ["endpoints"])],
+    }),
+    [`${data.componentPrefix}controller-manager`]: schema("workload-high", 800, "ByNamespace", {
+      subjects: [user(names.users.controllerManager)],
+      ...everything,
+    }),
+    [`${data.componentPrefix}scheduler`]: schema("workload-high", 800, "ByNamespace", {
+      subjects: [user(names.users.scheduler)],
+      ...everything,
+    }),
+    [`${data.systemNamespace}-service-accounts`]: schema("workload-high", 900, "ByNamespace", {
+      subjects: systemAccounts("*"),
+      ...everything,
+    }),
+    "service-accounts": schema("workload-low", 9000, "ByUser", {
+      subjects: [group("system:serviceaccounts")],
+      ...everything,
+    }),
+    "global-default": schema("global-default", 9900, "ByUser", { subjects: everybody, ...everything }),
+  };
+}
+
+/** Puts all of them in place. */
+export function flowControlProducer(server: ServerObjects): PostStartHook {
+  return postStartHook({
+    name: "poststarthook/priority-and-fairness-config-producer",
+    everyMilliseconds: 60_000,
+    reconcile: () => mendAll(server),
+    failed: ({ message: error }) =>
+      server.onError("flow control objects could not be put right; it is tried again", { error }),
+  });
+}
+
+/** Says of each flow schema whether its level is there, as soon as either changes. */
+export function flowControlConsumer(server: ServerObjects): PostStartHook {
+  return postStartHook({
+    name: "poststarthook/priority-and-fairness-config-consumer",
+    everyMilliseconds: 60_000,
+    follows: [server.resources.flowSchemas, server.resources.priorityLevels],
+    reconcile: () => markDangling(server),
+    failed: ({ message: error }) =>
+      server.onError("whether flow schemas have their levels could not be told; it is tried again", {
+        error,
+      }),
+  });
+}
+
+async function mendAll(server: ServerObjects): Promise<void> {
+  const { dialect } = server;
+  const kinds: [
+    handle: { readonly resource: Resource },
+    mandatory: Readonly<Record<string, unknown>>,
+    suggested: Readonly<Record<string, unknown>>,
+  ][] = [
+    [server.resources.priorityLevels, mandatoryPriorityLevels, suggestedPriorityLevels],
+    [server.resources.flowSchemas, mandatoryFlowSchemas, suggestedFlowSchemas(dialect)],
+  ];
+  for (const [{ resource }, mandatory, suggested] of kinds) {
+    await Promise.all([
+      ...Object.entries(suggested).map(([each, spec]) => mend(server, resource, each, spec, false)),
+      ...Object.entries(mandatory).map(([each, spec]) => mend(server, resource, each, spec, true)),
+    ]);
+  }
+}
+
+const consumer = "api-priority-and-fairness-config-consumer-v1";
+
+async function markDangling(server: ServerObjects): Promise<void> {
+  const schemas = server.resources.flowSchemas.resource;
+  const levels = server.resources.priorityLevels.resource;
+  const { items } = await schemas.source.list({
+    below: "",
+    selector: selectEverything,
+    freshness: { at: "latest" },
+  });
+  const mark = async (cached: CachedObject): Promise<void> => {
+    const { metadata, spec, status } = schemas.objectOf(cached) as unknown as FlowSchema;
+    const level = spec.priorityLevelConfiguration.name;
+    const found = (await levels.source.get(level, { at: "latest" })) !== undefined;
+    const condition = {
+      type: "Dangling",
+      status: found ? "False" : "True",
+      reason: found ? "Found" : "NotFound",
+      message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" ${found ? "and it exists" : "but there is no such object"}`,
+      lastTransitionTime: timestamp(new Date(server.clock.now())),
+    };
+    const before = status?.conditions?.find(({ type }) => type === condition.type);
+    if (before?.status === condition.status && before.message === condition.message) return;
+    const endpoint = schemas.endpoints[0]!;
+    const request = { ...server.writer.request(endpoint), subresource: "status", manager: consumer };
+    const finding = {
+      apiVersion: endpoint.apiVersion,
+      kind: endpoint.kind,
+      metadata: { name: metadata.name },
+      status: { conditions: [condition] },
+    } as unknown as ApiObject;
+    const transform = (old: ApiObject | undefined): Promise<ApiObject> =>
+      applyObject(request, old, finding, true);
+    // Whoever deleted it meanwhile is right.
+    await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
+  };
+  await Promise.all(items.map(mark));
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
+}
+
+const manager = "api-priority-and-fairness-config-producer-v1";
+
+type FlowObject = ApiObject & { spec: unknown };
+
+/**
+ * The annotation says whose a suggested object is: with "true", or without it and unchanged since it was
+ * made, ours.
+ */
+async function mend(
+  server: ServerObjects,
+  resource: Resource,
+  name: string,
+  spec: unknown,
+  mandatory: boolean,
+): Promise<void> {
+  const annotation = server.dialect.names.annotations.flowAutoUpdate;
+  const endpoint = resource.endpoints[0]!;
+  const cached = await resource.source.get(name, { at: "any" });
+  if (!cached) {
+    const metadata = { name, creationTimestamp: null, annotations: { [annotation]: "true" } };
+    await server.writer.ensure(endpoint, { metadata, spec: structuredClone(spec) }, manager);
+    return;
+  }
+  const { metadata, spec: present } = resource.objectOf(cached) as FlowObject;
+  const said = metadata.annotations?.[annotation];
+  const ours =
+    mandatory || (said === "true" || said === "false" ? said === "true" : metadata.generation === 1);
+  const wanted = String(ours);
+  if (said === wanted && (!ours || isDeepStrictEqual(present, spec))) return;
+  const transform = (old: ApiObject | undefined): ApiObject => {
+    const object = old as FlowObject;
+    object.metadata.annotations = { ...object.metadata.annotations, [annotation]: wanted };
+    if (ours) object.spec = structuredClone(spec);
+    return object;
+  };
+  await update({ ...server.writer.request(endpoint), manager }, name, { transform });
+}

@@ -1,0 +1,109 @@
+// Each server has a lease in the system namespace: whoever wants to know which servers are alive looks there.
+// The leases of servers that are gone are collected by those that are not.
+import { createHash, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Lease } from "#api";
+import { ApiError, microTimeOfMillis, parseLabelSelector, selector } from "#base";
+import { type ApiObject, remove, update, type ServerObjects } from "#registry";
+import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+
+const renewMilliseconds = 10_000;
+const leaseSeconds = 3600;
+
+/** Renews this server's lease. */
+export function identityLease(server: ServerObjects): PostStartHook {
+  const { dialect, onError } = server;
+  const { names, data, cli } = dialect;
+  const resource = server.resources.leases.resource;
+  const endpoint = resource.endpoints[0]!;
+  const host = hostname();
+  const name = serverName(host, cli.apiServer);
+  const holderIdentity = `${name}_${randomUUID()}`;
+  const labels = { [names.labels.apiServerIdentity]: cli.apiServer, [names.labels.hostname]: host };
+  const key = resource.keyOf(data.systemNamespace, name);
+  const reconcile = async (): Promise<void> => {
+    const renewTime = microTimeOfMillis(server.clock.now());
+    if (!(await resource.source.get(key, { at: "latest" }))) {
+      const metadata = { name, namespace: data.systemNamespace, creationTimestamp: null, labels };
+      return await server.writer.ensure(endpoint, {
+        metadata,
+        spec: { holderIdentity, leaseDurationSeconds: leaseSeconds, renewTime },
+      });
+    }
+    const transform = (old: ApiObject | undefined): ApiObject => {
+      const { metadata, spec, ...rest } = old as ApiObject & Lease;
+      return {
+        ...rest,
+        metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
+        spec: { ...spec, renewTime },
+      } as ApiObject;
+    };
+    await update(server.writer.request(endpoint, data.systemNamespace), name, { transform });
+  };
+  return postStartHook({
+    name: `poststarthook/start-${cli.apiServer}-identity-lease-controller`,
+    everyMilliseconds: renewMilliseconds,
+    optional: true,
+    reconcile,
+    failed: ({ message: error }) =>
+      onError("the lease of this server could not be renewed; it is tried again", { error }),
+  });
+}
+
+/** The same for a server as long as it stays on its machine. */
+export function serverName(host: string, program: string): string {
+  const counted = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes]);
+  };
+  const hash = createHash("sha256").update(counted(host)).update(counted(program)).digest();
+  return `apiserver-${base32(hash.subarray(0, 16))}`;
+}
+
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => "abcdefghijklmnopqrstuvwxyz234567"[Number.parseInt(five.padEnd(5, "0"), 2)])
+    .join("");
+}
+
+/** Takes away leases of servers that nobody has renewed in time. */
+export function identityLeaseCollector(server: ServerObjects): PostStartHook {
+  const { dialect, onError } = server;
+  const { names, data, cli } = dialect;
+  const resource = server.resources.leases.resource;
+  const mine = selector(parseLabelSelector(`${names.labels.apiServerIdentity}=${cli.apiServer}`), []);
+  const reconcile = async (): Promise<void> => {
+    const { items } = await resource.source.list({
+      below: `${data.systemNamespace}/`,
+      selector: mine,
+      freshness: { at: "latest" },
+    });
+    for (const cached of items) {
+      const { metadata, spec } = resource.objectOf(cached) as ApiObject & Lease;
+      if (!isOver(spec, server.clock.now())) continue;
+      // Renewed or collected meanwhile is as well.
+      const preconditions = { resourceVersion: String(cached.revision) };
+      await remove(server.writer.request(resource.endpoints[0]!, data.systemNamespace), metadata.name!, {
+        preconditions,
+      }).catch(unlessChanged);
+    }
+  };
+  return postStartHook({
+    name: `poststarthook/start-${cli.apiServer}-identity-lease-garbage-collector`,
+    everyMilliseconds: leaseSeconds * 1000,
+    reconcile,
+    failed: ({ message: error }) =>
+      onError("leases of servers that are gone could not be collected; it is tried again", { error }),
+  });
+}
+
+const isOver = (spec: Lease["spec"], now: number): boolean =>
+  !spec.renewTime ||
+  spec.leaseDurationSeconds === undefined ||
+  Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now;
+
+function unlessChanged(error: unknown): void {
+  if (!(error instanceof ApiError && (error.reason === "NotFound" || error.reason === "Conflict")))
+    throw error;
+}

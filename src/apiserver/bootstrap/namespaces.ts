@@ -1,0 +1,79 @@
+// What a new cluster has before anybody asks: its namespaces, its roles, and the name of its dialect in the
+// store.
+import type { Dialect } from "#dialect";
+import type { ServerObjects } from "#registry";
+import type { Store } from "#store";
+import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+
+/** Creates a namespace unless it is there. */
+export async function ensureNamespace(server: ServerObjects, name: string): Promise<void> {
+  const resource = server.resources.namespaces.resource;
+  if (await resource.source.get(name, { at: "any" })) return;
+  await server.writer.ensure(resource.endpoints[0]!, {
+    metadata: { name, creationTimestamp: null },
+    spec: {},
+    status: {},
+  });
+}
+
+/** The namespaces that every cluster has for itself. */
+export function systemNamespaces(server: ServerObjects): PostStartHook {
+  const { systemNamespace, publicNamespace, nodeLeaseNamespace } = server.dialect.data;
+  return postStartHook({
+    name: "poststarthook/start-system-namespaces-controller",
+    everyMilliseconds: 60_000,
+    reconcile: async () => {
+      for (const name of [systemNamespace, publicNamespace, nodeLeaseNamespace])
+        await ensureNamespace(server, name);
+    },
+    failed: ({ message: error }) =>
+      server.onError("namespaces that every cluster has could not be created; it is tried again", {
+        error,
+      }),
+  });
+}
+
+/**
+ * Says since when the use of old tokens is noted: a token without such a note may have been used before that
+ * day.
+ */
+export function legacyTokenTracking(server: ServerObjects): PostStartHook {
+  const { names, data } = server.dialect;
+  const resource = server.resources.configMaps.resource;
+  const [name, namespace] = [names.objects.legacyTokenTracking, data.systemNamespace];
+  const key = resource.keyOf(namespace, name);
+  return postStartHook({
+    name: "poststarthook/start-legacy-token-tracking-controller",
+    everyMilliseconds: 30 * 60_000,
+    follows: [{ resource, key }],
+    reconcile: async () => {
+      if (await resource.source.get(key, { at: "latest" })) return;
+      const since = new Date(server.clock.now()).toISOString().slice(0, 10);
+      await server.writer.ensure(resource.endpoints[0]!, {
+        metadata: { name, namespace, creationTimestamp: null },
+        data: { since },
+      });
+    },
+    failed: ({ message: error }) =>
+      server.onError(
+        "since when the use of old tokens is noted could not be written down; it is tried again",
+        { error },
+      ),
+  });
+}
+
+/** One store speaks one dialect: the first server writes its name, later ones must agree. */
+export async function claimDialect(store: Store, prefix: string, dialect: Dialect): Promise<void> {
+  const key = `${prefix}/dialect`;
+  // A store that is full can still be asked.
+  const [present] = (await store.read({ key })).entries;
+  const outcome = present
+    ? { done: false as const, current: present }
+    : await store.write({ key, value: Buffer.from(dialect.name), expect: "absent" });
+  if (outcome.done) return;
+  const found = Buffer.from(outcome.current?.value ?? []).toString();
+  if (found !== dialect.name)
+    throw new Error(
+      `the store was made with --dialect=${found}, this server was started with --dialect=${dialect.name}: start it with --dialect=${found}, or use another store`,
+    );
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EndpointSlice, Endpoints } from "#api";
+import { ApiError, type Clock, virtualClock } from "#base";
+import { kinds } from "#client";
+import { dialects } from "#dialect";
+import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter } from "#registry";
+import { MemoryStore } from "#store";
+import { startServer } from "../library.ts";
+import { type Caches, cachedResources } from "../storage/caches.ts";
+import { ownEndpoints } from "./own-endpoints.ts";
+
+const endpoints = { schema: Endpoints, plural: "endpoints", namespaced: true } as const;
+const slices = { schema: EndpointSlice, plural: "endpointslices", namespaced: true } as const;
+const inDefault = { namespace: "default" };
+
+async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await ask().catch((error: unknown) => {
+      // Not yet: anything else is a fault.
+      if (error instanceof ApiError && error.code === 404) return undefined;
+      throw error;
+    });
+    if (found) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("the server's own service has its address behind it", { timeout: 20_000 }, async () => {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--advertise-address=192.0.2.7", "--secure-port=7443"],
+  });
+  const found = await until(async () => await server.client.of(endpoints).get("orch", inDefault));
+  assert.deepEqual(found.subsets, [
+    { addresses: [{ ip: "192.0.2.7" }], ports: [{ name: "https", port: 7443, protocol: "TCP" }] },
+  ]);
+  assert.equal(found.metadata.labels?.["endpointslice.orch.io/skip-mirror"], "true");
+  const slice = await until(async () => await server.client.of(slices).get("orch", inDefault));
+  assert.deepEqual(
+    [
+      slice.addressType,
+      slice.endpoints?.map(({ addresses }) => addresses),
+      slice.metadata.labels?.["orch.io/service-name"],
+    ],
+    ["IPv4", [["192.0.2.7"]], "orch"],
+  );
+});
+
+test("an address of this machine only is told to nobody", { timeout: 20_000 }, async () => {
+  await using server = await startServer({ store: "memory" });
+  await server.client.of(kinds.services).get("orch", inDefault);
+  assert.deepEqual((await server.client.of(endpoints).list()).items, []);
+});
+
+test("a node port for the own service is kept", async () => {
+  await using server = await startServer({ store: "memory", flags: ["--orch-service-node-port=30443"] });
+  const { spec } = await server.client.of(kinds.services).get("orch", inDefault);
+  assert.deepEqual([spec.type, spec.ports?.[0]?.nodePort], ["NodePort", 30_443]);
+});
+
+async function objectsIn(
+  store: MemoryStore,
+  clock: Clock,
+): Promise<{ readonly server: ServerObjects; readonly caches: Caches }> {
+  const onError = (message: string): never => assert.fail(message);
+  const common = { dialect: dialects.orch, clock, onError };
+  const storage = {
+    store,
+    storePrefix: "/registry",
+    storageMedia: "json",
+    strategies: builtInStrategies,
+  } as const;
+  const caches = cachedResources({ ...common, ...storage });
+  await caches.start();
+  const settings = { allowPrivileged: false, eventTtlSeconds: 1 };
+  const writer = serverWriter({ ...common, settings });
+  return { caches, server: { ...common, writer, resources: resourceHandles(caches.resources) } };
+}
+
+test("servers that share a store are all written down, until they leave", { timeout: 20_000 }, async () => {
+  const clock = virtualClock(Date.now());
+  const store = new MemoryStore({ clock });
+  const { server, caches } = await objectsIn(store, clock);
+  const known = async (): Promise<string> => {
+    const { subsets } = (await server.resources.endpoints.get("default/orch")) ?? {};
+    return (subsets ?? []).flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip)).join();
+  };
+  const [one, other] = [new AbortController(), new AbortController()];
+  const keep = (address: string, { signal }: AbortController): Promise<void> =>
+    ownEndpoints({ server, store, storePrefix: "/registry", clock, address, port: 443, shared: true }).keep(
+      signal,
+    );
+  const first = keep("192.0.2.1", one);
+  await until(async () => (await known()) === "192.0.2.1");
+  const second = keep("192.0.2.2", other);
+  await until(async () => (await known()) === "192.0.2.1,192.0.2.2");
+  other.abort();
+  await second;
+  assert.equal(await known(), "192.0.2.1");
+  one.abort();
+  await first;
+  assert.equal(await known(), "");
+  await caches.stop();
+  await store.close();
+});

@@ -1,0 +1,73 @@
+// The service through which pods reach this server: the first of the service addresses, and this server's
+// port behind it.
+import type { Service } from "#api";
+import { type ApiObject, update, type ServerObjects } from "#registry";
+import { ensureNamespace } from "./namespaces.ts";
+import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+type OwnSettings = Pick<ApiserverSettings, "securePort" | "orchServiceNodePort">;
+
+/**
+ * Makes the service, and the namespace it is in, whenever they are not there. A start points it to the port
+ * of today, too.
+ */
+export function ownService(server: ServerObjects, settings: OwnSettings, address: string): PostStartHook {
+  let first = true;
+  return postStartHook({
+    name: "poststarthook/bootstrap-controller",
+    everyMilliseconds: 10_000,
+    reconcile: async () => {
+      await ensureNamespace(server, "default");
+      await ensureService(server, settings, address, first);
+      first = false;
+    },
+    failed: ({ message: error }) =>
+      server.onError("the server's own service could not be made; it is tried again", { error }),
+  });
+}
+
+async function ensureService(
+  server: ServerObjects,
+  { securePort, orchServiceNodePort: nodePort }: OwnSettings,
+  address: string,
+  first: boolean,
+): Promise<void> {
+  const name = server.dialect.data.apiService;
+  const resource = server.resources.services.resource;
+  const endpoint = resource.endpoints[0]!;
+  // A server that takes any free port knows it only later; nothing in the cluster relies on such a server.
+  const targetPort = securePort || 443;
+  const ports = [
+    { name: "https", protocol: "TCP", port: 443, targetPort, ...(nodePort > 0 && { nodePort }) },
+  ];
+  const type = nodePort > 0 ? "NodePort" : "ClusterIP";
+  const cached = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
+  if (!cached) {
+    const metadata = {
+      name,
+      namespace: "default",
+      creationTimestamp: null,
+      labels: { component: "apiserver", provider: server.dialect.cli.product },
+    };
+    await server.writer.ensure(endpoint, {
+      metadata,
+      spec: { clusterIP: address, ipFamilyPolicy: "SingleStack", ports, sessionAffinity: "None", type },
+    });
+    return;
+  }
+  if (!first) return;
+  const { spec } = resource.objectOf(cached) as unknown as Service;
+  const [port] = spec.ports ?? [];
+  if (
+    spec.ports?.length === 1 &&
+    port!.targetPort === targetPort &&
+    spec.type === type &&
+    (port!.nodePort ?? 0) === nodePort
+  )
+    return;
+  await update(server.writer.request(endpoint, "default"), name, {
+    transform: (old) =>
+      ({ ...old!, spec: { ...(old as unknown as Service).spec, type, ports } }) as ApiObject,
+  });
+}

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { GrpcError } from "#http";
+import type { Resource } from "#registry";
+import { StoreFull } from "#store";
+import type { FrameSink } from "#watchcache";
+import { type PostStartHookOptions, postStartHook } from "./post-start-hook.ts";
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function kept(t: { after(run: () => void): void }, options: Partial<PostStartHookOptions> = {}) {
+  const clock = virtualClock();
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const watchers: FrameSink[] = [];
+  const resource = {
+    prefix: "/things/",
+    source: { watch: async (_query: unknown, watcher: FrameSink) => void watchers.push(watcher) },
+  } as unknown as Resource;
+  const seen = { looks: 0, troubles: [] as string[], trouble: "" };
+  const work = postStartHook({
+    name: "x",
+    everyMilliseconds: 60_000,
+    reconcile: async () => {
+      seen.looks++;
+      if (seen.trouble) throw new Error(seen.trouble);
+    },
+    failed: ({ message }) => void seen.troubles.push(message),
+    follows: [{ resource, key: "a" }],
+    ...options,
+  });
+  const health = (): string => {
+    try {
+      void work.check.check();
+      return "fine";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return {
+    seen,
+    health,
+    start: () => work.start(),
+    keep: () => void work.keep(clock, stop.signal),
+    stop: () => stop.abort(),
+    pass: async (milliseconds: number) => {
+      await turns();
+      await clock.advance(milliseconds);
+      await turns();
+    },
+    change: (key: string) => watchers.at(-1)!.deliver([{ item: { key: `/things/${key}` } }] as never),
+    endWatch: () => watchers.at(-1)!.ended(),
+    watches: () => watchers.length,
+  };
+}
+
+test("upkeep: nothing is fine before it was done once, nor when nobody does it any more", async (t) => {
+  const at = kept(t);
+  assert.equal(at.health(), "not finished");
+  await at.start();
+  assert.equal(at.health(), "fine");
+  at.keep();
+  await at.pass(1);
+  assert.equal(at.health(), "fine");
+  at.stop();
+  await at.pass(1);
+  assert.equal(at.health(), "nobody does this any more");
+});
+
+test("upkeep: what cannot be done first is not done", async (t) => {
+  const at = kept(t);
+  at.seen.trouble = "no";
+  await assert.rejects(at.start(), /no/);
+  assert.equal(at.health(), "not finished");
+});
+
+test("upkeep: what is done at the start alone is tried again until it is done", async (t) => {
+  let troubled = true;
+  let looks = 0;
+  const reconcile = async (): Promise<void> => {
+    looks++;
+    if (troubled) throw new StoreFull("/somewhere", "disk is full");
+  };
+  const at = kept(t, { everyMilliseconds: undefined, reconcile });
+  await at.start();
+  at.keep();
+  await at.pass(10_000);
+  troubled = false;
+  await at.pass(10_000);
+  await at.pass(3_600_000);
+  assert.deepEqual([looks, at.health()], [3, "fine"]);
+});
+
+const troubles: [name: string, error: Error, optional: boolean][] = [
+  ["full", new StoreFull("/somewhere", "disk is full"), false],
+  ["full", new StoreFull("/somewhere", "disk is full"), true],
+  ["away", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
+];
+for (const [name, error, optional] of troubles) {
+  test(`upkeep: a store that is ${name} keeps no server from starting, and what is missing is made up for, ${optional ? "though nobody waits for it" : "before it is ready"}`, async (t) => {
+    let troubled = true;
+    const reconcile = async (): Promise<void> => {
+      if (troubled) throw error;
+    };
+    const at = kept(t, { reconcile, optional });
+    await at.start();
+    assert.deepEqual([at.seen.troubles.length, at.health()], [1, optional ? "fine" : "not finished"]);
+    at.keep();
+    troubled = false;
+    await at.pass(optional ? 60_000 : 10_000);
+    assert.deepEqual([at.seen.troubles.length, at.health()], [1, "fine"]);
+  });
+}
+
+test("upkeep: it is done again every so often, sooner after a failure, which is told", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(59_999);
+  assert.equal(at.seen.looks, 1);
+  at.seen.trouble = "the store is full";
+  await at.pass(1);
+  assert.deepEqual([at.seen.looks, at.seen.troubles, at.health()], [2, ["the store is full"], "fine"]);
+  at.seen.trouble = "";
+  await at.pass(10_000);
+  assert.deepEqual([at.seen.looks, at.seen.troubles.length], [3, 1]);
+});
+
+test("upkeep: what changes what it looks after calls for it at once, also while watches change hands", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(1);
+  at.change("b");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 1);
+  at.change("a");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 2);
+  at.endWatch();
+  await at.pass(1);
+  assert.deepEqual([at.seen.looks, at.watches()], [3, 2]);
+  at.change("a");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 4);
+});
+
+test("upkeep: two who undo each other's work do not keep the server busy", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(1);
+  for (let round = 0; round < 200; round++) {
+    at.change("a");
+    await turns();
+  }
+  assert.equal(at.seen.looks, 51);
+  await at.pass(1200);
+  assert.equal(at.seen.looks, 52);
+  at.change("a");
+  await at.pass(1199);
+  assert.equal(at.seen.looks, 52);
+  await at.pass(1);
+  assert.equal(at.seen.looks, 53);
+});
+
+test("upkeep: what is done at the start alone is over with that", async (t) => {
+  const at = kept(t, { everyMilliseconds: undefined });
+  await at.start();
+  at.keep();
+  await at.pass(3_600_000);
+  assert.deepEqual([at.seen.looks, at.health()], [1, "fine"]);
+});

@@ -1,0 +1,37 @@
+// Everything that a server sees to at its start and ever after, in the order in which it is first done and
+// told by the health checks.
+import type { ServerObjects } from "#registry";
+import type { Gates } from "#options";
+import { systemNamespaces, legacyTokenTracking } from "./namespaces.ts";
+import { flowControlConsumer, flowControlProducer } from "./flow-control.ts";
+import { systemPriorities } from "./priority-classes.ts";
+import { systemRoles } from "./roles.ts";
+import { identityLease, identityLeaseCollector } from "./identity-lease.ts";
+import { ownService } from "./own-service.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+import { clusterAuthenticationInfo } from "./cluster-authentication-info.ts";
+import type { PostStartHook } from "./post-start-hook.ts";
+
+export interface PostStartHooksOptions {
+  readonly settings: ApiserverSettings;
+  readonly gates: Gates;
+  /** The address of the server's own service. */
+  readonly ownAddress: string;
+}
+
+export function postStartHooks(
+  server: ServerObjects,
+  { settings, gates, ownAddress }: PostStartHooksOptions,
+): readonly PostStartHook[] {
+  return [
+    systemNamespaces(server),
+    ownService(server, settings, ownAddress),
+    ...(settings.authorizationMode.includes("RBAC") ? [systemRoles(server)] : []),
+    systemPriorities(server),
+    flowControlProducer(server),
+    flowControlConsumer(server),
+    clusterAuthenticationInfo(server, settings),
+    ...(gates.enabled("APIServerIdentity") ? [identityLease(server), identityLeaseCollector(server)] : []),
+    legacyTokenTracking(server),
+  ];
+}

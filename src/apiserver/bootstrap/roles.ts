@@ -1,0 +1,55 @@
+// The roles and bindings every cluster has, put in place and mended at start.
+import { bootstrapPolicy, reconcile } from "#authz";
+import { type ApiObject, type Resource, type ServerObjects, remove, update } from "#registry";
+import type { ClusterRole } from "#api";
+import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+
+export const systemRoles = (server: ServerObjects): PostStartHook =>
+  postStartHook({
+    name: "poststarthook/rbac/bootstrap-roles",
+    reconcile: () => bootstrapRoles(server),
+    failed: ({ message: error }) =>
+      server.onError("roles that every cluster has could not be put right; it is tried again", {
+        error,
+      }),
+  });
+
+async function bootstrapRoles(server: ServerObjects): Promise<void> {
+  const policy = bootstrapPolicy(server.dialect);
+  const { clusterRoles, clusterRoleBindings, roles, roleBindings } = server.resources;
+  const groups: [handle: { readonly resource: Resource }, objects: readonly unknown[]][] = [
+    [clusterRoles, policy.clusterRoles],
+    [clusterRoleBindings, policy.clusterRoleBindings],
+    [roles, policy.roles],
+    [roleBindings, policy.roleBindings],
+  ];
+  for (const [{ resource }, objects] of groups) {
+    await Promise.all(
+      objects.map((object) => mend(server, resource, object as ApiObject & Record<string, unknown>)),
+    );
+  }
+}
+
+async function mend(
+  server: ServerObjects,
+  resource: Resource,
+  expected: ApiObject & Record<string, unknown>,
+): Promise<void> {
+  const { name = "", namespace = "" } = expected.metadata;
+  const cached = await resource.source.get(resource.keyOf(namespace, name), { at: "any" });
+  const endpoint = resource.endpoints[0]!;
+  if (!cached) {
+    await server.writer.ensure(endpoint, expected);
+    return;
+  }
+  const request = server.writer.request(endpoint, namespace);
+  const found = reconcile(
+    resource.objectOf(cached) as unknown as ClusterRole,
+    expected as unknown as ClusterRole,
+    server.dialect,
+  );
+  if (found.action === "update") await update(request, name, { transform: () => found.object });
+  if (found.action !== "recreate") return;
+  await remove(request, name, {});
+  await server.writer.ensure(endpoint, expected);
+}

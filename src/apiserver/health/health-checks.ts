@@ -1,0 +1,84 @@
+// The checks behind /healthz, /livez and /readyz.
+import type { Clock, Log } from "#base";
+import type { Dialect } from "#dialect";
+import type { HealthCheck, HealthPaths } from "./health.ts";
+import type { Lifecycle } from "#filters";
+
+export interface HealthOptions {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+  /** Asks the store whether it answers. */
+  readonly probe: () => Promise<unknown>;
+  readonly healthTimeoutMilliseconds: number;
+  readonly readyTimeoutMilliseconds: number;
+  /** For this long after the start /livez takes unfinished start-up work for granted. */
+  readonly liveGraceMilliseconds: number;
+  /** Start-up work that throws until it is done. */
+  readonly startUp: readonly HealthCheck[];
+  readonly caughtUp: () => boolean;
+}
+
+export function healthChecks(options: HealthOptions): HealthPaths {
+  const { dialect, clock, log, lifecycle } = options;
+  const store = dialect.wire.storeHealthCheck;
+  const ask = shared(options.probe);
+  const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
+  const startUp: readonly HealthCheck[] = [
+    { name: "poststarthook/generic-apiserver-start-informers", check: caughtUp },
+    ...options.startUp,
+  ];
+  const graceUntil = clock.now() + options.liveGraceMilliseconds;
+  const always: HealthCheck[] = [
+    { name: "ping", check: () => undefined },
+    { name: "log", check: () => log.flush() },
+    { name: store, check: () => within(ask(), options.healthTimeoutMilliseconds, clock) },
+  ];
+  const patient = startUp.map(({ name, check }) => ({
+    name,
+    check: () => (clock.now() < graceUntil ? undefined : check()),
+  }));
+  return {
+    healthz: [...always, ...startUp],
+    livez: [...always, ...patient],
+    readyz: [
+      ...always,
+      { name: `${store}-readiness`, check: () => within(ask(), options.readyTimeoutMilliseconds, clock) },
+      { name: "informer-sync", check: caughtUp },
+      ...startUp,
+      { name: "shutdown", check: () => failUnless(!lifecycle.leaving, "the server is shutting down") },
+    ],
+  };
+}
+
+function failUnless(holds: boolean, message: string): void {
+  if (!holds) throw new Error(message);
+}
+
+/** Many who ask at a time share one question, so that a slow store is not asked the more for it. */
+function shared(ask: () => Promise<unknown>): () => Promise<unknown> {
+  let asked: Promise<unknown> | undefined;
+  return () =>
+    (asked ??= ask().finally(() => {
+      asked = undefined;
+    }));
+}
+
+function within(answer: Promise<unknown>, milliseconds: number, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(milliseconds, () =>
+      reject(new Error(`the store did not answer within ${milliseconds} ms`)),
+    );
+    answer.then(
+      () => {
+        cancel();
+        resolve();
+      },
+      (error: Error) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
+}

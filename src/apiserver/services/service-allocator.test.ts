@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Service } from "#api";
+import { ApiError, fieldErrorText, virtualClock } from "#base";
+import { kinds } from "#client";
+import type { ReservedShare } from "#registry";
+import { startServer } from "../library.ts";
+import { addressRange, canonicalAddress } from "./address-range.ts";
+import { type ClusterServiceAllocator, serviceAllocator } from "./service-allocator.ts";
+
+const ranges: [
+  text: string,
+  size: number,
+  first: string,
+  last: string,
+  inside: string[],
+  outside: string[],
+][] = [
+  [
+    "10.0.0.0/24",
+    254,
+    "10.0.0.1",
+    "10.0.0.254",
+    ["10.0.0.7"],
+    ["10.0.0.0", "10.0.0.255", "10.0.1.1", "fd00::1"],
+  ],
+  ["10.96.3.9/29", 6, "10.96.3.9", "10.96.3.14", [], ["10.96.3.15"]],
+  [
+    "fd00:1::/112",
+    65_535,
+    "fd00:1::1",
+    "fd00:1::ffff",
+    ["FD00:1:0::9"],
+    ["fd00:1::", "fd00:1::1:0", "10.0.0.1"],
+  ],
+];
+for (const [text, size, first, last, inside, outside] of ranges) {
+  test(`${text} gives its usable addresses`, () => {
+    const range = addressRange(text);
+    assert.deepEqual([range.size, range.at(1), range.at(range.size)], [size, first, last]);
+    for (const address of [first, last, ...inside]) assert.ok(range.contains(address), address);
+    for (const address of outside) assert.ok(!range.contains(address), address);
+  });
+}
+
+test("an address has one text", () =>
+  assert.deepEqual(["fd00:0:0::0A", "010.0.0.001"].map(canonicalAddress), ["fd00::a", "10.0.0.1"]));
+
+interface Spec extends Omit<Partial<Service["spec"]>, "ports"> {
+  readonly ports?: readonly {
+    readonly port: number;
+    readonly protocol?: string;
+    readonly nodePort?: number;
+  }[];
+}
+const make = (name: string, spec: Spec): Service =>
+  ({
+    metadata: { name, namespace: "default" },
+    spec: { type: "ClusterIP", ipFamilies: ["IPv4"], ...spec },
+  }) as unknown as Service;
+const small = (): ClusterServiceAllocator =>
+  serviceAllocator({
+    ranges: ["10.0.0.0/29", "fd00::/120"],
+    ports: { from: 30_000, to: 30_002 },
+    random: () => 0,
+  });
+
+/** Promised as a request would have it. */
+async function take(pool: ClusterServiceAllocator, service: Service): Promise<ReservedShare> {
+  assert.deepEqual(pool.allocate(service, undefined), []);
+  const share = await pool.secure!(service, undefined);
+  assert.ok(typeof share === "object");
+  return share;
+}
+
+const given: [name: string, spec: Spec, expected: Spec][] = [
+  ["a plain service gets an address", {}, { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"] }],
+  ["a service of two families gets two", { ipFamilies: ["IPv6", "IPv4"] }, { clusterIPs: ["fd00::11", "10.0.0.1"] }],
+  ["an alias gets nothing", { type: "ExternalName" }, {}],
+  ["a headless service gets nothing", { clusterIP: "None", clusterIPs: ["None"] }, { clusterIPs: ["None"] }],
+  ["a chosen address is given", { clusterIP: "10.0.0.6", clusterIPs: ["10.0.0.6"] }, { clusterIPs: ["10.0.0.6"] }],
+  ["node ports are given", { type: "NodePort", ports: [{ port: 1 }, { port: 2 }] }, { ports: [{ port: 1, nodePort: 30_000 }, { port: 2, nodePort: 30_001 }] }],
+  [
+    "one port number in two protocols shares a node port, also one that is chosen later",
+    { type: "NodePort", ports: [{ port: 53, protocol: "UDP" }, { port: 53, protocol: "TCP", nodePort: 30_002 }] },
+    { ports: [{ port: 53, protocol: "UDP", nodePort: 30_002 }, { port: 53, protocol: "TCP", nodePort: 30_002 }] },
+  ],
+  ["a load balancer may do without node ports", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports: [{ port: 1 }] }, { ports: [{ port: 1 }] }],
+  ["a local load balancer gets a port for its health", { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] }, { healthCheckNodePort: 30_001 }],
+]; // prettier-ignore
+for (const [name, spec, expected] of given) {
+  test(name, () => {
+    const service = make("s", spec);
+    assert.deepEqual(small().allocate(service, undefined), []);
+    assert.deepEqual(
+      Object.fromEntries(
+        Object.keys(expected).map((key) => [key, (service.spec as unknown as Record<string, unknown>)[key]]),
+      ),
+      expected,
+    );
+    if (spec.type === "ExternalName") assert.equal(service.spec.clusterIP, undefined);
+  });
+}
+
+const refused: [name: string, spec: Spec, text: RegExp][] = [
+  [
+    "an address outside of the range is refused",
+    { clusterIPs: ["10.1.0.1"] },
+    /^spec\.clusterIPs: Invalid value.*not in the range/,
+  ],
+  [
+    "an address that somebody was promised is refused",
+    { clusterIPs: ["10.0.0.2"] },
+    /^spec\.clusterIPs: Invalid value.*already allocated/,
+  ],
+  [
+    "a port outside of the range is refused",
+    { type: "NodePort", ports: [{ port: 1, nodePort: 80 }] },
+    /^spec\.ports\[0\]\.nodePort: .*30000-30002/,
+  ],
+  [
+    "a port that somebody was promised is refused",
+    { type: "NodePort", ports: [{ port: 1, nodePort: 30_001 }] },
+    /^spec\.ports\[0\]\.nodePort: .*already allocated/,
+  ],
+  [
+    "so is one for health checks",
+    { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 30_001 },
+    /^spec\.healthCheckNodePort: .*already allocated/,
+  ],
+];
+for (const [name, spec, text] of refused) {
+  test(name, async () => {
+    const pool = small();
+    await take(
+      pool,
+      make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports: [{ port: 1, nodePort: 30_001 }] }),
+    );
+    const errors = pool.allocate(make("second", spec), undefined).map(fieldErrorText);
+    assert.equal(errors.length, 1);
+    assert.match(errors[0]!, text);
+  });
+}
+
+test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
+  const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
+  const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
+  const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
+  const refused = (): number => pool.allocate(chosen("b"), undefined).length;
+  one.settle();
+  assert.equal(refused(), 1);
+  other.settle();
+  assert.equal(refused(), 0);
+});
+
+test("what was only looked at is nobody's", () => {
+  const pool = small();
+  for (const name of ["a", "b"])
+    assert.deepEqual(pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined), []);
+});
+
+test("what is free again is given last", () => {
+  const pool = serviceAllocator({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
+  const given = Array.from({ length: 14 }, () => {
+    const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
+    assert.deepEqual(pool.allocate(service, undefined), []);
+    return [service.spec.clusterIP, service.spec.ports![0]!.nodePort];
+  });
+  assert.deepEqual(
+    [new Set(given.map(([address]) => address)).size, new Set(given.map(([, port]) => port)).size],
+    [14, 14],
+  );
+});
+
+test("an exhausted range is an error of the server", async () => {
+  const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
+  for (const name of ["a", "b"]) await take(pool, make(name, {}));
+  assert.throws(() => pool.allocate(make("c", {}), undefined), (error) => error instanceof ApiError && error.code === 500);
+}); // prettier-ignore
+
+test("what a service has stays, though the range has moved on", () => {
+  const spec = {
+    clusterIP: "10.9.9.9",
+    clusterIPs: ["10.9.9.9"],
+    type: "NodePort",
+    ports: [{ port: 1, nodePort: 99 }],
+  };
+  const service = make("s", structuredClone(spec));
+  assert.deepEqual(small().allocate(service, make("s", spec)), []);
+  assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
+});
+
+test("a server gives an address back when its service is deleted, and knows after a restart which are taken", async () => {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--service-cluster-ip-range=10.7.0.0/24"],
+  });
+  const services = server.client.of(kinds.services);
+  const draft = (name: string, clusterIP?: string) => ({
+    metadata: { name, namespace: "default" },
+    spec: { ports: [{ port: 1, targetPort: 1 }], ...(clusterIP && { clusterIP }) },
+  });
+  const { spec } = await services.create(draft("a"));
+  assert.match(spec.clusterIP!, /^10\.7\.0\./);
+  const takes = async (on: typeof server, name: string): Promise<string> =>
+    // prettier-ignore
+    await on.client.of(kinds.services).create(draft(name, spec.clusterIP)).then(() => "taken", (error: ApiError) => error.reason);
+  assert.equal(await takes(server, "b"), "Invalid");
+  await using later = await server.kit.fork();
+  assert.equal(await takes(later, "b"), "Invalid");
+  await services.delete("a", { namespace: "default" });
+  assert.equal(await takes(server, "b"), "taken");
+  await services.delete("b", { namespace: "default" });
+  assert.equal(await takes(server, "c"), "taken");
+});
+
+test("the server has a service of its own, at the first address, whoever tells what is behind it, and makes it again", async () => {
+  for (const flags of [[], ["--endpoint-reconciler-type=none"]]) {
+    const clock = virtualClock(Date.now());
+    await using server = await startServer({
+      store: "memory",
+      clock,
+      flags: ["--service-cluster-ip-range=10.7.0.0/24", ...flags],
+    });
+    const services = server.client.of(kinds.services);
+    const place = { namespace: "default" };
+    const { spec } = await services.get("orch", place);
+    assert.deepEqual(
+      [spec.clusterIP, spec.ports?.[0]?.port, spec.ports?.[0]?.name, spec.ipFamilyPolicy],
+      ["10.7.0.1", 443, "https", "SingleStack"],
+    );
+    await services.patch(
+      "orch",
+      "merge",
+      {
+        metadata: { labels: { mine: "1" } },
+        spec: { ports: [{ name: "https", port: 443, targetPort: 444 }] },
+      },
+      place,
+    );
+    await clock.advance(30_000);
+    assert.equal((await services.get("orch", place)).spec.ports?.[0]?.targetPort, 444);
+    await services.delete("orch", place);
+    for (let round = 0; round < 50 && (await services.list(place)).items.length === 0; round++)
+      await clock.advance(10_000);
+    assert.equal((await services.get("orch", place)).spec.clusterIP, "10.7.0.1");
+  }
+});

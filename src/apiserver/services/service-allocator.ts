@@ -1,0 +1,293 @@
+// Gives services their cluster addresses and node ports. What is taken is what the cached services have, and
+// what requests under way were promised.
+import type { Service, ServiceSpec } from "#api";
+import { type FieldError, internal, invalidValue } from "#base";
+import type { PortRange } from "#options";
+import type { Resource, ServiceAllocator } from "#registry";
+import type { Revision, Store } from "#store";
+import { type AddressRange, addressRange, canonicalAddress } from "./address-range.ts";
+import {
+  type ClaimReservations,
+  type Secured,
+  reservationsInMemory,
+  reservationsInStore,
+} from "./claim-reservations.ts";
+import { type ServiceClaims, claimsOf, followClaims, isHeadless, portClaim } from "./service-claims.ts";
+
+export interface AllocatorOptions {
+  /**
+   * One address block, or two of different families; the first is the one services get when they do not ask.
+   */
+  readonly ranges: readonly string[];
+  readonly ports: PortRange;
+  /** From 0 to 1, below 1. */
+  readonly random?: () => number;
+}
+
+/** Where the pool learns what services have. */
+export interface AllocatorSources {
+  readonly services: Resource;
+  readonly signal: AbortSignal;
+  /** Resolves once all services up to a revision are known. */
+  readonly reached: (revision: Revision) => Promise<void>;
+  /** Where servers that share a store tell each other what they promised. */
+  readonly shared?: { readonly store: Store; readonly prefix: string };
+}
+
+export interface ClusterServiceAllocator extends ServiceAllocator {
+  /** The address of the server's own service: the first of all. */
+  readonly ownAddress: string;
+  /** Says where the services are. Until then none are known. */
+  attach(place: AllocatorSources): void;
+}
+
+const defaultRange = "10.0.0.0/24";
+
+export function serviceAllocator({
+  ranges: given,
+  ports,
+  random = Math.random,
+}: AllocatorOptions): ClusterServiceAllocator {
+  const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
+  const portTexts: Candidates = {
+    size: ports.to - ports.from + 1,
+    at: (position: number) => String(ports.from + position - 1),
+  };
+  const rounds = goRound(random);
+  let claims: ServiceClaims = { taken: () => false };
+  let promises: ClaimReservations = reservationsInMemory(() => 0);
+  let reached: AllocatorSources["reached"] = async () => undefined;
+  /** What a request wanted and somebody else got meanwhile. */
+  const missed = new WeakMap<Service, Set<string>>();
+
+  /**
+   * Whoever was promised it before has written its service by now, or never will: once we know all services
+   * up to here, we know.
+   */
+  const overtaken = async (
+    secured: Secured,
+    wanted: readonly string[],
+    owner: string,
+  ): Promise<string | undefined> => {
+    let lost: string | undefined;
+    try {
+      await reached(secured.revision);
+      lost = wanted.find((claim) => claims.taken(claim, owner));
+    } catch (error) {
+      secured.settle();
+      throw error;
+    }
+    if (lost !== undefined) secured.settle();
+    return lost;
+  };
+
+  return {
+    families: ranges.map(({ family }) => family) as [AddressRange["family"]],
+    ownAddress: ranges[0]!.at(1),
+    allocate: (service, old) => {
+      const owner = keyOf(service);
+      const share = shareOf(
+        (claim) =>
+          claims.taken(claim, owner) ||
+          promises.taken(claim, owner) ||
+          missed.get(service)?.has(claim) === true,
+        rounds,
+      );
+      return [
+        ...addressesFor(service.spec, old?.spec, ranges, share),
+        ...nodePortsFor(service.spec, old?.spec, portTexts, ports, share),
+        ...healthPortFor(service.spec, old?.spec, portTexts, ports, share),
+      ];
+    },
+    secure: async (service, old) => {
+      const owner = keyOf(service);
+      const had = new Set(old ? claimsOf(old.spec) : []);
+      const wanted = [...new Set(claimsOf(service.spec))].filter((claim) => !had.has(claim));
+      if (wanted.length === 0) return "nothing to secure";
+      const taken = await promises.take(wanted, owner);
+      const lost = "lost" in taken ? taken.lost : await overtaken(taken, wanted, owner);
+      if (lost === undefined) return taken as Secured;
+      missed.getOrInsertComputed(service, () => new Set()).add(lost);
+      return "lost";
+    },
+    attach: (place) => {
+      const { services, signal, shared } = place;
+      claims = followClaims(services, signal);
+      reached = place.reached;
+      promises = shared
+        ? reservationsInStore(shared.store, shared.prefix)
+        : reservationsInMemory(() => services.source.revision());
+    },
+  };
+}
+
+const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
+
+/** What one request may take, and has taken. */
+interface Share {
+  /** False when somebody else has it. */
+  take(claim: string): boolean;
+  /** Something free among these, preferably behind the first `keep`; undefined when there is none. */
+  any(candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined;
+}
+
+interface Candidates {
+  readonly size: number;
+  /** From 1 to `size`. */
+  at(position: number): string;
+}
+
+/**
+ * Where to look for something free: from anywhere on, and then behind what was given last.
+ * So what is given back comes to others as late as can be, and who still has the old address does not reach a
+ * stranger.
+ */
+interface Rounds {
+  next(candidates: Candidates, from: number, count: number): number;
+  gave(candidates: Candidates, position: number): void;
+}
+
+function goRound(random: () => number): Rounds {
+  const given = new WeakMap<Candidates, number>();
+  return {
+    next: (candidates, from, count) => {
+      const last = given.get(candidates) ?? 0;
+      return last < from || last >= from + count ? from + Math.floor(random() * count) : last + 1;
+    },
+    gave: (candidates, position) => void given.set(candidates, position),
+  };
+}
+
+function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
+  const mine = new Set<string>();
+  const take = (claim: string): boolean => {
+    if (mine.has(claim) || isTaken(claim)) return false;
+    mine.add(claim);
+    return true;
+  };
+  const among = (
+    candidates: Candidates,
+    from: number,
+    count: number,
+    claim: (text: string) => string,
+  ): string | undefined => {
+    const start = rounds.next(candidates, from, count) - from;
+    for (let step = 0; step < count; step++) {
+      const position = from + ((start + step) % count);
+      const text = candidates.at(position);
+      if (!take(claim(text))) continue;
+      rounds.gave(candidates, position);
+      return text;
+    }
+    return undefined;
+  };
+  return {
+    take,
+    any: (candidates, keep, claim) =>
+      among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim),
+  };
+}
+
+/** Low addresses are left to those who choose theirs: a sixteenth of the range, within bounds. */
+const keptAddresses = (size: number): number =>
+  size < 32 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256);
+
+function addressesFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  ranges: readonly AddressRange[],
+  share: Share,
+): FieldError[] {
+  if (spec.type === "ExternalName" || isHeadless(spec)) return [];
+  const asked = spec.clusterIPs ?? [];
+  const addresses: string[] = [];
+  for (const [position, family] of (spec.ipFamilies ?? []).entries()) {
+    const range = ranges.find((each) => each.family === family)!;
+    const wanted = asked[position];
+    const refused = (why: string): FieldError[] => [
+      invalidValue("spec.clusterIPs", asked, `failed to allocate IP ${wanted}: ${why}`),
+    ];
+    // What the service has already stays its own, even outside a range that has changed.
+    const kept = wanted !== undefined && old?.clusterIPs?.includes(wanted) === true;
+    if (wanted !== undefined && !kept && !range.contains(wanted))
+      return refused(`it is not in the range of service addresses, ${range.text}`);
+    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)))
+      return refused("provided IP is already allocated");
+    const address = wanted ?? share.any(range, keptAddresses(range.size), (text) => text);
+    if (address === undefined)
+      throw internal(`failed to allocate a service IP: the range ${range.text} is full`);
+    addresses.push(address);
+  }
+  if (addresses.length === 0) return [];
+  spec.clusterIPs = addresses;
+  spec.clusterIP = addresses[0]!;
+  return [];
+}
+
+const anyPort = (texts: Candidates, share: Share): number => {
+  const port = share.any(texts, 0, portClaim);
+  if (port === undefined) throw internal("failed to allocate a node port: the range is full");
+  return Number(port);
+};
+
+/** A port that was asked for, unless it cannot be had. */
+function portErrors(port: number, { from, to }: PortRange, share: Share, field: string): FieldError[] {
+  if (port < from || port > to)
+    return [
+      invalidValue(
+        field,
+        port,
+        `provided port is not in the valid range. The range of valid ports is ${from}-${to}`,
+      ),
+    ];
+  return share.take(portClaim(port)) ? [] : [invalidValue(field, port, "provided port is already allocated")];
+}
+
+/** Ports with one number and several protocols share a node port when they are new. */
+function nodePortsFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  texts: Candidates,
+  range: PortRange,
+  share: Share,
+): FieldError[] {
+  if (spec.type !== "NodePort" && spec.type !== "LoadBalancer") return [];
+  const given = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
+  const before = new Set((old?.ports ?? []).flatMap(({ nodePort }) => nodePort || []));
+  const byPort = new Map<number, number>();
+  const had = new Set<number>();
+  for (const [position, port] of (spec.ports ?? []).entries()) {
+    if (!port.nodePort && !given) continue;
+    const shared = old
+      ? undefined
+      : (byPort.get(port.port) ??
+        (spec.ports ?? []).find((each) => each.port === port.port && each.nodePort)?.nodePort);
+    const wanted = port.nodePort || shared;
+    if (wanted && !had.has(wanted)) {
+      const errors = before.has(wanted)
+        ? []
+        : portErrors(wanted, range, share, `spec.ports[${position}].nodePort`);
+      if (errors.length > 0) return errors;
+      share.take(portClaim(wanted));
+    }
+    port.nodePort = wanted ?? anyPort(texts, share);
+    byPort.set(port.port, byPort.get(port.port) ?? port.nodePort);
+    had.add(port.nodePort);
+  }
+  return [];
+}
+
+function healthPortFor(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  texts: Candidates,
+  range: PortRange,
+  share: Share,
+): FieldError[] {
+  if (spec.type !== "LoadBalancer" || spec.externalTrafficPolicy !== "Local") return [];
+  if (spec.healthCheckNodePort && spec.healthCheckNodePort === old?.healthCheckNodePort) return [];
+  if (spec.healthCheckNodePort)
+    return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
+  spec.healthCheckNodePort = anyPort(texts, share);
+  return [];
+}

@@ -1,0 +1,87 @@
+// Paths that belong to no resource: the list of all paths, the version.
+import { type Reply, header, parseAccept } from "#http";
+import type { ApiCall, Catalog, PathHandler } from "#endpoints";
+import { ApiError, methodNotAllowed } from "#base";
+import { builtFrom } from "../built-from.ts";
+import type { HealthCheck, HealthPaths } from "../health/health.ts";
+
+const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
+
+export function versionInfo(): Record<string, string> {
+  const { commit, tree, date } = builtFrom();
+  return {
+    ...release,
+    gitCommit: commit,
+    gitTreeState: tree,
+    buildDate: date,
+    goVersion: process.version,
+    compiler: "node",
+    platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
+  };
+}
+
+export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: readonly string[]): PathHandler {
+  return (call) => {
+    const { path } = call.target;
+    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
+    if (path === "/version" || path === "/version/") {
+      if (call.method !== "GET") throw methodNotAllowed();
+      if (!takes(call, "application/json"))
+        throw new ApiError(
+          406,
+          "NotAcceptable",
+          "only the following media types are accepted: application/json",
+          {},
+        );
+      return json(versionInfo());
+    }
+    return undefined;
+  };
+}
+
+const json = (body: unknown): Reply => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: Buffer.from(JSON.stringify(body, undefined, 2)),
+});
+
+/** Whether the client takes an answer of the media type. */
+export function takes(call: ApiCall, media: string): boolean {
+  const accept = header(call.call.headers, "accept");
+  return (
+    !accept ||
+    parseAccept(accept).some(
+      ({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"),
+    )
+  );
+}
+
+function allPaths(catalog: Catalog, health: HealthPaths, more: readonly string[]): string[] {
+  const groups = catalog
+    .groups()
+    .flatMap(({ name, versions }) => [
+      `/apis/${name}`,
+      ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
+    ]);
+  const checks = Object.entries(health).flatMap(([endpoint, list]) => [
+    `/${endpoint}`,
+    ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`),
+  ]);
+  return [
+    "/.well-known/openid-configuration",
+    "/api",
+    "/api/v1",
+    "/apis",
+    "/apis/",
+    ...groups,
+    ...checks,
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/openid/v1/jwks",
+    "/version",
+    ...more,
+  ].sort();
+}
+
+export type { ApiCall };

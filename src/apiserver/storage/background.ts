@@ -1,0 +1,66 @@
+// What runs beside the requests: old history is compacted away, objects and bytes are counted.
+import type { Clock, Log, Metrics } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import type { Resource } from "#registry";
+import { type Store, compactPeriodically } from "#store";
+import { storeMetrics } from "../metrics/store-metrics.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+export interface BackgroundOptions {
+  readonly dialect: Dialect;
+  readonly store: Store;
+  readonly resources: readonly Resource[];
+  readonly settings: ApiserverSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when all of it has ended, after the signal. */
+export async function background({
+  dialect,
+  store,
+  resources,
+  settings,
+  clock,
+  log,
+  metrics,
+  signal,
+}: BackgroundOptions): Promise<void> {
+  storeMetrics({
+    metrics,
+    clock,
+    signal,
+    counts: () => counts(resources, store, dialect),
+    size: async () => (await store.status()).bytes,
+    countEveryMilliseconds: settings.storeCountMetricPollPeriod,
+    sizeEveryMilliseconds: settings.storeDbMetricPollInterval,
+  });
+  await compactPeriodically({
+    store,
+    clock,
+    signal,
+    intervalSeconds: settings.storeCompactionInterval / 1000,
+    onError: (error) =>
+      log.warn("old history could not be compacted; it is tried again", { error: (error as Error).message }),
+  });
+}
+
+async function* counts(
+  resources: readonly Resource[],
+  store: Store,
+  dialect: Dialect,
+): AsyncGenerator<readonly [string, number]> {
+  for (const resource of resources) {
+    const { strategy, source, prefix } = resource;
+    const group = groupName(dialect, strategy.hub.kind);
+    const name = group === "" ? strategy.resource : `${strategy.resource}.${group}`;
+    const cached = source.count();
+    if (cached > 0) yield [name, cached];
+    else {
+      const page = await store.read({ prefix, limit: 1 });
+      yield [name, page.entries.length + page.remaining];
+    }
+  }
+}

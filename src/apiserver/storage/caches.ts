@@ -1,0 +1,59 @@
+// The resources of a server with their caches: one watch of the store reflects into all of them.
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+import { Resource, type StorageMedia, type Strategy } from "#registry";
+import type { Store } from "#store";
+import { DirectSource, StoreReflector } from "#watchcache";
+
+export interface CacheOptions {
+  readonly dialect: Dialect;
+  readonly store: Store;
+  readonly storePrefix: string;
+  readonly storageMedia: StorageMedia;
+  readonly strategies: readonly Strategy[];
+  readonly clock: Clock;
+  /** Resources (by name) that are read straight from the store; "all" turns the cache off. */
+  readonly uncached?: ReadonlySet<string> | "all";
+  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+}
+
+export interface Caches {
+  readonly resources: readonly Resource[];
+  readonly reflector: StoreReflector;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function cachedResources(options: CacheOptions): Caches {
+  const { dialect, store, storePrefix, clock, uncached, onError } = options;
+  const stopping = new AbortController();
+  const reflector = new StoreReflector({
+    store,
+    prefix: `${storePrefix}/`,
+    clock,
+    signal: stopping.signal,
+    onRestart: (error) =>
+      onError("the watch of the store ended; it is restarted", { error: (error as Error).message }),
+  });
+  const resources = options.strategies.map((strategy) => {
+    const resource = new Resource(strategy, { dialect, store, storePrefix, media: options.storageMedia });
+    const direct = !alwaysCached(strategy) && (uncached === "all" || uncached?.has(strategy.resource));
+    resource.source = direct
+      ? new DirectSource(store, resource.prefix, resource.reader)
+      : reflector.cache(resource.prefix, resource.reader);
+    return resource;
+  });
+  return {
+    resources,
+    reflector,
+    start: () => reflector.start(),
+    stop: async () => {
+      stopping.abort();
+      await reflector.stopped();
+    },
+  };
+}
+
+/** Authorization reads roles and bindings at every request, allocation reads services: these are always cached. */
+const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
+  kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");

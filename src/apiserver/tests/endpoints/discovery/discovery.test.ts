@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { APIGroupList, APIResourceList, APIVersions } from "#api";
+import { type DialectName, dialects } from "#dialect";
+import { type Message, decodeEnvelope, encodeJson, protobufCodec, yamlToJson } from "#schema";
+import { type Json, at, each, serve } from "../../../server.fixture.ts";
+
+interface Resource {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
+for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
+  const { must, ask } = await serve({ dialect: name });
+  const dialect = dialects[name];
+  const suffix = name === "orch" ? "orch.io" : "k8s.io";
+  const groups = (await must(200, "GET", "/apis")).at("groups") as {
+    name: string;
+    versions: { groupVersion: string; version: string }[];
+    preferredVersion: { groupVersion: string };
+  }[];
+  const versions = [
+    "/api/v1",
+    ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`)),
+  ];
+
+  test(`${name}: the core group is found at /api, the others at /apis`, async () => {
+    const core = await must(200, "GET", "/api");
+    assert.deepEqual([core.at("kind"), core.at("versions")], ["APIVersions", ["v1"]]);
+    assert.ok(groups.length >= 10);
+    assert.ok(groups.some((group) => group.name === `events.${suffix}`));
+    for (const group of groups) {
+      const own = await must(200, "GET", `/apis/${group.name}`);
+      assert.deepEqual(own.json, { kind: "APIGroup", apiVersion: "v1", ...group });
+      assert.deepEqual(group.preferredVersion, group.versions[0]);
+    }
+  });
+
+  test(`${name}: every version lists its resources, and each of them answers`, async () => {
+    for (const path of versions) {
+      const list = await must(200, "GET", path);
+      assert.equal(list.at("groupVersion"), path.replace(/^\/apis?\//, ""));
+      const resources = list.at("resources") as Resource[];
+      const listed = resources.map((resource) => resource.name);
+      assert.deepEqual(listed, listed.toSorted());
+      assert.equal(new Set(each(resources, "name")).size, resources.length);
+      for (const { name: resource, singularName, kind, verbs } of resources) {
+        assert.ok(
+          kind && verbs.length > 0 && (singularName || resource.includes("/")),
+          `${path} ${resource}`,
+        );
+        if (verbs.includes("list")) await must(200, "GET", `${path}/${resource}?limit=1`);
+      }
+    }
+  });
+
+  test(`${name}: groups answer any method and any application, what is in them only readers who say what they take`, async () => {
+    for (const path of ["/apis", "/apis/apps"]) {
+      await must(200, "POST", path);
+      await must(200, "GET", path, { accept: "application/*" });
+      assert.equal((await must(406, "GET", path, { accept: "text/html" })).at("details"), undefined);
+    }
+    for (const path of ["/api", "/api/v1", "/apis/apps/v1"]) {
+      for (const method of ["HEAD", "POST", "DELETE"])
+        assert.equal((await ask(method, path)).status, 405, `${method} ${path}`);
+      assert.deepEqual((await must(406, "GET", path, { accept: "application/*" })).at("details"), {});
+    }
+  });
+
+  test(`${name}: events are offered in both groups with every verb`, async () => {
+    for (const path of ["/api/v1", `/apis/events.${suffix}/v1`]) {
+      const events = ((await must(200, "GET", path)).at("resources") as Resource[]).find(
+        (resource) => resource.name === "events",
+      )!;
+      assert.deepEqual(
+        { ...events, storageVersionHash: "" },
+        {
+          name: "events",
+          singularName: "event",
+          namespaced: true,
+          kind: "Event",
+          verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+          shortNames: ["ev"],
+          storageVersionHash: "",
+        },
+      );
+    }
+  });
+
+  test(`${name}: discovery speaks YAML and the binary form, too`, async () => {
+    const shapes: [path: string, schema: Message][] = [
+      ["/api", APIVersions],
+      ["/apis", APIGroupList],
+      [`/apis/apps/v1`, APIResourceList],
+    ];
+    for (const [path, schema] of shapes) {
+      const { json } = await must(200, "GET", path);
+      assert.deepEqual(
+        JSON.parse(yamlToJson((await must(200, "GET", path, { accept: "application/yaml" })).text)),
+        json,
+      );
+      const binary = await must(200, "GET", path, { accept: dialect.wire.protobufMediaType });
+      const { raw, apiVersion, kind } = decodeEnvelope(binary.bytes, dialect.wire.protobufMagic);
+      const decoded = JSON.parse(
+        encodeJson(schema, protobufCodec(schema).decode(raw, { apiVersion, kind }) as never),
+      ) as Json;
+      assert.deepEqual({ ...decoded, apiVersion: "" }, { ...json, apiVersion: "" });
+      assert.deepEqual((await must(200, "GET", `${path}?pretty=1`)).json, json);
+    }
+    await must(406, "GET", "/apis", { accept: "text/html" });
+  });
+
+  for (const version of ["v2beta1", "v2"]) {
+    const accept = `application/json;g=${dialect.wire.discoveryGroup};v=${version};as=APIGroupDiscoveryList`;
+    test(`${name}: aggregated discovery ${version} says the same as the plain one`, async () => {
+      const [core, others] = [
+        await must(200, "GET", "/api", { accept: `${accept},application/json` }),
+        await must(200, "GET", "/apis", { accept }),
+      ];
+      assert.equal(core.headers["content-type"], accept);
+      assert.deepEqual(each(others.at("items"), "metadata.name"), each(groups, "name"));
+      for (const answer of [core, others]) {
+        assert.deepEqual(
+          [answer.at("kind"), answer.at("apiVersion")],
+          ["APIGroupDiscoveryList", `${dialect.wire.discoveryGroup}/${version}`],
+        );
+        for (const group of answer.at("items") as Json[]) {
+          const groupName = (at(group, "metadata.name") ?? "") as string;
+          for (const served of group["versions"] as Json[]) {
+            const path = groupName ? `/apis/${groupName}/${served["version"]}` : `/api/${served["version"]}`;
+            const plain = ((await must(200, "GET", path)).at("resources") as Resource[]).filter(
+              (resource) => !resource.name.includes("/"),
+            );
+            assert.deepEqual(each(served["resources"], "resource"), each(plain, "name"));
+            assert.deepEqual(each(served["resources"], "verbs"), each(plain, "verbs"));
+            assert.equal(served["freshness"], "Current");
+          }
+        }
+      }
+    });
+
+    test(`${name}: aggregated discovery ${version} is not sent again to who has it`, async () => {
+      const first = await must(200, "GET", "/apis", { accept });
+      assert.match(String(first.headers["etag"]), /^"[0-9A-F]{128}"$/);
+      const again = await must(304, "GET", "/apis", {
+        accept,
+        headers: { "if-none-match": String(first.headers["etag"]) },
+      });
+      assert.equal(again.text, "");
+      await must(200, "GET", "/apis", { accept, headers: { "if-none-match": '"other"' } });
+    });
+  }
+
+  test(`${name}: who takes plain JSON first gets it`, async () => {
+    assert.equal(
+      (
+        await must(200, "GET", "/apis", {
+          accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2;as=APIGroupDiscoveryList`,
+        })
+      ).at("kind"),
+      "APIGroupList",
+    );
+    assert.equal(
+      (
+        await must(200, "GET", "/apis", {
+          accept: `application/json;g=${dialect.wire.discoveryGroup};v=v9;as=APIGroupDiscoveryList,application/json`,
+        })
+      ).at("kind"),
+      "APIGroupList",
+    );
+  });
+
+  test(`${name}: what is not there is not found`, async () => {
+    for (const path of ["/api/v2", "/apis/unheard", "/apis/unheard/v1", "/apis/apps/v9", "/apix"])
+      assert.equal((await ask("GET", path)).status, 404, path);
+  });
+
+  test(`${name}: the root lists the paths there are, and they answer`, async () => {
+    const paths = (await must(200, "GET", "/")).at("paths") as string[];
+    assert.deepEqual(paths, paths.toSorted());
+    for (const path of versions) assert.ok(paths.includes(path), path);
+    // A folder is asked for with a slash at its end.
+    for (const path of paths)
+      assert.equal((await ask("GET", path)).status, path === "/logs" ? 301 : 200, path);
+    assert.deepEqual((await must(200, "GET", "/index.html")).at("paths"), paths);
+  });
+
+  test(`${name}: the version is that of the described release`, async () => {
+    const answer = await must(200, "GET", "/version");
+    assert.deepEqual([answer.at("major"), answer.at("minor")], ["1", "27"]);
+    // From source it runs as it is, whatever commit that may be.
+    assert.equal(answer.at("gitCommit"), "unknown");
+    await must(405, "POST", "/version");
+  });
+}

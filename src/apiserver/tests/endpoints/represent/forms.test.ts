@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { each, serve } from "../../../server.fixture.ts";
+
+const { must, ask, place } = await serve();
+const table = "application/json;as=Table;g=meta.orch.io;v=v1";
+const metadata = "application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1";
+const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+
+test("flow schemas stand in a table as they are tried", async () => {
+  const path = "/apis/flowcontrol.apiserver.orch.io/v1beta3/flowschemas";
+  const ranks = each((await must(200, "GET", path, { accept: table })).at("rows"), "cells.2") as number[];
+  assert.ok(ranks.length > 10);
+  assert.deepEqual(
+    ranks,
+    ranks.toSorted((one, other) => one - other),
+  );
+  const names = each((await must(200, "GET", path)).at("items"), "metadata.name") as string[];
+  assert.deepEqual(names, names.toSorted());
+});
+
+test("what the server notes for itself is not shown with metadata alone", async () => {
+  const path = `/apis/apps/v1/namespaces/${await place()}/daemonsets`;
+  const body = {
+    metadata: { name: "a", annotations: { x: "y" } },
+    spec: { selector: { matchLabels: { a: "b" } }, template },
+  };
+  const own = "deprecated.daemonset.template.generation";
+  assert.deepEqual((await must(201, "POST", path, { body })).at("metadata.annotations"), {
+    [own]: "1",
+    x: "y",
+  });
+  assert.deepEqual((await must(200, "GET", `${path}/a`, { accept: metadata })).at("metadata.annotations"), {
+    x: "y",
+  });
+});
+
+const untabled: [path: string, resource: string][] = [
+  ["/api/v1/namespaces/default/pods/none/ephemeralcontainers", "pods"],
+  ["/apis/networking.orch.io/v1/namespaces/default/networkpolicies/none/status", "networkpolicies"],
+  ["/apis/certificates.orch.io/v1/certificatesigningrequests/none/approval", "certificatesigningrequests"],
+];
+for (const [path, resource] of untabled) {
+  test(`${path} is no table`, async () => {
+    assert.equal((await ask("GET", path, { accept: table })).status, 406);
+    assert.equal((await ask("GET", path, { accept: `${table},application/json` })).status, 404);
+    assert.equal((await ask("GET", path.replace(/none.*/, "none"), { accept: table })).status, 404, resource);
+  });
+}
+
+test("whoever adds containers to a running pod does not own them", async () => {
+  const namespace = await place();
+  await must(201, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
+    body: { metadata: { name: "default" } },
+  });
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const before = await must(201, "POST", path, { body: { metadata: { name: "a" }, spec: template.spec } });
+  const body = { spec: { ephemeralContainers: [{ name: "d", image: "i" }] } };
+  const after = await must(200, "PATCH", `${path}/a/ephemeralcontainers?fieldManager=m`, {
+    body,
+    type: "application/strategic-merge-patch+json",
+  });
+  assert.equal(after.at("spec.ephemeralContainers.0.name"), "d");
+  assert.deepEqual(after.at("metadata.managedFields"), before.at("metadata.managedFields"));
+});

@@ -1,0 +1,64 @@
+// Every route is handled only as the verb that was authorized.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { at, serve } from "../../server.fixture.ts";
+
+const served = await serve({ flags: ["--disable-admission-plugins=ServiceAccount"] });
+const watcher = { trusted: { name: "walter", groups: ["system:authenticated"] } };
+
+await served.must(201, "POST", "/apis/rbac.authorization.orch.io/v1/clusterroles", {
+  body: {
+    metadata: { name: "watcher" },
+    rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["list", "watch"] }],
+  },
+});
+await served.must(201, "POST", "/apis/rbac.authorization.orch.io/v1/clusterrolebindings", {
+  body: {
+    metadata: { name: "watcher" },
+    roleRef: { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "watcher" },
+    subjects: [{ apiGroup: "rbac.authorization.orch.io", kind: "User", name: "walter" }],
+  },
+});
+const namespace = await served.place();
+await served.must(201, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
+  body: { metadata: { name: "boss" } },
+});
+await served.must(201, "POST", `/api/v1/namespaces/${namespace}/pods`, {
+  body: { metadata: { name: "web" }, spec: { containers: [{ name: "web", image: "web" }] } },
+});
+
+const escalations: [what: string, method: string, path: string, body?: object][] = [
+  ["minting a token", "POST", `namespaces/${namespace}/serviceaccounts/boss/token`, { spec: {} }],
+  ["binding a pod", "POST", `namespaces/${namespace}/pods/web/binding`, { target: { name: "n" } }],
+  ["evicting a pod", "POST", `namespaces/${namespace}/pods/web/eviction`, { metadata: { name: "web" } }],
+  ["a command in a pod", "GET", `namespaces/${namespace}/pods/web/exec?command=id`],
+  ["a command in a pod by POST", "POST", `namespaces/${namespace}/pods/web/exec?command=id`],
+  ["a pod's log", "GET", `namespaces/${namespace}/pods/web/log`],
+  ["a node's proxy", "GET", "nodes/n/proxy/"],
+  ["a service's proxy", "POST", `namespaces/${namespace}/services/web/proxy/`],
+  ["replacing a pod", "PUT", `namespaces/${namespace}/pods/web`, { metadata: { name: "web" } }],
+  ["patching a pod", "PATCH", `namespaces/${namespace}/pods/web`, { metadata: { labels: { a: "b" } } }],
+  ["deleting a pod", "DELETE", `namespaces/${namespace}/pods/web`],
+  ["deleting all pods", "DELETE", `namespaces/${namespace}/pods`],
+  ["creating a pod", "POST", `namespaces/${namespace}/pods`, { metadata: { name: "more" } }],
+  ["a pod's status", "PUT", `namespaces/${namespace}/pods/web/status`, { metadata: { name: "web" } }],
+  ["component statuses", "GET", "componentstatuses"],
+];
+for (const [what, method, path, body] of escalations)
+  test(`a user who may only watch does not get further through a watch path: ${what}`, async () => {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const asking = { ...watcher, type, ...(body && { body }) };
+    const { status } = await served.ask(method, `/api/v1/watch/${path}`, asking);
+    assert.ok(status === 404 || status === 405, `${status}`);
+    const pod = await served.must(200, "GET", `/api/v1/namespaces/${namespace}/pods/web`);
+    assert.deepEqual(
+      [at(pod.json, "spec.nodeName"), at(pod.json, "metadata.labels")],
+      [undefined, undefined],
+    );
+  });
+
+test("reviews are not made through a watch path", async () => {
+  const review = { body: { spec: { nonResourceAttributes: { path: "/", verb: "get" } } }, ...watcher };
+  const path = "/apis/authorization.orch.io/v1/watch/selfsubjectaccessreviews";
+  assert.equal((await served.ask("POST", path, review)).status, 404);
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics } from "#base";
+import { apiCall } from "#kit";
+import { startServer } from "../../library.ts";
+import { requestMetrics } from "#filters";
+
+const labelled = (
+  verb: string,
+  group: string,
+  version: string,
+  resource: string,
+  subresource: string,
+  scope: string,
+  dryRun = "",
+): string =>
+  `verb="${verb}",dry_run="${dryRun}",group="${group}",version="${version}",resource="${resource}",subresource="${subresource}",scope="${scope}",component="apiserver"`;
+
+const cases: [method: string, path: string, labels: string][] = [
+  ["GET", "/api/v1/namespaces/a/pods/b", labelled("GET", "", "v1", "pods", "", "resource")],
+  ["GET", "/api/v1/namespaces/a/pods", labelled("LIST", "", "v1", "pods", "", "namespace")],
+  ["GET", "/api/v1/pods", labelled("LIST", "", "v1", "pods", "", "cluster")],
+  ["GET", "/api/v1/pods?watch=1", labelled("WATCH", "", "v1", "pods", "", "cluster")],
+  [
+    "POST",
+    "/apis/apps/v1/namespaces/a/deployments?dryRun=All",
+    labelled("POST", "apps", "v1", "deployments", "", "resource", "All"),
+  ],
+  [
+    "PATCH",
+    "/apis/apps/v1/namespaces/a/deployments/b/status",
+    labelled("PATCH", "apps", "v1", "deployments", "status", "resource"),
+  ],
+  ["DELETE", "/api/v1/namespaces/a/pods", labelled("DELETECOLLECTION", "", "v1", "pods", "", "namespace")],
+  ["POST", "/api/v1/namespaces/a/pods/b/exec", labelled("CONNECT", "", "v1", "pods", "exec", "resource")],
+  ["GET", "/healthz/ping", labelled("GET", "", "", "", "/healthz", "")],
+  ["GET", "/random/nonsense", labelled("GET", "", "", "", "", "")],
+  ["BREW", "/pot", labelled("other", "", "", "", "", "")],
+  ["GET", "/apis/nobody/v1/serves", labelled("LIST", "", "", "", "", "")],
+];
+for (const [method, path, labels] of cases) {
+  test(`${method} ${path} is counted under its labels`, () => {
+    const metrics = createMetrics();
+    const requests = requestMetrics(metrics, "apiserver", ({ target }) => target.group !== "nobody");
+    requests.answered(apiCall({ method, path }), 200, 5, true);
+    assert.ok(
+      metrics.expose().includes(`apiserver_request_total{${labels},code="200"} 1\n`),
+      metrics.expose(),
+    );
+  });
+}
+
+test("requests in flight go up and down, by whether they write", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  const inFlight = (): string[] =>
+    [
+      ...metrics.expose().matchAll(/^apiserver_current_inflight_requests\{request_kind="(\w+)"\} (\d+)$/gm),
+    ].map(([, kind, count]) => `${kind} ${count}`);
+  const [read, write] = [apiCall(), apiCall({ method: "DELETE" })];
+  requests.began(read);
+  requests.began(write);
+  assert.deepEqual(inFlight(), ["mutating 1", "readOnly 1"]);
+  requests.answered(read, 200, 1, false);
+  assert.deepEqual(inFlight(), ["mutating 1", "readOnly 0"]);
+});
+
+test("open watches and what they deliver are counted", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  const ended = requests.streaming(apiCall({ path: "/api/v1/pods?watch=1" }));
+  requests.watchEvents("", "v1", "Pod").add(3);
+  assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 1\n/);
+  assert.match(metrics.expose(), /apiserver_watch_events_total\{group="",version="v1",kind="Pod"\} 3\n/);
+  ended();
+  assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 0\n/);
+});
+
+test("paths nobody serves make no series of their own", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => false);
+  for (let at = 0; at < 10_000; at++)
+    requests.answered(apiCall({ path: `/apis/g${at}/v1/things` }), 404, 1, true);
+  assert.equal(metrics.expose().match(/^apiserver_request_total\{/gm)?.length, 1);
+});
+
+test("every subresource that is served is told by its name, and none that somebody made up", async () => {
+  const server = await startServer({ store: "memory" });
+  const { resources } = (await (await server.inject({ path: "/api/v1" })).json()) as {
+    resources: { name: string; namespaced: boolean }[];
+  };
+  const parts = [
+    ...resources,
+    { name: "pods/thought-up", namespaced: true },
+    { name: `pods/${"c".repeat(10_000)}`, namespaced: true },
+  ].filter(({ name }) => name.includes("/"));
+  for (const { name, namespaced } of parts)
+    await server.inject({ path: `/api/v1/${namespaced ? "namespaces/a/" : ""}${name.replace("/", "/b/")}` });
+  const told = await (await server.inject({ path: "/metrics" })).text();
+  await server.stop();
+  assert.ok(parts.length > 12);
+  const found = [
+    ...told.matchAll(/^apiserver_request_total\{.*,resource="(\w+)",subresource="([^"/]+)"/gm),
+  ].map(([, resource, part]) => `${resource}/${part}`);
+  assert.deepEqual(
+    [...new Set(found)].toSorted(),
+    parts
+      .map(({ name }) => name)
+      .slice(0, -2)
+      .toSorted(),
+  );
+});
+
+test("disabled metrics are not shown, and label values that are not allowed are hidden", () => {
+  const metrics = createMetrics({
+    disabled: ["apiserver_request_duration_seconds"],
+    allowedLabels: { "apiserver_request_total,resource": ["pods"] },
+  });
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  requests.answered(apiCall({ path: "/api/v1/secrets" }), 200, 1, true);
+  assert.doesNotMatch(metrics.expose(), /apiserver_request_duration_seconds/);
+  assert.match(metrics.expose(), /apiserver_request_total\{.*resource="unexpected"/);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { each, serve } from "../../server.fixture.ts";
+
+const { must } = await serve();
+const path = "/api/v1/componentstatuses";
+
+test("components are listed with their health, and clients are warned off", async () => {
+  const list = await must(200, "GET", path);
+  assert.equal(list.at("kind"), "ComponentStatusList");
+  assert.deepEqual(
+    new Set(each(list.at("items"), "metadata.name")),
+    new Set(["controller-manager", "scheduler", "store-0"]),
+  );
+  assert.match(String(list.headers["warning"]), /deprecated in v1\.19/);
+  const store = await must(200, "GET", `${path}/store-0`);
+  assert.deepEqual(store.at("conditions"), [{ type: "Healthy", status: "True" }]);
+  await must(404, "GET", `${path}/none`);
+  await must(405, "DELETE", `${path}/store-0`);
+});
+
+test("components are found by name, and never by label", async () => {
+  assert.deepEqual(
+    each(
+      (await must(200, "GET", `${path}?fieldSelector=metadata.name%3Dstore-0`)).at("items"),
+      "metadata.name",
+    ),
+    ["store-0"],
+  );
+  assert.deepEqual((await must(200, "GET", `${path}?labelSelector=a`)).at("items"), []);
+  await must(400, "GET", `${path}?labelSelector=!!`);
+});
+
+test("components make a table", async () => {
+  const table = await must(200, "GET", `${path}/store-0`, {
+    accept: "application/json;as=Table;v=v1;g=meta.orch.io",
+  });
+  assert.deepEqual(each(table.at("columnDefinitions"), "name"), ["Name", "Status", "Message", "Error"]);
+  assert.deepEqual(table.at("rows.0.cells"), ["store-0", "Healthy", "", ""]);
+});

@@ -1,0 +1,42 @@
+// A server with pods on a node, for tests of connections to agents.
+import assert from "node:assert/strict";
+import { type RunningServer, startServer } from "../../../library.ts";
+import type { FakeAgent } from "./agent.fixture.ts";
+
+/**
+ * A server with the pod `web` (one container) and `two` (two containers) on a node whose agent is the fake
+ * one; `waits` is on no node.
+ */
+export async function cluster(agent: FakeAgent, port?: number): Promise<RunningServer> {
+  const server = await startServer({ store: "memory", ...(port !== undefined && { port }) });
+  const post = async (path: string, body: object): Promise<void> => {
+    const answer = await server.inject({ method: "POST", path, body: JSON.stringify(body) });
+    assert.equal(answer.status, 201, await answer.text());
+  };
+  await post("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } });
+  await post("/api/v1/nodes", {
+    metadata: { name: "n1" },
+    status: {
+      addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+      daemonEndpoints: { nodeagentEndpoint: { Port: agent.port } },
+    },
+  });
+  const container = (name: string) => ({ name, image: "img" });
+  await post("/api/v1/namespaces/default/pods", {
+    metadata: { name: "web" },
+    spec: { nodeName: "n1", containers: [container("c")] },
+  });
+  await post("/api/v1/namespaces/default/pods", {
+    metadata: { name: "two" },
+    spec: { nodeName: "n1", containers: [container("a"), container("b")] },
+  });
+  await post("/api/v1/namespaces/default/pods", {
+    metadata: { name: "waits" },
+    spec: { containers: [container("c")] },
+  });
+  await post("/api/v1/namespaces/default/pods", {
+    metadata: { name: "lost" },
+    spec: { nodeName: "gone", containers: [container("c")] },
+  });
+  return server;
+}

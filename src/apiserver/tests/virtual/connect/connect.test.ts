@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { test } from "node:test";
+import { connect } from "node:tls";
+import type { RunningServer } from "../../../library.ts";
+import { fakeAgent } from "./agent.fixture.ts";
+import { cluster } from "./cluster.fixture.ts";
+
+const pods = "/api/v1/namespaces/default/pods";
+
+const logs: [
+  name: string,
+  path: string,
+  answer: [status: number, text: string],
+  expected: [status: number, asked: string | undefined, body: RegExp],
+][] = [
+  [
+    "a log comes from the pod's agent",
+    "web/log",
+    [200, "hello\n"],
+    [200, "GET /containerLogs/default/web/c", /^hello\n$/],
+  ],
+  [
+    "options are passed on in the agent's words",
+    "two/log?container=b&tailLines=3&follow=false&timestamps=true&sinceTime=2024-01-02T03:04:05Z&limitBytes=9&previous=1",
+    [200, ""],
+    [
+      200,
+      "GET /containerLogs/default/two/b?limitBytes=9&previous=true&sinceTime=2024-01-02T03%3A04%3A05Z&tailLines=3&timestamps=true",
+      /^$/,
+    ],
+  ],
+  [
+    "one of several containers must be named",
+    "two/log",
+    [200, ""],
+    [400, undefined, /choose one of: \[a b\]/],
+  ],
+  [
+    "a container must be the pod's",
+    "web/log?container=x",
+    [200, ""],
+    [400, undefined, /container x is not valid/],
+  ],
+  [
+    "options must make sense",
+    "web/log?tailLines=-1&limitBytes=0",
+    [200, ""],
+    [422, undefined, /PodLogOptions/],
+  ],
+  ["numbers must be numbers", "web/log?tailLines=many", [200, ""], [400, undefined, /tailLines/]],
+  ["times must be times", "web/log?sinceTime=yesterday", [200, ""], [400, undefined, /sinceTime/]],
+  ["a pod on no node has no log yet", "waits/log", [200, ""], [204, undefined, /^$/]],
+  ["a node that is not there is said", "lost/log", [200, ""], [404, undefined, /nodes \\"gone\\" not found/]],
+  ["a pod that is not there is said", "none/log", [200, ""], [404, undefined, /pods \\"none\\" not found/]],
+  [
+    "what the agent finds wrong is passed on",
+    "web/log",
+    [400, "container is waiting"],
+    [400, "GET /containerLogs/default/web/c", /container is waiting/],
+  ],
+  [
+    "what the agent does not find is passed on",
+    "web/log",
+    [404, "no such log"],
+    [404, "GET /containerLogs/default/web/c", /no such log/],
+  ],
+  ["redirects are refused", "web/log", [302, ""], [500, "GET /containerLogs/default/web/c", /redirect/]],
+  ["a path behind a log is nothing", "web/log/more", [200, ""], [404, undefined, /could not find/]],
+];
+for (const [name, path, [status, text], [expected, asked, body]] of logs) {
+  test(name, async () => {
+    const answer = (_request: IncomingMessage, response: ServerResponse): void =>
+      void response.writeHead(status, { location: "https://elsewhere.invalid/" }).end(text);
+    await using agent = await fakeAgent({ answer });
+    await using server = await cluster(agent);
+    const got = await server.inject({ path: `${pods}/${path}` });
+    assert.match(await got.text(), body);
+    assert.deepEqual([got.status, agent.asked[0]], [expected, asked]);
+  });
+}
+
+test("a pod's log is refused at once when the agent cannot be reached", async () => {
+  const agent = await fakeAgent({});
+  await using server = await cluster(agent);
+  await agent[Symbol.asyncDispose]();
+  const got = await server.inject({ path: `${pods}/web/log` });
+  assert.deepEqual(
+    [got.status, ((await got.json()) as { reason: string }).reason],
+    [503, "ServiceUnavailable"],
+  );
+});
+
+const plain: [name: string, path: string, status: number, text: RegExp][] = [
+  ["commands need an upgrade", "web/exec?command=ls&stdout=true", 400, /Upgrade request required/],
+  ["attaching needs an upgrade", "web/attach?stdout=1", 400, /Upgrade request required/],
+  ["a pod on no node takes no commands", "waits/exec?command=ls", 400, /does not have a host assigned/],
+  ["ports must be ports", "web/portforward?ports=80,http", 400, /not a port/],
+];
+for (const [name, path, status, text] of plain) {
+  test(name, async () => {
+    await using agent = await fakeAgent({});
+    await using server = await cluster(agent);
+    const got = await server.inject({ method: "POST", path: `${pods}/${path}` });
+    assert.match(await got.text(), text);
+    assert.deepEqual([got.status, agent.asked], [status, []]);
+  });
+}
+
+/** Sends an upgrade request over a socket of its own; gives what came back until the other side ended. */
+async function upgraded(
+  server: RunningServer,
+  path: string,
+  headers: readonly string[],
+  say: string,
+): Promise<string> {
+  const { port, hostname } = new URL(server.url);
+  const user = server.clientConfig.users?.[0]?.user as { token: string };
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+  });
+  await once(socket, "secureConnect");
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${user.token}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${headers.map((line) => `${line}\r\n`).join("")}\r\n`,
+  );
+  let text = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    const began = text.includes("\r\n\r\n");
+    text += chunk;
+    if (!began && text.includes("\r\n\r\n") && say) socket.end(say);
+  });
+  await once(socket, "end");
+  socket.destroy();
+  return text;
+}
+
+test("once the agent agrees, bytes pass both ways, and each direction ends by itself", async () => {
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) => {
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\n\r\nwelcome;",
+      );
+      let heard = "";
+      socket.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+      // The client's end is heard, and still there is an answer.
+      socket.on("end", () => socket.end(`heard ${heard}`));
+    },
+  });
+  await using server = await cluster(agent, 0);
+  const path = `${pods}/web/exec?command=sh&command=-c&command=echo%20hi&stdin=true&stdout=true&tty=false`;
+  const text = await upgraded(
+    server,
+    path,
+    ["X-Stream-Protocol-Version: v4", "X-Stream-Protocol-Version: v3"],
+    "some input",
+  );
+  assert.equal(
+    text,
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\n\r\nwelcome;heard some input",
+  );
+  assert.deepEqual(agent.asked, [
+    "POST /exec/default/web/c?command=sh&command=-c&command=echo+hi&input=1&output=1",
+  ]);
+  const [seen] = agent.headers;
+  assert.equal(seen!.authorization, undefined);
+  assert.deepEqual(
+    [seen!.host, seen!["x-stream-protocol-version"], seen!["x-forwarded-for"]],
+    ["api", "v4, v3", "127.0.0.1"],
+  );
+});
+
+test("an agent that refuses an upgrade is the one who answers", async () => {
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) =>
+      socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\nX-Why: protocol\r\n\r\nnope"),
+  });
+  await using server = await cluster(agent, 0);
+  const text = await upgraded(server, `${pods}/two/attach?container=a&stdout=true`, [], "");
+  assert.match(text, /^HTTP\/1\.1 403 Forbidden\r\n/);
+  assert.match(text, /x-why: protocol/i);
+  assert.ok(text.endsWith("\r\n\r\nnope"));
+  assert.deepEqual(agent.asked, ["POST /attach/default/two/a?output=1"]);
+});
+
+test("an agent that answers an upgrade with success has not understood", async () => {
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+  });
+  await using server = await cluster(agent, 0);
+  assert.match(
+    await upgraded(server, `${pods}/web/portforward`, [], ""),
+    /500 Internal Server Error[^]*invalid upgrade response: status code 200/,
+  );
+  assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
+});
+
+const places: [name: string, path: string, status: number, text: RegExp][] = [
+  [
+    "a node on this very machine is not reached by proxy",
+    "/api/v1/nodes/n1/proxy/metrics",
+    400,
+    /address not allowed/,
+  ],
+  ["a pod without an address is not reached by proxy", `${pods}/web/proxy/`, 400, /address not allowed/],
+  ["names of places have at most three parts", `${pods}/a:b:c:d/proxy/`, 400, /invalid pod request/],
+  ["only two schemes lead to a pod", `${pods}/ftp:web:21/proxy/`, 400, /invalid pod request/],
+  ["a node that is not there is not reached", "/api/v1/nodes/none/proxy/", 404, /not found/],
+  [
+    "a service that is not there is not reached",
+    "/api/v1/namespaces/default/services/none/proxy/",
+    404,
+    /not found/,
+  ],
+];
+for (const [name, path, status, text] of places) {
+  test(name, async () => {
+    await using agent = await fakeAgent({});
+    await using server = await cluster(agent);
+    const got = await server.inject({ path });
+    assert.match(await got.text(), text);
+    assert.deepEqual([got.status, agent.asked], [status, []]);
+  });
+}

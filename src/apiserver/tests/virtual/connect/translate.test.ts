@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import { test } from "node:test";
+import { connect } from "node:tls";
+import { constants, createInflate } from "node:zlib";
+import { WebSocket } from "ws";
+import type { RunningServer } from "../../../library.ts";
+import { fakeAgent } from "./agent.fixture.ts";
+import { cluster } from "./cluster.fixture.ts";
+import { dictionary } from "#virtual";
+
+const tokenOf = (server: RunningServer): string =>
+  (server.clientConfig.users[0]!.user as { token: string }).token;
+const open = (server: RunningServer, path: string, protocol: string): WebSocket =>
+  new WebSocket(
+    `${server.url.replace("https", "wss")}/api/v1/namespaces/default/pods/web/${path}`,
+    protocol,
+    {
+      rejectUnauthorized: false,
+      headers: { authorization: `Bearer ${tokenOf(server)}` },
+    },
+  );
+
+const agreed = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n";
+const frame = (first: number, flags: number, body: Uint8Array): Buffer => {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(first, 0);
+  head.writeUInt32BE(((flags << 24) | body.length) >>> 0, 4);
+  return Buffer.concat([head, body]);
+};
+const ping = Buffer.from([0, 0, 0, 2]);
+
+/** The agent's half: says which streams came, what was written to each, and ends as told. */
+function otherHalf(
+  socket: Duplex,
+  onStream: (id: number, type: string) => void,
+  onData: (id: number, data: Buffer, last: boolean) => Promise<void>,
+  onControl: (kind: number, body: Buffer) => void,
+): void {
+  const unpack = createInflate({ dictionary, flush: constants.Z_SYNC_FLUSH });
+  let pending = Buffer.alloc(0);
+  const opened: number[] = [];
+  unpack.on("data", (block: Buffer) => {
+    const type = /streamtype.{4}(\w+)/s.exec(block.toString("latin1"))?.[1] ?? "";
+    onStream(opened.shift()!, type);
+  });
+  socket.on("data", (chunk: Buffer) => {
+    pending = Buffer.concat([pending, chunk]);
+    while (pending.length >= 8 && pending.length >= 8 + (pending.readUInt32BE(4) & 0xffffff)) {
+      const first = pending.readUInt32BE(0);
+      const body = pending.subarray(8, 8 + (pending.readUInt32BE(4) & 0xffffff));
+      const flags = pending[4]!;
+      pending = pending.subarray(8 + body.length);
+      if (first < 0x80000000) void onData(first, body, (flags & 1) === 1);
+      else if ((first & 0xffff) === 1) {
+        opened.push(body.readUInt32BE(0));
+        unpack.write(body.subarray(10));
+        socket.write(frame(0x80030002, 0, body.subarray(0, 4)));
+      } else onControl(first & 0xffff, body);
+    }
+  });
+  socket.on("error", () => undefined);
+}
+
+test("commands of the newest protocol: streams by channel, the end of the input, the status last", async () => {
+  const seen: string[] = [];
+  await using agent = await fakeAgent({
+    upgrade: (request, socket) => {
+      seen.push(
+        `${request.headers["upgrade"]} ${request.headers["x-stream-protocol-version"]} ${request.headers["sec-websocket-key"]}`,
+      );
+      socket.write(agreed);
+      const ids = new Map<string, number>();
+      let input = "";
+      otherHalf(
+        socket,
+        (id, type) => ids.set(type, id),
+        async (id, data, last) => {
+          assert.equal(id, 3, "only stdin is written to");
+          input += data.toString();
+          if (!last) return;
+          // Headers are unpacked a little later than they come.
+          while (ids.size < 4) await new Promise((resolve) => setImmediate(resolve));
+          socket.write(
+            Buffer.concat([
+              frame(0x80030006, 0, ping),
+              frame(ids.get("stdout")!, 0, Buffer.from(`heard ${input}`)),
+              frame(ids.get("stderr")!, 0, Buffer.from("oh")),
+            ]),
+          );
+          seen.push([...ids].map(([type, at]) => `${type}${at}`).join(" "));
+          const status = Buffer.from('{"metadata":{},"status":"Success"}');
+          socket.write(
+            Buffer.concat([
+              frame(ids.get("stdout")!, 1, Buffer.alloc(0)),
+              frame(ids.get("error")!, 0, status.subarray(0, 9)),
+            ]),
+          );
+          socket.write(frame(ids.get("error")!, 0, status.subarray(9)));
+        },
+        (kind, body) => seen.push(`control ${kind} ${body.toString("hex")}`),
+      );
+    },
+  });
+  await using server = await cluster(agent, 0);
+  const client = open(server, "exec?command=cat&stdin=true&stdout=true&stderr=true", "v5.channel.k8s.io");
+  const messages: string[] = [];
+  client.on("message", (data: Buffer) => messages.push(`${data[0]} ${data.subarray(1).toString()}`));
+  client.on("open", () => {
+    client.send(Buffer.from("\0some "));
+    client.send(Buffer.from("\0input"));
+    client.send(Buffer.from([255, 0]));
+  });
+  const [code] = (await once(client, "close")) as [number];
+  assert.deepEqual(messages, ["1 ", "1 heard some input", "2 oh", '3 {"metadata":{},"status":"Success"}']);
+  assert.deepEqual(
+    [code, agent.asked],
+    [1000, ["POST /exec/default/web/c?command=cat&error=1&input=1&output=1"]],
+  );
+  assert.deepEqual(seen, [
+    "SPDY/3.1 v4.channel.k8s.io undefined",
+    "error1 stdin3 stdout5 stderr7",
+    "control 6 00000002",
+    "control 7 0000000000000000",
+  ]);
+});
+
+const protocol = "SPDY/3.1+portforward.k8s.io";
+test("ports: messages carry the agent's own bytes, both ways", async () => {
+  await using agent = await fakeAgent({
+    upgrade: (request, socket) => {
+      socket.write(`${agreed}early,`);
+      socket.on("data", (chunk: Buffer) => {
+        socket.write(`${request.headers["x-stream-protocol-version"]} heard ${chunk.toString()}`);
+      });
+    },
+  });
+  await using server = await cluster(agent, 0);
+  // The client library refuses the name, which is no token; so this client speaks by hand.
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+  });
+  await once(socket, "secureConnect");
+  const handshake = [
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    `Sec-WebSocket-Protocol: ${protocol}`,
+  ];
+  socket.write(
+    `GET /api/v1/namespaces/default/pods/web/portforward HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${tokenOf(server)}\r\n${handshake.join("\r\n")}\r\n\r\n`,
+  );
+  let text = "";
+  const message = Buffer.concat([Buffer.from([0x82, 0x85, 0, 0, 0, 0]), Buffer.from("bytes")]);
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    if (!text.includes("early,") && (text + chunk).includes("early,")) socket.write(message);
+    text += chunk;
+  });
+  socket.on("error", () => undefined);
+  while (!text.includes("heard bytes")) await once(socket, "data");
+  socket.destroy();
+  assert.match(
+    text,
+    /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n[^]*early,[^]*portforward\.k8s\.io heard bytes/,
+  );
+  assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
+});
+
+test("what the agent refuses is refused to the client", async () => {
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) =>
+      void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such"),
+  });
+  await using server = await cluster(agent, 0);
+  const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
+  const [, response] = (await once(client, "unexpected-response")) as [
+    unknown,
+    { statusCode: number; destroy(): void },
+  ];
+  assert.equal(response.statusCode, 404);
+  response.destroy();
+});

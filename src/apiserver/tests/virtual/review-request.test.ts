@@ -1,0 +1,376 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type RunningServer, startServer } from "../../library.ts";
+
+const bob = { name: "bob", groups: ["system:authenticated"] };
+const core = "/api/v1/namespaces/default";
+const roles = "/apis/rbac.authorization.orch.io/v1";
+
+interface Answer {
+  readonly status: number;
+  // Answers of many kinds; each test knows which it expects.
+  readonly body: Record<string, never> & {
+    reason?: string;
+    status?: never;
+    details?: { kind?: string; causes?: { reason: string }[] };
+  };
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+async function send(
+  server: RunningServer,
+  method: string,
+  path: string,
+  body?: object,
+  as?: object,
+): Promise<Answer> {
+  const got = await server.inject({
+    method,
+    path,
+    ...(body && { body: JSON.stringify(body) }),
+    ...(as && { trusted: as }),
+    headers: method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {},
+  });
+  const text = await got.text();
+  return { status: got.status, body: (text ? JSON.parse(text) : {}) as Answer["body"], headers: got.headers };
+}
+
+/** A server with an account and one pod, on a node when one is named. */
+async function withPod(nodeName?: string): Promise<RunningServer> {
+  const server = await startServer({ store: "memory" });
+  await send(server, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
+  const made = await send(server, "POST", `${core}/pods`, {
+    metadata: { name: "p", labels: { app: "x" } },
+    spec: { containers: [{ name: "c", image: "i" }], ...(nodeName && { nodeName }) },
+  });
+  assert.equal(made.status, 201);
+  return server;
+}
+
+const bindings: [name: string, path: string, body: object, status: number, reason: string | undefined][] = [
+  [
+    "a pod is bound once",
+    "pods/p/binding",
+    { metadata: { name: "p" }, target: { name: "n1" } },
+    201,
+    undefined,
+  ],
+  [
+    "the old path binds, too",
+    "bindings",
+    { metadata: { name: "p" }, target: { kind: "Node", name: "n1" } },
+    201,
+    undefined,
+  ],
+  [
+    "a binding names its pod",
+    "pods/p/binding",
+    { metadata: { name: "q" }, target: { name: "n1" } },
+    400,
+    "BadRequest",
+  ],
+  ["a binding has a target", "pods/p/binding", { metadata: { name: "p" } }, 422, "Invalid"],
+  [
+    "a target is a node",
+    "pods/p/binding",
+    { metadata: { name: "p" }, target: { kind: "Pod", name: "x" } },
+    422,
+    "Invalid",
+  ],
+  [
+    "a binding may insist on one pod",
+    "pods/p/binding",
+    { metadata: { name: "p", uid: "other" }, target: { name: "n1" } },
+    409,
+    "Conflict",
+  ],
+  [
+    "what is not there is not bound",
+    "pods/none/binding",
+    { metadata: { name: "none" }, target: { name: "n1" } },
+    404,
+    "NotFound",
+  ],
+];
+for (const [name, path, body, status, reason] of bindings) {
+  test(name, async () => {
+    await using server = await withPod();
+    const got = await send(server, "POST", `${core}/${path}`, body);
+    assert.deepEqual([got.status, got.body.reason], [status, reason]);
+    const after = (await send(server, "GET", `${core}/pods/p`)).body as unknown as {
+      spec: { nodeName?: string };
+      status: { conditions?: { type: string; status: string }[] };
+    };
+    assert.equal(after.spec.nodeName, status === 201 ? "n1" : undefined);
+    assert.deepEqual(
+      after.status.conditions?.map(({ type, status: is }) => `${type}=${is}`),
+      status === 201 ? ["PodScheduled=True"] : undefined,
+    );
+    if (status === 201) assert.equal((await send(server, "POST", `${core}/${path}`, body)).status, 409);
+  });
+}
+
+test("a dry run binds nothing", async () => {
+  await using server = await withPod();
+  assert.equal(
+    (
+      await send(server, "POST", `${core}/pods/p/binding?dryRun=All`, {
+        metadata: { name: "p" },
+        target: { name: "n1" },
+      })
+    ).status,
+    201,
+  );
+  assert.equal(
+    ((await send(server, "GET", `${core}/pods/p`)).body as unknown as { spec: { nodeName?: string } }).spec
+      .nodeName,
+    undefined,
+  );
+});
+
+const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+const evictions: [
+  name: string,
+  ready: boolean,
+  budget: object | undefined,
+  status: number,
+  left: number | undefined,
+][] = [
+  ["without a budget a pod goes", true, undefined, 201, undefined],
+  ["a budget that nobody has looked at holds pods back", true, { disruptionsAllowed: 1 }, 429, 1],
+  ["an empty budget holds pods back", true, { observedGeneration: 1, disruptionsAllowed: 0 }, 429, 0],
+  ["a budget is used up", true, { observedGeneration: 1, disruptionsAllowed: 1 }, 201, 0],
+  [
+    "a pod that is not ready does not count when the others are enough",
+    false,
+    { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 },
+    201,
+    0,
+  ],
+  [
+    "a pod that is not ready counts when the others are too few",
+    false,
+    { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 },
+    429,
+    0,
+  ],
+];
+for (const [name, ready, budget, status, left] of evictions) {
+  test(name, async () => {
+    await using server = await withPod("n1");
+    await send(server, "PATCH", `${core}/pods/p/status`, {
+      status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+    });
+    if (budget) {
+      await send(server, "POST", budgets, {
+        metadata: { name: "b" },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: "x" } } },
+      });
+      await send(server, "PATCH", `${budgets}/b/status`, {
+        status: { currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...budget },
+      });
+    }
+    const got = await send(server, "POST", `${core}/pods/p/eviction`, { metadata: { name: "p" } });
+    assert.equal(got.status, status);
+    if (status === 429)
+      assert.deepEqual(
+        got.body.details?.causes?.map(({ reason }) => reason),
+        ["DisruptionBudget"],
+      );
+    const pod = (await send(server, "GET", `${core}/pods/p`)).body as unknown as {
+      metadata: { deletionTimestamp?: string };
+      status: { conditions: { type: string }[] };
+    };
+    assert.equal(pod.metadata.deletionTimestamp !== undefined, status === 201);
+    assert.equal(
+      pod.status.conditions.some(({ type }) => type === "DisruptionTarget"),
+      status === 201,
+    );
+    if (budget)
+      assert.equal(
+        (
+          (await send(server, "GET", `${budgets}/b`)).body as unknown as {
+            status: { disruptionsAllowed: number };
+          }
+        ).status.disruptionsAllowed,
+        left,
+      );
+  });
+}
+
+const oddEvictions: [name: string, deleteOptions: object, message: RegExp][] = [
+  [
+    "how a pod goes must make sense when it is evicted, too",
+    { propagationPolicy: "X" },
+    /^DeleteOptions\.meta\.orch\.io "" is invalid: propagationPolicy: Unsupported value: "X"/,
+  ],
+  [
+    "an eviction that tries only says so in the one way there is",
+    { dryRun: ["x"] },
+    /^DeleteOptions\.meta\.orch\.io "" is invalid: dryRun: Unsupported value: \[\]string\{"x"\}/,
+  ],
+];
+for (const [name, deleteOptions, message] of oddEvictions) {
+  test(name, async () => {
+    await using server = await withPod("n1");
+    const got = await send(server, "POST", `${core}/pods/p/eviction`, {
+      metadata: { name: "p" },
+      deleteOptions,
+    });
+    assert.equal(got.status, 422);
+    assert.match(got.body.message ?? "", message);
+    assert.equal(
+      (await send(server, "POST", `${core}/pods/q/eviction`, { metadata: { name: "q" }, deleteOptions }))
+        .status,
+      404,
+    );
+    assert.equal((await send(server, "GET", `${core}/pods/p`)).status, 200);
+  });
+}
+
+test("two budgets for one pod are too many", async () => {
+  await using server = await withPod("n1");
+  await send(server, "PATCH", `${core}/pods/p/status`, { status: { phase: "Running" } });
+  for (const name of ["a", "b"])
+    await send(server, "POST", budgets, { metadata: { name }, spec: { minAvailable: 1, selector: {} } });
+  assert.equal(
+    (await send(server, "POST", `${core}/pods/p/eviction`, { metadata: { name: "p" } })).status,
+    409,
+  );
+});
+
+test("a token of an account is who the account is, until the account is gone", async () => {
+  await using server = await withPod("n1");
+  const ask = (body: object) => send(server, "POST", `${core}/serviceaccounts/default/token`, body);
+  const bound = await ask({
+    spec: { expirationSeconds: 700, boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p" } },
+  });
+  assert.equal(bound.status, 201);
+  const { token } = bound.body.status as unknown as { token: string };
+  const review = async () =>
+    (await send(server, "POST", "/apis/authentication.orch.io/v1/tokenreviews", { spec: { token } })).body
+      .status as unknown as {
+      authenticated?: boolean;
+      user: { username?: string; extra?: object };
+    };
+  const before = await review();
+  assert.deepEqual(
+    [before.authenticated, before.user.username],
+    [true, "system:serviceaccount:default:default"],
+  );
+  assert.deepEqual(Object.keys(before.user.extra ?? {}), [
+    "authentication.orch.io/pod-name",
+    "authentication.orch.io/pod-uid",
+  ]);
+  await send(server, "DELETE", `${core}/serviceaccounts/default`);
+  assert.equal((await review()).authenticated, undefined);
+  assert.equal((await ask({})).status, 404);
+});
+
+test("others learn how to verify tokens", async () => {
+  await using server = await startServer({ store: "memory" });
+  const configuration = await send(server, "GET", "/.well-known/openid-configuration");
+  assert.equal((configuration.body as unknown as { issuer: string }).issuer, "https://local.invalid");
+  const keys = await send(server, "GET", "/openid/v1/jwks");
+  assert.deepEqual(
+    [keys.headers["content-type"], (keys.body as unknown as { keys: object[] }).keys.length],
+    ["application/jwk-set+json", 1],
+  );
+});
+
+const reviews: [
+  name: string,
+  path: string,
+  spec: object,
+  as: object | undefined,
+  expected: [status: number, allowed: boolean | undefined],
+][] = [
+  [
+    "an administrator may",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: { verb: "get", resource: "pods" } },
+    undefined,
+    [201, true],
+  ],
+  [
+    "bob may not",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: { verb: "get", resource: "pods" } },
+    bob,
+    [201, false],
+  ],
+  [
+    "anybody may be asked about",
+    "subjectaccessreviews",
+    { user: "x", groups: ["system:masters"], resourceAttributes: { verb: "get", resource: "pods" } },
+    undefined,
+    [201, true],
+  ],
+  [
+    "not everybody may ask about others",
+    "subjectaccessreviews",
+    { user: "x", resourceAttributes: { verb: "get" } },
+    bob,
+    [403, undefined],
+  ],
+  ["a question asks one thing", "subjectaccessreviews", { user: "x" }, undefined, [422, undefined]],
+];
+for (const [name, path, spec, as, expected] of reviews) {
+  test(name, async () => {
+    await using server = await startServer({ store: "memory" });
+    const got = await send(server, "POST", `/apis/authorization.orch.io/v1/${path}`, { spec }, as);
+    assert.deepEqual([got.status, (got.body.status as unknown as { allowed?: boolean }).allowed], expected);
+  });
+}
+
+test("nobody grants what they do not hold", async () => {
+  await using server = await startServer({ store: "memory" });
+  const rule = (verbs: string[], resources: string[], apiGroups = [""]) => ({ verbs, resources, apiGroups });
+  const group = "rbac.authorization.orch.io";
+  await send(server, "POST", `${roles}/clusterroles`, {
+    metadata: { name: "author" },
+    rules: [rule(["create", "update", "get"], ["roles", "rolebindings"], [group]), rule(["get"], ["pods"])],
+  });
+  await send(server, "POST", `${roles}/clusterrolebindings`, {
+    metadata: { name: "author" },
+    roleRef: { apiGroup: group, kind: "ClusterRole", name: "author" },
+    subjects: [{ kind: "User", apiGroup: group, name: "bob" }],
+  });
+  const role = (name: string, verbs: string[]) =>
+    send(
+      server,
+      "POST",
+      `${roles}/namespaces/default/roles`,
+      { metadata: { name }, rules: [rule(verbs, ["pods"])] },
+      bob,
+    );
+  assert.equal((await role("own", ["get"])).status, 201);
+  assert.equal((await role("more", ["get", "delete"])).status, 403);
+  const bind = (kind: string, name: string) =>
+    send(
+      server,
+      "POST",
+      `${roles}/namespaces/default/rolebindings`,
+      {
+        metadata: { name: `${kind.toLowerCase()}-${name}` },
+        roleRef: { apiGroup: group, kind, name },
+        subjects: [],
+      },
+      bob,
+    );
+  assert.equal((await bind("Role", "own")).status, 201);
+  assert.equal((await bind("ClusterRole", "cluster-admin")).status, 403);
+});
+
+test("what is asked by creating is only created", async () => {
+  await using server = await withPod();
+  for (const path of [
+    `${core}/pods/p/binding`,
+    `${core}/pods/p/eviction`,
+    `${core}/serviceaccounts/default/token`,
+    "/apis/authorization.orch.io/v1/selfsubjectaccessreviews",
+  ]) {
+    assert.equal((await send(server, "GET", path)).status, 405, path);
+    assert.equal((await send(server, "POST", `${path}/more`, {})).status, 404, path);
+  }
+});

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { each, serve } from "../../server.fixture.ts";
+
+const group = "/apis/authentication.orch.io";
+const trusted = { name: "zed", uid: "u-1", groups: ["g", "system:authenticated"] };
+
+test("who one is can be asked in the versions that are switched on", async () => {
+  const { must } = await serve({
+    flags: ["--runtime-config=authentication.orch.io/v1alpha1=true,api/beta=true"],
+  });
+  assert.deepEqual(each((await must(200, "GET", group)).at("versions"), "version"), [
+    "v1",
+    "v1beta1",
+    "v1alpha1",
+  ]);
+  for (const version of ["v1beta1", "v1alpha1"]) {
+    assert.deepEqual(each((await must(200, "GET", `${group}/${version}`)).at("resources"), "name"), [
+      "selfsubjectreviews",
+    ]);
+    const answer = await must(201, "POST", `${group}/${version}/selfsubjectreviews`, {
+      body: { metadata: { name: "mine", labels: { a: "b" } } },
+      trusted,
+    });
+    assert.equal(answer.at("apiVersion"), `authentication.orch.io/${version}`);
+    assert.deepEqual(Object.keys(answer.at("metadata") as object), ["creationTimestamp"]);
+    assert.deepEqual(answer.at("status.userInfo"), {
+      username: "zed",
+      uid: "u-1",
+      groups: ["g", "system:authenticated"],
+    });
+    assert.ok((await must(200, "GET", `/openapi/v3/apis/authentication.orch.io/${version}`)).at(`paths`));
+  }
+});
+
+const access = "/apis/authorization.orch.io/v1/subjectaccessreviews";
+const spec = { user: "u", resourceAttributes: { verb: "get", resource: "pods" } };
+const sent: [name: string, metadata: object, status: number][] = [
+  ["a namespace means nothing", { namespace: "x" }, 201],
+  [
+    "what the server fills in means nothing",
+    { uid: "u", creationTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: 1 },
+    201,
+  ],
+  ["a name is too much", { name: "x" }, 422],
+  ["labels are too much", { labels: { a: "b" } }, 422],
+];
+for (const [name, metadata, status] of sent) {
+  test(`in a question about access, ${name}`, async () => {
+    const { must } = await serve();
+    const answer = await must(status, "POST", access, { body: { metadata, spec } });
+    if (status === 201)
+      assert.deepEqual(Object.keys(answer.at("metadata") as object), ["creationTimestamp", "managedFields"]);
+  });
+}
+
+test("by default it cannot be asked", async () => {
+  const { must } = await serve();
+  await must(404, "POST", `${group}/v1beta1/selfsubjectreviews`, { body: {} });
+});

@@ -1,0 +1,194 @@
+// From the bytes of a request to an object in the stored shape, as strict as the client asked.
+import { ApiError, TimeSlice, badRequest, tooLarge, unsupportedMediaType } from "#base";
+import type { Dialect } from "#dialect";
+import { BodyCutShort, BodyTooLarge, header } from "#http";
+import { type ApiObject, type Endpoint, isLarge } from "#registry";
+import {
+  DecodeError,
+  JsonSyntaxError,
+  type Message,
+  TooManyFields,
+  YamlError,
+  decodeEnvelope,
+  decodeJson,
+  decodeYaml,
+  protobufCodec,
+} from "#schema";
+import type { ApiCall } from "./api-call.ts";
+import { type Media, bodyMedia } from "./represent/negotiate.ts";
+import { mostFields, refuseTooManyValues } from "./body-values.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
+
+export const largestBody = 3 * 1024 * 1024;
+
+/** The body of a request about an object. */
+export async function readBody(call: ApiCall): Promise<Uint8Array> {
+  const bytes = await readAnyBody(call);
+  refuseTooManyValues(bytes);
+  return bytes;
+}
+
+/** A body that is passed on as it is. */
+export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
+  const encoding = header(call.call.headers, "content-encoding");
+  if (encoding && encoding !== "identity")
+    throw unsupportedMediaType(
+      `the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`,
+    );
+  try {
+    const bytes = await call.call.body(largestBody);
+    call.bodyBytes = bytes.length;
+    call.afterBody?.();
+    return bytes;
+  } catch (error) {
+    if (error instanceof BodyTooLarge)
+      throw tooLarge(`Request entity too large: limit is ${error.limitBytes}`);
+    if (error instanceof BodyCutShort) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+export interface DecodedBody {
+  readonly value: ApiObject;
+  /** What the client should not have sent, as sentences. */
+  readonly strict: readonly string[];
+}
+
+/**
+ * Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. An
+ * apiVersion of "*" takes any.
+ */
+export function decodeObject(
+  bytes: Uint8Array,
+  media: Media,
+  schema: Message,
+  expected: { readonly apiVersion: string; readonly kind: string },
+  dialect: Dialect,
+): DecodedBody {
+  try {
+    const decoded =
+      media === "protobuf"
+        ? fromProtobuf(bytes, schema, dialect)
+        : ((media === "yaml"
+            ? decodeYaml(schema, bytes)
+            : decodeJson(schema, bytes)) as unknown as DecodedBody);
+    const { value } = decoded;
+    if (
+      (value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) ||
+      (value.kind && value.kind !== expected.kind)
+    ) {
+      throw badRequest(
+        `${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`,
+      );
+    }
+    value.apiVersion = expected.apiVersion;
+    value.kind = expected.kind;
+    return decoded;
+  } catch (error) {
+    throw error instanceof ApiError ? error : badRequest(unreadable(error as Error, bytes, expected));
+  }
+}
+
+const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf("/") + 1);
+
+/** Why a body cannot be read: as its kind, or, where not even that can be made out, as anything. */
+function unreadable(
+  error: Error,
+  bytes: Uint8Array,
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+): string {
+  const unnamed = error instanceof YamlError ? error.message : typeless(error);
+  if (unnamed === undefined)
+    return `${kind} in version "${versionOf(apiVersion)}" cannot be handled as a ${kind}: ${error.message}`;
+  return `the object provided is unrecognized (must be of type ${kind}): ${unnamed} (${summary(bytes)})`;
+}
+
+const typeHeader =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** What kept a document from saying its version and kind; undefined when something else is wrong with it. */
+function typeless(error: Error): string | undefined {
+  if (!(error instanceof DecodeError))
+    return error instanceof JsonSyntaxError
+      ? `couldn't get version/kind; json parse error: ${error.message}`
+      : undefined;
+  if (error.path !== "" && error.path !== "apiVersion" && error.path !== "kind") return undefined;
+  return `couldn't get version/kind; json parse error: ${error.path === "" ? error.message.replace(/ of type .*$/, ` of type ${typeHeader}`) : error.message.replace(/ field \w+\./, " field .")}`;
+}
+
+const longestSummary = 30;
+
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return "<empty>";
+  const start = Buffer.from(bytes.subarray(0, longestSummary)).toString(bytes[0] === 0x7b ? "utf8" : "hex");
+  return bytes.length > longestSummary ? `${start} ...` : start;
+}
+
+function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
+  const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
+  const value = fewEnough(() =>
+    protobufCodec(schema).decode(raw, undefined, mostFields),
+  ) as unknown as ApiObject;
+  refuseBytes(value);
+  return { value: { ...value, apiVersion, kind }, strict: [] };
+}
+
+function fewEnough<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw error instanceof TooManyFields
+      ? tooLarge(`Request entity too large: limit is ${mostFields} fields`)
+      : error;
+  }
+}
+
+/** Objects embedded in others must be JSON: as bytes of another form they could be shown to nobody. */
+function refuseBytes(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (value instanceof Uint8Array) throw new Error("an embedded object is not JSON");
+  for (const inner of Object.values(value)) refuseBytes(inner);
+}
+
+/** Applies what the client chose for fields it should not have sent: silence, a warning, or refusal. */
+export function judgeStrictness(
+  call: ApiCall,
+  decoded: DecodedBody,
+  mode: WriteOptions["fieldValidation"],
+  kind: string,
+): void {
+  const { strict } = decoded;
+  if (mode === "Ignore" || strict.length === 0) return;
+  if (mode === "Strict")
+    throw badRequest(
+      `${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strict.join(", ")}`,
+    );
+  for (const text of strict) call.warn(text);
+}
+
+interface Sent {
+  readonly object: ApiObject;
+  readonly options: WriteOptions;
+}
+
+/**
+ * The object a create or replace request carries, in the endpoint's own version. What is wrong is said in the
+ * order clients know: creation names the media type first.
+ */
+export async function objectFromBody(
+  call: ApiCall,
+  endpoint: Endpoint,
+  kind: "CreateOptions" | "UpdateOptions",
+): Promise<Sent> {
+  const { dialect } = endpoint.resource;
+  if (kind === "CreateOptions") bodyMedia(call.call, dialect);
+  const bytes = await readBody(call);
+  const options = writeOptions(call, dialect, kind);
+  const reading = isLarge(bytes.length) ? new TimeSlice() : undefined;
+  const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
+  judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  if (reading?.expired) await reading.yield();
+  return { object: decoded.value, options };
+}
+
+export { DecodeError };

@@ -1,0 +1,161 @@
+// Everything the server serves under /api and /apis, found by group, version and resource.
+import { type Dialect, groupName } from "#dialect";
+import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import type { Reply } from "#http";
+import type { Serves } from "./served-apis.ts";
+import type { Target } from "./target.ts";
+
+/**
+ * A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies.
+ */
+export interface VirtualResource {
+  /** `pods/log`, `subjectaccessreviews`. */
+  readonly path: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  /** Verbs as discovery lists them. */
+  readonly verbs: readonly string[];
+  /** Where the kind lives in another group than the path. */
+  readonly kindGroup?: { readonly group: string; readonly version: string };
+  handle(call: ApiCall): Promise<Reply>;
+}
+
+export interface GroupVersion {
+  /** The group on the wire; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly groupVersion: string;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly virtual: ReadonlyMap<string, VirtualResource>;
+}
+
+export interface VirtualGroup {
+  readonly group: string;
+  readonly branded: boolean;
+  readonly version: string;
+  readonly endpoints: readonly VirtualResource[];
+}
+
+export interface Catalog {
+  readonly versions: readonly GroupVersion[];
+  find(group: string, version: string): GroupVersion | undefined;
+  /** Groups in the order discovery lists them, each with its versions, preferred first. */
+  groups(): readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[];
+}
+
+/** Whether a path names what is served: a resource, or a part of one. */
+export function isServed(
+  catalog: Catalog,
+  { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">,
+): boolean {
+  const found = catalog.find(group, version);
+  if (found?.virtual.has(subresource === "" ? resource : `${resource}/${subresource}`)) return true;
+  const strategy = found?.endpoints.get(resource)?.resource.strategy;
+  if (!strategy || subresource === "") return strategy !== undefined;
+  return (
+    (subresource === "scale" && strategy.scale !== undefined) ||
+    Object.hasOwn(strategy.subresources ?? {}, subresource)
+  );
+}
+
+/** The order in which clients see groups, and the order of a group's versions. */
+const groupOrder = [
+  "apiregistration",
+  "apps",
+  "events",
+  "authentication",
+  "authorization",
+  "autoscaling",
+  "batch",
+  "certificates",
+  "networking",
+  "policy",
+  "rbac.authorization",
+  "storage",
+  "admissionregistration",
+  "apiextensions",
+  "scheduling",
+  "coordination",
+  "node",
+  "discovery",
+  "flowcontrol.apiserver",
+];
+
+export function catalog(
+  resources: readonly Resource[],
+  specials: readonly VirtualGroup[],
+  dialect: Dialect,
+  serves: Serves = () => true,
+): Catalog {
+  const versions = new Map<
+    string,
+    {
+      group: string;
+      neutral: string;
+      version: string;
+      endpoints: Map<string, Endpoint>;
+      virtual: Map<string, VirtualResource>;
+    }
+  >();
+  const at = (neutral: string, branded: boolean, version: string) => {
+    const group = groupName(dialect, { group: neutral, branded });
+    const id = `${group}/${version}`;
+    let known = versions.get(id);
+    if (!known)
+      versions.set(id, (known = { group, neutral, version, endpoints: new Map(), virtual: new Map() }));
+    return known;
+  };
+  for (const resource of resources) {
+    for (const endpoint of resource.endpoints) {
+      if (!serves(endpoint.group, endpoint.version, resource.strategy.resource)) continue;
+      at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(
+        resource.strategy.resource,
+        endpoint,
+      );
+    }
+  }
+  for (const special of specials) {
+    const group = groupName(dialect, special);
+    for (const endpoint of special.endpoints) {
+      if (serves(group, special.version, endpoint.path.split("/", 1)[0]!))
+        at(special.group, special.branded, special.version).virtual.set(endpoint.path, endpoint);
+    }
+  }
+  const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({
+    ...item,
+    groupVersion: item.group ? `${item.group}/${item.version}` : item.version,
+  }));
+  const byId = new Map(list.map((item) => [`${item.group}/${item.version}`, item]));
+  const rank = (neutral: string): number =>
+    (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
+  const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map(
+    (name) => {
+      const own = list
+        .filter(({ group }) => group === name)
+        .sort((a, b) => compareVersions(a.version, b.version));
+      return { name, neutral: own[0]!.neutral, versions: own };
+    },
+  );
+  groups.sort((a, b) => rank(a.neutral) - rank(b.neutral));
+  return { versions: list, find: (group, version) => byId.get(`${group}/${version}`), groups: () => groups };
+}
+
+/** Stable versions first, higher ones first among equals: v2, v1, v1beta2, v1alpha1. */
+function compareVersions(a: string, b: string): number {
+  const parse = (text: string): [number, number, number] => {
+    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
+    if (!match) return [0, 0, 0];
+    return [
+      match[2] === undefined ? 3 : match[2] === "beta" ? 2 : 1,
+      Number(match[1]),
+      Number(match[3] ?? 0),
+    ];
+  };
+  const [x, y] = [parse(a), parse(b)];
+  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2] || (a < b ? -1 : 1);
+}
+
+export const verbsOf = (endpoint: Endpoint): readonly Verb[] => endpoint.resource.strategy.verbs ?? allVerbs;

@@ -1,0 +1,110 @@
+// What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
+import type { AdmissionChain } from "#admission";
+import { type Clock, type Counter, badRequest } from "#base";
+import type { Reply } from "#http";
+import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
+import type { CachedObject } from "#watchcache";
+import type { ApiCall } from "./api-call.ts";
+import { type Choice, type Form, type Media, contentType, negotiate } from "./represent/negotiate.ts";
+import { type Representation, representation } from "./represent/representation.ts";
+import type { IncludeObject } from "./represent/table.ts";
+
+export interface EndpointContext {
+  readonly admission: AdmissionChain;
+  readonly clock: Clock;
+  readonly settings: RegistrySettings;
+  readonly gates: { readonly watchList: boolean };
+  /** Throws unless whoever calls may also create what they change. */
+  mayCreate(call: ApiCall): Promise<void>;
+  /** Watches last at least this long unless they ask for less. */
+  readonly minRequestTimeoutSeconds: number;
+  readonly deleteCollectionWorkers: number;
+  /** Aborted when the server is about to close its watches. */
+  readonly closing: AbortSignal;
+  /** Counts the events that watches of a kind deliver. */
+  readonly watchEvents?: (group: string, version: string, kind: string) => Counter;
+}
+
+export type EndpointHandler = (context: EndpointContext, call: ApiCall, endpoint: Endpoint) => Promise<Reply>;
+
+export function writeRequest(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: { readonly dryRun: boolean; readonly fieldManager: string },
+): WriteRequest {
+  return {
+    endpoint,
+    namespace: call.target.namespace,
+    subresource: call.target.subresource,
+    user: call.user!,
+    now: new Date(context.clock.now()),
+    dryRun: options.dryRun,
+    manager: options.fieldManager,
+    admission: context.admission,
+    settings: context.settings,
+    yieldBudget: new YieldBudget(call.bodyBytes),
+    options: {},
+    warn: (text) => call.warn(text),
+  };
+}
+
+const representations = new WeakMap<Endpoint, Map<string, Representation>>();
+
+/** The representation a call asks for, shared between calls that ask for the same. */
+export function represented(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  forms: readonly Form[],
+  media?: readonly Media[],
+): { readonly choice: Choice; readonly as: Representation } {
+  const { dialect, strategy } = endpoint.resource;
+  const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
+  const choice = negotiate(call.call, call.query, dialect, {
+    forms,
+    ...(untabled && { without: ["Table"] }),
+    ...(media && { media }),
+  });
+  const include = choice.form === "Table" ? includeObject(call) : "Metadata";
+  const id = `${choice.media} ${choice.form} ${choice.formVersion} ${choice.pretty} ${include}`;
+  let known = representations.get(endpoint);
+  if (!known) representations.set(endpoint, (known = new Map()));
+  let as = known.get(id);
+  if (!as)
+    known.set(id, (as = representation(endpoint, choice, include, () => new Date(context.clock.now()))));
+  return { choice, as };
+}
+
+export function includeObject(call: ApiCall): IncludeObject {
+  const asked = call.query.get("includeObject") ?? "";
+  if (asked === "") return "Metadata";
+  if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;
+  throw badRequest(
+    `includeObject: Unsupported value: "${asked}": supported values: "None", "Metadata", "Object"`,
+  );
+}
+
+export const replyWith = (
+  as: Representation,
+  endpoint: Endpoint,
+  status: number,
+  body: Uint8Array | readonly Uint8Array[],
+): Reply => ({
+  status,
+  headers: { "content-type": contentType(as.media, endpoint.resource.dialect) },
+  body,
+});
+
+export const objectForms: readonly Form[] = ["object", "Table", "PartialObjectMetadata"];
+
+export function replyObject(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  status: number,
+  cached: CachedObject,
+): Reply {
+  const { as } = represented(context, call, endpoint, objectForms);
+  return replyWith(as, endpoint, status, as.object(cached));
+}

@@ -1,0 +1,121 @@
+// delete and deletecollection.
+import { DeleteOptions } from "#api";
+import { ApiError, forbidden } from "#base";
+import { type Endpoint, type Removal, type WriteRequest, remove, validateDeleteOptions } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { statusReply, successStatus } from "./represent/status.ts";
+import { decodeObject, readBody } from "./body.ts";
+import { bodyMedia } from "./represent/negotiate.ts";
+import {
+  type EndpointContext,
+  type EndpointHandler,
+  objectForms,
+  replyWith,
+  represented,
+  writeRequest,
+} from "./context.ts";
+import { integer, listOptions } from "./options.ts";
+import { listPage, metadataOf } from "./read.ts";
+import { isTrue } from "./target.ts";
+
+export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
+  const { dialect, strategy } = endpoint.resource;
+  // Before anything is done: an answer that cannot be given must not find out afterwards.
+  const { as, choice } = represented(context, call, endpoint, objectForms);
+  const options = await deleteOptions(call, endpoint);
+  const request = writeRequest(context, call, endpoint, {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldManager: "",
+  });
+  validateDeleteOptions(request, options);
+  const why = strategy.deletionForbidden?.(call.target.name);
+  if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
+  const removal = await remove(request, call.target.name, options);
+  const accepted = !removal.gone && options.orphanDependents === false;
+  if (removal.gone && !strategy.returnsDeleted)
+    return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
+  return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
+};
+
+const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): Record<string, unknown> => ({
+  name: target.name,
+  ...(endpoint.group && { group: endpoint.group }),
+  kind: endpoint.resource.strategy.resource,
+  ...(removal.uid && { uid: removal.uid }),
+});
+
+export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
+  const wanted = listOptions(call, endpoint, context.gates);
+  const options = await deleteOptions(call, endpoint);
+  const dryRun = (options.dryRun?.length ?? 0) > 0;
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" });
+  validateDeleteOptions(request, options);
+  const listing = await listPage(call, endpoint, wanted);
+  await removeAll(
+    request,
+    listing.items.map(({ namespace, name }) => ({ namespace, name })),
+    options,
+    context.deleteCollectionWorkers,
+  );
+  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
+};
+
+/** Deletions that one worker has under way: the store makes one flush of many. */
+const deletionsPerWorker = 64;
+
+/** Deletes the listed objects, a few at a time; one that is gone already is fine. */
+async function removeAll(
+  request: WriteRequest,
+  items: readonly { namespace: string; name: string }[],
+  options: Partial<DeleteOptions>,
+  workers: number,
+): Promise<void> {
+  let next = 0;
+  let failed: Error | undefined;
+  const work = async (): Promise<void> => {
+    while (next < items.length && failed === undefined) {
+      const item = items[next++]!;
+      try {
+        await remove({ ...request, namespace: item.namespace }, item.name, options);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) failed ??= error as Error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: workers * deletionsPerWorker }, work));
+  if (failed !== undefined) throw failed;
+}
+
+/** From the body when there is one, else from the query. */
+async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial<DeleteOptions>> {
+  const bytes = await readBody(call);
+  if (bytes.length > 0) {
+    const { dialect } = endpoint.resource;
+    // Clients send them in the version of any group.
+    const { value } = decodeObject(
+      bytes,
+      bodyMedia(call.call, dialect),
+      DeleteOptions,
+      { apiVersion: "*", kind: "DeleteOptions" },
+      dialect,
+    );
+    return value as unknown as DeleteOptions;
+  }
+  const { query } = call;
+  const grace = integer(query, "gracePeriodSeconds");
+  const policy = query.get("propagationPolicy");
+  const uid = query.get("uid");
+  const resourceVersion = query.get("resourceVersion");
+  return {
+    ...((uid || resourceVersion) && {
+      preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+    }),
+    ...(grace !== undefined && { gracePeriodSeconds: grace }),
+    ...(policy !== undefined && { propagationPolicy: policy }),
+    ...(query.has("orphanDependents") && { orphanDependents: isTrue(query.get("orphanDependents")) }),
+    ...(query.has("dryRun") && { dryRun: [...query.all("dryRun")] }),
+  };
+}
+
+export type { EndpointContext };

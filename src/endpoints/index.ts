@@ -1,0 +1,17 @@
+export { ApiCall } from "./api-call.ts";
+export { catalog, isServed, type Catalog, type VirtualGroup, type VirtualResource } from "./catalog.ts";
+export { bodyMedia, contentType, negotiate, type Choice } from "./represent/negotiate.ts";
+export { partialMetadata } from "./represent/table.ts";
+export { viewBody } from "./represent/view.ts";
+export { notServed, router, type PathHandler } from "./router.ts";
+export { integer, type WriteOptions, writeOptions } from "./options.ts";
+export { isTrue, type Target } from "./target.ts";
+export { accepted, isHandshake, isWebSocket, part, webSocketReply } from "./web-socket.ts";
+export { decodeObject, judgeStrictness, readAnyBody, readBody } from "./body.ts";
+export { mostFields } from "./body-values.ts";
+export { statusObject, statusReply } from "./represent/status.ts";
+export { runtimeConfigProblems } from "./runtime-config.ts";
+export { splicedLongList } from "./represent/long-list.ts";
+export { discovery } from "./discovery/discovery.ts";
+export { openApi } from "./openapi/handler.ts";
+export { servedApis } from "./served-apis.ts";

@@ -1,0 +1,228 @@
+// Query parameters of each verb, read and checked as clients of this API expect.
+import {
+  type FieldError,
+  type ApiError,
+  badRequest,
+  forbiddenField,
+  invalid,
+  notSupported,
+  parseFieldSelector,
+  parseLabelSelector,
+  selector,
+  type Requirement,
+  type Selector,
+} from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { type Query, header } from "#http";
+import { type Endpoint, longestManager, managerErrors } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { isTrue } from "./target.ts";
+
+export interface ListOptions {
+  readonly selector: Selector;
+  readonly limit: number;
+  readonly continue: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly bookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export function listOptions(
+  call: ApiCall,
+  endpoint: Endpoint,
+  gates: { readonly watchList: boolean },
+): ListOptions {
+  const { query } = call;
+  // The old paths of watches are checked as lists are, unless the query says otherwise.
+  const watch = query.has("watch") && isTrue(query.get("watch"));
+  const errors: FieldError[] = [];
+  const limit = integer(query, "limit") ?? 0;
+  const timeoutSeconds = integer(query, "timeoutSeconds");
+  const resourceVersion = query.get("resourceVersion") ?? "";
+  const match = query.get("resourceVersionMatch") ?? "";
+  const token = query.get("continue") ?? "";
+  const initial = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
+  const field = "resourceVersionMatch";
+  const sought = requirementsOf(call);
+  if (watch) {
+    if (initial !== undefined) {
+      if (match !== "NotOlderThan")
+        errors.push(
+          forbiddenField(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+        );
+      if (!gates.watchList)
+        errors.push(
+          forbiddenField(
+            "sendInitialEvents",
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+          ),
+        );
+    }
+    if (match !== "") {
+      if (initial === undefined)
+        errors.push(
+          forbiddenField(
+            field,
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+          ),
+        );
+      if (match !== "NotOlderThan") errors.push(notSupported(field, match, ["NotOlderThan"]));
+      if (token !== "")
+        errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+    }
+  } else {
+    if (match !== "") {
+      if (resourceVersion === "")
+        errors.push(
+          forbiddenField(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+        );
+      if (token !== "")
+        errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+      if (match !== "Exact" && match !== "NotOlderThan")
+        errors.push(notSupported(field, match, ["Exact", "NotOlderThan", ""]));
+      if (match === "Exact" && resourceVersion === "0")
+        errors.push(
+          forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+        );
+    }
+    if (initial !== undefined)
+      errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
+  return {
+    selector: selectorOf(call, endpoint, sought),
+    limit: limit > 0 ? limit : 0,
+    continue: token,
+    resourceVersion,
+    resourceVersionMatch: match,
+    timeoutSeconds,
+    bookmarks: query.has("allowWatchBookmarks") && isTrue(query.get("allowWatchBookmarks")),
+    sendInitialEvents: initial,
+  };
+}
+
+interface Sought {
+  readonly labels: readonly Requirement[];
+  readonly fields: readonly Requirement[];
+}
+
+const nothingSought: Sought = { labels: [], fields: [] };
+
+/** The selectors as they were written. A term of nothing at all asks for nothing. */
+function requirementsOf({ query }: ApiCall): Sought {
+  const labels = query.get("labelSelector") ?? "";
+  const fields = query.get("fieldSelector") ?? "";
+  if (labels === "" && fields === "") return nothingSought;
+  try {
+    return {
+      labels: parseLabelSelector(labels),
+      fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== ""),
+    };
+  } catch (error) {
+    throw badRequest((error as Error).message);
+  }
+}
+
+function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }: Sought): Selector {
+  return selector(
+    labels,
+    ofName(
+      fields.map((requirement) => knownField(requirement, endpoint)),
+      target,
+    ),
+  );
+}
+
+/** A path that names an object selects it by that name, and another selector beside it must say the same. */
+function ofName(fields: readonly Requirement[], { named, name }: ApiCall["target"]): readonly Requirement[] {
+  if (!named) return fields;
+  if (fields.length === 0) return [{ key: "metadata.name", operator: "in", values: [name] }];
+  if (fields.find(({ key, operator }) => key === "metadata.name" && operator === "in")?.values[0] !== name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  return fields;
+}
+
+function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
+  const { strategy, selectable } = endpoint.resource;
+  const { key } = requirement;
+  const aliases = strategy.fieldAliases?.[endpoint.schema.kind.group];
+  const hubKey =
+    aliases && !key.startsWith("metadata.") ? aliases[key] : selectable.has(key) ? key : undefined;
+  if (hubKey === undefined) throw badRequest(unknownField(key, endpoint));
+  return { ...requirement, key: hubKey };
+}
+
+/** Kinds that can be selected by nothing of their own say what there is. */
+const unknownField = (key: string, { resource: { strategy } }: Endpoint): string =>
+  strategy.fields
+    ? `field label not supported: ${key}`
+    : `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+
+/** A number parameter; absent when it was not given, refused when it is not one. */
+export function integer(query: Query, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,19}$/.test(text) || !fits64(BigInt(text.replace("+", ""))))
+    throw badRequest(`${name}: Invalid value: "${text}": must be a number of 64 bits`);
+  return Number(text);
+}
+
+const fits64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  readonly force: boolean | undefined;
+}
+
+export function writeOptions(
+  call: ApiCall,
+  dialect: Dialect,
+  kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+  applying = false,
+): WriteOptions {
+  const { query } = call;
+  const errors: FieldError[] = [];
+  const force = query.has("force") ? isTrue(query.get("force")) : undefined;
+  const manager = query.get("fieldManager") ?? "";
+  if (kind === "PatchOptions") {
+    if (applying && manager === "")
+      errors.push({
+        type: "FieldValueRequired",
+        field: "fieldManager",
+        detail: "is required for apply patch",
+      });
+    if (!applying && force !== undefined)
+      errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
+  }
+  errors.push(...managerErrors(manager, "fieldManager"));
+  const dryRun = query.all("dryRun");
+  if (dryRun.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
+  const validation = query.get("fieldValidation") ?? "";
+  if (!["", "Ignore", "Warn", "Strict"].includes(validation))
+    errors.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
+  if (errors.length > 0) throw invalidOptions(dialect, kind, errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: manager || managerFromAgent(header(call.call.headers, "user-agent") ?? ""),
+    fieldValidation: validation === "" ? "Warn" : (validation as WriteOptions["fieldValidation"]),
+    force,
+  };
+}
+
+/** The first word of the user agent stands in for a manager that was not named. */
+function managerFromAgent(agent: string): string {
+  const word = agent.split("/", 1)[0]!.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "");
+  return Buffer.byteLength(word) <= longestManager
+    ? word
+    : Buffer.from(word)
+        .subarray(0, longestManager)
+        .toString()
+        .replace(/\ufffd$/, "");
+}
+
+export const invalidOptions = (dialect: Dialect, kind: string, errors: readonly FieldError[]): ApiError =>
+  invalid({ group: groupName(dialect, { group: "meta", branded: true }), kind }, "", errors);

@@ -1,0 +1,326 @@
+// patch: four ways to say a change, one way to store it.
+import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
+import { header, parseMediaType } from "#http";
+import {
+  type ApiObject,
+  type Endpoint,
+  type ObjectUpdate,
+  type WriteRequest,
+  applyObject,
+  defaulted,
+  update,
+} from "#registry";
+import {
+  DecodeError,
+  PatchError,
+  fromJsonValue,
+  jsonPatch,
+  mergePatch,
+  parseJson,
+  parseYaml,
+  strategicMergePatch,
+  stringifyJson,
+} from "#schema";
+import type { ApiCall } from "./api-call.ts";
+import { type DecodedBody, readBody } from "./body.ts";
+import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
+
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+] as const;
+export type PatchType = (typeof patchTypes)[number];
+
+export const patch: EndpointHandler = async (context, call, endpoint) => {
+  const type = patchType(call);
+  const applying = type === "application/apply-patch+yaml";
+  const { as } = represented(context, call, endpoint, objectForms);
+  const body = await readBody(call);
+  const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
+  const changeFor = applying
+    ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))
+    : patched(patchedTree(call, endpoint, options, { type, body }));
+  const request = writeRequest(context, call, endpoint, options);
+  const { object, created } = await update(request, call.target.name, changeFor(request));
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
+};
+
+const patched =
+  (change: PatchedTree) =>
+  (request: WriteRequest): ObjectUpdate => ({
+    apart: request.endpoint.isHub,
+    transform: async (old) => {
+      change.read();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+      const next = change.change(request.endpoint.fromHub(old!));
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+      return defaulted(request, next);
+    },
+  });
+
+const applied =
+  (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
+  (request: WriteRequest): ObjectUpdate => ({
+    createIfAbsent: true,
+    mayCreate,
+    tracked: true,
+    apart: true,
+    transform: async (old) => {
+      const sent = configuration.read();
+      if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+      const object = await applyObject(request, old, sent, force);
+      configuration.judge();
+      return object;
+    },
+  });
+
+export function patchType(call: ApiCall): PatchType {
+  const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
+  const essence = said && `${said.type}/${said.subtype}`;
+  const found = patchTypes.find((item) => item === essence);
+  if (!found)
+    throw new ApiError(
+      415,
+      "UnsupportedMediaType",
+      unsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
+      ).message,
+      {},
+    );
+  return found;
+}
+
+export interface SentPatch {
+  readonly type: PatchType;
+  readonly body: Uint8Array;
+}
+
+/** A patch and what it makes of an object in the endpoint's version. */
+export interface PatchedTree {
+  /** Reads it, once. Only a patch that meets an object is looked into. */
+  read(): void;
+  change(served: ApiObject): ApiObject;
+}
+
+export function patchedTree(
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: WriteOptions,
+  { type, body }: SentPatch,
+): PatchedTree {
+  let parsed: ParsedPatch | undefined;
+  let judged = false;
+  const read = (): ParsedPatch => (parsed ??= parsedPatch(body, type, options.fieldValidation));
+  return {
+    read,
+    change: (served) => {
+      const { value, strict } = read();
+      const decoded = decodedPatch(
+        endpoint,
+        transformed(type, endpoint, served, value),
+        type,
+        call.target.name,
+      );
+      if (!judged) judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation);
+      judged = true;
+      if (decoded.value.metadata.name !== call.target.name)
+        throw badRequest(
+          `the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`,
+        );
+      return deepCopy(decoded.value);
+    },
+  };
+}
+
+interface ParsedPatch {
+  readonly value: unknown;
+  readonly strict: readonly string[];
+}
+
+function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fieldValidation"]): ParsedPatch {
+  let parsed: { readonly value: unknown; readonly duplicate: readonly string[] };
+  try {
+    parsed = parseJson(Buffer.from(body).toString());
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${(error as Error).message}`);
+  }
+  const { value } = parsed;
+  const duplicate = parsed.duplicate.map((path) => `duplicate field "${path}"`);
+  if (type === "application/json-patch+json")
+    return {
+      value,
+      strict:
+        mode === "Ignore"
+          ? []
+          : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`),
+    };
+  if (value === null && type === "application/strategic-merge-patch+json")
+    return { value: {}, strict: duplicate };
+  // Read leniently, a list is merged as any value is, and then it is no object.
+  if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value))
+    throw invalidPatch("", "a list is no object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
+    );
+  return { value, strict: duplicate };
+}
+
+const jsonKind = (value: unknown): string =>
+  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+
+/** What operations of a JSON patch say beyond what they may. */
+function operationFindings(patch: unknown): string[] {
+  const findings: string[] = [];
+  for (const [position, operation] of (Array.isArray(patch) ? patch : []).entries()) {
+    for (const [key, value] of Object.entries((operation as object | null) ?? {})) {
+      if (key === "op" || key === "path" || key === "from") {
+        if (typeof value !== "string" && value !== null)
+          throw badRequest(`error decoding patch: ${key} of operation ${position} must be a text`);
+      } else if (key !== "value") findings.push(`unknown field "[${position}].${key}"`);
+    }
+  }
+  return findings;
+}
+
+function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, parsed: unknown): unknown {
+  const document = served as unknown as Parameters<typeof mergePatch>[0];
+  try {
+    if (type === "application/json-patch+json") return jsonPatch(document, parsed);
+    return type === "application/merge-patch+json"
+      ? mergePatch(document, parsed)
+      : strategicMergePatch(endpoint.schema, document, parsed);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw error.code === 422
+      ? new ApiError(
+          422,
+          "Invalid",
+          `the server rejected our request due to an error in our request: ${error.message}`,
+          {},
+        )
+      : error.code === 413
+        ? new ApiError(413, "RequestEntityTooLarge", error.message)
+        : badRequest(error.message);
+  }
+}
+
+/**
+ * Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the
+ * result is read as if it had been sent.
+ */
+function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: string): DecodedBody {
+  try {
+    const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
+    const { value } = decoded;
+    if (type !== "application/strategic-merge-patch+json") {
+      if (!value.apiVersion)
+        throw badRequest(
+          `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+        );
+      if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
+        throw invalidPatch(
+          name,
+          `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`,
+        );
+    }
+    value.kind = endpoint.kind;
+    value.apiVersion = endpoint.apiVersion;
+    return decoded;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw invalidPatch(name, error.message);
+  }
+}
+
+const invalidPatch = (name: string, why: string): ApiError =>
+  new ApiError(422, "Invalid", `"${name}" is invalid: patch: Invalid value: ${why}`, {
+    causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }],
+  });
+
+/**
+ * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong
+ * type.
+ */
+function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptions["fieldValidation"]): void {
+  if (mode === "Ignore" || findings.length === 0) return;
+  if (mode === "Strict")
+    throw invalidPatch(call.target.name, `strict decoding error: ${findings.join(", ")}`);
+  for (const text of findings) call.warn(text);
+}
+
+/** A configuration of the endpoint's kind that is to be applied. */
+export interface Configuration {
+  /** Read when it is first needed. */
+  read(): ApiObject;
+  /**
+   * Says whether it is about another object, and what stands twice in it; after conflicts, as clients know
+   * it.
+   */
+  judge(): void;
+}
+
+export function applyConfiguration(
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: WriteOptions,
+  body: Uint8Array,
+): Configuration {
+  let parsed: { readonly sent: ApiObject; readonly duplicate: readonly string[] } | undefined;
+  const reading = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
+  let judged = false;
+  return {
+    read: () => reading().sent,
+    judge: () => {
+      const { sent, duplicate } = reading();
+      const { name, namespace } = sent.metadata;
+      if (name !== undefined && name !== call.target.name)
+        throw badRequest(
+          `the name of the object (${name}) does not match the name on the URL (${call.target.name})`,
+        );
+      if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
+        throw badRequest(
+          "the namespace of the provided object does not match the namespace sent on the request",
+        );
+      if (judged || duplicate.length === 0) return;
+      judged = true;
+      if (options.fieldValidation === "Strict")
+        throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
+      if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
+    },
+  };
+}
+
+function parsedConfiguration(
+  endpoint: Endpoint,
+  body: Uint8Array,
+): { readonly sent: ApiObject; readonly duplicate: readonly string[] } {
+  let sent: ApiObject;
+  let duplicate: readonly string[];
+  let unknown: readonly string[];
+  try {
+    const parsed = parseYaml(body);
+    duplicate = parsed.duplicate;
+    unknown = fromJsonValue(endpoint.schema, parsed.value ?? {}).unknown;
+    sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${(error as Error).message}`);
+  }
+  if (typeof sent !== "object" || sent === null)
+    throw badRequest("error decoding YAML: the applied object must be an object");
+  if (sent.apiVersion !== endpoint.apiVersion)
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${sent.apiVersion ?? ""}, expected: ${endpoint.apiVersion}`,
+    );
+  if (sent.kind !== endpoint.kind)
+    throw badRequest(
+      `Incorrect kind specified in apply patch. Specified patch kind: ${sent.kind ?? ""}, expected: ${endpoint.kind}`,
+    );
+  if (unknown.length > 0)
+    throw badRequest(`field not declared in schema: ${unknown.map((path) => `.${path}`).join(", ")}`);
+  sent.metadata ??= { creationTimestamp: null };
+  return { sent, duplicate };
+}

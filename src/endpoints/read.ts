@@ -1,0 +1,178 @@
+// get and list.
+import { ApiError, badRequest, expired, notFound } from "#base";
+import { Compacted, FutureRevision } from "#store";
+import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from "#watchcache";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { decodeContinue, encodeContinue } from "./continue.ts";
+import { type EndpointHandler, objectForms, replyWith, represented } from "./context.ts";
+import { type ListOptions, listOptions } from "./options.ts";
+import type { Form } from "./represent/negotiate.ts";
+import { isTrue } from "./target.ts";
+
+export const get: EndpointHandler = async (context, call, endpoint) => {
+  const { resource } = endpoint;
+  const { target } = call;
+  const { as } = represented(context, call, endpoint, objectForms);
+  // Long ago objects could be asked for without what a server adds to them.
+  if (call.query.has("export") && isTrue(call.query.get("export")))
+    throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  const version = revisionOf(call.query.get("resourceVersion") ?? "");
+  const freshness: Freshness =
+    version === undefined
+      ? { at: "latest" }
+      : version === 0
+        ? { at: "any" }
+        : { at: "notOlderThan", revision: version };
+  const cached = await translated(
+    () => resource.source.get(resource.keyOf(target.namespace, target.name), freshness),
+    !resource.strategy.uncachedSemantics,
+  );
+  if (!cached) throw notFound(resource.nameIn(endpoint), target.name);
+  return replyWith(as, endpoint, 200, as.object(cached));
+};
+
+const listForms: readonly Form[] = ["object", "Table", "PartialObjectMetadataList"];
+
+export const list: EndpointHandler = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, listForms);
+  const options = listOptions(call, endpoint, context.gates);
+  const listing = await listPage(call, endpoint, options);
+  return replyWith(
+    as,
+    endpoint,
+    200,
+    await as.list(listing.items, metadataOf(call, endpoint, listing), call),
+  );
+};
+
+/** Where the keys of a list begin, below the resource's prefix. */
+const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
+  resource.namespaced && target.namespace ? `${target.namespace}/` : "";
+
+/**
+ * What a list says of itself. Its token counts from where the list begins, so that it means the same in
+ * another namespace.
+ */
+export function metadataOf(
+  call: ApiCall,
+  endpoint: Endpoint,
+  listing: ListResult,
+): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
+  return {
+    resourceVersion: String(listing.revision),
+    ...(listing.next !== undefined && {
+      continue: encodeContinue({
+        revision: listing.revision,
+        after: listing.next.slice(placeOf(call, endpoint).length),
+      }),
+    }),
+    ...(listing.next !== undefined &&
+      listing.remaining !== undefined && { remainingItemCount: listing.remaining }),
+  };
+}
+
+/** One page, continued or new, as fresh as asked. */
+export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
+  const { resource } = endpoint;
+  const below = placeOf(call, endpoint);
+  const version = revisionOf(options.resourceVersion);
+  const base = { below, selector: options.selector, caller: call };
+  if (options.continue !== "") {
+    if (version !== undefined && version !== 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
+    return await continued(endpoint, options, base);
+  }
+  const limited =
+    options.limit > 0 &&
+    !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.uncachedSemantics) &&
+    !isOfOne(call, endpoint, options);
+  const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
+  try {
+    return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
+  } catch (error) {
+    if (freshness.at === "exactly" && (error instanceof RevisionTimeout || error instanceof FutureRevision))
+      throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
+    // Whoever is answered from the store itself is not told to come again.
+    throw readError(error, !limited && !resource.strategy.uncachedSemantics);
+  }
+}
+
+/** A list of what has one name is that object, or nothing: there are no pages of it. */
+const isOfOne = ({ target }: ApiCall, { resource }: Endpoint, { selector }: ListOptions): boolean =>
+  (target.namespace !== "" || !resource.namespaced) &&
+  selector.fields.some(
+    ({ key, operator, values }) => key === "metadata.name" && operator === "in" && values[0] !== "",
+  );
+
+function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {
+  if (version === undefined) return { at: "latest" };
+  if (version === 0) return { at: "any" };
+  // A page of a given version is a page of just that version, or the next page could not follow it.
+  if (match === "Exact" || (match === "" && limited)) return { at: "exactly", revision: version };
+  return { at: "notOlderThan", revision: version };
+}
+
+async function continued(
+  endpoint: Endpoint,
+  options: ListOptions,
+  base: Pick<ListQuery, "below" | "selector" | "caller">,
+): Promise<ListResult> {
+  const token = decodeContinue(options.continue);
+  const limit = options.limit > 0 ? { limit: options.limit } : {};
+  const query = { ...base, ...limit, after: base.below + token.after };
+  const { source } = endpoint.resource;
+  if (token.revision === -1)
+    return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
+  try {
+    return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
+  } catch (error) {
+    if (error instanceof RevisionTimeout || error instanceof FutureRevision)
+      throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
+    if (!(error instanceof Compacted)) throw readError(error);
+    // The snapshot is gone. A client that can live with a newer state may go on from the same key.
+    const inconsistent = encodeContinue({ revision: -1, after: token.after });
+    const gone = expired(
+      "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+    );
+    throw Object.assign(gone, { listMetadata: { continue: inconsistent } });
+  }
+}
+
+/**
+ * A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store
+ * comes near the largest.
+ */
+export function revisionOf(text: string): number | undefined {
+  if (text === "") return undefined;
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n)
+    throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+}
+
+export async function translated<T>(read: () => Promise<T>, again = true): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw readError(error, again);
+  }
+}
+
+/** What the store and the cache say about revisions, in the API's words. */
+export function readError(error: unknown, again = true): unknown {
+  if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
+  if (error instanceof RevisionTimeout || error instanceof FutureRevision) {
+    return new ApiError(
+      504,
+      "Timeout",
+      error instanceof RevisionTimeout
+        ? `Timeout: ${error.message}`
+        : `Timeout: Too large resource version: current: ${error.current}`,
+      {
+        ...(again && { retryAfterSeconds: 1 }),
+        causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,146 @@
+// From a call to the one handler that answers it.
+import { ApiError, methodNotAllowed } from "#base";
+import type { Reply } from "#http";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { type Catalog, type VirtualResource, verbsOf } from "./catalog.ts";
+import type { EndpointContext, EndpointHandler } from "./context.ts";
+import { deleteCollection, deleteOne } from "./delete.ts";
+import { patch } from "./patch.ts";
+import { get, list } from "./read.ts";
+import { patchScale, readScale, replaceScale } from "./scale.ts";
+import { watch } from "./watch.ts";
+import { create, replace } from "./write.ts";
+
+/** Answers paths that are no resources; undefined passes on. */
+export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply | undefined;
+
+const collection: Readonly<Record<string, EndpointHandler>> = {
+  list,
+  watch,
+  create,
+  deletecollection: deleteCollection,
+};
+const item: Readonly<Record<string, EndpointHandler>> = {
+  get,
+  update: replace,
+  patch,
+  delete: deleteOne,
+  watch,
+};
+
+const scaling: Readonly<Record<string, EndpointHandler>> = {
+  get: readScale,
+  update: replaceScale,
+  patch: patchScale,
+};
+
+export function router(
+  catalog: Catalog,
+  context: EndpointContext,
+  paths: readonly PathHandler[],
+): (call: ApiCall) => Promise<Reply> {
+  return async (call) => {
+    if (call.target.isResource && known(call)) return await resource(call);
+    for (const handle of paths) {
+      const reply = await handle(call);
+      if (reply) return reply;
+    }
+    return {
+      status: 404,
+      headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+      body: Buffer.from("404 page not found\n"),
+    };
+  };
+
+  /** A path in a group that nobody serves is a path like any other. */
+  function known({ target }: ApiCall): boolean {
+    return target.group === "" || catalog.groups().some(({ name }) => name === target.group);
+  }
+
+  async function resource(call: ApiCall): Promise<Reply> {
+    const { target } = call;
+    const version = catalog.find(target.group, target.version);
+    if (!version) throw notServed();
+    const virtual = version.virtual.get(
+      target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
+    );
+    checkVerb(call, virtual);
+    if (virtual) return await virtual.handle(call);
+    const endpoint = version.endpoints.get(target.resource);
+    if (!endpoint) throw notServed();
+    checkPlace(call, endpoint);
+    const handler = handlerFor(call, endpoint);
+    const { deprecated } = endpoint.served;
+    if (deprecated) call.warn(deprecation(endpoint, deprecated));
+    return await handler(context, call, endpoint);
+  }
+}
+
+/** The methods that each verb stands for; a verb that is not listed belongs to methods that only proxies pass. */
+const methodsOf: Readonly<Record<string, readonly string[]>> = {
+  get: ["GET", "HEAD"],
+  list: ["GET", "HEAD"],
+  watch: ["GET"],
+  create: ["POST"],
+  update: ["PUT"],
+  patch: ["PATCH"],
+  delete: ["DELETE"],
+  deletecollection: ["DELETE"],
+};
+
+/**
+ * A request is handled only as the verb it was authorized for. The verb of `/watch/` paths comes from the path,
+ * so its method must fit it, and virtual resources, which nobody can watch, have no such path.
+ */
+function checkVerb({ target, method }: ApiCall, virtual: VirtualResource | undefined): void {
+  if (target.verb === "watch" && virtual)
+    throw virtual.verbs.includes("list") ? methodNotAllowed() : notServed();
+  const methods = methodsOf[target.verb];
+  if (methods && !methods.includes(method)) throw methodNotAllowed();
+}
+
+function deprecation(
+  { apiVersion, group, kind }: Endpoint,
+  { since, until, instead }: NonNullable<Endpoint["served"]["deprecated"]>,
+): string {
+  return `${apiVersion} ${kind} is deprecated in ${since}+, unavailable in ${until}+; use ${group}/${instead} ${kind}`;
+}
+
+function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {
+  const { target, method } = call;
+  if (target.subresource) {
+    const { strategy } = endpoint.resource;
+    if (target.subresource === "scale" && strategy.scale && !target.rest) {
+      const scaler = method === "HEAD" ? undefined : scaling[target.verb];
+      if (!scaler) throw methodNotAllowed();
+      return scaler;
+    }
+    const { subresources } = strategy;
+    const part =
+      subresources && Object.hasOwn(subresources, target.subresource)
+        ? subresources[target.subresource]
+        : undefined;
+    if (!part || target.rest) throw notServed();
+    const allowed = part.verbs ?? ["get", "update", "patch"];
+    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw methodNotAllowed();
+    return item[target.verb]!;
+  }
+  const handler = (target.named ? item : collection)[target.verb];
+  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never))
+    throw methodNotAllowed();
+  return handler;
+}
+
+function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
+  const { namespaced } = endpoint.resource;
+  const isNamespaceItself = target.resource === "namespaces" && target.group === "";
+  if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
+  // Without a namespace only reading across all of them makes sense.
+  if (namespaced && !target.namespace && target.named) throw notServed();
+  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch")
+    throw methodNotAllowed();
+}
+
+export const notServed = (): ApiError =>
+  new ApiError(404, "NotFound", "the server could not find the requested resource", {});

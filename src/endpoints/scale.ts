@@ -1,0 +1,207 @@
+// scale: the replicas of a workload, seen and written as a small object of their own.
+import { PartialObjectMetadata, Scale, Table } from "#api";
+import { badRequest, deepCopy, invalid, invalidValue, notFound } from "#base";
+import { apiVersionOf } from "#dialect";
+import {
+  type ApiObject,
+  type Column,
+  type Endpoint,
+  type ScaleChange,
+  type Strategy,
+  type WriteRequest,
+  ageColumn,
+  ownersOfScale,
+  update,
+} from "#registry";
+import type { Message } from "#schema";
+import type { CachedObject } from "#watchcache";
+import type { ApiCall } from "./api-call.ts";
+import { contentType, negotiate } from "./represent/negotiate.ts";
+import { columnDefinitions, partialMetadata, rowOf } from "./represent/table.ts";
+import { viewBody } from "./represent/view.ts";
+import { objectFromBody, readBody } from "./body.ts";
+import {
+  type EndpointContext,
+  type EndpointHandler,
+  includeObject,
+  objectForms,
+  writeRequest,
+} from "./context.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
+import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
+import type { Reply } from "#http";
+
+/** The endpoint through which a workload's scale is spoken: same resource, other kind. */
+function scaleEndpoint(endpoint: Endpoint): Endpoint {
+  const apiVersion = apiVersionOf(endpoint.resource.dialect, Scale.kind);
+  return {
+    ...endpoint,
+    schema: Scale,
+    kind: "Scale",
+    apiVersion,
+    group: Scale.kind.group,
+    version: Scale.kind.version,
+    isHub: false,
+    fromHub: (hub) => scaleOf(endpoint, hub),
+  };
+}
+
+function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const view = endpoint.resource.strategy.scale!;
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = view.selector(object);
+  return {
+    kind: "Scale",
+    apiVersion: apiVersionOf(endpoint.resource.dialect, Scale.kind),
+    metadata: {
+      ...(name && { name }),
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+      creationTimestamp,
+    },
+    spec: view.replicas(object) ? { replicas: view.replicas(object) } : {},
+    status: { replicas: view.observed(object), ...(selector && { selector }) },
+  } as ApiObject;
+}
+
+const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Column<ApiObject> => ({
+  name,
+  type: "integer",
+  doc,
+  cell: (scale) =>
+    (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
+});
+
+/** How a scale looks in a table. */
+const printed: Pick<Strategy, "columns"> = {
+  columns: [
+    {
+      name: "Name",
+      type: "string",
+      doc: "Name of what is scaled.",
+      cell: ({ metadata }) => metadata.name ?? "",
+    },
+    replicasColumn("Desired", "How many there should be.", "spec"),
+    replicasColumn("Available", "How many there are.", "status"),
+    ageColumn,
+  ],
+};
+
+function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cached: CachedObject): Reply {
+  const { dialect } = endpoint.resource;
+  const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
+  const object = scaleOf(endpoint, endpoint.resource.objectOf(cached));
+  const answered = (body: Parameters<typeof viewBody>[0], schema: Message): Reply => ({
+    status: 200,
+    headers: { "content-type": contentType(choice.media, dialect) },
+    body: viewBody(body, schema, choice, dialect),
+  });
+  if (choice.form === "object") return answered(object, Scale);
+  if (choice.form === "PartialObjectMetadata")
+    return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
+  const row = rowOf(
+    printed as Strategy,
+    object,
+    object,
+    includeObject(call),
+    choice.formVersion,
+    new Date(context.clock.now()),
+  );
+  const metadata = { resourceVersion: object.metadata.resourceVersion };
+  const table = {
+    kind: "Table",
+    apiVersion: choice.formVersion,
+    metadata,
+    columnDefinitions: columnDefinitions(printed as Strategy),
+    rows: [row],
+  };
+  return answered(table, Table);
+}
+
+/**
+ * What is not there is named as clients know it from the kind: mostly the scale, in the group of what is
+ * scaled or in its own.
+ */
+function scaleName(endpoint: Endpoint): { readonly group: string; readonly resource: string } {
+  const { resource, group } = endpoint.resource.nameIn(endpoint);
+  if (resource === "statefulsets") return { group, resource };
+  return { group: group || Scale.kind.group, resource: `${resource}/scale` };
+}
+
+export const readScale: EndpointHandler = async (context, call, endpoint) => {
+  const { resource } = endpoint;
+  const cached = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
+    at: "latest",
+  });
+  if (!cached) throw notFound(scaleName(endpoint), call.target.name);
+  return reply(context, call, endpoint, cached);
+};
+
+export const replaceScale: EndpointHandler = async (context, call, endpoint) => {
+  const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
+  if (sent.metadata.name !== call.target.name)
+    throw badRequest(
+      `the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`,
+    );
+  const request = writeRequest(context, call, endpoint, options);
+  return reply(
+    context,
+    call,
+    endpoint,
+    await written(request, call.target.name, { change: () => sent }, sent.metadata.uid),
+  );
+};
+
+export const patchScale: EndpointHandler = async (context, call, endpoint) => {
+  const type = patchType(call);
+  const applying = type === "application/apply-patch+yaml";
+  const body = await readBody(call);
+  const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
+  const spoken = scaleEndpoint(endpoint);
+  const change: ScaleChange = applying
+    ? appliedScale(applyConfiguration(call, spoken, options, body), options)
+    : patchedTree(call, spoken, options, { type, body });
+  const request = writeRequest(context, call, endpoint, options);
+  return reply(context, call, endpoint, await written(request, call.target.name, change));
+};
+
+const appliedScale = (configuration: Configuration, { force = false }: WriteOptions): ScaleChange => ({
+  change: () => {
+    const sent = configuration.read();
+    configuration.judge();
+    return sent;
+  },
+  applying: { force },
+});
+
+/** Stores the replicas a scale says, and who owns them. */
+async function written(
+  request: WriteRequest,
+  name: string,
+  change: ScaleChange,
+  uid?: string,
+): Promise<CachedObject> {
+  const { endpoint } = request;
+  const view = endpoint.resource.strategy.scale!;
+  const { object } = await update(request, name, {
+    tracked: true,
+    uid,
+    transform: (found) => {
+      const old = found!;
+      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
+      const next = deepCopy(old);
+      const replicas = (scale as unknown as { spec?: { replicas?: number } }).spec?.replicas ?? 0;
+      if (replicas < 0)
+        throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
+          invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
+        ]);
+      view.setReplicas(next, replicas);
+      next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;
+      if (scale.metadata.resourceVersion === undefined) delete next.metadata.resourceVersion;
+      else next.metadata.resourceVersion = scale.metadata.resourceVersion;
+      return next;
+    },
+  });
+  return object;
+}

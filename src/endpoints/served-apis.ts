@@ -1,0 +1,31 @@
+// Which of the built-in APIs are served: stable ones are, others when --runtime-config asks for them. The
+// more particular word wins.
+//
+//   api/all  <  api/ga, api/beta, api/alpha  <  group/version  <  group/version/resource
+import { type Dialect, groupName } from "#dialect";
+import { switchedOn } from "./runtime-config.ts";
+
+export type Serves = (group: string, version: string, resource: string) => boolean;
+
+/** Versions that are not stable and served all the same: there is no stable one yet. */
+const early: readonly { readonly group: string; readonly versions: readonly string[] }[] = [
+  { group: "flowcontrol.apiserver", versions: ["v1beta2", "v1beta3"] },
+];
+
+export function servedApis(runtimeConfig: Readonly<Record<string, string>>, dialect: Dialect): Serves {
+  const said = (key: string): boolean | undefined =>
+    Object.hasOwn(runtimeConfig, key) ? switchedOn(runtimeConfig[key]!) : undefined;
+  const ordinary = (group: string, version: string): boolean =>
+    !/alpha|beta/.test(version) ||
+    early.some(
+      (item) =>
+        group === groupName(dialect, { group: item.group, branded: true }) && item.versions.includes(version),
+    );
+  return (group, version, resource) => {
+    const name = group === "" ? version : `${group}/${version}`;
+    const stage = version.includes("alpha") ? "api/alpha" : version.includes("beta") ? "api/beta" : "api/ga";
+    return (
+      said(`${name}/${resource}`) ?? said(name) ?? said(stage) ?? said("api/all") ?? ordinary(group, version)
+    );
+  };
+}

@@ -1,0 +1,145 @@
+// watch: frames as they happen, until the client, the clock or the server ends it.
+import { expired } from "#base";
+import type { Sink } from "#http";
+import { Compacted } from "#store";
+import { RevisionTimeout, type FrameSink, bytesOf } from "#watchcache";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { statusObject } from "./represent/status.ts";
+import { type Form, contentType } from "./represent/negotiate.ts";
+import type { Representation } from "./represent/representation.ts";
+import { eventMessages, isWebSocket, webSocketReply } from "./web-socket.ts";
+import { bookmarks } from "./bookmarks.ts";
+import { type EndpointContext, type EndpointHandler, objectForms, represented } from "./context.ts";
+import { type ListOptions, listOptions } from "./options.ts";
+import { readError, revisionOf } from "./read.ts";
+
+/** A watcher this far behind is closed: one slow reader must not hold back or fill up the server. */
+const mostBacklogBytes = 8 * 1024 * 1024;
+/** What a timer can hold, about 24 days. */
+const longestSeconds = Math.floor((2 ** 31 - 1) / 1000);
+
+/** What was asked for, read and checked before the answer begins. */
+interface Wanted {
+  readonly context: EndpointContext;
+  readonly call: ApiCall;
+  readonly endpoint: Endpoint;
+  readonly options: ListOptions;
+  readonly version: number | undefined;
+  readonly as: Representation;
+  /** No event has the form that was asked for: the watch ends at the first. */
+  readonly mute: boolean;
+}
+
+const watchForms: readonly Form[] = [...objectForms, "PartialObjectMetadataList"];
+
+export const watch: EndpointHandler = async (context, call, endpoint) => {
+  const { as, choice } = represented(context, call, endpoint, watchForms, ["json", "protobuf"]);
+  const options = listOptions(call, endpoint, context.gates);
+  const wanted: Wanted = {
+    context,
+    call,
+    endpoint,
+    options,
+    version: revisionOf(options.resourceVersion),
+    as,
+    mute: choice.form === "PartialObjectMetadataList",
+  };
+  const type = contentType(as.media, endpoint.resource.dialect);
+  const stream = (sink: Sink): Promise<void> => follow(wanted, sink);
+  if (isWebSocket(call.call)) return webSocketReply(call.call, { messages: eventMessages(as.media), stream });
+  return {
+    status: 200,
+    headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type },
+    body: { stream },
+  };
+};
+
+/** As asked; otherwise at random, so that watches that began together do not end together. */
+function secondsOf(
+  { timeoutSeconds: asked = 0 }: ListOptions,
+  { minRequestTimeoutSeconds: least }: EndpointContext,
+): number {
+  return Math.min(asked === 0 ? least * (1 + Math.random()) : Math.max(asked, 0), longestSeconds);
+}
+
+async function follow(
+  { context, call, endpoint, options, version, as, mute }: Wanted,
+  sink: Sink,
+): Promise<void> {
+  const { resource } = endpoint;
+  const lifeMilliseconds = secondsOf(options, context) * 1000;
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const end = (): void => {
+    stop.abort();
+    resolve();
+  };
+  let caughtUp = false;
+  let shown = as;
+  const mark = (revision: number, complete?: boolean): void => {
+    sink.write(shown.bookmark(revision, complete));
+    shown = shown.afterFirst ?? shown;
+  };
+  const marks =
+    options.bookmarks && !resource.strategy.uncachedSemantics
+      ? bookmarks({
+          clock: context.clock,
+          lifeMilliseconds,
+          from: version ?? 0,
+          changed: () => (caughtUp ? resource.source.lastChange() : 0),
+          send: mark,
+        })
+      : undefined;
+  const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
+  const watcher: FrameSink = {
+    deliver: (frames) => {
+      if (mute) return end();
+      delivered?.add(frames.length);
+      if (shown.afterFirst) {
+        sink.write(bytesOf(frames.slice(0, 1), shown));
+        shown = shown.afterFirst;
+        if (frames.length > 1) sink.write(bytesOf(frames.slice(1), shown));
+      } else sink.write(bytesOf(frames, shown));
+      marks?.sent(frames.at(-1)!.item.revision);
+      if (sink.backlogBytes > mostBacklogBytes) end();
+    },
+    drained: () => sink.drained(),
+    ended: end,
+  };
+  sink.closed.addEventListener("abort", end, { once: true });
+  context.closing.addEventListener("abort", end, { once: true });
+  const cancelEnd = context.clock.after(lifeMilliseconds, end);
+  if (sink.closed.aborted || context.closing.aborted) end();
+  try {
+    const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
+    const from =
+      options.sendInitialEvents === true || version === undefined || version === 0
+        ? options.sendInitialEvents === false
+          ? "now"
+          : "state"
+        : version;
+    // A kind that is read through is followed from what the store keeps, not from what is remembered.
+    if (resource.strategy.uncachedSemantics && typeof from === "number" && from < resource.source.revision())
+      await resource.store.read({ key: resource.prefix }, from);
+    // A state to begin with is as new as it was asked for, or there is none.
+    if (options.sendInitialEvents === true && version)
+      await resource.source.get("", { at: "notOlderThan", revision: version });
+    await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
+    caughtUp = true;
+    if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
+    await over;
+  } catch (error) {
+    const known =
+      error instanceof Compacted
+        ? expired(`too old resource version: ${version} (${error.compacted})`)
+        : readError(error);
+    if (!(error instanceof RevisionTimeout) || options.sendInitialEvents === true)
+      sink.write(as.error(statusObject(known)));
+  } finally {
+    stop.abort();
+    context.closing.removeEventListener("abort", end);
+    cancelEnd();
+    marks?.stop();
+  }
+}

@@ -1,0 +1,56 @@
+// create and replace.
+import { badRequest, deepCopy } from "#base";
+import {
+  type ApiObject,
+  type Endpoint,
+  create as createObject,
+  defaulted,
+  normalizeOwnerReferences,
+  update,
+} from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { objectFromBody } from "./body.ts";
+import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+
+export const create: EndpointHandler = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, objectForms);
+  const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
+  const request = writeRequest(context, call, endpoint, options);
+  const cached = await createObject(request, defaulted(request, sent));
+  return replyWith(as, endpoint, 201, as.object(cached));
+};
+
+export const replace: EndpointHandler = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, objectForms);
+  const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
+  checkIdentity(sent, call, endpoint);
+  const request = writeRequest(context, call, endpoint, options);
+  const next = defaulted(request, sent);
+  normalizeOwnerReferences(request, next);
+  const { object, created } = await update(request, call.target.name, {
+    transform: () => deepCopy(next),
+    apart: true,
+    createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
+    mayCreate: () => context.mayCreate(call),
+    uid: next.metadata.uid,
+  });
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
+};
+
+/** The object must be the one the path names. */
+function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint): void {
+  const { name } = sent.metadata;
+  if (!name)
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (name !== target.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (
+    endpoint.resource.namespaced &&
+    sent.metadata.namespace &&
+    sent.metadata.namespace !== target.namespace
+  ) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+}

@@ -1,0 +1,36 @@
+// Who is asking: the user behind the request, or 401.
+import { type Authenticator, BadCredential, isBehindSpaces } from "#authn";
+import { unauthorized } from "#base";
+import { header } from "#http";
+import type { ApiCall } from "#endpoints";
+import { CallCredentials } from "./credentials.ts";
+import type { Filter } from "./filter.ts";
+
+export function authenticate(authenticator: Authenticator): Filter {
+  return {
+    name: "authentication",
+    run: async (call, next) => {
+      if (call.call.peer.trusted) call.user = call.call.peer.trusted as NonNullable<ApiCall["user"]>;
+      else {
+        try {
+          const credentials = new CallCredentials(call.call);
+          if (
+            credentials.bearerToken === undefined &&
+            isBehindSpaces(header(call.call.headers, "authorization") ?? "")
+          )
+            call.warn(
+              "the provided Authorization header contains extra space before the bearer token, and is ignored",
+            );
+          const identity = await authenticator.authenticate(credentials);
+          if (!identity) throw unauthorized();
+          call.user = identity.user;
+          for (const text of identity.warnings ?? []) call.warn(text);
+        } catch (error) {
+          if (error instanceof BadCredential) throw unauthorized();
+          throw error;
+        }
+      }
+      return await next();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// Whether the user may do what the request asks, or 403.
+import { type Attributes, type Authorizer, forbiddenError } from "#authz";
+import type { ApiCall } from "#endpoints";
+import type { Filter } from "./filter.ts";
+
+export function authorize(authorizer: Authorizer): Filter {
+  return {
+    name: "authorization",
+    run: async (call, next) => {
+      const decision = authorizer.decide(attributesOf(call));
+      const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+      if (verdict === "allow") return await next();
+      call.setHeader("x-content-type-options", "nosniff");
+      throw forbiddenError(attributesOf(call), reason);
+    },
+  };
+}
+
+export function attributesOf(call: ApiCall): Attributes {
+  const { target } = call;
+  const user = call.user!;
+  if (!target.isResource) return { user, verb: target.verb, path: target.path };
+  return {
+    user,
+    verb: target.verb,
+    resource: {
+      group: target.group,
+      version: target.version,
+      resource: target.resource,
+      subresource: target.subresource,
+      namespace: target.namespace,
+      name: target.name,
+    },
+  };
+}
+
+/** Throws when the answer is no. */
+export async function authorizeOrThrow(authorizer: Authorizer, access: Attributes): Promise<void> {
+  const decision = authorizer.decide(access);
+  const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+  if (verdict !== "allow") throw forbiddenError(access, reason);
+}

@@ -1,0 +1,42 @@
+// Headers that every answer carries: the audit id, cache control, and warnings.
+import type { Filter } from "./filter.ts";
+
+export const commonHeaders: Filter = {
+  name: "common headers",
+  run: async (call, next) => {
+    const reply = await next();
+    const warnings = call.warnings.length > 0 ? { warning: warningValues(call.warnings) } : undefined;
+    return {
+      ...reply,
+      headers: {
+        "audit-id": call.auditId,
+        "cache-control": "no-cache, private",
+        ...call.headers,
+        ...reply.headers,
+        ...warnings,
+      },
+    };
+  },
+};
+
+const mostWarningCharacters = 4096;
+const longestShortened = 256;
+
+/**
+ * Warnings as header values. When they are too much together, each is shortened, and the last ones are left
+ * out.
+ */
+export function warningValues(texts: readonly string[]): string[] {
+  const fits = texts.reduce((sum, text) => sum + text.length, 0) <= mostWarningCharacters;
+  const values: string[] = [];
+  let left = mostWarningCharacters;
+  for (const text of texts) {
+    if (left <= 0) break;
+    const said = fits ? text : text.slice(0, longestShortened);
+    left -= said.length;
+    values.push(`299 - ${quoted(said)}`);
+  }
+  return values;
+}
+
+const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/[\\"]/g, "\\$&")}"`;

@@ -1,0 +1,28 @@
+// A user who may impersonate another one acts as that one from here on.
+import { type Authorizer, impersonation } from "#authz";
+import type { Dialect } from "#dialect";
+import type { Call } from "#http";
+import { authorizeOrThrow } from "./authorize.ts";
+import { CallCredentials } from "./credentials.ts";
+import type { Filter } from "./filter.ts";
+
+function mayImpersonate({ headers }: Call): boolean {
+  for (const name in headers) if (name.charCodeAt(0) === 105 && name.startsWith("impersonate-")) return true;
+  return false;
+}
+
+export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
+  return {
+    name: "impersonation",
+    run: async (call, next) => {
+      if (!mayImpersonate(call.call)) return await next();
+      const wanted = impersonation(new CallCredentials(call.call), dialect);
+      if (!wanted) return await next();
+      call.setHeader("x-content-type-options", "nosniff");
+      for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });
+      call.setHeader("x-content-type-options", undefined);
+      call.user = wanted.user;
+      return await next();
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { ApiError, virtualClock } from "#base";
+import type { Reply, Sink } from "#http";
+import { apiCall, memorySink, turn } from "#kit";
+import { acceptsGzip, largeAnswers } from "./large-answers.ts";
+
+const kib = 1024;
+const answerOf = (size: number, parts = 8): Reply => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: Array.from({ length: parts }, () => Buffer.alloc(size / parts, "x")),
+});
+const list = (headers = {}, more = {}) => apiCall({ path: "/api/v1/pods", headers, ...more });
+const streamOf = (reply: Reply): ((sink: Sink) => Promise<void>) =>
+  (reply.body as { stream: (sink: Sink) => Promise<void> }).stream;
+
+const accepted: [header: string | undefined, gzip: boolean][] = [
+  [undefined, false],
+  ["gzip", true],
+  ["deflate, gzip;q=0.5", true],
+  ["gzip;q=0", false],
+  ["gzip; q=0.0", false],
+  ["identity", false],
+  ["xgzip", false],
+];
+for (const [header, gzip] of accepted)
+  test(`accept-encoding ${JSON.stringify(header)} ${gzip ? "takes" : "does not take"} gzip`, () =>
+    assert.equal(acceptsGzip(header), gzip));
+
+const sizes: [name: string, size: number, headers: Record<string, string>, encoding: string | undefined][] = [
+  ["a small answer stays as it is", 100 * kib, { "accept-encoding": "gzip" }, undefined],
+  ["a large one is compressed", 200 * kib, { "accept-encoding": "gzip" }, "gzip"],
+  ["a very large one too", 2000 * kib, { "accept-encoding": "gzip" }, "gzip"],
+  ["not for a client that did not ask", 2000 * kib, {}, undefined],
+];
+for (const [name, size, headers, encoding] of sizes) {
+  test(name, async () => {
+    const step = largeAnswers({ clock: virtualClock(), compress: true });
+    const reply = await step.run(list(headers), () => Promise.resolve(answerOf(size)));
+    assert.equal(reply.headers["content-encoding"], encoding);
+    const sink = memorySink();
+    if ("stream" in (reply.body as object)) {
+      const written = streamOf(reply)(sink);
+      for (let done = false; !done;) {
+        void written.then(() => (done = true));
+        sink.read();
+        await turn();
+      }
+    } else sink.chunks.push(...(reply.body as Uint8Array[]));
+    const bytes = Buffer.concat(sink.chunks);
+    assert.equal((encoding ? gunzipSync(bytes) : bytes).toString(), "x".repeat(size));
+  });
+}
+
+test("a large answer to a write is compressed, too", async () => {
+  const step = largeAnswers({ clock: virtualClock(), compress: true });
+  const encodingOf = async (method: string, size: number): Promise<string | undefined> =>
+    (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size))))
+      .headers["content-encoding"] as string | undefined;
+  assert.deepEqual(
+    [
+      await encodingOf("PATCH", 200 * kib),
+      await encodingOf("PUT", 200 * kib),
+      await encodingOf("POST", 100 * kib),
+    ],
+    ["gzip", "gzip", undefined],
+  );
+});
+
+test("the gate can switch compression off", async () => {
+  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(
+    list({ "accept-encoding": "gzip" }),
+    () => Promise.resolve(answerOf(200 * kib)),
+  );
+  assert.equal(reply.headers["content-encoding"], undefined);
+});
+
+test("a slow reader gets the answer in pieces, and no more than it takes", async () => {
+  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list(), () =>
+    Promise.resolve(answerOf(8192 * kib, 1024)),
+  );
+  assert.equal(reply.headers["content-length"], String(8192 * kib));
+  const sink = memorySink();
+  void streamOf(reply)(sink);
+  await turn();
+  assert.ok(sink.backlogBytes < 2048 * kib);
+  sink.close();
+});
+
+test("slow readers share a budget: the next waits, then is refused; when one is done the next gets its answer", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 3000 * kib });
+  const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(1000 * kib)));
+  // The first answer is not known to be large beforehand.
+  const replies = await Promise.all([ask(), ask(), ask()]);
+  const late = assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 429);
+  await clock.advance(15_000);
+  await late;
+  const waiting = ask();
+  const sink = memorySink();
+  const written = streamOf(replies[0])(sink);
+  sink.read();
+  await written;
+  assert.equal((await waiting).status, 200);
+});
+
+for (const headers of [{}, { "accept-encoding": "gzip" }]) {
+  test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
+    const clock = virtualClock();
+    const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
+    // It does not get much smaller by compression.
+    const body = [randomBytes(16_384 * kib)];
+    const ask = () => step.run(list(headers), () => Promise.resolve({ status: 200, headers: {}, body }));
+    for (const wanted of [false, true]) {
+      const sink = memorySink();
+      let over = false;
+      const given = assert.rejects(streamOf(await ask())(sink), /does not read/).finally(() => (over = true));
+      while (sink.backlogBytes <= 1024 * kib) await turn();
+      await clock.advance(9_000);
+      const waiting = wanted ? ask() : undefined;
+      await turn();
+      assert.equal(over, false);
+      await clock.advance(wanted ? 1_000 : 290_000);
+      assert.equal(over, wanted);
+      await clock.advance(wanted ? 0 : 1_000);
+      await given;
+      assert.equal((await waiting)?.status, wanted ? 200 : undefined);
+    }
+  });
+}
+
+test("a reader that takes a little at a time is not given up, even where others wait", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 5000 * kib });
+  const ask = () => step.run(list(), () => Promise.resolve(answerOf(4096 * kib)));
+  const sink = memorySink();
+  const written = streamOf(await ask())(sink);
+  while (sink.backlogBytes <= 1024 * kib) await turn();
+  const refused = assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 429);
+  for (let looks = 0; looks < 20; looks++) {
+    sink.read(kib);
+    await clock.advance(5_000);
+  }
+  await refused;
+  while (sink.chunks.reduce((sum, chunk) => sum + chunk.length, 0) < 4096 * kib) {
+    sink.read();
+    await turn();
+  }
+  sink.read();
+  await written;
+});
+
+const varied: [vary: string | undefined, told: string][] = [
+  [undefined, "Accept-Encoding"],
+  ["Accept", "Accept-Encoding, Accept"],
+  ["Accept-Encoding, Accept", "Accept-Encoding, Accept"],
+];
+for (const [vary, told] of varied) {
+  test(`a compressed answer that varied by ${vary} varies by ${told}`, async () => {
+    const answer = { ...answerOf(200 * kib), headers: vary === undefined ? {} : { vary } };
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+      list({ "accept-encoding": "gzip" }),
+      () => Promise.resolve(answer),
+    );
+    assert.equal(reply.headers["vary"], told);
+  });
+}
+
+test("a part of a document is not compressed: it is a part of what was not", async () => {
+  for (const size of [200, 2000]) {
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+      list({ "accept-encoding": "gzip" }),
+      () => Promise.resolve({ ...answerOf(size * kib), status: 206 }),
+    );
+    assert.equal(reply.headers["content-encoding"], undefined);
+  }
+});
+
+test("an answer whose client is gone gives its bytes back", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 1500 * kib });
+  const gone = new AbortController();
+  const ask = (signal?: AbortSignal) =>
+    step.run(list({}, signal && { signal }), () => Promise.resolve(answerOf(1000 * kib)));
+  await ask(gone.signal);
+  const waiting = ask();
+  await turn();
+  gone.abort();
+  assert.equal((await waiting).status, 200);
+});
+
+test("a failed list gives its bytes back", async () => {
+  const step = largeAnswers({ clock: virtualClock(), compress: false, budgetBytes: 1500 * kib });
+  const gone = new AbortController();
+  await step.run(list({}, { signal: gone.signal }), () => Promise.resolve(answerOf(1000 * kib)));
+  gone.abort();
+  await assert.rejects(
+    step.run(list(), () => Promise.reject(new Error("broken"))),
+    /broken/,
+  );
+  assert.equal((await step.run(list(), () => Promise.resolve(answerOf(1000 * kib)))).status, 200);
+});

@@ -1,0 +1,246 @@
+// Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in
+// sum, so that many slow readers of big lists cannot fill the memory. Whoever comes when the budget is used
+// up waits, then gets 429.
+//
+//   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
+import { createGzip } from "node:zlib";
+import type { Clock } from "#base";
+import { type Body, type Reply, type Sink, header } from "#http";
+import type { ApiCall } from "#endpoints";
+import type { Filter } from "./filter.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { refusal } from "./in-flight.ts";
+
+export interface LargeAnswerOptions {
+  readonly clock: Clock;
+  readonly compress: boolean;
+  readonly budgetBytes?: number;
+}
+
+const compressFrom = 128 * 1024;
+const budgetFrom = 256 * 1024;
+const pieceBytes = 256 * 1024;
+const mostBacklogBytes = 1024 * 1024;
+const longestWaitMilliseconds = 15_000;
+/**
+ * A reader that takes nothing is given up after a while; at the next look, where others wait for what it
+ * holds.
+ */
+const stalledMilliseconds = 300_000;
+const lookMilliseconds = 10_000;
+const mostEstimates = 1000;
+/** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
+const longestRemembered = 4096;
+
+export function largeAnswers({
+  clock,
+  compress,
+  budgetBytes = 512 * 1024 * 1024,
+}: LargeAnswerOptions): Filter {
+  const budget = new ByteBudget(budgetBytes);
+  /** How large the last answer to the same question was. */
+  const estimates = new Map<string, number>();
+
+  const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const question =
+      call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
+    const estimate = estimates.get(question) ?? 0;
+    // Answers in process hand their buffers over; there is no slow reader.
+    const inProcess = call.call.peer.address === "";
+    if (estimate === 0 || inProcess) return await finish(await next(), 0);
+    if (!(await budget.take(estimate, clock, longestWaitMilliseconds, call.call.signal))) throw refusal();
+    try {
+      return await finish(await next(), estimate);
+    } catch (error) {
+      budget.give(estimate);
+      throw error;
+    }
+
+    async function finish(reply: Reply, taken: number): Promise<Reply> {
+      const parts = partsOf(reply.body);
+      const size = parts ? sizeOf(parts) : 0;
+      if (question !== "") remember(question, size >= budgetFrom ? size : 0);
+      if (!parts || size < budgetFrom || inProcess) {
+        budget.give(taken);
+        return parts && size > compressFrom ? compressed(call, reply, parts) : reply;
+      }
+      budget.adjust(size - taken);
+      return counted(call, reply, parts, size);
+    }
+  };
+
+  function remember(question: string, size: number): void {
+    if (size === 0) estimates.delete(question);
+    if (size === 0) return;
+    if (estimates.size >= mostEstimates) estimates.delete(estimates.keys().next().value!);
+    estimates.set(question, size);
+  }
+
+  const wantsGzip = (call: ApiCall): boolean =>
+    compress && acceptsGzip(header(call.call.headers, "accept-encoding"));
+
+  function compressed(call: ApiCall, reply: Reply, parts: readonly Uint8Array[]): Reply {
+    if (!wantsGzip(call) || reply.status === 206) return reply;
+    return {
+      ...reply,
+      headers: gzipped(reply.headers),
+      body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) },
+    };
+  }
+
+  /** What a write answers is one object: it waits for nobody. */
+  async function written(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    const reply = await next();
+    const parts = partsOf(reply.body);
+    return parts && sizeOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
+  }
+
+  /** A reply that gives its bytes back when it is written, or when nobody wants it any more. */
+  function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
+    let cached = true;
+    const release = (): void => {
+      if (cached) budget.give(size);
+      cached = false;
+    };
+    const gzip = wantsGzip(call) && reply.status !== 206;
+    const stream = async (sink: Sink): Promise<void> => {
+      try {
+        await (gzip
+          ? writeCompressed(parts, patient(sink, clock, budget))
+          : writePlain(parts, patient(sink, clock, budget)));
+      } finally {
+        release();
+      }
+    };
+    const { signal } = call.call;
+    if (signal.aborted) release();
+    signal.addEventListener("abort", release, { once: true });
+    return {
+      ...reply,
+      headers: gzip ? gzipped(reply.headers) : { ...reply.headers, "content-length": String(size) },
+      body: { stream },
+    };
+  }
+
+  return {
+    name: "large answers",
+    run: (call, next) =>
+      call.method !== "GET"
+        ? written(call, next)
+        : call.target.verb === "watch"
+          ? next()
+          : answer(call, next),
+  };
+}
+
+function gzipped(headers: Reply["headers"]): Reply["headers"] {
+  const vary = headers["vary"] === undefined ? "Accept-Encoding" : String(headers["vary"]);
+  return {
+    ...headers,
+    "content-encoding": "gzip",
+    vary: /\baccept-encoding\b/i.test(vary) ? vary : `Accept-Encoding, ${vary}`,
+  };
+}
+
+/** A sink that does not wait for its reader for ever. */
+function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
+  const drained = async (): Promise<void> => {
+    const late = Promise.withResolvers<never>();
+    let unread = sink.backlogBytes;
+    let since = clock.now();
+    let cancel = clock.after(lookMilliseconds, look);
+    function look(): void {
+      if (sink.backlogBytes < unread) since = clock.now();
+      unread = sink.backlogBytes;
+      const idle = clock.now() - since;
+      if (idle >= stalledMilliseconds || (idle > 0 && budget.wanted))
+        late.reject(new Error("the client does not read its answer"));
+      else cancel = clock.after(lookMilliseconds, look);
+    }
+    try {
+      await Promise.race([sink.drained(), late.promise]);
+    } finally {
+      cancel();
+    }
+  };
+  return {
+    write: (chunk) => sink.write(chunk),
+    get backlogBytes() {
+      return sink.backlogBytes;
+    },
+    drained,
+    closed: sink.closed,
+  };
+}
+
+const questionOf = ({ target, query, call }: ApiCall): string =>
+  `${target.path} ${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""} ${header(call.headers, "accept") ?? ""}`;
+
+export function acceptsGzip(accepted: string | undefined): boolean {
+  return (
+    accepted !== undefined &&
+    accepted.split(",").some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(part))
+  );
+}
+
+function partsOf(body: Body | undefined): readonly Uint8Array[] | undefined {
+  if (body instanceof Uint8Array) return [body];
+  return Array.isArray(body) ? (body as readonly Uint8Array[]) : undefined;
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  return size;
+}
+
+/** Pieces of a good size for the network: small parts are joined, large ones cut without a copy. */
+function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  let size = 0;
+  for (const part of parts) {
+    if (part.length < pieceBytes) {
+      small.push(part);
+      size += part.length;
+      if (size < pieceBytes) continue;
+    }
+    if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
+    small = [];
+    size = 0;
+    if (part.length >= pieceBytes)
+      for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
+  }
+  if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
+}
+
+async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
+  for (const piece of pieces(parts)) {
+    if (sink.closed.aborted) return;
+    sink.write(piece);
+    if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+  }
+}
+
+async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
+  const gzip = createGzip({ level: 1, chunkSize: 64 * 1024 });
+  const stop = (): void => void gzip.destroy();
+  sink.closed.addEventListener("abort", stop, { once: true });
+  const feed = async (): Promise<void> => {
+    for (const piece of pieces(parts)) {
+      if (gzip.destroyed) return;
+      if (!gzip.write(piece))
+        await new Promise<void>((resolve) => gzip.once("drain", resolve).once("close", resolve));
+    }
+    gzip.end();
+  };
+  const fed = feed();
+  try {
+    for await (const chunk of gzip as AsyncIterable<Uint8Array>) {
+      sink.write(chunk);
+      if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+    }
+    await fed;
+  } catch (error) {
+    if (!sink.closed.aborted) throw error;
+  }
+}

@@ -1,0 +1,69 @@
+// The request pipeline, from the outermost filter to the innermost.
+import type { Authenticator } from "#authn";
+import type { Authorizer } from "#authz";
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+import { type Call, type Reply, pipeline } from "#http";
+import { ApiCall } from "#endpoints";
+import { newAuditId } from "./audit-id.ts";
+import { authenticate } from "./authenticate.ts";
+import { authorize } from "./authorize.ts";
+import { commonHeaders } from "./common-headers.ts";
+import { deadline } from "./deadline.ts";
+import type { Filter } from "./filter.ts";
+import { goAway } from "./go-away.ts";
+import { impersonate } from "./impersonate.ts";
+import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
+import { largeAnswers } from "./large-answers.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { type RecoverOptions, recover } from "./recover.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
+import { crossOrigin, strictTransport } from "./response-headers.ts";
+import { shutdownFilter } from "./shutdown.ts";
+
+export interface PipelineOptions {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: RequestMetrics;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly unexpected: RecoverOptions["unexpected"];
+  /** Bytes per second for each long-running answer; 0 is no limit. */
+  readonly streamBytesPerSecond: number;
+  readonly strictTransportDirectives: readonly string[];
+  readonly goawayChance: number;
+  readonly requestTimeoutMilliseconds: number;
+  readonly corsAllowedOrigins: Parameters<typeof crossOrigin>[0];
+  readonly inFlight: Pick<InFlightOptions, "reading" | "writing" | "queue">;
+  readonly compress: boolean;
+}
+
+export function filters(options: PipelineOptions): readonly Filter[] {
+  const { dialect, clock, lifecycle, metrics, authenticator, authorizer } = options;
+  const { strictTransportDirectives, goawayChance, corsAllowedOrigins, streamBytesPerSecond } = options;
+  const list: (Filter | false)[] = [
+    commonHeaders,
+    shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
+    recover({ dialect, unexpected: options.unexpected }),
+    strictTransportDirectives.length > 0 && strictTransport(strictTransportDirectives),
+    goawayChance > 0 && goAway(goawayChance),
+    deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
+    corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
+    authenticate(authenticator),
+    impersonate(authorizer, dialect),
+    inFlightLimit({ ...options.inFlight, clock, refused: (call) => metrics.refused(call) }),
+    authorize(authorizer),
+    largeAnswers({ clock, compress: options.compress }),
+  ];
+  return list.filter((filter) => filter !== false);
+}
+
+/** Answers calls: through the filters in order, then by the handler. */
+export function requestHandler(
+  list: readonly Filter[],
+  handle: (call: ApiCall) => Promise<Reply>,
+): (call: Call) => Promise<Reply> {
+  const run = pipeline(list, handle);
+  return (call) => run(new ApiCall(call, newAuditId(call)));
+}

@@ -1,0 +1,68 @@
+// Turns errors into Status answers; the only place that does.
+import { randomUUID } from "node:crypto";
+import { ApiError } from "#base";
+import type { Dialect } from "#dialect";
+import type { Reply } from "#http";
+import { StoreBusy, StoreClosed } from "#store";
+import { type ApiCall, negotiate, statusObject, statusReply } from "#endpoints";
+import { storeErrorToStatus } from "./store-error.ts";
+import type { Filter } from "./filter.ts";
+
+export interface RecoverOptions {
+  readonly dialect: Dialect;
+  /** Logs an error that no handler expected; gives the id under which it was logged. */
+  readonly unexpected: (error: unknown, call: ApiCall) => string;
+}
+
+export function recover({ dialect, unexpected }: RecoverOptions): Filter {
+  return {
+    name: "recover",
+    run: async (call, next) => {
+      try {
+        return await next();
+      } catch (error) {
+        return errorReply(call, asStatus(error), dialect);
+      }
+      function asStatus(error: unknown): ApiError {
+        if (error instanceof ApiError) return error;
+        const status = storeErrorToStatus(error, call.method !== "GET");
+        // Transient errors are not logged.
+        if (status && (error instanceof StoreBusy || error instanceof StoreClosed)) return status;
+        const id = unexpected(error, call);
+        return (
+          status ??
+          new ApiError(500, "InternalError", `Internal error occurred: ${id}`, {
+            causes: [{ message: "see the server's log" }],
+          })
+        );
+      }
+    },
+  };
+}
+
+/** Errors come in a media type the client takes for plain objects, or in JSON when it takes none. */
+export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
+  let choice;
+  try {
+    choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  } catch {
+    choice = { media: "json", form: "object", formVersion: "", pretty: false } as const;
+  }
+  const reply = statusReply(error.code, statusObject(error), choice, dialect);
+  const seconds = error.details?.retryAfterSeconds;
+  return seconds ? { ...reply, headers: { ...reply.headers, "retry-after": String(seconds) } } : reply;
+}
+
+/** Logs an unexpected error under the request's audit id. */
+export const logUnexpected =
+  (onError: (message: string, fields: Record<string, unknown>) => void): RecoverOptions["unexpected"] =>
+  (error, call) => {
+    const id = call.auditId || randomUUID();
+    onError("unexpected error while handling a request", {
+      id,
+      method: call.method,
+      path: call.target.path,
+      error: (error as Error).stack ?? String(error),
+    });
+    return id;
+  };

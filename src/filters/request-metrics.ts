@@ -1,0 +1,192 @@
+// What the server counts about its requests. Series are bound once per kind of request, so that counting one
+// is a few additions.
+import type { Counter, Gauge, Histogram, Metrics } from "#base";
+import type { ApiCall } from "#endpoints";
+import type { RequestObserver } from "./shutdown.ts";
+import { isMutating } from "./long-running.ts";
+
+const seconds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const labels = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
+
+/** Everything counted about one kind of request. */
+interface Bound {
+  readonly codes: Map<number, Counter>;
+  readonly duration: Histogram;
+  longRunning: Gauge | undefined;
+  readonly values: readonly string[];
+}
+
+export interface RequestMetrics extends RequestObserver {
+  /** A request that was refused for too many others. */
+  refused(call: ApiCall): void;
+  /** Counts what a watch delivers. */
+  watchEvents(group: string, version: string, kind: string): Counter;
+}
+
+/**
+ * `served` tells whether a path is one of ours, its subresource included: a figure for every name that
+ * somebody thinks of would fill the memory.
+ */
+export function requestMetrics(
+  metrics: Metrics,
+  component: string,
+  served: (call: ApiCall) => boolean,
+): RequestMetrics {
+  const total = metrics.counter({
+    name: "apiserver_request_total",
+    help: "Requests by verb, resource, scope and status code.",
+    stability: "STABLE",
+    labels: ["verb", "dry_run", ...labels.slice(1), "code"],
+  });
+  const duration = metrics.histogram({
+    name: "apiserver_request_duration_seconds",
+    help: "Seconds until the answer began.",
+    stability: "STABLE",
+    labels: ["verb", "dry_run", ...labels.slice(1)],
+    buckets: seconds,
+  });
+  const longRunning = metrics.gauge({
+    name: "apiserver_longrunning_requests",
+    help: "Long-running requests that are open.",
+    stability: "STABLE",
+    labels,
+  });
+  const current = metrics.gauge({
+    name: "apiserver_current_inflight_requests",
+    help: "Requests in flight, by whether they may write.",
+    stability: "STABLE",
+    labels: ["request_kind"],
+  });
+  const dropped = metrics.counter({
+    name: "apiserver_request_terminations_total",
+    help: "Requests ended by the server in self-defence.",
+    stability: "ALPHA",
+    labels: [...labels, "code"],
+  });
+  const events = metrics.counter({
+    name: "apiserver_watch_events_total",
+    help: "Events sent to watchers.",
+    stability: "ALPHA",
+    labels: ["group", "version", "kind"],
+  });
+  const reading = current.with("readOnly");
+  const writing = current.with("mutating");
+
+  const known = new Map<string, Bound>();
+  const bind = (call: ApiCall, key: string): Bound => {
+    const [verb, dryRun, ...rest] = valuesOf(call, served(call), component);
+    const bound: Bound = {
+      codes: new Map(),
+      duration: duration.with(verb!, dryRun!, ...rest),
+      longRunning: undefined,
+      values: [verb!, dryRun!, ...rest],
+    };
+    if (known.size >= mostKinds) known.clear();
+    known.set(key, bound);
+    return bound;
+  };
+  const boundFor = (call: ApiCall): Bound => {
+    const key = keyOf(call);
+    return known.get(key) ?? bind(call, key);
+  };
+  return {
+    began: (call) => {
+      (isMutating(call.target) ? writing : reading).value++;
+    },
+    answered: (call, status, milliseconds, long) => {
+      const bound = boundFor(call);
+      let counter = bound.codes.get(status);
+      if (!counter) bound.codes.set(status, (counter = total.with(...bound.values, String(status))));
+      counter.value++;
+      if (long) return;
+      (isMutating(call.target) ? writing : reading).value--;
+      bound.duration.observe(milliseconds / 1000);
+    },
+    streaming: (call) => {
+      const bound = boundFor(call);
+      const [verb, , ...rest] = bound.values;
+      const gauge = (bound.longRunning ??= longRunning.with(verb!, ...rest));
+      gauge.add(1);
+      return () => gauge.add(-1);
+    },
+    refused: (call) => {
+      const [verb, , ...rest] = boundFor(call).values;
+      dropped.with(verb!, ...rest, "429").add();
+    },
+    watchEvents: (group, version, kind) => events.with(group, version, kind),
+  };
+}
+
+/** Kinds of request remembered at a time; more than any server has. */
+const mostKinds = 4096;
+
+const longestName = 512;
+
+/** Tells kinds of request apart without looking at what they mean. */
+function keyOf({ target, method, query }: ApiCall): string {
+  if (!target.isResource) return `${method} ${firstPart(target.path)}`;
+  const place = target.named ? "o" : target.namespace === "" ? "c" : "n";
+  // Clients choose these texts; those of resources that are served are short.
+  if (
+    target.group.length + target.version.length + target.resource.length + target.subresource.length >
+    longestName
+  )
+    return `${method}${target.verb}${place}`;
+  return `${method}${target.verb}${place}${target.group}/${target.version}/${target.resource}/${target.subresource}${query.has("dryRun") ? "?" : ""}${query.has("force") ? "!" : ""}`;
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  list: "LIST",
+  watch: "WATCH",
+  deletecollection: "DELETECOLLECTION",
+  get: "GET",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+};
+const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"]);
+const connecting = new Set(["attach", "exec", "proxy", "portforward"]);
+const paths = new Set([
+  "/healthz",
+  "/livez",
+  "/readyz",
+  "/metrics",
+  "/version",
+  "/openapi",
+  "/debug",
+  "/api",
+  "/apis",
+  "/openid",
+  "/.well-known",
+  "/",
+]);
+
+function valuesOf(
+  { target, query, method }: ApiCall,
+  isServed: boolean,
+  component: string,
+): readonly string[] {
+  const dryRun = query.has("dryRun") ? "All" : "";
+  const verb = target.isResource
+    ? connecting.has(target.subresource)
+      ? "CONNECT"
+      : (verbs[target.verb] ?? "other")
+    : methods.has(method)
+      ? method
+      : "other";
+  if (!target.isResource || !isServed) {
+    const first = firstPart(target.path);
+    return [verb, dryRun, "", "", "", paths.has(first) && !target.isResource ? first : "", "", component];
+  }
+  const scope =
+    target.named || target.verb === "create" ? "resource" : target.namespace === "" ? "cluster" : "namespace";
+  return [verb, dryRun, target.group, target.version, target.resource, target.subresource, scope, component];
+}
+
+function firstPart(path: string): string {
+  const end = path.indexOf("/", 1);
+  return end < 0 ? path.slice(0, 64) : path.slice(0, Math.min(end, 64));
+}

@@ -1,0 +1,56 @@
+// Headers for browsers: strict transport security, and calls across origins.
+import { header } from "#http";
+import type { Filter } from "./filter.ts";
+
+/** `Strict-Transport-Security` on every answer. */
+export function strictTransport(directives: readonly string[]): Filter {
+  const value = directives.join("; ");
+  return {
+    name: "strict transport security",
+    run: (call, next) => {
+      call.setHeader("strict-transport-security", value);
+      return next();
+    },
+  };
+}
+
+const fixed = {
+  "access-control-allow-methods": "POST, GET, OPTIONS, PUT, DELETE, PATCH",
+  "access-control-allow-headers":
+    "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since",
+  "access-control-expose-headers": "Date",
+  "access-control-allow-credentials": "true",
+};
+
+/** Lets pages of the allowed origins call, and answers their browsers' preliminary questions. */
+export function crossOrigin(patterns: readonly string[]): Filter {
+  const allowed = originMatcher(patterns);
+  return {
+    name: "cross origin",
+    run: (call, next) => {
+      const origin = header(call.call.headers, "origin");
+      if (origin === undefined || !allowed(origin)) return next();
+      call.setHeader("access-control-allow-origin", origin);
+      for (const [name, value] of Object.entries(fixed)) call.setHeader(name, value);
+      return call.method === "OPTIONS" ? Promise.resolve({ status: 204, headers: {} }) : next();
+    },
+  };
+}
+
+/**
+ * Whether a pattern matches an origin. The match must reach over the whole host name, so that a pattern whose
+ * author forgot the anchors does not let `example.com.evil.test` in.
+ */
+export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
+  const compiled = patterns.map((pattern) => new RegExp(pattern));
+  return (origin) => {
+    if (origin.length > 1000) return false;
+    const host = /^[a-z][a-z0-9+.-]*:\/\/([^/:]+|\[[^\]]*\])/i.exec(origin)?.[1];
+    const from = host === undefined ? 0 : origin.indexOf("//") + 2;
+    const to = host === undefined ? origin.length : from + host.length;
+    return compiled.some((pattern) => {
+      const match = pattern.exec(origin);
+      return match !== null && match.index <= from && match.index + match[0].length >= to;
+    });
+  };
+}

@@ -1,0 +1,148 @@
+// Counts requests in flight, refuses new ones while the server drains, and tracks long-running answers.
+import type { Duplex } from "node:stream";
+import { ApiError, type Clock, serviceUnavailable } from "#base";
+import type { Reply, Sink } from "#http";
+import { type ApiCall, statusObject } from "#endpoints";
+import { isLongRunning } from "./long-running.ts";
+import { endableSink, throttledSink } from "./long-stream.ts";
+import { throttledDuplex } from "./throttled-duplex.ts";
+import type { Filter } from "./filter.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+export interface RequestObserver {
+  /** A long answer has begun; call the result when it ends. */
+  streaming(call: ApiCall): () => void;
+  /** A request that is not long-running has come in; its answer follows. */
+  began(call: ApiCall): void;
+  answered(call: ApiCall, status: number, milliseconds: number, long: boolean): void;
+}
+
+export interface ShutdownFilterOptions {
+  readonly lifecycle: Lifecycle;
+  readonly observer: RequestObserver;
+  readonly clock: Clock;
+  /** Rate that long answers are held to; 0 is none. */
+  readonly streamBytesPerSecond: number;
+}
+
+/** Asked even while the server drains: balancers and people want to know. */
+const exempt = /^\/(readyz|livez|healthz|metrics)/;
+
+export function shutdownFilter({
+  lifecycle,
+  observer,
+  clock,
+  streamBytesPerSecond,
+}: ShutdownFilterOptions): Filter {
+  // In plain mode whoever is still sending when the delay is over has come too late.
+  const tooLate = (): void => {
+    if (lifecycle.refusing && !lifecycle.options.sendRetryAfter)
+      throw new ApiError(500, "", "the server is shutting down");
+  };
+
+  async function counted(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    const began = performance.now();
+    const long = isLongRunning(call.target);
+    if (!long) {
+      lifecycle.entered();
+      observer.began(call);
+    }
+    call.afterBody = tooLate;
+    try {
+      const reply = await next();
+      observer.answered(call, reply.status, performance.now() - began, long);
+      const { body } = reply;
+      if (body && "stream" in body)
+        return {
+          ...reply,
+          body: {
+            stream: long ? (sink) => endless(call, body.stream, sink) : (sink) => written(body.stream, sink),
+          },
+        };
+      if (body && "takeOver" in body)
+        return {
+          ...reply,
+          body: { takeOver: (socket, head) => takenOver(call, body.takeOver, socket, head) },
+        };
+      return lifecycle.refusing && !lifecycle.options.sendRetryAfter ? lastOne(call, reply) : reply;
+    } finally {
+      if (!long) lifecycle.left();
+    }
+  }
+
+  async function endless(call: ApiCall, stream: (sink: Sink) => Promise<void>, given: Sink): Promise<void> {
+    const endable = endableSink(given);
+    const throttled =
+      streamBytesPerSecond > 0 ? throttledSink(endable.sink, streamBytesPerSecond, clock) : undefined;
+    const ended = observer.streaming(call);
+    lifecycle.streaming(endable);
+    try {
+      await stream(throttled ?? endable.sink);
+      await throttled?.drained();
+    } finally {
+      lifecycle.streamed(endable);
+      ended();
+    }
+  }
+
+  /** A connection that carries something else from now on. */
+  function takenOver(
+    call: ApiCall,
+    takeOver: (socket: Duplex, head: Uint8Array) => void,
+    socket: Duplex,
+    head: Uint8Array,
+  ): void {
+    const stream = { end: () => void socket.destroy() };
+    const ended = observer.streaming(call);
+    lifecycle.streaming(stream);
+    socket.once("close", () => {
+      lifecycle.streamed(stream);
+      ended();
+    });
+    takeOver(streamBytesPerSecond > 0 ? throttledDuplex(socket, streamBytesPerSecond, clock) : socket, head);
+  }
+
+  /** A large answer is in flight until its last byte is written. */
+  async function written(stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
+    lifecycle.entered();
+    try {
+      await stream(sink);
+    } finally {
+      lifecycle.left();
+    }
+  }
+
+  return {
+    name: "shutdown",
+    run: (call, next) => {
+      if (lifecycle.refusing && !exempt.test(call.target.path))
+        return Promise.resolve(lastOne(call, lifecycle.options.sendRetryAfter ? turnedAway : cameTooLate));
+      return counted(call, next);
+    },
+  };
+}
+
+const turnedAway: Reply = {
+  status: 429,
+  headers: {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "retry-after": "5",
+  },
+  body: Buffer.from("The server is shutting down, please try again later.\n"),
+};
+
+const cameTooLate: Reply = {
+  status: 503,
+  headers: { "content-type": "application/json", "x-content-type-options": "nosniff", "retry-after": "1" },
+  body: Buffer.from(`${JSON.stringify(statusObject(serviceUnavailable("apiserver is shutting down")))}\n`),
+};
+
+/** Tells the client, in its protocol's way, not to use this connection any more. */
+function lastOne(call: ApiCall, reply: Reply): Reply {
+  if (call.call.protocol === "2") {
+    call.call.goAway();
+    return reply;
+  }
+  return { ...reply, headers: { ...reply.headers, connection: "close" } };
+}

@@ -1,0 +1,180 @@
+// componentstatuses: how the parts of a cluster are that run beside the server. Deprecated, and still asked
+// for.
+import { get as httpsGet } from "node:https";
+import { type ComponentCondition, ComponentStatus, Table, listOf } from "#api";
+import {
+  badRequest,
+  methodNotAllowed,
+  notFound,
+  parseFieldSelector,
+  parseLabelSelector,
+  selector,
+} from "#base";
+import type { Dialect } from "#dialect";
+import type { Reply } from "#http";
+import {
+  type ApiCall,
+  type VirtualResource,
+  contentType,
+  negotiate,
+  notServed,
+  partialMetadata,
+  viewBody,
+} from "#endpoints";
+
+export interface ComponentOptions {
+  readonly dialect: Dialect;
+  /** Throws when the store does not answer. */
+  readonly store: () => Promise<unknown>;
+  /** Where components beside this process tell their health. */
+  readonly beside?: Readonly<Record<string, string>>;
+}
+
+const besides = {
+  "controller-manager": "https://127.0.0.1:10257/healthz",
+  scheduler: "https://127.0.0.1:10259/healthz",
+};
+const patienceMilliseconds = 2000;
+
+export function componentStatuses({ dialect, store, beside = besides }: ComponentOptions): VirtualResource {
+  const checks: Readonly<Record<string, () => Promise<ComponentCondition>>> = {
+    ...Object.fromEntries(Object.entries(beside).map(([name, url]) => [name, () => asked(url)])),
+    [`${dialect.wire.storeHealthCheck}-0`]: () =>
+      store().then(
+        () => condition(true, ""),
+        (error: Error) => condition(false, error.message),
+      ),
+  };
+  const statusOf = async (name: string): Promise<ComponentStatus> => ({
+    apiVersion: "v1",
+    kind: "ComponentStatus",
+    metadata: { name, creationTimestamp: null },
+    conditions: [await checks[name]!()],
+  });
+  return {
+    path: "componentstatuses",
+    kind: "ComponentStatus",
+    namespaced: false,
+    singular: "componentstatus",
+    shortNames: ["cs"],
+    verbs: ["get", "list"],
+    handle: async (call) => {
+      const { target, method } = call;
+      if (target.rest || target.namespace) throw notServed();
+      if (method !== "GET") throw methodNotAllowed();
+      call.warn("v1 ComponentStatus is deprecated in v1.19+");
+      if (!target.named)
+        return await reply(
+          call,
+          await Promise.all(chosen(call, Object.keys(checks)).map(statusOf)),
+          dialect,
+          true,
+        );
+      if (!Object.hasOwn(checks, target.name))
+        throw notFound({ group: "", resource: "componentstatuses" }, target.name);
+      return await reply(call, [await statusOf(target.name)], dialect, false);
+    },
+  };
+}
+
+/** No component has labels; selectors are heard all the same. */
+function chosen({ query }: ApiCall, names: readonly string[]): string[] {
+  try {
+    const wanted = selector(
+      parseLabelSelector(query.get("labelSelector") ?? ""),
+      parseFieldSelector(query.get("fieldSelector") ?? ""),
+    );
+    return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
+  } catch (error) {
+    throw badRequest((error as Error).message);
+  }
+}
+
+const condition = (healthy: boolean, message: string): ComponentCondition => ({
+  type: "Healthy",
+  status: healthy ? "True" : "False",
+  ...(message && { message }),
+});
+
+/** Whoever does not answer is not well. */
+function asked(url: string): Promise<ComponentCondition> {
+  return new Promise((resolve) => {
+    const request = httpsGet(
+      url,
+      { rejectUnauthorized: false, agent: false, timeout: patienceMilliseconds },
+      (response) => {
+        response.resume();
+        const { statusCode = 0 } = response;
+        resolve(
+          statusCode >= 200 && statusCode < 400
+            ? condition(true, "ok")
+            : condition(false, `answered ${statusCode}`),
+        );
+      },
+    );
+    request.on("timeout", () => request.destroy(new Error("did not answer in time")));
+    request.on("error", (error) => resolve(condition(false, error.message)));
+  });
+}
+
+const columns: readonly [
+  name: string,
+  format: string,
+  doc: string,
+  cell: (status: ComponentStatus) => string,
+][] = [
+  ["Name", "name", "Name of the component.", ({ metadata }) => metadata.name ?? ""],
+  [
+    "Status",
+    "",
+    "Healthy, or not.",
+    ({ conditions }) => (conditions?.[0]?.status === "True" ? "Healthy" : "Unhealthy"),
+  ],
+  ["Message", "", "What the check said.", ({ conditions }) => conditions?.[0]?.message ?? ""],
+  ["Error", "", "Why the check failed.", ({ conditions }) => conditions?.[0]?.error ?? ""],
+];
+
+async function reply(
+  call: ApiCall,
+  statuses: readonly ComponentStatus[],
+  dialect: Dialect,
+  many: boolean,
+): Promise<Reply> {
+  const choice = negotiate(call.call, call.query, dialect, { forms: ["object", "Table"] });
+  const headers = { "content-type": contentType(choice.media, dialect) };
+  if (choice.form === "Table") {
+    const columnDefinitions = columns.map(([name, format, description]) => ({
+      name,
+      type: "string",
+      format,
+      description,
+      priority: 0,
+    }));
+    const rows = statuses.map((status) => ({
+      cells: columns.map(([, , , cell]) => cell(status)),
+      object: partialMetadata(status, choice.formVersion),
+    }));
+    return {
+      status: 200,
+      headers,
+      body: viewBody(
+        { kind: "Table", apiVersion: choice.formVersion, metadata: {}, columnDefinitions, rows } as never,
+        Table,
+        choice,
+        dialect,
+      ),
+    };
+  }
+  if (!many) return { status: 200, headers, body: viewBody(statuses[0]!, ComponentStatus, choice, dialect) };
+  const items = statuses.map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
+  return {
+    status: 200,
+    headers,
+    body: viewBody(
+      { kind: "ComponentStatusList", apiVersion: "v1", metadata: {}, items } as never,
+      listOf(ComponentStatus),
+      choice,
+      dialect,
+    ),
+  };
+}

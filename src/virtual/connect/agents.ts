@@ -1,0 +1,115 @@
+// Where node agents listen, and what the server shows them when it calls.
+import { readFileSync, statSync } from "node:fs";
+import { type Socket, connect, isIP } from "node:net";
+import { type ConnectionOptions, connect as secure } from "node:tls";
+import type { Node } from "#api";
+import { notFound, serviceUnavailable } from "#base";
+import type { Dialect } from "#dialect";
+import type { ResourceHandle } from "#registry";
+
+export interface AgentOptions {
+  readonly dialect: Dialect;
+  readonly nodes: ResourceHandle<Node>;
+  /** Files; without authorities the agent's certificate is taken as it is. */
+  readonly authorities: string;
+  readonly certificate: string;
+  readonly key: string;
+  readonly addressTypes: readonly string[];
+  readonly timeoutMilliseconds: number;
+}
+
+export interface AgentAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Agents {
+  /** The address of a node's agent. Refuses when there is no such node, or it says no address. */
+  locate(nodeName: string): Promise<AgentAddress>;
+  /** What a connection to an agent is made with. `unchecked` takes any certificate. */
+  tls(unchecked?: boolean): ConnectionOptions;
+  readonly timeoutMilliseconds: number;
+}
+
+const usualPort = 10250;
+
+export function agentsOf(options: AgentOptions): Agents {
+  const authorities = fileText(options.authorities);
+  const certificate = fileText(options.certificate);
+  const key = fileText(options.key);
+  const endpointField = options.dialect.spelling.field("nodeagentEndpoint");
+  return {
+    timeoutMilliseconds: options.timeoutMilliseconds,
+    locate: async (nodeName) => {
+      const node = await options.nodes.get(nodeName);
+      if (!node) throw notFound({ group: "", resource: "nodes" }, nodeName);
+      const addresses = node.status.addresses ?? [];
+      const host = options.addressTypes
+        .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)
+        .find((address) => address);
+      if (!host)
+        throw serviceUnavailable(
+          `no preferred addresses found for node "${nodeName}"; known addresses: [${addresses.map(({ type, address }) => `${type}: ${address}`).join(", ")}]`,
+        );
+      const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[
+        endpointField
+      ];
+      return { host, port: endpoint?.Port || usualPort };
+    },
+    tls: (unchecked = false) => {
+      const [ca, cert, secret] = [authorities(), certificate(), key()];
+      return {
+        ...(ca && !unchecked && { ca }),
+        ...(cert && { cert }),
+        ...(secret && { key: secret }),
+        rejectUnauthorized: ca !== undefined && !unchecked,
+      };
+    },
+  };
+}
+
+/** A file's text, read again when the file changed; nothing when no file is named. */
+function fileText(path: string): () => string | undefined {
+  let known: { readonly time: number; readonly text: string } | undefined;
+  return () => {
+    if (path === "") return undefined;
+    const time = statSync(path).mtimeMs;
+    if (known?.time !== time) known = { time, text: readFileSync(path, "utf8") };
+    return known.text;
+  };
+}
+
+/**
+ * Opens a connection, over TLS when there is something to secure it with; all of it within the time given.
+ */
+export async function dial(
+  { host, port }: AgentAddress,
+  tls: ConnectionOptions | undefined,
+  timeoutMilliseconds: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const target = { host, port, allowHalfOpen: true };
+    const socket: Socket = tls
+      ? secure({ ...tls, ...target, ...(isIP(host) === 0 && { servername: host }) })
+      : connect(target);
+    const settle = (error?: Error): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", gone);
+      socket.removeListener("error", settle);
+      if (!error) return resolve(socket);
+      socket.on("error", () => undefined);
+      socket.destroy();
+      reject(serviceUnavailable(`error trying to reach ${host}:${port}: ${error.message}`));
+    };
+    const gone = (): void => settle(new Error("the client has gone"));
+    const timer = setTimeout(
+      () => settle(new Error(`no connection within ${timeoutMilliseconds} ms`)),
+      timeoutMilliseconds || 30_000,
+    );
+    signal.addEventListener("abort", gone, { once: true });
+    socket.once("error", settle);
+    socket.once(tls ? "secureConnect" : "connect", () => settle());
+  });
+}

@@ -1,0 +1,48 @@
+// What all connections share: where agents are, who may look at the request before, and what a path may be.
+import type { AdmissionChain } from "#admission";
+import { methodNotAllowed } from "#base";
+import type { Dialect } from "#dialect";
+import type { Resources } from "#registry";
+import { type ApiCall, notServed } from "#endpoints";
+import type { Agents } from "./agents.ts";
+
+export interface ConnectContext {
+  readonly dialect: Dialect;
+  readonly admission: AdmissionChain;
+  readonly resources: Resources;
+  readonly agents: Agents;
+  /** Aborted when the server stops: connections end. */
+  readonly stopping: AbortSignal;
+}
+
+/** Refuses paths with more behind the connection's name, and methods it does not have. */
+export function connected({ target, method }: ApiCall, methods: readonly string[]): void {
+  if (target.rest || !target.named || !target.namespace) throw notServed();
+  if (!methods.includes(method)) throw methodNotAllowed();
+}
+
+/** Shows the options of a connection to admission. */
+export async function admitConnect(
+  call: ApiCall,
+  { admission }: ConnectContext,
+  kind: string,
+  options: object,
+): Promise<void> {
+  const { target } = call;
+  const attributes = {
+    operation: "CONNECT" as const,
+    resource: { group: target.group, version: target.version, resource: target.resource },
+    kind: { group: "", version: "v1", kind },
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name: target.name,
+    user: call.user!,
+    dryRun: false,
+    object: options as Record<string, unknown>,
+    oldObject: undefined,
+    options: {},
+    warn: (text: string) => call.warn(text),
+  };
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
+}

@@ -1,0 +1,202 @@
+// Requests passed on to a pod, a service or a node by name: `…/proxy/<path>`.
+import type { ConnectionOptions } from "node:tls";
+import { badRequest, methodNotAllowed, notFound, parseIp, serviceUnavailable } from "#base";
+import type { Reply } from "#http";
+import { type ApiCall, type VirtualResource, notServed, readAnyBody } from "#endpoints";
+import { type ConnectContext, admitConnect } from "./context.ts";
+import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
+import { type LinkBase, throughProxy, withLinks } from "./links.ts";
+import { proxyableAddress, proxyableHost } from "./proxyable.ts";
+import { ask, pour, unpackedBody } from "./relay.ts";
+import { tunnel } from "./tunnel.ts";
+
+interface Place {
+  readonly scheme: "http" | "https";
+  /** As it is called: in links, in the Host header and in the certificate. */
+  readonly host: string;
+  /** The address to dial. */
+  readonly address: string;
+  readonly port: number;
+  /** The agent itself, who wants to know who is calling. */
+  readonly isAgent?: boolean;
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+const verbs = ["create", "delete", "get", "patch", "update"];
+
+export function proxyEndpoints(context: ConnectContext): readonly VirtualResource[] {
+  const proxy = (
+    resource: string,
+    kind: string,
+    namespaced: boolean,
+    locate: (call: ApiCall) => Promise<Place>,
+  ): VirtualResource => ({
+    path: `${resource}/proxy`,
+    kind,
+    namespaced,
+    verbs,
+    handle: async (call) => {
+      if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
+      if (!methods.includes(call.method)) throw methodNotAllowed();
+      await admitConnect(call, context, kind, { apiVersion: "v1", kind, path: `/${call.target.rest}` });
+      return await pass(context, call, await locate(call));
+    },
+  });
+  return [
+    proxy("pods", "PodProxyOptions", true, (call) => podPlace(context, call)),
+    proxy("services", "ServiceProxyOptions", true, (call) => servicePlace(context, call)),
+    proxy("nodes", "NodeProxyOptions", false, (call) => nodePlace(context, call)),
+  ];
+}
+
+/** `name`, `name:port` or `scheme:name:port`. */
+function partsOf(
+  id: string,
+  what: string,
+): { readonly scheme: "http" | "https" | undefined; readonly name: string; readonly port: string } {
+  const parts = id.split(":");
+  const [scheme, name, port] = parts.length === 3 ? parts : ["", ...parts, ""];
+  if (parts.length > 3 || !name || (scheme && scheme !== "http" && scheme !== "https"))
+    throw badRequest(`invalid ${what} request "${id}"`);
+  return { scheme: (scheme || undefined) as "http" | "https" | undefined, name, port: port ?? "" };
+}
+
+function portOf(text: string, what: string): number {
+  if (text === "") return 0;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535)
+    throw badRequest(`invalid port "${text}" of ${what}`);
+  return Number(text);
+}
+
+async function podPlace({ resources }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "pod");
+  const pod = await resources.pods.get(`${target.namespace}/${name}`);
+  if (!pod) throw notFound({ group: "", resource: "pods" }, name);
+  const host = proxyableAddress(pod.status.podIPs?.[0]?.ip ?? "");
+  const first = (pod.spec.containers ?? []).flatMap(({ ports }) => ports ?? [])[0]?.containerPort ?? 0;
+  return { scheme: scheme ?? "http", host, address: host, port: portOf(port, `pod ${name}`) || first };
+}
+
+async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "node");
+  const agent = await agents.locate(name);
+  const address = await proxyableHost(agent.host);
+  const wanted = portOf(port, `node ${name}`);
+  return wanted === 0 || wanted === agent.port
+    ? { scheme: "https", ...agent, address, isAgent: true }
+    : { scheme: scheme ?? "http", host: agent.host, address, port: wanted };
+}
+
+async function servicePlace({ resources }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "service");
+  const service = await resources.services.get(`${target.namespace}/${name}`);
+  if (!service) throw notFound({ group: "", resource: "services" }, name);
+  const numbered = /^\d+$/.test(port)
+    ? (service.spec.ports ?? []).find((each) => each.port === Number(port))
+    : undefined;
+  if (/^\d+$/.test(port) && !numbered)
+    throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
+  const portName = numbered ? (numbered.name ?? "") : port;
+  const endpoints = await resources.endpoints.get(`${target.namespace}/${name}`);
+  if (!endpoints) throw notFound({ group: "", resource: "endpoints" }, name);
+  const found: Place[] = [];
+  for (const { addresses, ports } of endpoints.subsets ?? []) {
+    const match = ports?.find((each) => (each.name ?? "") === portName);
+    if (!match) continue;
+    for (const { ip, targetRef } of addresses ?? []) {
+      // Only addresses of pods: whoever may write endpoints may not thereby reach anything else.
+      const pod =
+        targetRef?.kind === "Pod"
+          ? await resources.pods.get(`${target.namespace}/${targetRef.name}`)
+          : undefined;
+      if (pod?.status.podIPs?.some((each) => each.ip === ip))
+        found.push({ scheme: scheme ?? "http", host: ip, address: ip, port: match.port });
+    }
+  }
+  const place = found[Math.floor(Math.random() * found.length)];
+  if (!place) throw serviceUnavailable(`no endpoints available for service "${name}"`);
+  return { ...place, address: proxyableAddress(place.host) };
+}
+
+/** The path behind `/proxy`, as it came. */
+function pathBehind({ call, target }: ApiCall): string {
+  const segments = call.path.split("/");
+  const depth = target.namespace ? 8 : 6;
+  return segments.length > depth ? `/${segments.slice(depth).join("/")}` : "";
+}
+
+async function pass(context: ConnectContext, call: ApiCall, place: Place): Promise<Reply> {
+  const { call: raw, method } = call;
+  const behind = pathBehind(call);
+  const search = raw.search ? `?${raw.search}` : "";
+  if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable)
+    return { status: 301, headers: { location: `${raw.path}/${search}` } };
+  const path = `${behind || "/"}${search}`;
+  const { timeoutMilliseconds } = context.agents;
+  const tls = place.scheme === "http" ? undefined : tlsTo(place, context);
+  if (raw.upgradable) {
+    const port = place.port || (tls ? 443 : 80);
+    return await tunnel(raw, { host: place.address, port, path, tls, timeoutMilliseconds }, context.stopping);
+  }
+  const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
+  const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
+  const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
+  const message = await ask(
+    {
+      scheme: place.scheme,
+      host: place.address,
+      port: place.port,
+      path,
+      method,
+      headers: {
+        ...headers,
+        host: place.isAgent || host === undefined ? homeOf(place) : host,
+        ...(body && { "content-length": String(body.length) }),
+        "x-forwarded-uri": raw.path,
+        "x-forwarded-host": typeof host === "string" ? host : "",
+        "x-forwarded-proto": "https",
+      },
+      ...(body && { body }),
+      ...(tls && { tls }),
+      timeoutMilliseconds,
+    },
+    AbortSignal.any([raw.signal, context.stopping]),
+  );
+  const answered = endToEnd(message.headers);
+  const base: LinkBase = { home: homeOf(place), asked: typeof host === "string" ? host : "", prefix };
+  const { location } = answered;
+  if (typeof location === "string") answered["location"] = throughProxy(location, base);
+  const unpacked =
+    typeof location !== "string" && isPage(answered) && method !== "HEAD" ? unpackedBody(message) : undefined;
+  if (!unpacked)
+    return {
+      status: message.statusCode ?? 502,
+      headers: answered,
+      body: { stream: (sink) => pour(message, sink) },
+    };
+  const { "content-length": _old, "content-encoding": _encoding, ...rest } = answered;
+  return {
+    status: message.statusCode ?? 502,
+    headers: rest,
+    body: {
+      stream: (sink) =>
+        pour(
+          withLinks(unpacked, (link) => throughProxy(link, base)),
+          sink,
+          message,
+        ),
+    },
+  };
+}
+
+/** The certificate is for the name, though its address is dialed. */
+const tlsTo = ({ host, isAgent }: Place, { agents }: ConnectContext): ConnectionOptions => ({
+  ...(isAgent ? agents.tls() : { rejectUnauthorized: false }),
+  ...(parseIp(host) ? {} : { servername: host }),
+});
+
+const homeOf = ({ host, port }: Place): string =>
+  `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
+
+const isPage = ({ "content-type": type }: PlainHeaders): boolean =>
+  typeof type === "string" && type.split(";")[0]!.trim().toLowerCase() === "text/html";

@@ -1,0 +1,212 @@
+// The newest WebSocket protocols, which runtimes do not speak: their messages are led over the streams that
+// runtimes do speak, and back.
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import type { PodAttachOptions } from "#api";
+import { protocolsWithoutToken } from "#authn";
+import { type Dialect, runtimeProtocols, streamProtocols } from "#dialect";
+import { type Call, type Reply, headerList } from "#http";
+import { forwarded } from "./headers.ts";
+import { type SpdySession, type SpdyStream, spdySession } from "./spdy.ts";
+import { type Head, type TunnelTarget, idle, upgraded } from "./tunnel.ts";
+import { accepted, isHandshake, isWebSocket, part } from "#endpoints";
+
+const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
+/** A message of this channel names another one, of which the client sends no more. */
+const closing = 255;
+const [newestChannel, channelOfRuntimes] = streamProtocols.channel;
+const largestMessage = 32 * 1024 * 1024;
+/** A client that has more than this unread gets nothing new. */
+const mostUnread = 1024 * 1024;
+const largestStatus = 1024 * 1024;
+
+/**
+ * The protocol that a client must be translated for, as it spelled it; undefined where its bytes can pass as
+ * they are.
+ */
+export function toTranslate(call: Call, dialect: Dialect, kind: "commands" | "ports"): string | undefined {
+  if (!isWebSocket(call) || !isHandshake(call)) return undefined;
+  const offered = protocolsWithoutToken(
+    headerList(call.headers, "sec-websocket-protocol"),
+    streamProtocols.bearerTokenPrefix,
+  );
+  const wanted = kind === "commands" ? newestChannel : streamProtocols.tunnelledPortForward;
+  return offered.find((name) => runtimeProtocols(dialect, name) === wanted);
+}
+
+const agentHeaders = (call: Call, protocol: string) => {
+  const {
+    "sec-websocket-protocol": _,
+    "sec-websocket-key": __,
+    "sec-websocket-version": ___,
+    "sec-websocket-extensions": ____,
+    ...rest
+  } = forwarded(call);
+  return {
+    ...rest,
+    connection: "Upgrade",
+    upgrade: "SPDY/3.1",
+    "x-stream-protocol-version": protocol,
+    "content-length": "0",
+  };
+};
+
+/**
+ * Commands and terminals: each channel of the client is a stream of the agent's, and the end of its input is
+ * passed on.
+ */
+export function translateChannels(
+  call: Call,
+  target: TunnelTarget,
+  streams: Pick<PodAttachOptions, "stdin" | "stdout" | "stderr" | "tty">,
+  protocol: string,
+  stopping: AbortSignal,
+): Promise<Reply> {
+  const request = { ...target, method: "POST", headers: agentHeaders(call, channelOfRuntimes) };
+  return upgraded(call, request, stopping, (agent, head) => (socket, early) => {
+    void withClient({ call, socket, head: early, protocol, agent, stopping }, async (client) => {
+      const session = spdySession(agent);
+      await serveChannels(client, agent, session, streams);
+      session.feed(head.rest);
+    });
+  });
+}
+
+/** Ports: the client speaks the agent's own protocol, in messages. */
+export function translatePorts(
+  call: Call,
+  target: TunnelTarget,
+  protocol: string,
+  stopping: AbortSignal,
+): Promise<Reply> {
+  const request = { ...target, method: "POST", headers: agentHeaders(call, streamProtocols.portForward) };
+  return upgraded(call, request, stopping, (agent, head: Head) => (socket, early) => {
+    void withClient({ call, socket, head: early, protocol, agent, stopping }, (client) => {
+      const pass = (chunk: Uint8Array): void => sent(client, agent, chunk);
+      if (head.rest.length) pass(head.rest);
+      agent.on("data", pass);
+      client.on("message", (message) => {
+        if (!agent.write(bytesOf(message))) rest(client, agent);
+      });
+    });
+  });
+}
+
+interface Meeting {
+  readonly call: Call;
+  readonly socket: Duplex;
+  readonly head: Uint8Array;
+  readonly protocol: string;
+  readonly agent: Socket;
+  readonly stopping: AbortSignal;
+}
+
+/** Shakes hands with the client; when one side is gone, the other goes, too. */
+async function withClient(
+  { call, socket, head, protocol, agent, stopping }: Meeting,
+  serve: (client: WebSocket) => void | Promise<void>,
+): Promise<void> {
+  agent.on("error", () => agent.destroy());
+  try {
+    const client = await accepted({ call, socket, head }, protocol, largestMessage);
+    const cut = (): void => {
+      client.terminate();
+      agent.destroy();
+    };
+    stopping.addEventListener("abort", cut, { once: true });
+    agent.setTimeout(idle, cut);
+    client.once("close", () => {
+      stopping.removeEventListener("abort", cut);
+      agent.destroy();
+    });
+    agent.once("close", () => part(client));
+    // Nobody speaks before both are listened to.
+    client.pause();
+    await serve(client);
+    client.resume();
+    agent.resume();
+  } catch {
+    socket.destroy();
+    agent.destroy();
+  }
+}
+
+async function serveChannels(
+  client: WebSocket,
+  agent: Socket,
+  session: SpdySession,
+  { stdin, stdout, stderr, tty }: Pick<PodAttachOptions, "stdin" | "stdout" | "stderr" | "tty">,
+): Promise<void> {
+  const shown = (channel: number) => ({
+    onData: (data: Buffer) => sent(client, agent, Buffer.concat([Buffer.from([channel]), data])),
+  });
+  const told: Buffer[] = [];
+  let length = 0;
+  let over = false;
+  // The last word is the status; everything else has been said before it.
+  const finish = (): void => {
+    if (over) return;
+    over = true;
+    if (told.length > 0) sent(client, agent, Buffer.concat([Buffer.from([channels.error]), ...told]));
+    session.close();
+    part(client);
+  };
+  const status = {
+    onData: (data: Buffer): void => {
+      length += data.length;
+      if (length <= largestStatus) told.push(Buffer.from(data));
+      // Runtimes leave this stream open; what they tell on it is one whole text.
+      if (isWhole(Buffer.concat(told))) finish();
+    },
+    onEnd: finish,
+  };
+  const into = new Map<number, SpdyStream>();
+  await session.open({ streamtype: "error" }, status);
+  if (stdin) into.set(channels.stdin, await session.open({ streamtype: "stdin" }, {}));
+  if (stdout) await session.open({ streamtype: "stdout" }, shown(channels.stdout));
+  if (stderr && !tty) await session.open({ streamtype: "stderr" }, shown(channels.stderr));
+  if (tty) into.set(channels.resize, await session.open({ streamtype: "resize" }, {}));
+  client.on("message", (message) => {
+    const bytes = bytesOf(message);
+    const [channel, ...more] = bytes.subarray(0, 2);
+    if (channel === closing) {
+      into.get(more[0] ?? closing)?.end();
+      into.delete(more[0] ?? closing);
+    } else if (
+      channel !== undefined &&
+      bytes.length > 1 &&
+      into.get(channel)?.write(bytes.subarray(1)) === false
+    )
+      rest(client, agent);
+  });
+  // So that the client knows that the connection stands.
+  client.send(Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]));
+}
+
+function isWhole(text: Buffer): boolean {
+  try {
+    JSON.parse(text.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const bytesOf = (message: RawData): Buffer =>
+  Array.isArray(message) ? Buffer.concat(message) : Buffer.from(message as Buffer);
+
+/** Sends to a client; one that does not read makes the agent wait. */
+function sent(client: WebSocket, agent: Socket, bytes: Uint8Array): void {
+  if (client.readyState !== client.OPEN) return;
+  client.send(bytes, { binary: true }, () => {
+    if (agent.isPaused() && client.bufferedAmount < mostUnread) agent.resume();
+  });
+  if (client.bufferedAmount > mostUnread) agent.pause();
+}
+
+/** The client waits until the agent has taken what it was given. */
+function rest(client: WebSocket, agent: Socket): void {
+  client.pause();
+  agent.once("drain", () => client.resume());
+}

@@ -1,0 +1,2 @@
+export { dictionary } from "./connect/spdy.ts";
+export { virtualGroups } from "./virtual-groups.ts";

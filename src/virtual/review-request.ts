@@ -1,0 +1,187 @@
+// What endpoints share that are asked by creating something which is answered and never stored as such.
+import type { AdmissionChain, AdmissionAttributes } from "#admission";
+import { inDialect } from "#api";
+import { type Clock, badRequest, methodNotAllowed } from "#base";
+import { type Dialect, apiVersionOf, groupName } from "#dialect";
+import type { Reply } from "#http";
+import { type ApiObject, type KindSchema, timestamp } from "#registry";
+import {
+  type JsonObject,
+  applyDefaults,
+  encodeEnvelope,
+  encodeJson,
+  encodeYaml,
+  protobufCodec,
+  updateManagers,
+} from "#schema";
+import {
+  type ApiCall,
+  type Choice,
+  type WriteOptions,
+  bodyMedia,
+  contentType,
+  decodeObject,
+  judgeStrictness,
+  negotiate,
+  notServed,
+  readBody,
+  writeOptions,
+} from "#endpoints";
+
+export interface VirtualContext {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly admission: AdmissionChain;
+}
+
+/** Refuses anything but a POST to the very path. */
+export function onlyCreate(
+  { target, method }: ApiCall,
+  place: { readonly namespaced: boolean; readonly subresource: boolean },
+): void {
+  if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced)
+    throw notServed();
+  if (method !== "POST") throw methodNotAllowed();
+}
+
+export interface DecodedRequest<T> {
+  readonly object: T;
+  readonly options: WriteOptions;
+  readonly choice: Choice;
+}
+
+/**
+ * Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults
+ * and its owner.
+ */
+export async function decodeRequest<T>(
+  call: ApiCall,
+  { dialect, clock }: VirtualContext,
+  schema: KindSchema,
+  versions: readonly string[] = [schema.kind.version],
+): Promise<DecodedRequest<T>> {
+  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const media = bodyMedia(call.call, dialect);
+  const bytes = await readBody(call);
+  const options = writeOptions(call, dialect, "CreateOptions");
+  const shape = inDialect(dialect, schema);
+  const expected = versions.map((version) => ({
+    apiVersion: apiVersionOf(dialect, { ...schema.kind, version }),
+    kind: schema.kind.kind,
+  }));
+  let refusal: unknown;
+  for (const kind of expected) {
+    try {
+      const decoded = decodeObject(bytes, media, shape, kind, dialect);
+      judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
+      const object = decoded.value;
+      applyDefaults(shape, object as never);
+      withoutSystemFields(call, object);
+      sameNamespace(call, object);
+      const owned = {
+        schema: shape,
+        apiVersion: kind.apiVersion,
+        manager: options.fieldManager,
+        subresource: call.target.subresource,
+        now: timestamp(new Date(clock.now())),
+      };
+      const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
+      if (owners.length)
+        object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
+      return { object: object as T, options, choice };
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/**
+ * What only the server fills in, it does not take from a client; a binding, though, says which pod it means.
+ */
+function withoutSystemFields({ target }: ApiCall, { metadata }: ApiObject): void {
+  if (target.subresource === "binding") return;
+  delete metadata.uid;
+  metadata.creationTimestamp = null;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+}
+
+function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
+  if (!target.namespace) {
+    delete metadata.namespace;
+    return;
+  }
+  if (metadata.namespace && metadata.namespace !== target.namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  metadata.namespace = target.namespace;
+}
+
+/** Lets admission look at the question, and change it. */
+export async function admit(
+  call: ApiCall,
+  { dialect, admission }: VirtualContext,
+  schema: KindSchema,
+  object: object,
+  options: WriteOptions,
+): Promise<void> {
+  const { target } = call;
+  const attributes: AdmissionAttributes = {
+    operation: "CREATE",
+    resource: { group: target.group, version: target.version, resource: target.resource },
+    kind: { group: groupName(dialect, schema.kind), version: schema.kind.version, kind: schema.kind.kind },
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name: target.name,
+    user: call.user!,
+    dryRun: options.dryRun,
+    object: object as Record<string, unknown>,
+    oldObject: undefined,
+    options: {},
+    warn: (text) => call.warn(text),
+  };
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
+}
+
+/** The answer in the media type the client takes. */
+export function encodeReply(
+  status: number,
+  object: object,
+  schema: KindSchema,
+  choice: Choice,
+  { dialect }: VirtualContext,
+): Reply {
+  return {
+    status,
+    headers: { "content-type": contentType(choice.media, dialect) },
+    body: encoded(object, inDialect(dialect, schema), choice, dialect),
+  };
+}
+
+function encoded(
+  object: object,
+  schema: KindSchema,
+  { media, pretty }: Choice,
+  dialect: Dialect,
+): Uint8Array {
+  if (media === "protobuf")
+    return encodeEnvelope(
+      object as ApiObject,
+      protobufCodec(schema).encode(object as never),
+      dialect.wire.protobufMagic,
+    );
+  const text = encodeJson(schema, object as never);
+  if (media === "yaml") return Buffer.from(encodeYaml(schema, object as never));
+  return Buffer.from(pretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`);
+}
+
+/** It was done; there is nothing more to say. */
+export const created = (): object => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  code: 201,
+});

@@ -1,0 +1,90 @@
+// Reviews: questions about identity and access, asked by creating an object that is answered and never
+// stored.
+import {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectReviewV1alpha1,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  TokenReview,
+} from "#api";
+import { type TokenMethod, reviewSelf, reviewToken } from "#authn";
+import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
+import type { KindSchema } from "#registry";
+import type { ApiCall, VirtualGroup, VirtualResource } from "#endpoints";
+import { type VirtualContext, admit, encodeReply, decodeRequest, onlyCreate } from "./review-request.ts";
+
+export interface ReviewOptions {
+  readonly authorizer: Authorizer;
+  /** The methods that know bearer tokens. */
+  readonly tokens: readonly TokenMethod[];
+  /** Names of this API: tokens must be meant for one of them. */
+  readonly audiences: readonly string[];
+}
+
+export function reviewGroups(
+  context: VirtualContext,
+  { authorizer, tokens, audiences }: ReviewOptions,
+): readonly VirtualGroup[] {
+  const { dialect } = context;
+  const review = <T extends object>(
+    schema: KindSchema,
+    respond: (review: T, call: ApiCall) => Promise<object> | object,
+    namespaced = false,
+  ): VirtualResource => {
+    const { kind } = schema.kind;
+    return {
+      path: `${kind.toLowerCase()}s`,
+      kind,
+      namespaced,
+      singular: kind.toLowerCase(),
+      verbs: ["create"],
+      handle: async (call) => {
+        onlyCreate(call, { namespaced, subresource: false });
+        const { object, options, choice } = await decodeRequest<T>(call, context, schema);
+        await admit(call, context, schema, object, options);
+        return encodeReply(201, await respond(object, call), schema, choice, context);
+      },
+    };
+  };
+  return [
+    {
+      group: "authentication",
+      branded: true,
+      version: "v1",
+      endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, tokens, audiences))],
+    },
+    ...[SelfSubjectReview, SelfSubjectReviewV1alpha1].map((schema) => ({
+      group: "authentication",
+      branded: true,
+      version: schema.kind.version,
+      endpoints: [
+        review<SelfSubjectReview>(schema, (asking, { user }) =>
+          reviewSelf(asking, user!, context.clock.now()),
+        ),
+      ],
+    })),
+    {
+      group: "authorization",
+      branded: true,
+      version: "v1",
+      endpoints: [
+        review<LocalSubjectAccessReview>(
+          LocalSubjectAccessReview,
+          (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect),
+          true,
+        ),
+        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) =>
+          reviewOwnAccess(asking, user!, authorizer, dialect),
+        ),
+        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) =>
+          reviewOwnRules(asking, user!, authorizer),
+        ),
+        review<SubjectAccessReview>(SubjectAccessReview, (asking) =>
+          reviewAccess(asking, authorizer, dialect),
+        ),
+      ],
+    },
+  ];
+}

@@ -1,0 +1,53 @@
+// `serviceaccounts/token`: issues tokens of service accounts.
+import { TokenRequest } from "#api";
+import { type TokenKey, type TokenObjects, answerTokenRequest } from "#authn";
+import { groupName } from "#dialect";
+import type { VirtualResource } from "#endpoints";
+import { type VirtualContext, admit, encodeReply, decodeRequest, onlyCreate } from "./review-request.ts";
+
+export interface TokenEndpointOptions {
+  readonly issuer: string;
+  /** What signs tokens; no key, no tokens. */
+  readonly signing: TokenKey | undefined;
+  readonly objects: TokenObjects;
+  readonly audiences: readonly string[];
+  /** 0 for no limit. */
+  readonly maximumSeconds: number;
+  readonly extend: boolean;
+}
+
+/** Nothing where no key signs. */
+export function tokenEndpoints(
+  context: VirtualContext,
+  { issuer, signing, objects, audiences, maximumSeconds, extend }: TokenEndpointOptions,
+): readonly VirtualResource[] {
+  const { dialect, clock } = context;
+  if (!signing || !issuer) return [];
+  const options = { issuer: { issuer, key: signing, dialect }, objects, audiences, maximumSeconds, extend };
+  return [
+    {
+      path: "serviceaccounts/token",
+      kind: "TokenRequest",
+      kindGroup: { group: groupName(dialect, { group: "authentication", branded: true }), version: "v1" },
+      namespaced: true,
+      verbs: ["create"],
+      handle: async (call) => {
+        onlyCreate(call, { namespaced: true, subresource: true });
+        const {
+          object: request,
+          options: write,
+          choice,
+        } = await decodeRequest<TokenRequest>(call, context, TokenRequest);
+        const { namespace, name } = call.target;
+        const { body, warnings } = await answerTokenRequest(
+          options,
+          request,
+          { namespace, name, now: clock.now() },
+          (draft) => admit(call, context, TokenRequest, draft, write),
+        );
+        for (const text of warnings) call.warn(text);
+        return encodeReply(201, body, TokenRequest, choice, context);
+      },
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+// Every endpoint that answers without a stored object of its own, by group.
+import type { AdmissionChain } from "#admission";
+import type { Authorizer } from "#authz";
+import type { ServerObjects } from "#registry";
+import { bindingEndpoints } from "./bindings.ts";
+import type { VirtualGroup } from "#endpoints";
+import { componentStatuses } from "./component-statuses.ts";
+import type { AgentOptions } from "./connect/agents.ts";
+import { connectEndpoints } from "./connect/connections.ts";
+import { evictionEndpoint } from "./eviction.ts";
+import { type ReviewOptions, reviewGroups } from "./reviews.ts";
+import { type TokenEndpointOptions, tokenEndpoints } from "./service-account-tokens.ts";
+import type { VirtualContext } from "./review-request.ts";
+
+export interface VirtualOptions {
+  readonly admission: AdmissionChain;
+  readonly authorizer: Authorizer;
+  readonly tokens: ReviewOptions["tokens"];
+  readonly issuing: TokenEndpointOptions;
+  /** How the server connects to node agents. */
+  readonly agents: Omit<AgentOptions, "dialect" | "nodes">;
+  /** Rejects while the store does not answer. */
+  readonly storeHealth: () => Promise<unknown>;
+  /** Aborted when the server stops: proxied connections end. */
+  readonly stopping: AbortSignal;
+}
+
+export function virtualGroups(
+  server: ServerObjects,
+  { admission, authorizer, tokens, issuing, agents, storeHealth, stopping }: VirtualOptions,
+): readonly VirtualGroup[] {
+  const context: VirtualContext = { dialect: server.dialect, clock: server.clock, admission };
+  return [
+    {
+      group: "",
+      branded: false,
+      version: "v1",
+      endpoints: [
+        ...bindingEndpoints(server, context),
+        componentStatuses({ dialect: context.dialect, store: storeHealth }),
+        evictionEndpoint(server, context),
+        ...tokenEndpoints(context, issuing),
+        ...connectEndpoints(server, agents, admission, stopping),
+      ],
+    },
+    ...reviewGroups(context, { authorizer, tokens, audiences: issuing.audiences }),
+  ];
+}
