@@ -1,0 +1,81 @@
+// The syntax tree. Every node has an id of its own; the checker and the planner key their tables by it.
+
+import type { Value } from "./values.ts";
+
+interface Node {
+  readonly id: number;
+  /** Where errors about the node point: the operator, bracket or name, in UTF-16 units. */
+  readonly offset: number;
+}
+
+export interface Literal extends Node {
+  readonly kind: "literal";
+  readonly value: Value;
+}
+export interface Identifier extends Node {
+  readonly kind: "identifier";
+  readonly name: string;
+}
+export interface Select extends Node {
+  readonly kind: "select";
+  readonly operand: Expression;
+  readonly field: string;
+  /** A presence test: has(operand.field). */
+  readonly test: boolean;
+}
+export interface Call extends Node {
+  readonly kind: "call";
+  readonly name: string;
+  readonly target?: Expression;
+  readonly args: readonly Expression[];
+}
+export interface ListLiteral extends Node {
+  readonly kind: "list";
+  readonly elements: readonly Expression[];
+}
+export interface MapLiteral extends Node {
+  readonly kind: "map";
+  readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
+}
+export interface ObjectLiteral extends Node {
+  readonly kind: "object";
+  readonly name: string;
+  readonly entries: readonly {
+    readonly field: string;
+    readonly value: Expression;
+    readonly offset: number;
+  }[];
+}
+export interface Fold extends Node {
+  readonly kind: "fold";
+  readonly variable: string;
+  readonly range: Expression;
+  readonly initial: Expression;
+  readonly condition: Expression;
+  readonly step: Expression;
+  readonly result: Expression;
+  /** The macro that made it, and the parts of the call that the planner needs. */
+  readonly macro: "all" | "exists" | "exists_one" | "map" | "filter";
+  readonly predicate?: Expression;
+  readonly transform?: Expression;
+}
+export type Expression =
+  | Literal
+  | Identifier
+  | Select
+  | Call
+  | ListLiteral
+  | MapLiteral
+  | ObjectLiteral
+  | Fold;
+
+/** The variable in which macros collect their result; no program can spell a use of it by accident. */
+export const accumulator = "__result__";
+
+/** `a.b.c` as one name, when the expression is only that. */
+export function qualifiedName(expression: Expression): string | undefined {
+  if (expression.kind === "identifier") return expression.name;
+  if (expression.kind !== "select" || expression.test) return undefined;
+  const prefix = qualifiedName(expression.operand);
+  return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
+}

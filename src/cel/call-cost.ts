@@ -1,0 +1,84 @@
+// What a call costs when it runs. The cost model decides which programs are accepted and cut off: it is the
+// reference's, number for number.
+
+import { codePoints, elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
+import { type Value, adapt, isList } from "./values.ts";
+
+export const stringFactor = 0.1;
+export const regexFactor = 0.25;
+export const listCost = 10;
+export const mapCost = 30;
+
+export type CallCost = (args: readonly Value[], result: () => Value) => number;
+
+/** The size of a value for cost: 1 for what has none. Short strings need no count of code points. */
+export function costSize(value: Value): number {
+  if (typeof value === "string") return value.length <= 10 ? value.length : codePoints(value);
+  return sizeOf(value) ?? 1;
+}
+
+export const traversal = (size: number): number => Math.ceil(size * stringFactor);
+
+const smaller: CallCost = ([left, right]) => traversal(Math.min(costSize(left!), costSize(right!)));
+const first: CallCost = ([value]) => traversal(costSize(value!));
+const regexCost: CallCost = ([text, pattern]) =>
+  Math.ceil((1 + costSize(text!)) * stringFactor) * Math.ceil(costSize(pattern!) * regexFactor);
+
+const byOverload: Readonly<Record<string, CallCost>> = {
+  starts_with_string: first,
+  ends_with_string: first,
+  string_to_bytes: first,
+  bytes_to_string: first,
+  in_list: ([, list]) => costSize(list!),
+  equals: smaller,
+  not_equals: smaller,
+  add_string: ([left, right]) => traversal(costSize(left!) + costSize(right!)),
+  add_bytes: ([left, right]) => traversal(costSize(left!) + costSize(right!)),
+  matches_string: regexCost,
+  contains_string: ([text, part]) => traversal(costSize(text!)) * traversal(costSize(part!)),
+  ...Object.fromEntries(
+    ["less", "less_equals", "greater", "greater_equals"].flatMap((relation) => [
+      [`${relation}_string`, smaller],
+      [`${relation}_bytes`, smaller],
+    ]),
+  ),
+};
+
+/** An authorization check: two of them use up what one expression may cost. */
+export const checkCost = 350_000;
+
+const nominal: CallCost = () => 1;
+const listTraversal: CallCost = ([list]) => wholeTraversal(list!);
+const twice: CallCost = ([text]) => Math.ceil(costSize(text!) * 2 * stringFactor);
+
+/** Costs of library functions by name; they come before those of overloads. */
+const byFunction: Readonly<Record<string, CallCost>> = {
+  check: () => checkCost,
+  ...names("serviceAccount path group resource subresource namespace name allowed denied reason", nominal),
+  ...names("isSorted sum max min indexOf lastIndexOf", listTraversal),
+  ...names("url lowerAscii upperAscii substring trim", first),
+  ...names("replace split", twice),
+  join: (_args, result) => Math.ceil(costSize(result()) * 2 * stringFactor),
+  ...names("find findAll", regexCost),
+};
+
+function names(list: string, cost: CallCost): Record<string, CallCost> {
+  return Object.fromEntries(list.split(" ").map((name) => [name, cost]));
+}
+
+/** The cost of a call; undefined when it is 1 whatever the arguments. */
+export function callCost(name: string, overload: string, libraryCosts: boolean): CallCost | undefined {
+  if (libraryCosts && Object.hasOwn(byFunction, name)) return byFunction[name];
+  return Object.hasOwn(byOverload, overload) ? byOverload[overload] : undefined;
+}
+
+function wholeTraversal(value: Value): number {
+  if (typeof value === "string") return Math.trunc(Buffer.byteLength(value) * stringFactor);
+  if (value instanceof Uint8Array) return Math.trunc(value.length * stringFactor);
+  let cost = 0;
+  if (isList(value)) for (const item of elements(value)) cost += wholeTraversal(adapt(item));
+  else if (isMapLike(value))
+    for (const key of mapKeys(value)) cost += wholeTraversal(key) + wholeTraversal(lookUp(value, key)!);
+  else cost = 1;
+  return cost;
+}

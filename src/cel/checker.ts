@@ -1,0 +1,290 @@
+// Type checking: names are resolved, overloads chosen and every node is given a type.
+
+import { type Call, type Expression, type Fold, type Select, accumulator, qualifiedName } from "./ast.ts";
+import type { FunctionDeclaration, Overload } from "./declarations.ts";
+import type { SourceError } from "./source.ts";
+import {
+  type CelType,
+  formatType,
+  isDyn,
+  isDynOrError,
+  listOf,
+  mapOf,
+  protoText,
+  sameType,
+  typeParam,
+  types,
+} from "./types.ts";
+import { Substitutions, assignable, mostGeneral, substitute } from "./unify.ts";
+import { Double, Uint, type Value, isInt } from "./values.ts";
+
+export interface Scope {
+  readonly functions: ReadonlyMap<string, FunctionDeclaration>;
+  readonly variables: ReadonlyMap<string, CelType>;
+  /** Names that stand for types, such as `int`. */
+  readonly typeNames: ReadonlyMap<string, CelType>;
+}
+
+export type Reference =
+  | { readonly kind: "variable"; readonly name: string }
+  | { readonly kind: "type"; readonly name: string }
+  | {
+      readonly kind: "function";
+      readonly name: string;
+      readonly overloads: readonly Overload[];
+      readonly global: boolean;
+    };
+
+export interface Checked {
+  readonly types: ReadonlyMap<number, CelType>;
+  readonly references: ReadonlyMap<number, Reference>;
+  readonly errors: readonly SourceError[];
+}
+
+export function check(expression: Expression, scope: Scope): Checked {
+  const checker = new Checker(scope);
+  checker.check(expression);
+  const resolved = new Map<number, CelType>();
+  for (const [id, type] of checker.types) resolved.set(id, substitute(checker.known, type, true));
+  return { types: resolved, references: checker.references, errors: checker.errors };
+}
+
+class Checker {
+  readonly types = new Map<number, CelType>();
+  readonly references = new Map<number, Reference>();
+  readonly errors: SourceError[] = [];
+  readonly known = new Substitutions();
+  readonly #scope: Scope;
+  /** Variables of the comprehensions around the node, innermost last. */
+  readonly #locals: { readonly name: string; readonly type: CelType }[] = [];
+  #params = 0;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  check(node: Expression): CelType {
+    const type = this.#infer(node);
+    this.types.set(node.id, type);
+    return type;
+  }
+
+  #report(offset: number, message: string): CelType {
+    this.errors.push({ offset, message });
+    return types.error;
+  }
+
+  #undeclared(offset: number, name: string): CelType {
+    return this.#report(offset, `undeclared reference to '${name}' (in container '')`);
+  }
+
+  #infer(node: Expression): CelType {
+    switch (node.kind) {
+      case "literal":
+        return literalType(node.value);
+      case "identifier":
+        return this.#resolve(node.id, node.name) ?? this.#undeclared(node.offset, node.name);
+      case "select":
+        return this.#select(node);
+      case "call":
+        return this.#call(node);
+      case "list":
+        return listOf(this.#join(node.elements) ?? this.#freshParam());
+      case "map":
+        return this.#map(node.entries);
+      case "object":
+        return this.#undeclared(node.offset, node.name);
+      case "fold":
+        return this.#fold(node);
+    }
+  }
+
+  /** The type of a name, when it is declared. */
+  #resolve(id: number, spelled: string): CelType | undefined {
+    const name = spelled.startsWith(".") ? spelled.slice(1) : spelled;
+    const local = spelled === name ? this.#locals.findLast((entry) => entry.name === name) : undefined;
+    const variable = local?.type ?? this.#scope.variables.get(name);
+    if (variable) {
+      this.references.set(id, { kind: "variable", name });
+      return variable;
+    }
+    const type = this.#scope.typeNames.get(name);
+    if (type) this.references.set(id, { kind: "type", name });
+    return type;
+  }
+
+  #select(node: Select): CelType {
+    const name = qualifiedName(node);
+    const named = name === undefined ? undefined : this.#resolve(node.id, name);
+    if (named) return named;
+    const operand = substitute(this.known, this.check(node.operand), false);
+    const field = this.#field(node, operand);
+    return node.test ? types.bool : substitute(this.known, field, false);
+  }
+
+  #field({ offset, field }: Select, operand: CelType): CelType {
+    switch (operand.kind) {
+      case "map":
+        return operand.value;
+      case "object":
+        return operand.fields.get(field) ?? this.#report(offset, `undefined field '${field}'`);
+      case "param":
+        this.#assign(types.dyn, operand);
+        return types.dyn;
+      default:
+        if (isDynOrError(operand)) return types.dyn;
+        return this.#report(offset, `type '${protoText(operand)}' does not support field selection`);
+    }
+  }
+
+  #call(node: Call): CelType {
+    const args = node.args.map((arg) => this.check(arg));
+    if (node.target) {
+      const prefix = qualifiedName(node.target);
+      const namespaced = prefix === undefined ? undefined : this.#function(`${prefix}.${node.name}`);
+      if (namespaced) return this.#overloads(node, namespaced, args, false);
+      args.unshift(this.check(node.target));
+    }
+    const found = this.#function(node.name);
+    if (!found) return this.#undeclared(node.offset, node.name);
+    return this.#overloads(node, found, args, node.target !== undefined);
+  }
+
+  #function(spelled: string): FunctionDeclaration | undefined {
+    return this.#scope.functions.get(spelled.startsWith(".") ? spelled.slice(1) : spelled);
+  }
+
+  #overloads(
+    node: Call,
+    declaration: FunctionDeclaration,
+    args: readonly CelType[],
+    member: boolean,
+  ): CelType {
+    const matching: Overload[] = [];
+    let result: CelType | undefined;
+    for (const candidate of declaration.overloads) {
+      if (candidate.member !== member || candidate.params.length !== args.length) continue;
+      const fresh = this.#instantiate(candidate);
+      if (!assignable(this.known, args, fresh.params)) continue;
+      matching.push(candidate);
+      const type = substitute(this.known, fresh.result, false);
+      if (!result) result = type;
+      else if (!isDyn(result) && !sameType(type, result)) result = types.dyn;
+    }
+    if (!result) {
+      const signature = formatSignature(args, member);
+      const message = `found no matching overload for '${declaration.name}' applied to '${signature}'`;
+      return this.#report(node.offset, message);
+    }
+    const reference = { name: declaration.name, overloads: matching, global: !member };
+    this.references.set(node.id, { kind: "function", ...reference });
+    return result;
+  }
+
+  #freshParam(): CelType {
+    const name = `_var${this.#params}`;
+    this.#params += 1;
+    return typeParam(name);
+  }
+
+  #instantiate({ params, result }: Overload): Pick<Overload, "params" | "result"> {
+    const names = new Set<string>();
+    for (const param of params) collectParams(param, names);
+    collectParams(result, names);
+    if (names.size === 0) return { params, result };
+    const fresh = new Map([...names].map((name) => [name, this.#freshParam()]));
+    return {
+      params: params.map((param) => substitute(fresh, param, false)),
+      result: substitute(fresh, result, false),
+    };
+  }
+
+  /** The one type of all elements; literals hold elements of one type only. */
+  #join(nodes: readonly Expression[]): CelType | undefined {
+    let joined: CelType | undefined;
+    for (const node of nodes) {
+      const type = this.check(node);
+      joined = joined ? this.#joinPair(node.offset, joined, type) : type;
+    }
+    return joined;
+  }
+
+  #joinPair(offset: number, previous: CelType, current: CelType): CelType {
+    if (this.#assign(previous, current)) return mostGeneral(previous, current);
+    return this.#mismatch(offset, previous, current);
+  }
+
+  #map(entries: readonly { readonly key: Expression; readonly value: Expression }[]): CelType {
+    let key: CelType | undefined;
+    let value: CelType | undefined;
+    for (const entry of entries) {
+      const keyType = this.check(entry.key);
+      key = key ? this.#joinPair(entry.key.offset, key, keyType) : keyType;
+      const valueType = this.check(entry.value);
+      value = value ? this.#joinPair(entry.value.offset, value, valueType) : valueType;
+    }
+    return mapOf(key ?? this.#freshParam(), value ?? this.#freshParam());
+  }
+
+  #assign(left: CelType, right: CelType): boolean {
+    return assignable(this.known, [left], [right]);
+  }
+
+  #mismatch(offset: number, expected: CelType, found: CelType): CelType {
+    return this.#report(offset, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
+  }
+
+  #fold(node: Fold): CelType {
+    const range = substitute(this.known, this.check(node.range), false);
+    const accumulated = this.check(node.initial);
+    this.#locals.push({ name: accumulator, type: accumulated });
+    this.#locals.push({ name: node.variable, type: this.#variableOf(node, range) });
+    this.#assert(node.condition, types.bool);
+    this.#assert(node.step, accumulated);
+    this.#locals.pop();
+    const result = this.check(node.result);
+    this.#locals.pop();
+    return substitute(this.known, result, false);
+  }
+
+  #variableOf(node: Fold, range: CelType): CelType {
+    if (range.kind === "list") return range.elem;
+    if (range.kind === "map") return range.key;
+    if (isDynOrError(range) || range.kind === "param") {
+      this.#assign(types.dyn, range);
+      return types.dyn;
+    }
+    const rule = "cannot be range of a comprehension (must be list, map, or dynamic)";
+    return this.#report(node.range.offset, `expression of type '${formatType(range)}' ${rule}`);
+  }
+
+  #assert(node: Expression, expected: CelType): void {
+    const type = this.check(node);
+    if (!this.#assign(expected, type)) this.#mismatch(node.offset, expected, type);
+  }
+}
+
+function literalType(value: Value): CelType {
+  if (value === null) return types.null;
+  if (typeof value === "boolean") return types.bool;
+  if (typeof value === "string") return types.string;
+  if (isInt(value)) return types.int;
+  if (value instanceof Uint) return types.uint;
+  return value instanceof Double ? types.double : types.bytes;
+}
+
+function formatSignature(args: readonly CelType[], member: boolean): string {
+  const formatted = args.map(formatType);
+  const target = member ? `${formatted.shift()}.` : "";
+  return `${target}(${formatted.join(", ")})`;
+}
+
+function collectParams(type: CelType, names: Set<string>): void {
+  if (type.kind === "param") names.add(type.name);
+  else if (type.kind === "list") collectParams(type.elem, names);
+  else if (type.kind === "map") {
+    collectParams(type.key, names);
+    collectParams(type.value, names);
+  } else if (type.kind === "type" && type.of) collectParams(type.of, names);
+  else if (type.kind === "abstract") for (const param of type.params) collectParams(param, names);
+}

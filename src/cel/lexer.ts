@@ -1,0 +1,93 @@
+// Tokens of the expression language. One sticky pattern per class of token, so that no text is read twice.
+
+import type { SourceError } from "./source.ts";
+
+export type TokenKind =
+  | "name"
+  | "int"
+  | "uint"
+  | "double"
+  | "string"
+  | "bytes"
+  | "true"
+  | "false"
+  | "null"
+  | "in"
+  | "operator"
+  | "end";
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly text: string;
+  readonly offset: number;
+}
+
+const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
+const word = /[A-Za-z_][A-Za-z0-9_]*/y;
+const decimal = /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y;
+const integer = /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]?/y;
+const operator = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,(){}[\]]/y;
+const escape = String.raw`\\(?:[abfnrtv"'\\?\x60]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`;
+const quoted = new RegExp(
+  `(?:[bB]?[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"\\n\\r]*"|'[^'\\n\\r]*')|` +
+    `[bB]?(?:"""(?:${escape}|[^\\\\])*?"""|'''(?:${escape}|[^\\\\])*?'''|` +
+    `"(?:${escape}|[^\\\\"\\n\\r])*"|'(?:${escape}|[^\\\\'\\n\\r])*'))`,
+  "y",
+);
+const words: Readonly<Record<string, TokenKind>> = { true: "true", false: "false", null: "null", in: "in" };
+
+const matchAt = (pattern: RegExp, text: string, at: number): string | undefined => {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+};
+
+/** The tokens, the last one of kind `end`, and the characters that begin none. */
+export function tokenize(source: string): {
+  readonly tokens: readonly Token[];
+  readonly errors: SourceError[];
+} {
+  const tokens: Token[] = [];
+  const errors: SourceError[] = [];
+  let at = 0;
+  while (true) {
+    at += matchAt(blank, source, at)?.length ?? 0;
+    if (at >= source.length) break;
+    const token = tokenAt(source, at);
+    if (token) {
+      tokens.push(token);
+      at += token.text.length;
+    } else {
+      const wrong = unrecognized(source, at);
+      errors.push({ offset: at, message: `Syntax error: token recognition error at: '${wrong}'` });
+      at += wrong.length;
+    }
+  }
+  tokens.push({ kind: "end", text: "<EOF>", offset: source.length });
+  return { tokens, errors };
+}
+
+function tokenAt(source: string, offset: number): Token | undefined {
+  const first = source[offset]!;
+  if (/["'bBrR]/.test(first)) {
+    const text = matchAt(quoted, source, offset);
+    if (text !== undefined) return { kind: /^[bB]/.test(text) ? "bytes" : "string", text, offset };
+  }
+  if (/[0-9.]/.test(first)) {
+    const real = matchAt(decimal, source, offset);
+    const whole = matchAt(integer, source, offset);
+    if (real !== undefined && real.length >= (whole?.length ?? 0))
+      return { kind: "double", text: real, offset };
+    if (whole !== undefined) return { kind: /[uU]$/.test(whole) ? "uint" : "int", text: whole, offset };
+  }
+  const name = matchAt(word, source, offset);
+  if (name !== undefined)
+    return { kind: Object.hasOwn(words, name) ? words[name]! : "name", text: name, offset };
+  const sign = matchAt(operator, source, offset);
+  return sign === undefined ? undefined : { kind: "operator", text: sign, offset };
+}
+
+/** A quote that is never closed takes the rest of its line with it; anything else is one character. */
+function unrecognized(source: string, offset: number): string {
+  if (/["']/.test(source[offset]!)) return /^.[^\n\r]*/.exec(source.slice(offset, offset + 1000))![0];
+  return String.fromCodePoint(source.codePointAt(offset)!);
+}

@@ -1,0 +1,132 @@
+// What calls of library functions can cost, before they run.
+
+import { checkCost, stringFactor } from "./call-cost.ts";
+import {
+  type CallEstimate,
+  type EstimatedNode,
+  type Interval,
+  addIntervals,
+  interval,
+  multiplyIntervals,
+  scaled,
+  unbounded,
+} from "./interval.ts";
+
+/** What the estimator knows about sizes. */
+export interface Sizes {
+  librarySize(node: EstimatedNode): Interval;
+  regexCost(text: Interval, pattern: Interval): Interval;
+}
+type Estimate = (
+  sizes: Sizes,
+  target: EstimatedNode | undefined,
+  args: readonly EstimatedNode[],
+) => CallEstimate | undefined;
+
+const one = interval(1);
+
+/** The estimate for a function of a library, without the cost of its arguments. */
+export function estimateLibraryCall(
+  sizes: Sizes,
+  name: string,
+  target: EstimatedNode | undefined,
+  args: readonly EstimatedNode[],
+): CallEstimate | undefined {
+  return Object.hasOwn(estimates, name) ? estimates[name]!(sizes, target, args) : undefined;
+}
+
+const nominal: Estimate = () => ({ cost: one });
+
+/** One comparison per element, and the traversal of elements that are strings. */
+const listTraversal: Estimate = (sizes, target) => {
+  if (!target) return undefined;
+  const size = sizes.librarySize(target);
+  const element = elementOf(target);
+  if (!element) return { cost: scaled(size, stringFactor) };
+  const text = element.type.kind === "string" || element.type.kind === "bytes";
+  const each = text ? addIntervals(one, scaled(sizes.librarySize(element), stringFactor)) : one;
+  return { cost: multiplyIntervals(size, each) };
+};
+
+const textTraversal: Estimate = (sizes, target) => {
+  if (!target) return undefined;
+  const size = sizes.librarySize(target);
+  return { cost: scaled(size, stringFactor), resultSize: size };
+};
+
+const replacement: Estimate = (sizes, target, [from, to]) => {
+  if (!target || !from || !to) return undefined;
+  const size = sizes.librarySize(target);
+  const resultSize = replacedSize(size, sizes.librarySize(from), sizes.librarySize(to));
+  return { cost: scaled(size, 2 * stringFactor), resultSize };
+};
+
+/** The longest result replaces the shortest texts by the longest ones, and the other way round. */
+function replacedSize(size: Interval, from: Interval, to: Interval): Interval {
+  let mostCount = 0;
+  let mostKept = 0;
+  if (from.min === 0) {
+    mostCount = Math.min(size.max + 1, unbounded);
+    mostKept = size.max;
+  } else if (to.max <= from.min) mostKept = size.max;
+  else mostCount = Math.ceil(size.max / from.min);
+  let leastCount = 0;
+  let leastKept = 0;
+  if (from.max === 0) {
+    leastCount = Math.min(size.min + 1, unbounded);
+    leastKept = size.min;
+  } else if (from.max <= to.min) leastKept = size.min;
+  else leastCount = Math.ceil(size.min / from.max);
+  const counts = interval(leastCount, mostCount);
+  return addIntervals(multiplyIntervals(counts, to), interval(leastKept, mostKept));
+}
+
+const splitting: Estimate = (sizes, target, args) => {
+  if (!target) return undefined;
+  const size = sizes.librarySize(target);
+  const limit = args[1]?.expression;
+  const most = limit?.kind === "literal" && typeof limit.value === "number" ? limit.value : size.max;
+  return {
+    cost: scaled(size, 2 * stringFactor),
+    resultSize: interval(0, most < 0 ? unbounded : most),
+  };
+};
+
+const joining: Estimate = (sizes, target, [separator]) => {
+  if (!target) return undefined;
+  const count = sizes.librarySize(target);
+  const element = elementOf(target);
+  let size = element ? multiplyIntervals(count, sizes.librarySize(element)) : interval(0);
+  if (separator) {
+    const gaps = interval(Math.max(count.min - 1, 0), Math.max(count.max - 1, 0));
+    size = addIntervals(size, multiplyIntervals(sizes.librarySize(separator), gaps));
+  }
+  return { cost: scaled(size, stringFactor), resultSize: size };
+};
+
+const finding: Estimate = (sizes, target, [pattern]) => {
+  if (!target || !pattern) return undefined;
+  const size = sizes.librarySize(target);
+  return { cost: sizes.regexCost(size, sizes.librarySize(pattern)), resultSize: interval(0, size.max) };
+};
+
+const names = (list: string, estimate: Estimate): Record<string, Estimate> =>
+  Object.fromEntries(list.split(" ").map((name) => [name, estimate]));
+
+const estimates: Readonly<Record<string, Estimate>> = {
+  check: () => ({ cost: interval(checkCost) }),
+  ...names("serviceAccount path group resource subresource namespace name allowed denied reason", nominal),
+  ...names("isSorted sum max min indexOf lastIndexOf", listTraversal),
+  url: (sizes, _target, [text]) => text && { cost: scaled(sizes.librarySize(text), stringFactor) },
+  ...names("lowerAscii upperAscii substring trim", textTraversal),
+  replace: replacement,
+  split: splitting,
+  join: joining,
+  ...names("find findAll", finding),
+};
+
+/** The elements of a list, as a node of their own. */
+function elementOf({ path, type }: EstimatedNode): EstimatedNode | undefined {
+  if (type.kind !== "list") return undefined;
+  return { path: path && [...path, "@items"], type: type.elem, computedSize: undefined };
+}

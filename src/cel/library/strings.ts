@@ -1,0 +1,155 @@
+// Functions on strings. Positions count code points.
+
+import { type Implementation, type Library, declare, method } from "../declarations.ts";
+import { elements } from "../operations.ts";
+import { listOf, types } from "../types.ts";
+import { type Value, View, evaluationError, noSuchOverload } from "../values.ts";
+
+const { int, string } = types;
+
+const outOfRange = (at: Value) => evaluationError(`index out of range: ${String(at)}`);
+
+/** The code points, or the string itself where each is one unit. */
+function pointsOf(text: string): string | string[] {
+  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
+}
+
+const slice = (points: string | string[], from: number, to?: number): string =>
+  typeof points === "string" ? points.slice(from, to) : points.slice(from, to).join("");
+
+function charAt(text: string, at: number): string {
+  const points = pointsOf(text);
+  if (at < 0 || at > points.length) throw outOfRange(at);
+  return points[at] ?? "";
+}
+
+/** The number of code points before a place in units. */
+const pointsBefore = (text: string, units: number): number => pointsOf(text.slice(0, units)).length;
+const unitsBefore = (points: string | string[], at: number): number =>
+  typeof points === "string" ? at : points.slice(0, at).join("").length;
+
+function indexOf(text: string, part: string, from = 0): number {
+  if (part === "") return from;
+  const points = pointsOf(text);
+  if (from < 0 || from >= points.length) throw outOfRange(from);
+  const found = text.indexOf(part, unitsBefore(points, from));
+  return found < 0 ? -1 : pointsBefore(text, found);
+}
+
+function lastIndexOf(text: string, part: string, from?: number): number {
+  const points = pointsOf(text);
+  if (part === "") return from ?? points.length;
+  const start = from ?? points.length - 1;
+  if (start < 0 || start >= points.length) throw outOfRange(start);
+  const found = text.lastIndexOf(part, unitsBefore(points, start));
+  return found < 0 ? -1 : pointsBefore(text, found);
+}
+
+function substring(text: string, from: number, to?: number): string {
+  const points = pointsOf(text);
+  if (to !== undefined && from > to)
+    throw evaluationError(`invalid substring range. start: ${from}, end: ${to}`);
+  if (from < 0 || from > points.length) throw outOfRange(from);
+  if (to !== undefined && (to < 0 || to > points.length)) throw outOfRange(to);
+  return slice(points, from, to);
+}
+
+/** The first `limit` places are replaced; a negative limit means all. */
+function replace(text: string, from: string, to: string, limit = -1): string {
+  if (limit === 0 || from === to) return text;
+  if (from !== "") {
+    const parts = text.split(from, limit < 0 ? undefined : limit + 1);
+    if (limit < 0) return parts.join(to);
+    let rest = text;
+    let result = "";
+    for (let count = 0; count < limit; count += 1) {
+      const at = rest.indexOf(from);
+      if (at < 0) break;
+      result += rest.slice(0, at) + to;
+      rest = rest.slice(at + from.length);
+    }
+    return result + rest;
+  }
+  const points = Array.from(text);
+  const most = limit < 0 ? points.length + 1 : limit;
+  return (
+    points.map((point, at) => (at < most ? to + point : point)).join("") + (points.length < most ? to : "")
+  );
+}
+
+function split(text: string, by: string, limit = -1): string[] {
+  if (limit === 0) return [];
+  const parts = by === "" ? Array.from(text) : text.split(by);
+  if (limit < 0 || parts.length <= limit) return parts;
+  return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)];
+}
+
+function join(list: Value, separator: Value = ""): string {
+  if (!Array.isArray(list) && !(list instanceof View)) throw noSuchOverload();
+  const items = elements(list as readonly Value[] | View);
+  if (!items.every((item) => typeof item === "string")) throw noSuchOverload();
+  return items.join(separator as string);
+}
+
+/** White space as Unicode has it, without the byte order mark that JavaScript's trim removes. */
+const trim = (text: string): string =>
+  text.replace(/^[\p{White_Space}]+/u, "").replace(/[\p{White_Space}]+$/u, "");
+
+const asciiCase = (text: string, pattern: RegExp, change: (found: string) => string): string =>
+  text.replaceAll(pattern, change);
+
+/** The planner has made sure of the types. */
+const typed = (apply: (...args: never[]) => Value): Implementation => apply as Implementation;
+
+export const stringsLibrary: Library = [
+  declare("charAt", method("string_char_at_int", [string, int], string, typed(charAt))),
+  declare(
+    "indexOf",
+    method("string_index_of_string", [string, string], int, typed(indexOf)),
+    method("string_index_of_string_int", [string, string, int], int, typed(indexOf)),
+  ),
+  declare(
+    "lastIndexOf",
+    method("string_last_index_of_string", [string, string], int, typed(lastIndexOf)),
+    method("string_last_index_of_string_int", [string, string, int], int, typed(lastIndexOf)),
+  ),
+  declare(
+    "lowerAscii",
+    method(
+      "string_lower_ascii",
+      [string],
+      string,
+      typed((text: string) => asciiCase(text, /[A-Z]+/g, (found) => found.toLowerCase())),
+    ),
+  ),
+  declare(
+    "upperAscii",
+    method(
+      "string_upper_ascii",
+      [string],
+      string,
+      typed((text: string) => asciiCase(text, /[a-z]+/g, (found) => found.toUpperCase())),
+    ),
+  ),
+  declare(
+    "replace",
+    method("string_replace_string_string", [string, string, string], string, typed(replace)),
+    method("string_replace_string_string_int", [string, string, string, int], string, typed(replace)),
+  ),
+  declare(
+    "split",
+    method("string_split_string", [string, string], listOf(string), typed(split)),
+    method("string_split_string_int", [string, string, int], listOf(string), typed(split)),
+  ),
+  declare(
+    "substring",
+    method("string_substring_int", [string, int], string, typed(substring)),
+    method("string_substring_int_int", [string, int, int], string, typed(substring)),
+  ),
+  declare("trim", method("string_trim", [string], string, typed(trim))),
+  declare(
+    "join",
+    method("list_join", [listOf(string)], string, join),
+    method("list_join_string", [listOf(string), string], string, join),
+  ),
+];

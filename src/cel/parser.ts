@@ -1,0 +1,361 @@
+// From source text to a syntax tree, by recursive descent, with the limits of the reference on size and depth.
+
+import { type Expression, type ListLiteral, type MapLiteral, qualifiedName } from "./ast.ts";
+import { type Token, tokenize } from "./lexer.ts";
+import {
+  LiteralError,
+  bytesLiteral,
+  doubleLiteral,
+  intLiteral,
+  stringLiteral,
+  uintLiteral,
+} from "./literals.ts";
+import { MacroError, type NodeFactory, expandMacro } from "./macros.ts";
+import type { SourceError } from "./source.ts";
+import type { Value } from "./values.ts";
+
+const longestSource = 100_000;
+const deepest = 250;
+/** How many grammar rules one nested expression enters. */
+const rulesPerNesting = 6;
+
+const reserved = new Set(
+  (
+    "as break const continue else false for function if import in let loop package namespace null return " +
+    "true var void while"
+  ).split(" "),
+);
+const startOfExpression =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const relations = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
+
+export type Parsed =
+  | { readonly expression: Expression; readonly errors?: undefined }
+  | { readonly errors: readonly SourceError[] };
+
+class SyntaxFailure extends Error {
+  readonly offset: number;
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+export function parse(source: string): Parsed {
+  const size = source.length > longestSource ? Array.from(source).length : source.length;
+  if (size > longestSource) {
+    const message = `expression code point size exceeds limit: size: ${size}, limit ${longestSource}`;
+    return { errors: [{ offset: -1, message }] };
+  }
+  const { tokens, errors } = tokenize(source);
+  const parser = new Parser(tokens);
+  try {
+    const expression = parser.start();
+    errors.push(...parser.errors);
+    return errors.length > 0 ? { errors } : { expression };
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    return { errors: [...errors, ...parser.errors, { offset: error.offset, message: error.message }] };
+  }
+}
+
+class Parser implements NodeFactory {
+  readonly errors: SourceError[] = [];
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #lastId = 0;
+  #depth = 1;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  id = (): number => (this.#lastId += 1);
+
+  start(): Expression {
+    const expression = this.#nested();
+    if (this.#token.kind !== "end") {
+      const last = this.#tokens[this.#at + 1]?.kind === "end";
+      throw this.#unexpected(last ? "extraneous" : "mismatched", "<EOF>");
+    }
+    return expression;
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at]!;
+  }
+
+  #unexpected(what: string, expecting: string): SyntaxFailure {
+    const { text, offset } = this.#token;
+    return new SyntaxFailure(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
+  }
+
+  /** The token, when it is this operator (or the word `in`). */
+  #accept(text: string): Token | undefined {
+    const token = this.#token;
+    if ((token.kind !== "operator" && token.kind !== "in") || token.text !== text) return undefined;
+    this.#at += 1;
+    return token;
+  }
+
+  #expect(text: string): Token {
+    const token = this.#accept(text);
+    if (!token) throw this.#unexpected("mismatched", `'${text}'`);
+    return token;
+  }
+
+  #checkDepth(depth: number): void {
+    if (depth > deepest) throw new SyntaxFailure(-1, "max recursion depth exceeded");
+  }
+
+  #nested(): Expression {
+    this.#depth += rulesPerNesting;
+    this.#checkDepth(this.#depth);
+    const expression = this.#ternary();
+    this.#depth -= rulesPerNesting;
+    return expression;
+  }
+
+  #ternary(): Expression {
+    const condition = this.#logical("||", "_||_", () => this.#logical("&&", "_&&_", () => this.#relation()));
+    const mark = this.#accept("?");
+    if (!mark) return condition;
+    const whenTrue = this.#logical("||", "_||_", () => this.#logical("&&", "_&&_", () => this.#relation()));
+    this.#expect(":");
+    const whenFalse = this.#nested();
+    return this.#call(mark, "_?_:_", [condition, whenTrue, whenFalse]);
+  }
+
+  /** A chain of `&&` or `||` becomes a balanced tree, so that its depth grows with the logarithm of its length. */
+  #logical(text: string, name: string, operand: () => Expression): Expression {
+    const terms = [operand()];
+    const signs: Token[] = [];
+    for (let sign = this.#accept(text); sign; sign = this.#accept(text)) {
+      signs.push(sign);
+      terms.push(operand());
+    }
+    const balance = (from: number, to: number): Expression => {
+      const middle = (from + to + 1) >> 1;
+      const left = middle === from ? terms[middle]! : balance(from, middle - 1);
+      const right = middle === to ? terms[middle + 1]! : balance(middle + 1, to);
+      return this.#call(signs[middle]!, name, [left, right]);
+    };
+    return signs.length === 0 ? terms[0]! : balance(0, signs.length - 1);
+  }
+
+  #relation(): Expression {
+    return this.#chain(
+      (token) => relations.has(token.text),
+      (text) => (text === "in" ? "@in" : `_${text}_`),
+      () => this.#sum(),
+    );
+  }
+
+  #sum(): Expression {
+    return this.#chain(
+      ({ text }) => text === "+" || text === "-",
+      (text) => `_${text}_`,
+      () => this.#product(),
+    );
+  }
+
+  #product(): Expression {
+    return this.#chain(
+      ({ text }) => text === "*" || text === "/" || text === "%",
+      (text) => `_${text}_`,
+      () => this.#unary(),
+    );
+  }
+
+  /** A chain of operators that bind to the left. */
+  #chain(
+    belongs: (token: Token) => boolean,
+    nameOf: (text: string) => string,
+    operand: () => Expression,
+  ): Expression {
+    let left = operand();
+    for (let length = 1; this.#token.kind === "operator" || this.#token.kind === "in"; length += 1) {
+      const sign = this.#token;
+      if (!belongs(sign)) break;
+      this.#checkDepth(this.#depth + length);
+      this.#at += 1;
+      left = this.#call(sign, nameOf(sign.text), [left, operand()]);
+    }
+    return left;
+  }
+
+  /** Pairs of `!` or `-` cancel out; a minus before a number belongs to the number. */
+  #unary(): Expression {
+    const text = this.#token.kind === "operator" ? this.#token.text : "";
+    if (text !== "!" && text !== "-") return this.#member();
+    const first = this.#token;
+    let count = 0;
+    while (this.#accept(text)) count += 1;
+    const number = this.#token.kind === "int" || this.#token.kind === "double";
+    const signed = text === "-" && number;
+    if (signed) this.#at -= 1;
+    const operand = this.#member(signed);
+    const odd = (signed ? count - 1 : count) % 2 === 1;
+    return odd ? this.#call(first, text === "!" ? "!_" : "-_", [operand]) : operand;
+  }
+
+  #member(signed = false): Expression {
+    let operand = this.#primary(signed);
+    for (let length = 1; ; length += 1) {
+      this.#checkDepth(this.#depth + length);
+      const dot = this.#accept(".");
+      const bracket = dot ? undefined : this.#accept("[");
+      const brace = dot || bracket ? undefined : this.#accept("{");
+      if (dot) operand = this.#selectOrCall(operand, dot);
+      else if (bracket) {
+        const index = this.#nested();
+        this.#expect("]");
+        operand = this.#call(bracket, "_[_]", [operand, index]);
+      } else if (brace) operand = this.#object(operand, brace);
+      else return operand;
+    }
+  }
+
+  #selectOrCall(operand: Expression, dot: Token): Expression {
+    const field = this.#name();
+    const open = this.#accept("(");
+    if (!open)
+      return { kind: "select", id: this.id(), offset: dot.offset, operand, field: field.text, test: false };
+    return this.#call(open, field.text, this.#arguments(")"), operand);
+  }
+
+  #name(): Token {
+    const token = this.#token;
+    if (token.kind !== "name") throw this.#unexpected("mismatched", "IDENTIFIER");
+    this.#at += 1;
+    return token;
+  }
+
+  #object(type: Expression, brace: Token): Expression {
+    const name = qualifiedName(type);
+    if (name === undefined) throw new SyntaxFailure(type.offset, "expected a qualified name");
+    const entries: { field: string; value: Expression; offset: number }[] = [];
+    while (!this.#accept("}")) {
+      const field = this.#name().text;
+      const { offset } = this.#expect(":");
+      entries.push({ field, value: this.#nested(), offset });
+      if (!this.#accept(",")) {
+        this.#expect("}");
+        break;
+      }
+    }
+    return { kind: "object", id: this.id(), offset: brace.offset, name, entries };
+  }
+
+  #primary(signed: boolean): Expression {
+    const token = this.#token;
+    if (token.kind === "name" || (token.kind === "operator" && token.text === ".")) return this.#global();
+    if (this.#accept("(")) {
+      const expression = this.#nested();
+      this.#expect(")");
+      return expression;
+    }
+    if (this.#accept("[")) return this.#list(token);
+    if (this.#accept("{")) return this.#map(token);
+    return this.#literal(signed);
+  }
+
+  #global(): Expression {
+    const dot = this.#accept(".");
+    const name = this.#name();
+    const offset = (dot ?? name).offset;
+    if (reserved.has(name.text)) throw new SyntaxFailure(offset, `reserved identifier: ${name.text}`);
+    const text = (dot ? "." : "") + name.text;
+    const open = this.#accept("(");
+    if (open) return this.#call(open, text, this.#arguments(")"));
+    return { kind: "identifier", id: this.id(), offset: name.offset, name: text };
+  }
+
+  /** Expressions up to the closing sign. */
+  #arguments(close: string): Expression[] {
+    const args: Expression[] = [];
+    if (this.#accept(close)) return args;
+    do args.push(this.#nested());
+    while (this.#accept(","));
+    this.#expect(close);
+    return args;
+  }
+
+  #list({ offset }: Token): ListLiteral {
+    const elements: Expression[] = [];
+    while (!this.#accept("]")) {
+      elements.push(this.#nested());
+      if (!this.#accept(",")) {
+        this.#expect("]");
+        break;
+      }
+    }
+    return { kind: "list", id: this.id(), offset, elements };
+  }
+
+  #map({ offset }: Token): MapLiteral {
+    const entries: { key: Expression; value: Expression }[] = [];
+    while (!this.#accept("}")) {
+      const key = this.#nested();
+      this.#expect(":");
+      entries.push({ key, value: this.#nested() });
+      if (!this.#accept(",")) {
+        this.#expect("}");
+        break;
+      }
+    }
+    return { kind: "map", id: this.id(), offset, entries };
+  }
+
+  #literal(signed: boolean): Expression {
+    const sign = signed ? this.#accept("-") : undefined;
+    const token = this.#token;
+    const offset = (sign ?? token).offset;
+    const text = (sign ? "-" : "") + token.text;
+    const value = this.#valueOf(token, text, offset);
+    if (value === undefined) throw this.#unexpected("mismatched", startOfExpression);
+    this.#at += 1;
+    return { kind: "literal", id: this.id(), offset, value };
+  }
+
+  #valueOf({ kind }: Token, text: string, offset: number): Value | undefined {
+    try {
+      switch (kind) {
+        case "int":
+          return intLiteral(text);
+        case "uint":
+          return uintLiteral(text);
+        case "double":
+          return doubleLiteral(text);
+        case "string":
+          return stringLiteral(text);
+        case "bytes":
+          return bytesLiteral(text);
+        case "true":
+          return true;
+        case "false":
+          return false;
+        case "null":
+          return null;
+        default:
+          return undefined;
+      }
+    } catch (error) {
+      if (!(error instanceof LiteralError)) throw error;
+      this.errors.push({ offset, message: error.message });
+      return null;
+    }
+  }
+
+  #call({ offset }: Token, name: string, args: readonly Expression[], target?: Expression): Expression {
+    try {
+      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) });
+      if (expanded) return expanded;
+    } catch (error) {
+      if (!(error instanceof MacroError)) throw error;
+      this.errors.push({ offset: error.offset ?? offset, message: error.message });
+      return { kind: "literal", id: this.id(), offset, value: null };
+    }
+    return { kind: "call", id: this.id(), offset, name, args, ...(target && { target }) };
+  }
+}

@@ -1,0 +1,426 @@
+// A checked expression as closures. Costs are charged where the reference charges them, which is why a name that is
+// read for another purpose than its value (as the base of a selection, the branch of a ternary or an index) is
+// planned without the charge for reading it.
+
+import type { Call, Expression, Select } from "./ast.ts";
+import { callCost, costSize, listCost, mapCost, traversal } from "./call-cost.ts";
+import type { Checked, Reference } from "./checker.ts";
+import type { Implementation, Overload } from "./declarations.ts";
+import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import { type FoldPlanner, planFold } from "./plan-fold.ts";
+import { equal, index, isMapLike, lookUp, mapKey, member } from "./operations.ts";
+import { accepts } from "./accepts.ts";
+import { compilePattern } from "./regex/pattern.ts";
+import { isDyn, types } from "./types.ts";
+import {
+  EvaluationError,
+  type MapKey,
+  MapValue,
+  TypeValue,
+  type Value,
+  View,
+  evaluationError,
+  isRecord,
+  noSuchOverload,
+  numberOf,
+} from "./values.ts";
+
+/** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
+export class PlanError extends Error {
+  override readonly name = "PlanError";
+}
+
+export interface Plan {
+  readonly run: Step;
+  /** Where the value of each variable is put before a run. */
+  readonly inputs: ReadonlyMap<string, number>;
+  readonly slots: number;
+}
+
+interface Planned {
+  readonly run: Step;
+  /** The value, when it is the same in every run. */
+  readonly constant?: { readonly value: Value };
+}
+
+export interface PlanOptions {
+  /** Whether calls of library functions cost what the library says, or 1. */
+  readonly libraryCosts: boolean;
+}
+
+export function plan(expression: Expression, checked: Checked, options: PlanOptions): Plan {
+  const planner = new Planner(checked, options);
+  const { run } = planner.value(expression);
+  return { run, inputs: planner.inputs, slots: planner.slots };
+}
+
+const constant = (value: Value): Planned => ({ run: () => value, constant: { value } });
+const conversions = new Set("bool bytes double duration dyn int string timestamp type uint".split(" "));
+
+class Planner implements FoldPlanner {
+  readonly inputs = new Map<string, number>();
+  slots = 0;
+  readonly #checked: Checked;
+  readonly #options: PlanOptions;
+  readonly #locals: { readonly name: string; readonly slot: number }[] = [];
+
+  constructor(checked: Checked, options: PlanOptions) {
+    this.#checked = checked;
+    this.#options = options;
+  }
+
+  /** The value with every charge for it. */
+  value(node: Expression): Planned {
+    return this.#plan(node, true);
+  }
+
+  /** The value without the charge for reading a name, where the node is one. */
+  #base(node: Expression): Planned {
+    return this.#plan(node, false);
+  }
+
+  withLocal<T>(name: string, use: (slot: number) => T): T {
+    const slot = this.slots++;
+    this.#locals.push({ name, slot });
+    const result = use(slot);
+    this.#locals.pop();
+    return result;
+  }
+
+  #reference(node: Expression): Reference | undefined {
+    return this.#checked.references.get(node.id);
+  }
+
+  #plan(node: Expression, charged: boolean): Planned {
+    const reference = this.#reference(node);
+    if (reference?.kind === "type") return constant(new TypeValue(reference.name));
+    if (reference?.kind === "variable") return this.#variable(reference.name, charged);
+    switch (node.kind) {
+      case "literal":
+        return constant(node.value);
+      case "select":
+        return node.test ? this.#presence(node) : this.#select(node, charged);
+      case "call":
+        return this.#call(node, charged);
+      case "list":
+        return this.#list(node.elements);
+      case "map":
+        return this.#map(node.entries);
+      case "fold":
+        return { run: planFold(node, this) };
+      default:
+        throw new PlanError(`no value for ${node.kind}`);
+    }
+  }
+
+  #variable(name: string, charged: boolean): Planned {
+    const slot = this.#slotOf(name);
+    const read = (state: Evaluation): Value => {
+      const value = state.slots[slot];
+      if (value === undefined) throw evaluationError(`no such attribute: ${name}`);
+      return value;
+    };
+    if (!charged) return { run: read };
+    return {
+      run: (state) => {
+        state.charge(1);
+        return read(state);
+      },
+    };
+  }
+
+  #slotOf(name: string): number {
+    const local = this.#locals.findLast((entry) => entry.name === name);
+    if (local) return local.slot;
+    const known = this.inputs.get(name);
+    if (known !== undefined) return known;
+    const slot = this.slots++;
+    this.inputs.set(name, slot);
+    return slot;
+  }
+
+  /** Whether reading the member costs one more for the base: not when the base is a ternary. */
+  #ownCharge(node: Expression): number {
+    let base = node;
+    while (!this.#reference(base)?.kind.match(/variable|type/)) {
+      if (base.kind === "select" && !base.test) base = base.operand;
+      else if (base.kind === "call" && base.name === "_[_]") base = base.args[0]!;
+      else break;
+    }
+    return base.kind === "call" && base.name === "_?_:_" ? 0 : 1;
+  }
+
+  #select(node: Select, charged: boolean): Planned {
+    const { run } = this.#base(node.operand);
+    const read = memberReader(node.field);
+    const cost = 1 + (charged ? this.#ownCharge(node) : 0);
+    return {
+      run: (state) => {
+        const value = run(state);
+        state.charge(cost);
+        return read(value);
+      },
+    };
+  }
+
+  #presence(node: Select): Planned {
+    const { run } = this.value(node.operand);
+    const { field } = node;
+    return {
+      run: (state) => {
+        const value = run(state);
+        if (!isMapLike(value)) throw evaluationError("invalid type for field selection.");
+        return lookUp(value, field) !== undefined;
+      },
+    };
+  }
+
+  #call(node: Call, charged: boolean): Planned {
+    const [first, second, third] = node.args;
+    switch (node.name) {
+      case "_&&_":
+        return this.#logical(first!, second!, false);
+      case "_||_":
+        return this.#logical(first!, second!, true);
+      case "_?_:_":
+        return this.#ternary(first!, second!, third!);
+      case "_[_]":
+        return this.#index(first!, second!, charged ? this.#ownCharge(node) : 0);
+      default:
+        return this.#function(node);
+    }
+  }
+
+  /** `&&` and `||`: the one side that decides also decides when the other one fails. */
+  #logical(left: Expression, right: Expression, deciding: boolean): Planned {
+    const runLeft = this.value(left).run;
+    const runRight = this.value(right).run;
+    const attempt = (run: Step, state: Evaluation): Value | EvaluationError => {
+      try {
+        return run(state);
+      } catch (error) {
+        return absorbed(error);
+      }
+    };
+    return {
+      run: (state) => {
+        const first = attempt(runLeft, state);
+        if (first === deciding) return deciding;
+        const second = typeof first === "boolean" ? runRight(state) : attempt(runRight, state);
+        if (second === deciding) return deciding;
+        if (typeof first === "boolean" && typeof second === "boolean") return !deciding;
+        if (first instanceof EvaluationError) throw first;
+        throw second instanceof EvaluationError ? second : noSuchOverload();
+      },
+    };
+  }
+
+  #ternary(condition: Expression, whenTrue: Expression, whenFalse: Expression): Planned {
+    const test = this.value(condition).run;
+    const runTrue = this.#base(whenTrue).run;
+    const runFalse = this.#base(whenFalse).run;
+    return {
+      run: (state) => {
+        const holds = test(state);
+        if (typeof holds !== "boolean") throw noSuchOverload();
+        return holds ? runTrue(state) : runFalse(state);
+      },
+    };
+  }
+
+  #index(target: Expression, key: Expression, ownCharge: number): Planned {
+    const runTarget = this.#base(target).run;
+    const runKey = this.#base(key).run;
+    const cost = 1 + ownCharge;
+    return {
+      run: (state) => {
+        const value = runTarget(state);
+        const at = runKey(state);
+        state.charge(cost);
+        return index(value, at);
+      },
+    };
+  }
+
+  #list(nodes: readonly Expression[]): Planned {
+    const planned = nodes.map((node) => this.value(node));
+    if (planned.every((each) => each.constant)) return constant(planned.map((each) => each.constant!.value));
+    const runs = planned.map((each) => each.run);
+    return {
+      run: (state) => {
+        const list = runs.map((run) => run(state));
+        state.charge(listCost);
+        return list;
+      },
+    };
+  }
+
+  #map(entries: readonly { readonly key: Expression; readonly value: Expression }[]): Planned {
+    const planned = entries.map(({ key, value }) => [this.value(key), this.value(value)] as const);
+    const build = (valueOf: (each: Planned) => Value): Value => {
+      const map = new Map<MapKey, readonly [Value, Value]>();
+      for (const [keyPlan, valuePlan] of planned) {
+        const key = valueOf(keyPlan);
+        const form = mapKey(key);
+        if (form === undefined) throw evaluationError("unsupported key type");
+        if (map.has(form)) throw evaluationError(`Failed with repeated key`);
+        map.set(form, [key, valueOf(valuePlan)]);
+      }
+      return new MapValue(map);
+    };
+    if (planned.every(([key, value]) => key.constant && value.constant)) {
+      try {
+        return constant(build((each) => each.constant!.value));
+      } catch (error) {
+        const failure = absorbed(error);
+        return {
+          run: () => {
+            throw failure;
+          },
+        };
+      }
+    }
+    return {
+      run: (state) => {
+        const map = build((each) => each.run(state));
+        state.charge(mapCost);
+        return map;
+      },
+    };
+  }
+
+  #function(node: Call): Planned {
+    const reference = this.#reference(node);
+    if (reference?.kind !== "function") throw new PlanError(`no overload of ${node.name}`);
+    const nodes = node.target && !reference.global ? [node.target, ...node.args] : node.args;
+    const args = nodes.map((arg) => this.value(arg));
+    const folded = this.#folded(node, reference.overloads, args);
+    if (folded) return folded;
+    this.#checkPattern(node.name, args);
+    const apply = this.#implementation(reference.overloads, nodes);
+    const id = reference.overloads.length === 1 ? reference.overloads[0]!.id : "";
+    if (id === "equals") return { run: equality(args[0]!.run, args[1]!.run, true) };
+    if (id === "not_equals") return { run: equality(args[0]!.run, args[1]!.run, false) };
+    return {
+      run: this.#strict(
+        node.name,
+        id,
+        args.map((arg) => arg.run),
+        apply,
+      ),
+    };
+  }
+
+  #strict(name: string, id: string, runs: readonly Step[], apply: Implementation): Step {
+    const cost = callCost(name, id, this.#options.libraryCosts);
+    const [first, second] = runs;
+    if (cost) {
+      return (state) => {
+        const args = runs.map((run) => run(state));
+        let result: Value | undefined;
+        const once = (): Value => (result ??= apply(...args));
+        state.charge(cost(args, once));
+        return once();
+      };
+    }
+    if (runs.length === 1)
+      return (state) => {
+        const value = first!(state);
+        state.charge(1);
+        return apply(value);
+      };
+    if (runs.length === 2)
+      return (state) => {
+        const left = first!(state);
+        const right = second!(state);
+        state.charge(1);
+        return apply(left, right);
+      };
+    return (state) => {
+      const args = runs.map((run) => run(state));
+      state.charge(1);
+      return apply(...args);
+    };
+  }
+
+  /** Conversions of constants and membership in constant lists are worked out ahead and cost nothing. */
+  #folded(node: Call, overloads: readonly Overload[], args: readonly Planned[]): Planned | undefined {
+    if (conversions.has(node.name) && args.length === 1 && args[0]!.constant) {
+      try {
+        return constant(overloads[0]!.apply(args[0]!.constant.value));
+      } catch (error) {
+        throw new PlanError(absorbed(error).message);
+      }
+    }
+    if (overloads.length === 1 && overloads[0]!.id === "in_list" && args[1]!.constant)
+      return membership(args[0]!.run, args[1]!.constant.value as readonly Value[]);
+    return undefined;
+  }
+
+  #checkPattern(name: string, args: readonly Planned[]): void {
+    if (name !== "matches" && name !== "find" && name !== "findAll") return;
+    const pattern = args[1]?.constant?.value;
+    if (typeof pattern !== "string") return;
+    const compiled = compilePattern(pattern);
+    if ("error" in compiled) throw new PlanError(compiled.error);
+  }
+
+  /** The one implementation, or a choice by the types at run time. */
+  #implementation(overloads: readonly Overload[], nodes: readonly Expression[]): Implementation {
+    const [only] = overloads;
+    const known = nodes.every((node) => !isDyn(this.#checked.types.get(node.id) ?? types.dyn));
+    const same = overloads.every((each) => each.apply === only!.apply);
+    if (same && (known || overloads.length > 1)) return only!.apply;
+    return (...args) => {
+      const chosen = overloads.find((each) => each.params.every((param, at) => accepts(param, args[at]!)));
+      if (!chosen) throw noSuchOverload();
+      return chosen.apply(...args);
+    };
+  }
+}
+
+/** Reads one member. What is in every object's prototype must be the object's own. */
+function memberReader(field: string): (value: Value) => Value {
+  const inherited = field in Object.prototype;
+  return (value) => {
+    if (value instanceof View) {
+      const found = value.get(field);
+      if (found === undefined) throw evaluationError(`no such key: ${field}`);
+      return found;
+    }
+    if (!inherited && isRecord(value)) {
+      const found = value[field];
+      if (found === undefined) throw evaluationError(`no such key: ${field}`);
+      return typeof found === "number" ? numberOf(found) : found;
+    }
+    return member(value, field);
+  };
+}
+
+function equality(left: Step, right: Step, positive: boolean): Step {
+  return (state) => {
+    const a = left(state);
+    const b = right(state);
+    const cost =
+      typeof a === "number" || typeof b === "number" ? 1 : traversal(Math.min(costSize(a), costSize(b)));
+    state.charge(cost);
+    return equal(a, b) === positive;
+  };
+}
+
+/** Membership in a constant list: by lookup when all elements are primitive. */
+function membership(run: Step, list: readonly Value[]): Planned | undefined {
+  if (list.length === 0) return constant(false);
+  const keys = new Set<MapKey>();
+  for (const item of list) {
+    const key = mapKey(item);
+    if (key === undefined) return undefined;
+    keys.add(key);
+  }
+  return {
+    run: (state) => {
+      const key = mapKey(run(state));
+      return key !== undefined && keys.has(key);
+    },
+  };
+}

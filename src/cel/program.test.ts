@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Double, type Value, compile, environment, listOf, mapOf, types } from "./index.ts";
+
+const env = environment();
+const variables = {
+  x: types.int,
+  words: listOf(types.string),
+  numbers: listOf(types.int),
+  labels: mapOf(types.string, types.string),
+  data: types.dyn,
+};
+const bindings = {
+  x: 5,
+  words: ["a", "b", "c"],
+  numbers: [3, 1, 2],
+  labels: { app: "web", "a-b": "c" },
+  data: { whole: 1, real: 1.5, list: [1, 2], text: "str", none: null, constructor: "own" },
+};
+
+function evaluate(source: string): Value | { error: string } {
+  const compiled = compile(env, source, { variables, libraryCosts: true });
+  if ("error" in compiled) return { error: compiled.error };
+  const outcome = compiled.program.evaluate(bindings, 1_000_000);
+  return "value" in outcome ? outcome.value : { error: outcome.error };
+}
+
+const cases: [source: string, value: Value][] = [
+  ["1 + 2 * 3 == 7", true],
+  ["-7 / 2 == -3 && -7 % 2 == -1", true],
+  ["9223372036854775806 + 1", 9223372036854775807n],
+  ["-9223372036854775808 < 0", true],
+  ["1u + 2u == 3u", true],
+  ["1.5 + 1.5", new Double(3)],
+  ["0x10 == 16", true],
+  ["'a' + \"b\" + r'\\n' == 'ab\\\\n'", true],
+  ["b'abc' == bytes('abc')", true],
+  ["'\\u00e9\\x41\\101'", "\u00e9AA"],
+  ["size('\u{1f600}a')", 2],
+  ["'\u{1f600}' > '\uffff'", true],
+  ["!!true && !false", true],
+  ["x > 3 ? 'big' : 'small'", "big"],
+  ["words.all(w, w.size() == 1)", true],
+  ["words.exists(w, w == 'b')", true],
+  ["words.exists_one(w, w >= 'b')", false],
+  ["words.map(w, w + '!')", ["a!", "b!", "c!"]],
+  ["words.map(w, w != 'b', w + '!')", ["a!", "c!"]],
+  ["words.filter(w, w != 'b').size()", 2],
+  ["labels.all(k, labels[k] != '')", true],
+  ["labels['a-b']", "c"],
+  ["'app' in labels && !('x' in labels)", true],
+  ["'b' in words && x in [1, 5]", true],
+  ["1 in [1.0, 2.0].map(v, dyn(v))", true],
+  ["has(data.real) && !has(data.absent)", true],
+  ["data.real > 1.0", true],
+  ["data.whole == 1 && data.list[1] == 2", true],
+  ["data.none == null", true],
+  ["data.constructor", "own"],
+  ["data.absent == 1 || true", true],
+  ["false && data.absent", false],
+  ["data.list.exists(v, data.absent == v || v == 2)", true],
+  ["{'a': 1, 'b': 2}['b']", 2],
+  ["type(x) == int && type(data.real) == double && type(words) == list", true],
+  ["string(1.0e20) + string(0.5) + string(100u)", "1e+200.5100"],
+  ["int('-7') + int(2.9) + int(3u)", -2],
+  ["duration('1h30m') == duration('90m')", true],
+  ["string(duration('1.5s'))", "1.5s"],
+  ["timestamp('2020-02-29T12:00:00Z') + duration('24h') == timestamp('2020-03-01T12:00:00Z')", true],
+  ["timestamp('2020-02-29T12:00:00Z').getDayOfYear()", 59],
+  ["timestamp('2020-01-01T00:30:00Z').getHours('-02:00')", 22],
+  ["timestamp('2020-07-01T00:30:00Z').getHours('Europe/Paris')", 2],
+  ["duration('90m').getHours()", 1],
+  ["'hello'.charAt(1) + 'hello'.substring(1, 3)", "eel"],
+  ["'a,b,c'.split(',', 2)", ["a", "b,c"]],
+  ["'aaa'.replace('a', 'b', 2)", "bba"],
+  ["'ab'.replace('', '-')", "-a-b-"],
+  ["'hello'.lastIndexOf('l') + 'hello'.indexOf('l')", 5],
+  ["' x '.trim() + 'aB'.upperAscii() + 'Ab'.lowerAscii()", "xABab"],
+  ["['x', 'y'].join('-')", "x-y"],
+  ["numbers.sum() + numbers.min() + numbers.max()", 10],
+  ["numbers.isSorted() || [1, 2].isSorted()", true],
+  ["numbers.indexOf(1) + numbers.lastIndexOf(9)", 0],
+  ["'abc 123 x4'.find('[0-9]+') + 'a1b22'.findAll('[0-9]+').join()", "123122"],
+  ["url('https://user@example.com:80/p q?k=a&k=b').getHost()", "example.com:80"],
+  ["url('https://[::1]:80/').getHostname() + url('https://h/x?k=a+b').getQuery()['k'][0]", "::1a b"],
+  ["isURL('../x') || isURL('https://a:b:c/')", false],
+];
+
+for (const [source, value] of cases) {
+  test(source, () => assert.deepEqual(evaluate(source), value));
+}
+
+const failures: [source: string, error: string | RegExp][] = [
+  ["9223372036854775807 + 1", "integer overflow"],
+  ["1u - 2u", "unsigned integer overflow"],
+  ["x / 0", "divide by zero"],
+  ["x % 0", "modulus by zero"],
+  ["data.absent", "no such key: absent"],
+  ["data.list[7]", "index out of bounds: 7"],
+  ["data.toString", "no such key: toString"],
+  ["data.text + data.whole", "no such overload"],
+  ["data.absent == 1 && true", "no such key: absent"],
+  ["[].map(v, v).min() == 1", /found no matching overload|called on empty list/],
+  ["int(data.text)", "type conversion error from 'string' to 'int'"],
+  ["y + 1", "ERROR: <input>:1:1: undeclared reference to 'y' (in container '')\n | y + 1\n | ^"],
+  ["x + 'a'", /found no matching overload for '_\+_' applied to '\(int, string\)'\n \| x \+ 'a'\n \| \.\.\^/],
+  ["words.foo()", /1:10: undeclared reference to 'foo' \(in container ''\)/],
+  ["x.y", /type 'primitive:INT64' does not support field selection/],
+  [
+    "x.all(i, true)",
+    /expression of type 'int' cannot be range of a comprehension \(must be list, map, or dynamic\)/,
+  ],
+  ["[1, 'a']", /expected type 'int' but found 'string'/],
+  ["1 +", /Syntax error: mismatched input '<EOF>' expecting/],
+  ["x x", /Syntax error: extraneous input 'x' expecting <EOF>/],
+  ["while + 1", /reserved identifier: while/],
+  ["words.all(1, true)", /argument must be a simple name/],
+  ["has(x)", /invalid argument to has\(\) macro/],
+  ["9223372036854775808", /invalid int literal/],
+  ["'a'.matches('(')", "error parsing regexp: missing closing ): `(`"],
+  ["int('abc')", "type conversion error from 'string' to 'int'"],
+];
+for (const [source, error] of failures) {
+  test(`${source} fails`, () => {
+    const result = evaluate(source);
+    assert.ok(result !== null && typeof result === "object" && "error" in result, JSON.stringify(result));
+    if (typeof error === "string") assert.equal(result.error, error);
+    else assert.match(String(result.error), error);
+  });
+}
+
+test("evaluation stops at its cost limit, and nothing absorbs that", () => {
+  const compiled = compile(env, "numbers.all(n, n > 0) || true", { variables });
+  assert.ok("program" in compiled);
+  const outcome = compiled.program.evaluate(bindings, 5);
+  assert.deepEqual(outcome, {
+    error: "operation cancelled: actual cost limit exceeded",
+    cost: 6,
+    exceeded: true,
+  });
+});
+
+const hostile: [name: string, source: string][] = [
+  ["deep parentheses", "(".repeat(5000) + "1" + ")".repeat(5000)],
+  ["a long chain of sums", Array.from({ length: 5000 }, () => "1").join("+")],
+  ["a long list", `[${"1,".repeat(40_000)}1].size() > 0`],
+  ["a long chain of ors", Array.from({ length: 9000 }, (_, at) => `x == ${at % 10}`).join(" || ")],
+  [
+    "nested loops",
+    "[1,2,3,4,5,6,7,8,9].map(a, [1,2,3,4,5,6,7,8,9].map(b, [1,2,3].map(c, words.all(d, d != ''))))",
+  ],
+  ["a pattern that backtracks", `'${"a".repeat(5000)}'.matches('^(a+)+$|(a|aa)+b')`],
+  ["an unclosed string", `'${"x".repeat(50_000)}`],
+];
+for (const [name, source] of hostile) {
+  test(`${name} do not hold the event loop`, () => {
+    evaluate("1 == 1");
+    const start = performance.now();
+    evaluate(source);
+    const millis = performance.now() - start;
+    assert.ok(millis < 2000, `took ${millis} ms`);
+  });
+}

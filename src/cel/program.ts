@@ -1,0 +1,124 @@
+// Environments and programs: the way in for those who use expressions.
+
+import { type Checked, check } from "./checker.ts";
+import { estimateCost } from "./cost-estimate.ts";
+import type { Interval, SizeHint } from "./interval.ts";
+import { type FunctionDeclaration, functionsOf } from "./declarations.ts";
+import { CostExceeded, Evaluation, Suspended } from "./evaluation.ts";
+import { type AuthorizerTypes, authorizerLibrary, authorizerTypes } from "./library/authorizer.ts";
+import { listsLibrary } from "./library/lists.ts";
+import { regexLibrary } from "./library/regex.ts";
+import { standardLibrary, typeNames } from "./library/standard.ts";
+import { stringsLibrary } from "./library/strings.ts";
+import { urlsLibrary } from "./library/urls.ts";
+import { parse } from "./parser.ts";
+import { type Plan, PlanError, plan } from "./plan.ts";
+import { formatErrors } from "./source.ts";
+import { type CelType, types } from "./types.ts";
+import { EvaluationError, type Value } from "./values.ts";
+
+export interface Environment {
+  readonly functions: ReadonlyMap<string, FunctionDeclaration>;
+  readonly authorizer: AuthorizerTypes;
+}
+
+/** The functions of release 1.27. The prefix begins the names of library types, as error messages show them. */
+export function environment(options: { readonly typePrefix?: string } = {}): Environment {
+  const typePrefix = options.typePrefix ?? "orch";
+  const authorizer = authorizerTypes(typePrefix);
+  const functions = functionsOf([
+    standardLibrary,
+    urlsLibrary(typePrefix),
+    regexLibrary,
+    listsLibrary,
+    authorizerLibrary(authorizer),
+    stringsLibrary,
+  ]);
+  return { functions, authorizer };
+}
+
+export interface CompileOptions {
+  readonly variables: Readonly<Record<string, CelType>>;
+  /** Library functions cost what their libraries say rather than 1; custom resources count so, policies do not. */
+  readonly libraryCosts?: boolean;
+}
+
+export type Compilation =
+  | { readonly program: Program }
+  /** `compile`: the expression is wrong. `instantiate`: its types are right, but it can never run. */
+  | { readonly error: string; readonly stage: "compile" | "instantiate" };
+
+export type Outcome =
+  | { readonly value: Value; readonly cost: number }
+  | { readonly error: string; readonly cost: number; readonly exceeded: boolean };
+
+export type Bindings = Readonly<Record<string, Value>>;
+
+export interface Program {
+  readonly resultType: CelType;
+  /** Whether the expression reads the variable. */
+  reads(variable: string): boolean;
+  estimateCost(sizeHint?: SizeHint): Interval;
+  evaluate(bindings: Bindings, costLimit: number): Outcome;
+  /** As evaluate, for expressions whose functions have to wait. */
+  evaluateWaiting(bindings: Bindings, costLimit: number, signal: AbortSignal): Promise<Outcome>;
+}
+
+export function compile(env: Environment, source: string, options: CompileOptions): Compilation {
+  const parsed = parse(source);
+  if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
+  const { expression } = parsed;
+  const variables = new Map(Object.entries(options.variables));
+  const checked = check(expression, { functions: env.functions, variables, typeNames });
+  if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
+  try {
+    const planned = plan(expression, checked, { libraryCosts: options.libraryCosts ?? false });
+    const resultType = checked.types.get(expression.id) ?? types.dyn;
+    const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
+    return { program: programOf(planned, checked, resultType, estimate) };
+  } catch (error) {
+    if (error instanceof PlanError) return { error: error.message, stage: "instantiate" };
+    throw error;
+  }
+}
+
+function programOf(
+  planned: Plan,
+  checked: Checked,
+  resultType: CelType,
+  estimate: (sizeHint?: SizeHint) => Interval,
+): Program {
+  const names = new Set<string>();
+  for (const reference of checked.references.values())
+    if (reference.kind === "variable") names.add(reference.name);
+  return {
+    resultType,
+    reads: (variable) => names.has(variable),
+    estimateCost: estimate,
+    evaluate: (bindings, costLimit) => run(planned, bindings, costLimit),
+    evaluateWaiting: async (bindings, costLimit, signal) => {
+      while (true) {
+        try {
+          return run(planned, bindings, costLimit);
+        } catch (error) {
+          if (!(error instanceof Suspended)) throw error;
+          await error.until;
+          signal.throwIfAborted();
+        }
+      }
+    },
+  };
+}
+
+function run(planned: Plan, bindings: Bindings, costLimit: number): Outcome {
+  const slots: (Value | undefined)[] = Array.from({ length: planned.slots });
+  for (const [name, slot] of planned.inputs) slots[slot] = bindings[name];
+  const state = new Evaluation(costLimit, slots);
+  try {
+    return { value: planned.run(state), cost: state.cost };
+  } catch (error) {
+    if (error instanceof EvaluationError) return { error: error.message, cost: state.cost, exceeded: false };
+    if (error instanceof CostExceeded) return { error: error.message, cost: state.cost, exceeded: true };
+    throw error;
+  }
+}

@@ -1,0 +1,270 @@
+// Matching in time linear in the text: all threads of the program advance together, one code point at a time.
+// Whether a text matches at all is answered by a deterministic machine, whose states are made as they are met.
+
+import type { Instruction, RegexProgram } from "./program.ts";
+import type { Assertion } from "./syntax.ts";
+
+/** The work of one search: threads times code points. */
+const mostSteps = 4_000_000;
+const mostStates = 1000;
+
+export class RegexWorkError extends Error {
+  override readonly name = "RegexWorkError";
+}
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+const isWord = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122);
+
+function holds(assertion: Assertion, before: number, after: number): boolean {
+  switch (assertion) {
+    case "textStart":
+      return before < 0;
+    case "textEnd":
+      return after < 0;
+    case "lineStart":
+      return before < 0 || before === 10;
+    case "lineEnd":
+      return after < 0 || after === 10;
+    case "boundary":
+      return isWord(before) !== isWord(after);
+    case "notBoundary":
+      return isWord(before) === isWord(after);
+  }
+}
+
+function within(ranges: Int32Array, code: number): boolean {
+  let low = 0;
+  let high = ranges.length / 2 - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (code < ranges[2 * middle]!) high = middle - 1;
+    else if (code > ranges[2 * middle + 1]!) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** Threads in order of preference, each program position at most once. */
+class Threads {
+  readonly list: number[] = [];
+  readonly starts: number[] = [];
+  readonly #seen: Uint32Array;
+  #mark = 0;
+  constructor(size: number) {
+    this.#seen = new Uint32Array(size);
+  }
+  clear(): void {
+    this.list.length = 0;
+    this.starts.length = 0;
+    this.#mark += 1;
+  }
+  visit(at: number): boolean {
+    if (this.#seen[at] === this.#mark) return false;
+    this.#seen[at] = this.#mark;
+    return true;
+  }
+}
+
+export class Matcher {
+  readonly #code: readonly Instruction[];
+  readonly #start: number;
+  readonly #now: Threads;
+  readonly #next: Threads;
+  readonly #automaton: Automaton | undefined;
+
+  constructor({ code, start }: RegexProgram) {
+    this.#code = code;
+    this.#start = start;
+    this.#now = new Threads(code.length);
+    this.#next = new Threads(code.length);
+    const local = (each: Instruction) =>
+      each.op === "assert" && each.assertion !== "textStart" && each.assertion !== "textEnd";
+    this.#automaton = code.some(local) ? undefined : new Automaton(code, start);
+  }
+
+  test(text: string): boolean {
+    return this.#automaton ? this.#automaton.test(text) : this.find(text, 0) !== undefined;
+  }
+
+  /** The leftmost match from a place on, the preferred one among those that start there. */
+  find(text: string, from: number, work: { steps: number } = { steps: 0 }): Match | undefined {
+    let now = this.#now;
+    let next = this.#next;
+    now.clear();
+    let found: Match | undefined;
+    let before = from > 0 ? codeBefore(text, from) : -1;
+    for (let at = from; ;) {
+      const after = at < text.length ? text.codePointAt(at)! : -1;
+      if (!found) this.#follow(now, this.#start, at, before, after);
+      if (now.list.length === 0) return found;
+      work.steps += now.list.length;
+      if (work.steps > mostSteps) throw new RegexWorkError("regular expression takes too long");
+      next.clear();
+      const to = at + (after > 0xffff ? 2 : 1);
+      for (let index = 0; index < now.list.length; index += 1) {
+        const instruction = this.#code[now.list[index]!]!;
+        const start = now.starts[index]!;
+        if (instruction.op === "match") {
+          found = { start, end: at };
+          break;
+        }
+        if (instruction.op === "set" && after >= 0 && within(instruction.ranges, after)) {
+          const following = to < text.length ? text.codePointAt(to)! : -1;
+          this.#follow(next, instruction.next, start, after, following);
+        }
+      }
+      if (after < 0) return found;
+      [now, next] = [next, now];
+      before = after;
+      at = to;
+    }
+  }
+
+  /** Adds a thread and what it reaches without consuming anything. */
+  #follow(threads: Threads, first: number, start: number, before: number, after: number): void {
+    const pending = [first];
+    while (pending.length > 0) {
+      const at = pending.pop()!;
+      if (!threads.visit(at)) continue;
+      const instruction = this.#code[at]!;
+      if (instruction.op === "split") pending.push(instruction.second, instruction.first);
+      else if (instruction.op === "assert") {
+        if (holds(instruction.assertion, before, after)) pending.push(instruction.next);
+      } else {
+        threads.list.push(at);
+        threads.starts.push(start);
+      }
+    }
+  }
+}
+
+function codeBefore(text: string, at: number): number {
+  const low = text.charCodeAt(at - 1);
+  return (low & 0xfc00) === 0xdc00 && at > 1 ? text.codePointAt(at - 2)! : low;
+}
+
+interface State {
+  readonly positions: readonly number[];
+  readonly matches: boolean;
+  /** Whether the state matches when the text ends here. */
+  readonly matchesAtEnd: boolean;
+  readonly next: (State | undefined)[];
+}
+
+/** The deterministic machine for expressions that look around at the ends of the text only. */
+class Automaton {
+  readonly #code: readonly Instruction[];
+  readonly #start: number;
+  readonly #bounds: Int32Array;
+  readonly #ascii = new Uint16Array(128);
+  readonly #states = new Map<string, State>();
+  #initial: State | undefined;
+  #steps = 0;
+
+  constructor(code: readonly Instruction[], start: number) {
+    this.#code = code;
+    this.#start = start;
+    const bounds = new Set<number>([0]);
+    for (const instruction of code) {
+      if (instruction.op !== "set") continue;
+      for (let at = 0; at < instruction.ranges.length; at += 2) {
+        bounds.add(instruction.ranges[at]!);
+        bounds.add(instruction.ranges[at + 1]! + 1);
+      }
+    }
+    this.#bounds = Int32Array.from([...bounds].toSorted((left, right) => left - right));
+    for (let code = 0; code < 128; code += 1) this.#ascii[code] = this.#search(code);
+  }
+
+  test(text: string): boolean {
+    this.#steps = 0;
+    if (this.#states.size > mostStates) this.#forget();
+    let state = (this.#initial ??= this.#state([this.#start], true));
+    for (let at = 0; at < text.length;) {
+      if (state.matches) return true;
+      let code = text.charCodeAt(at);
+      at += 1;
+      if ((code & 0xfc00) === 0xd800) {
+        code = text.codePointAt(at - 1)!;
+        if (code > 0xffff) at += 1;
+      }
+      const kind = code < 128 ? this.#ascii[code]! : this.#search(code);
+      state = state.next[kind] ?? this.#advance(state, kind);
+    }
+    return state.matches || state.matchesAtEnd;
+  }
+
+  #forget(): void {
+    this.#states.clear();
+    this.#initial = undefined;
+  }
+
+  /** The class of code points to which one belongs: no set of the program tells its members apart. */
+  #search(code: number): number {
+    let low = 0;
+    let high = this.#bounds.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#bounds[middle]! <= code) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #advance(state: State, kind: number): State {
+    const code = this.#bounds[kind]!;
+    const moved: number[] = [];
+    for (const position of state.positions) {
+      const instruction = this.#code[position]!;
+      if (instruction.op === "set" && within(instruction.ranges, code)) moved.push(instruction.next);
+    }
+    moved.push(this.#start);
+    const next = this.#state(moved, false);
+    state.next[kind] = next;
+    return next;
+  }
+
+  /** The state in which these positions are live. */
+  #state(from: readonly number[], atStart: boolean): State {
+    const positions = this.#closure(from, atStart, false);
+    this.#steps += positions.length + 1;
+    if (this.#steps > mostSteps) throw new RegexWorkError("regular expression takes too long");
+    const key = (atStart ? "^" : "") + positions.join();
+    const known = this.#states.get(key);
+    if (known) return known;
+    const isMatch = (position: number) => this.#code[position]!.op === "match";
+    const state: State = {
+      positions,
+      matches: positions.some(isMatch),
+      matchesAtEnd: this.#closure(positions, atStart, true).some(isMatch),
+      next: [],
+    };
+    if (this.#states.size > 4 * mostStates) this.#forget();
+    this.#states.set(key, state);
+    return state;
+  }
+
+  #closure(from: readonly number[], atStart: boolean, atEnd: boolean): number[] {
+    const seen = new Set<number>();
+    const found: number[] = [];
+    const pending = [...from];
+    while (pending.length > 0) {
+      const at = pending.pop()!;
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const instruction = this.#code[at]!;
+      if (instruction.op === "split") pending.push(instruction.second, instruction.first);
+      else if (instruction.op === "assert") {
+        const passes = instruction.assertion === "textStart" ? atStart : atEnd;
+        if (passes) pending.push(instruction.next);
+        else if (instruction.assertion === "textEnd") found.push(at);
+      } else found.push(at);
+    }
+    return found.toSorted((left, right) => left - right);
+  }
+}

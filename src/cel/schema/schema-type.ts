@@ -1,0 +1,172 @@
+// The types of data that a structural schema describes, with the sizes that it can have in one request.
+
+import { types, type CelType, listOf, mapOf } from "../types.ts";
+import { escapeName } from "./escape.ts";
+
+/** The keywords of a schema that matter to expressions, spelled as in OpenAPI; extensions by their plain name. */
+export interface SchemaLike {
+  readonly type?: string;
+  readonly format?: string;
+  readonly items?: SchemaLike;
+  readonly properties?: Readonly<Record<string, SchemaLike>>;
+  readonly additionalProperties?: SchemaLike | boolean;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly maxProperties?: number;
+  readonly required?: readonly string[];
+  readonly default?: unknown;
+  readonly nullable?: boolean;
+  readonly intOrString?: boolean;
+  readonly embeddedResource?: boolean;
+  readonly preserveUnknownFields?: boolean;
+  readonly listType?: string;
+  readonly listMapKeys?: readonly string[];
+}
+
+export interface SchemaType {
+  readonly type: CelType;
+  readonly schema: SchemaLike;
+  /** The most elements, characters or entries. */
+  readonly maxElements: number;
+  /** The fewest bytes that such a value takes in JSON. */
+  readonly minSize: number;
+  readonly elem?: SchemaType;
+  /** Fields by the identifier that expressions use. */
+  readonly fields?: ReadonlyMap<string, SchemaType>;
+}
+
+export const mostRequestBytes = 3 * 1024 * 1024;
+
+const longest = mostRequestBytes - 2;
+const positive = (value: number): number => Math.max(value, 0);
+
+/** The type; undefined when expressions cannot see such data. Objects are named after their path. */
+export function typeOfSchema(schema: SchemaLike, name: string, isRoot: boolean): SchemaType | undefined {
+  if (schema.intOrString) return simple(schema, types.dyn, 1, longest);
+  const whole = isRoot ? withMetadata(schema) : schema;
+  switch (whole.type) {
+    case "array":
+      return listType(whole, name);
+    case "object":
+      return typeof whole.additionalProperties === "object" ? mapType(whole, name) : objectType(whole, name);
+    case "string":
+      return stringType(whole);
+    case "boolean":
+      return simple(whole, types.bool, 4, 0);
+    case "number":
+      return simple(whole, types.double, 1, 0);
+    case "integer":
+      return simple(whole, types.int, 1, 0);
+    default:
+      return undefined;
+  }
+}
+
+const simple = (schema: SchemaLike, type: CelType, minSize: number, maxElements: number): SchemaType => ({
+  type,
+  schema,
+  minSize,
+  maxElements,
+});
+
+function listType(schema: SchemaLike, name: string): SchemaType | undefined {
+  if (!schema.items) return undefined;
+  const elem = typeOfSchema(schema.items, `${name}.@idx`, schema.items.embeddedResource === true);
+  if (!elem) return undefined;
+  const maxElements =
+    schema.maxItems === undefined
+      ? Math.floor((mostRequestBytes - 2) / (elem.minSize + 1))
+      : positive(schema.maxItems);
+  return { type: listOf(elem.type), schema, minSize: 2, maxElements, elem };
+}
+
+function mapType(schema: SchemaLike, name: string): SchemaType | undefined {
+  const values = schema.additionalProperties as SchemaLike;
+  const elem = typeOfSchema(values, `${name}.@elem`, values.embeddedResource === true);
+  if (!elem) return undefined;
+  const maxElements =
+    schema.maxProperties === undefined
+      ? Math.floor((mostRequestBytes - 2) / (elem.minSize + 6))
+      : positive(schema.maxProperties);
+  return { type: mapOf(types.string, elem.type), schema, minSize: 2, maxElements, elem };
+}
+
+function objectType(schema: SchemaLike, name: string): SchemaType {
+  const fields = new Map<string, SchemaType>();
+  const fieldTypes = new Map<string, CelType>();
+  let minSize = 2;
+  for (const [property, child] of Object.entries(schema.properties ?? {})) {
+    const identifier = escapeName(property);
+    const type = typeOfSchema(child, `${name}.${identifier ?? property}`, child.embeddedResource === true);
+    if (!type) continue;
+    if (identifier !== undefined) {
+      fields.set(identifier, type);
+      fieldTypes.set(identifier, type.type);
+    }
+    const hasDefault = child.default !== undefined && child.default !== null;
+    if (schema.required?.includes(property) && !hasDefault)
+      minSize += Buffer.byteLength(property) + type.minSize + 4;
+  }
+  return { type: { kind: "object", name, fields: fieldTypes }, schema, minSize, maxElements: 0, fields };
+}
+
+function stringType(schema: SchemaLike): SchemaType {
+  switch (schema.format) {
+    case "byte":
+      return simple(
+        schema,
+        types.bytes,
+        2,
+        schema.maxLength === undefined ? longest : positive(schema.maxLength),
+      );
+    case "duration":
+      return simple(schema, types.duration, 3, 32);
+    case "date":
+      return simple(schema, types.timestamp, 12, 12);
+    case "date-time":
+      return simple(schema, types.timestamp, 21, 32);
+    default:
+      return simple(
+        schema,
+        types.string,
+        2,
+        schema.maxLength === undefined ? longest : positive(schema.maxLength) * 4,
+      );
+  }
+}
+
+const text: SchemaLike = { type: "string" };
+
+/** A resource always shows its kind and name, whether or not its schema says so. */
+export function withMetadata(schema: SchemaLike): SchemaLike {
+  const { kind, apiVersion, metadata } = schema.properties ?? {};
+  const described =
+    kind?.type === "string" &&
+    apiVersion?.type === "string" &&
+    metadata?.type === "object" &&
+    metadata.properties?.["name"]?.type === "string" &&
+    metadata.properties["generateName"]?.type === "string";
+  if (described) return schema;
+  const named: SchemaLike = { type: "object", properties: { name: text, generateName: text } };
+  return { ...schema, properties: { ...schema.properties, kind: text, apiVersion: text, metadata: named } };
+}
+
+/** The sizes of data below a variable of this type, by path. */
+export function sizesOf(
+  root: SchemaType,
+): (path: readonly string[]) => { min: number; max: number } | undefined {
+  return (path) => {
+    let current: SchemaType | undefined = root;
+    let isKey = false;
+    for (const step of path.slice(1)) {
+      if (isKey || !current) return undefined;
+      if (step === "@keys") isKey = current.type.kind === "map";
+      if (step === "@keys" && !isKey) return undefined;
+      if (step !== "@keys")
+        current = step === "@items" || step === "@values" ? current.elem : current.fields?.get(step);
+    }
+    if (!current) return undefined;
+    // The keys of maps have no declared size: the reference takes them for empty.
+    return { min: 0, max: isKey ? 0 : current.maxElements };
+  };
+}

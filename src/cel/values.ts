@@ -1,0 +1,159 @@
+// Values at run time. JSON data is used as it stands: booleans, strings, null, arrays and objects are themselves;
+// a JavaScript number is an int, a bigint is an int beyond 2^53. What JSON cannot tell apart has a class.
+
+import type { CelType } from "./types.ts";
+
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Double
+  | Uint
+  | Uint8Array
+  | Timestamp
+  | Duration
+  | TypeValue
+  | readonly Value[]
+  | MapValue
+  | View
+  | Opaque
+  | { readonly [key: string]: Value };
+
+export class Double {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** An unsigned integer: a number up to 2^53, a bigint beyond. */
+export class Uint {
+  readonly value: number | bigint;
+  constructor(value: number | bigint) {
+    this.value = value;
+  }
+}
+
+/** A point in time; the offset is only kept for printing. */
+export class Timestamp {
+  readonly seconds: number;
+  readonly nanos: number;
+  readonly offsetMinutes: number;
+  constructor(seconds: number, nanos: number, offsetMinutes = 0) {
+    this.seconds = seconds;
+    this.nanos = nanos;
+    this.offsetMinutes = offsetMinutes;
+  }
+}
+
+export class Duration {
+  readonly nanos: bigint;
+  constructor(nanos: bigint) {
+    this.nanos = nanos;
+  }
+}
+
+export class TypeValue {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** A key as the map holds it: numbers of every type that are equal share one. */
+export type MapKey = string | number | bigint | boolean;
+
+/** A map built by an expression. */
+export class MapValue {
+  readonly entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>;
+  constructor(entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>) {
+    this.entries = entries;
+  }
+}
+
+/** Data seen through a schema: members are converted when they are read. */
+export abstract class View {
+  abstract readonly view: "list" | "map" | "object";
+  abstract readonly size: number;
+  /** A member by index or key; undefined when there is none. */
+  abstract get(key: string | number): Value | undefined;
+  /** The elements of a list, the keys of a map or object. */
+  abstract values(): readonly Value[];
+  /** The data behind the view. */
+  abstract readonly raw: unknown;
+  /** Equality of its own; undefined when that of lists or maps holds. */
+  equals(_other: Value, _equal: (left: Value, right: Value) => boolean): boolean | undefined {
+    return undefined;
+  }
+  /** Concatenation of its own; undefined when that of lists holds. */
+  concat(_other: readonly Value[]): Value | undefined {
+    return undefined;
+  }
+}
+
+/** A value that only functions of a library understand. */
+export abstract class Opaque {
+  abstract readonly type: CelType;
+  equals(other: Opaque): boolean {
+    return this === other;
+  }
+}
+
+/** An error of evaluation: the result of the expression unless `&&`, `||` or a macro absorbs it. */
+export class EvaluationError extends Error {
+  override readonly name = "EvaluationError";
+}
+
+/** Evaluation errors carry no stack: they are results, and they are frequent. */
+export function evaluationError(message: string): EvaluationError {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new EvaluationError(message);
+  Error.stackTraceLimit = limit;
+  return error;
+}
+
+export const noSuchOverload = (): EvaluationError => evaluationError("no such overload");
+export const noSuchKey = (key: Value): EvaluationError =>
+  evaluationError(`no such key: ${typeof key === "object" ? "" : String(key)}`);
+
+const leastInt = -(1n << 63n);
+const mostInt = (1n << 63n) - 1n;
+const mostUint = (1n << 64n) - 1n;
+const compact = (value: bigint): number | bigint =>
+  value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
+
+/** An int in its one form. */
+export function intOf(value: bigint): number | bigint {
+  if (value < leastInt || value > mostInt) throw evaluationError("integer overflow");
+  return compact(value);
+}
+
+export function uintOf(value: bigint): Uint {
+  if (value < 0n || value > mostUint) throw evaluationError("unsigned integer overflow");
+  return new Uint(compact(value));
+}
+
+/** A number of JSON: whole ones within 64 bits are ints, all others doubles. */
+export function numberOf(value: number): number | bigint | Double {
+  if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) return BigInt(value);
+  return new Double(value);
+}
+
+/** A member of JSON data or of a list or map that an expression built. */
+export const adapt = (value: Value): Value => (typeof value === "number" ? numberOf(value) : value);
+
+export const isInt = (value: Value): value is number | bigint =>
+  typeof value === "number" || typeof value === "bigint";
+export const isList = (value: Value): value is readonly Value[] | View =>
+  Array.isArray(value) || (value instanceof View && value.view === "list");
+
+/** A plain object of JSON: none of the classes above. */
+export function isRecord(value: Value): value is { readonly [key: string]: Value } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
