@@ -53,7 +53,7 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("cgroupsPerQOS"),
       type: bool,
       default: true,
-      doc: "Make a cgroup per qos-of-service class and per pod.",
+      doc: "Make a cgroup per quality-of-service class and per pod.",
     }),
     option({
       flag: "nodeagent-cgroups",
