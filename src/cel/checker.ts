@@ -187,15 +187,13 @@ class Checker {
     return typeParam(name);
   }
 
-  #instantiate({ params, result }: Overload): Pick<Overload, "params" | "result"> {
-    const names = new Set<string>();
-    for (const param of params) collectParams(param, names);
-    collectParams(result, names);
-    if (names.size === 0) return { params, result };
-    const fresh = new Map([...names].map((name) => [name, this.#freshParam()]));
+  #instantiate(overload: Overload): Pick<Overload, "params" | "result"> {
+    const names = paramNames(overload);
+    if (names.length === 0) return overload;
+    const fresh = new Map(names.map((name) => [name, this.#freshParam()]));
     return {
-      params: params.map((param) => substitute(fresh, param, false)),
-      result: substitute(fresh, result, false),
+      params: overload.params.map((param) => substitute(fresh, param, false)),
+      result: substitute(fresh, overload.result, false),
     };
   }
 
@@ -277,6 +275,18 @@ function formatSignature(args: readonly CelType[], member: boolean): string {
   const formatted = args.map(formatType);
   const target = member ? `${formatted.shift()}.` : "";
   return `${target}(${formatted.join(", ")})`;
+}
+
+const namesOfParams = new WeakMap<Overload, readonly string[]>();
+
+/** The type parameters of an overload. */
+function paramNames(overload: Overload): readonly string[] {
+  const known = namesOfParams.get(overload);
+  if (known) return known;
+  const names = new Set<string>();
+  for (const type of [...overload.params, overload.result]) collectParams(type, names);
+  namesOfParams.set(overload, [...names]);
+  return [...names];
 }
 
 function collectParams(type: CelType, names: Set<string>): void {

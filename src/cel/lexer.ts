@@ -66,15 +66,21 @@ export function tokenize(source: string): {
   return { tokens, errors };
 }
 
+const dot = 46;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+/** A quote, or one of the letters b and r in either case. */
+const mayBeginString = (code: number): boolean =>
+  code === 34 || code === 39 || (code | 32) === 98 || (code | 32) === 114;
+
 function tokenAt(source: string, offset: number): Token | undefined {
-  const first = source[offset]!;
-  if (/["'bBrR]/.test(first)) {
+  const first = source.charCodeAt(offset);
+  if (mayBeginString(first)) {
     const text = matchAt(quoted, source, offset);
     if (text !== undefined) return { kind: /^[bB]/.test(text) ? "bytes" : "string", text, offset };
   }
-  if (/[0-9.]/.test(first)) {
+  if (first === dot || isDigit(first)) {
     const real = matchAt(decimal, source, offset);
-    const whole = matchAt(integer, source, offset);
+    const whole = first === dot ? undefined : matchAt(integer, source, offset);
     if (real !== undefined && real.length >= (whole?.length ?? 0))
       return { kind: "double", text: real, offset };
     if (whole !== undefined) return { kind: /[uU]$/.test(whole) ? "uint" : "int", text: whole, offset };

@@ -27,7 +27,22 @@ const reserved = new Set(
 );
 const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-const relations = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
+/** How tightly the operators between two operands bind. */
+const bindings = new Map([
+  ["||", 1],
+  ["&&", 2],
+  ...["<", "<=", ">=", ">", "==", "!=", "in"].map((sign) => [sign, 3] as const),
+  ["+", 4],
+  ["-", 4],
+  ["*", 5],
+  ["/", 5],
+  ["%", 5],
+]);
+const logicalAnd = 2;
+
+const bindingOf = ({ kind, text }: Token): number =>
+  kind === "operator" || kind === "in" ? (bindings.get(text) ?? 0) : 0;
+const operatorName = (sign: string): string => (sign === "in" ? "@in" : `_${sign}_`);
 
 export type Parsed =
   | { readonly expression: Expression; readonly errors?: undefined }
@@ -117,71 +132,48 @@ class Parser implements NodeFactory {
   }
 
   #ternary(): Expression {
-    const condition = this.#logical("||", "_||_", () => this.#logical("&&", "_&&_", () => this.#relation()));
+    const condition = this.#binary(1);
     const mark = this.#accept("?");
     if (!mark) return condition;
-    const whenTrue = this.#logical("||", "_||_", () => this.#logical("&&", "_&&_", () => this.#relation()));
+    const whenTrue = this.#binary(1);
     this.#expect(":");
     const whenFalse = this.#nested();
     return this.#call(mark, "_?_:_", [condition, whenTrue, whenFalse]);
   }
 
-  /** A chain of `&&` or `||` becomes a balanced tree, so that its depth grows with the logarithm of its length. */
-  #logical(text: string, name: string, operand: () => Expression): Expression {
-    const terms = [operand()];
-    const signs: Token[] = [];
-    for (let sign = this.#accept(text); sign; sign = this.#accept(text)) {
-      signs.push(sign);
-      terms.push(operand());
+  /** Operators that bind at least as tightly as asked, by precedence climbing. */
+  #binary(least: number): Expression {
+    let left = this.#unary();
+    for (let length = 1; ; length += 1) {
+      const sign = this.#token;
+      const binding = bindingOf(sign);
+      if (binding < least) return left;
+      if (binding <= logicalAnd) left = this.#logical(left, binding);
+      else {
+        this.#checkDepth(this.#depth + length);
+        this.#at += 1;
+        left = this.#call(sign, operatorName(sign.text), [left, this.#binary(binding + 1)]);
+      }
     }
+  }
+
+  /** A chain of `&&` or `||` becomes a balanced tree: its depth grows with the logarithm of its length. */
+  #logical(first: Expression, binding: number): Expression {
+    const terms = [first];
+    const signs: Token[] = [];
+    while (bindingOf(this.#token) === binding) {
+      signs.push(this.#token);
+      this.#at += 1;
+      terms.push(this.#binary(binding + 1));
+    }
+    const name = operatorName(signs[0]!.text);
     const balance = (from: number, to: number): Expression => {
       const middle = (from + to + 1) >> 1;
       const left = middle === from ? terms[middle]! : balance(from, middle - 1);
       const right = middle === to ? terms[middle + 1]! : balance(middle + 1, to);
       return this.#call(signs[middle]!, name, [left, right]);
     };
-    return signs.length === 0 ? terms[0]! : balance(0, signs.length - 1);
-  }
-
-  #relation(): Expression {
-    return this.#chain(
-      (token) => relations.has(token.text),
-      (text) => (text === "in" ? "@in" : `_${text}_`),
-      () => this.#sum(),
-    );
-  }
-
-  #sum(): Expression {
-    return this.#chain(
-      ({ text }) => text === "+" || text === "-",
-      (text) => `_${text}_`,
-      () => this.#product(),
-    );
-  }
-
-  #product(): Expression {
-    return this.#chain(
-      ({ text }) => text === "*" || text === "/" || text === "%",
-      (text) => `_${text}_`,
-      () => this.#unary(),
-    );
-  }
-
-  /** A chain of operators that bind to the left. */
-  #chain(
-    belongs: (token: Token) => boolean,
-    nameOf: (text: string) => string,
-    operand: () => Expression,
-  ): Expression {
-    let left = operand();
-    for (let length = 1; this.#token.kind === "operator" || this.#token.kind === "in"; length += 1) {
-      const sign = this.#token;
-      if (!belongs(sign)) break;
-      this.#checkDepth(this.#depth + length);
-      this.#at += 1;
-      left = this.#call(sign, nameOf(sign.text), [left, operand()]);
-    }
-    return left;
+    return balance(0, signs.length - 1);
   }
 
   /** Pairs of `!` or `-` cancel out; a minus before a number belongs to the number. */

@@ -158,6 +158,6 @@ for (const [name, source] of hostile) {
     const start = performance.now();
     evaluate(source);
     const millis = performance.now() - start;
-    assert.ok(millis < 2000, `took ${millis} ms`);
+    assert.ok(millis < 5000, `took ${millis} ms`);
   });
 }
