@@ -1,17 +1,18 @@
-// For tests: a server in this process, one loop over it, and a way to wait for what it does.
+// For tests: a server in this process, controllers over it, and a way to wait for what they do.
 import { ApiError, type Clock, silentLog, systemClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
 import type { ApiClient } from "#client";
-import { clusterView } from "./cluster-view.ts";
-import type { Controller, ControllerContext } from "./context.ts";
+import { type Controller, type ControllerContext, clusterView, contextFor } from "#controllerkit";
 
 export interface TestCluster {
   readonly server: RunningServer;
   readonly client: ApiClient;
 }
 
+export type StartController = (context: ControllerContext) => Controller;
+
 export async function withController(
-  start: (context: ControllerContext) => Controller,
+  start: StartController | readonly StartController[],
   run: (cluster: TestCluster) => Promise<void>,
   clock: Clock = systemClock,
 ): Promise<void> {
@@ -29,12 +30,13 @@ export async function withController(
     dialect: client.dialect,
   };
   const view = clusterView(options);
-  const controller = start({ ...options, view });
+  const shared = { ...options, view };
+  const running = [start].flat().map((each) => each(contextFor(shared)));
   try {
     await run({ server, client });
   } finally {
     stopping.abort();
-    await controller.stopped;
+    await Promise.all(running.map(({ stopped }) => stopped));
     await view.stopped();
   }
 }

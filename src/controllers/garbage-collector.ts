@@ -2,8 +2,6 @@
 // is to be orphaned.
 import type { OwnerReference } from "#api";
 import { type AnyObject, type Informer, informer } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { type MetadataClient, type ServedResource, discover, metadataClient } from "./discovery.ts";
 import {
   type GraphNode,
   type Standing,
@@ -14,7 +12,16 @@ import {
   orphanFinalizer,
   ownerGraph,
 } from "./owner-graph.ts";
-import { unlessStopped } from "./unless-stopped.ts";
+import {
+  type Controller,
+  type ControllerContext,
+  type MetadataClient,
+  type ServedResource,
+  abortable,
+  discover,
+  metadataClient,
+  queueFor,
+} from "#controllerkit";
 
 /** New kinds may come; they are looked for this often. */
 const discoverEveryMilliseconds = 30_000;
@@ -107,7 +114,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     const known = graph.get(uid);
     if (!known) return;
     // Nothing is judged before everything has been seen once.
-    await unlessStopped(Promise.all([...followed.values()].map(({ copy }) => copy.synced)), signal);
+    await abortable(Promise.all([...followed.values()].map(({ copy }) => copy.synced)), signal);
     const objects = followed.get(idOf(known.resource))?.objects;
     const present = await objects?.get(known.namespace, known.name);
     if (!objects || present?.metadata.uid !== uid) return;

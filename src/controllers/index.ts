@@ -1,4 +1,7 @@
-export { type ClusterView, type Seen, type ViewOptions, clusterView } from "./cluster-view.ts";
-export { type Happening, type Recorder, recorder } from "./recorder.ts";
-export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
-export { type ControllersOptions, runControllers } from "./run.ts";
+export {
+  type ControllerManagerOptions,
+  controllerNames,
+  isEnabled,
+  runControllerManager,
+} from "./controller-manager.ts";
+export { type ControllerSettings, defaultSettings } from "./settings.ts";

@@ -3,9 +3,17 @@ import { isDeepStrictEqual } from "node:util";
 import type { Namespace } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { type Discovered, type ServedResource, discover, metadataClient, resourceText } from "./discovery.ts";
-import { ignoring } from "./ignoring.ts";
+import {
+  type Controller,
+  type ControllerContext,
+  type Discovered,
+  type ServedResource,
+  discover,
+  ignoreReasons,
+  metadataClient,
+  queueFor,
+  resourceText,
+} from "#controllerkit";
 
 type Condition = NonNullable<Namespace["status"]["conditions"]>[number];
 
@@ -71,14 +79,14 @@ export function namespaceController(context: ControllerContext): Controller {
     const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
     // A namespace that goes at once needs no report.
     if (!isEmpty && !isDeepStrictEqual(conditions, before))
-      await ignoring(
+      await ignoreReasons(
         ["NotFound"],
         client
           .of(kinds.namespaces)
           .patch(name, "merge", { status: { conditions } }, { subresource: "status" }),
       );
     if (!isEmpty) return { againInMilliseconds: againMilliseconds };
-    await ignoring(["NotFound"], finalize(name, namespace.metadata.uid));
+    await ignoreReasons(["NotFound"], finalize(name, namespace.metadata.uid));
   }
 
   async function finalize(name: string, uid: string | undefined): Promise<void> {

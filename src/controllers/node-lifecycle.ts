@@ -5,8 +5,7 @@ import type { Node, Taint } from "#api";
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 type Condition = NonNullable<Node["status"]["conditions"]>[number];
 
@@ -120,7 +119,7 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
   async function lookAtAll(): Promise<{ againInMilliseconds: number }> {
     const now = clock.now();
     // After a pause of our own, or of the server, silence means nothing: everybody gets the whole time again.
-    const excuse = now - lastLook > everyMilliseconds * 3 ? now : view.lastTrouble();
+    const excuse = now - lastLook > everyMilliseconds * 3 ? now : view.lastFailure();
     lastLook = now;
     for (const node of nodes.items()) {
       const name = node.metadata.name!;
@@ -142,7 +141,7 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
       graceSeconds: graceMilliseconds / 1000,
     });
     const { resourceVersion, uid } = node.metadata;
-    await ignoring(
+    await ignoreReasons(
       ["NotFound", "Conflict"],
       client
         .of(kinds.nodes)
@@ -161,7 +160,7 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
     const taints = taintsFor(node, dialect, timeOfMillis(clock.now()));
     if (isDeepStrictEqual(taints, node.spec.taints ?? [])) return;
     const { resourceVersion, uid } = node.metadata;
-    await ignoring(
+    await ignoreReasons(
       ["NotFound"],
       client.of(kinds.nodes).patch(name, "merge", {
         metadata: { resourceVersion, uid },

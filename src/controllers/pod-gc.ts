@@ -3,8 +3,7 @@
 import type { Pod } from "#api";
 import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 export interface PodGcFacts {
   readonly nodes: ReadonlySet<string>;
@@ -49,7 +48,7 @@ export function podGcController(context: ControllerContext): Controller {
   const { client, clock, view, log } = context;
   const pods = client.of(kinds.pods);
   const missingSince = new Map<string, number>();
-  const queue = queueFor(context, "pod garbage", work, 1);
+  const queue = queueFor(context, "pod garbage", work, { workers: 1 });
   const seenPods = view.follow(kinds.pods, ({ type, object }) => {
     if (type !== "deleted" && !object.spec.nodeName && object.metadata.deletionTimestamp) queue.add("all");
   });
@@ -74,7 +73,7 @@ export function podGcController(context: ControllerContext): Controller {
       // The local copy may be behind: only the server knows that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
       if (why === "orphaned" && !isOver(pod)) await fail(pod, node!);
-      await ignoring(
+      await ignoreReasons(
         ["NotFound", "Conflict"],
         pods.delete(pod.metadata.name!, {
           namespace: pod.metadata.namespace!,
@@ -108,7 +107,7 @@ export function podGcController(context: ControllerContext): Controller {
       lastTransitionTime: timeOfMillis(clock.now()),
     };
     const patch = { metadata: { uid: metadata.uid }, status: { phase: "Failed", conditions: [condition] } };
-    await ignoring(
+    await ignoreReasons(
       ["NotFound", "Conflict"],
       pods.patch(metadata.name!, "strategic", patch, {
         namespace: metadata.namespace!,

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { aggregatedRules } from "#authz";
 import { kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 export function roleAggregationController(context: ControllerContext): Controller {
   const { client, view } = context;
@@ -23,7 +22,7 @@ export function roleAggregationController(context: ControllerContext): Controlle
     const rules = role && aggregatedRules(role, roles.items());
     if (!rules || isDeepStrictEqual(rules, role.rules ?? [])) return;
     const { resourceVersion } = role.metadata;
-    await ignoring(
+    await ignoreReasons(
       ["NotFound"],
       client.of(kinds.clusterRoles).patch(name, "merge", { metadata: { resourceVersion }, rules }),
     );

@@ -3,9 +3,8 @@
 import type { ConfigMap } from "#api";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
 import { isActive } from "./service-accounts.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 const key = "ca.crt";
 const description =
@@ -45,12 +44,12 @@ export function rootCaController(context: ControllerContext, ca: string): Contro
     const { annotations, data } = contentOf(dialect, ca);
     switch (decide(present, ca)) {
       case "create":
-        return await ignoring(
+        return await ignoreReasons(
           ["AlreadyExists", "NotFound"],
           maps.create({ metadata: { name, namespace, annotations }, data }),
         );
       case "update":
-        return await ignoring(
+        return await ignoreReasons(
           ["NotFound"],
           maps.update({
             ...present!,

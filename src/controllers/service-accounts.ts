@@ -1,7 +1,6 @@
 // Every namespace has a service account named "default".
 import { kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 const name = "default";
 
@@ -18,7 +17,7 @@ export function serviceAccountController(context: ControllerContext): Controller
 
   async function work(namespace: string): Promise<void> {
     if (!isActive(namespaces.get(undefined, namespace)) || accounts.get(namespace, name)) return;
-    await ignoring(
+    await ignoreReasons(
       ["AlreadyExists", "NotFound"],
       client.of(kinds.serviceAccounts).create({ metadata: { name, namespace } }),
     );

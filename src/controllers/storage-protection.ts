@@ -1,8 +1,7 @@
 // Claims and volumes that are to go, go when nobody uses them any more.
 import type { ObjectMeta, PersistentVolumeClaim, Pod } from "#api";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./ignoring.ts";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
 const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean =>
   Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
@@ -58,7 +57,7 @@ export function claimProtectionController(context: ControllerContext): Controlle
     // A local copy may be behind: only the server knows that no pod has come.
     const { items } = await client.of(kinds.pods).list({ namespace });
     if (items.some((pod) => uses(pod, claim))) return;
-    await ignoring(["NotFound"], all.patch(name, "merge", without(claim, mark), { namespace }));
+    await ignoreReasons(["NotFound"], all.patch(name, "merge", without(claim, mark), { namespace }));
   }
 }
 
@@ -78,7 +77,7 @@ export function volumeProtectionController(context: ControllerContext): Controll
   async function work(name: string): Promise<void> {
     const volume = volumes.get(undefined, name);
     if (volume && free(volume))
-      await ignoring(
+      await ignoreReasons(
         ["NotFound"],
         client.of(kinds.persistentVolumes).patch(name, "merge", without(volume, mark)),
       );

@@ -3,9 +3,13 @@
 import { type Node, type Pod, type Taint, tolerates } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { recorder } from "./recorder.ts";
-import { ignoring } from "./ignoring.ts";
+import {
+  type Controller,
+  type ControllerContext,
+  ignoreReasons,
+  queueFor,
+  recorderFor,
+} from "#controllerkit";
 
 const expels = "NoExecute";
 
@@ -32,7 +36,7 @@ const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.n
 
 export function taintEvictionController(context: ControllerContext): Controller {
   const { client, clock, view, log } = context;
-  const events = recorder(client, clock, log, "taint-controller");
+  const events = recorderFor(context, "taint-controller");
   /** Since when a pod's days are numbered, by uid. */
   const since = new Map<string, number>();
   const queue = queueFor(context, "taint eviction", work);
@@ -69,19 +73,13 @@ export function taintEvictionController(context: ControllerContext): Controller 
     if (left > 0) return { againInMilliseconds: left };
     tell(pod, `Marking for deletion Pod ${key}`);
     await mark(pod);
-    await ignoring(["NotFound", "Conflict"], client.of(kinds.pods).delete(name, { namespace, uid }));
+    await ignoreReasons(["NotFound", "Conflict"], client.of(kinds.pods).delete(name, { namespace, uid }));
     since.delete(uid);
     log.info("a pod was removed from a tainted node", { pod: key, node: pod.spec.nodeName });
   }
 
   function tell(pod: Pod & AnyObject, note: string): void {
-    events.record({
-      regarding: pod,
-      type: "Normal",
-      reason: "TaintManagerEviction",
-      action: "Evicting",
-      note,
-    });
+    events.event(pod, "Normal", "TaintManagerEviction", note);
   }
 
   /** Its owner shall know that it did not fail by itself. */
@@ -95,7 +93,7 @@ export function taintEvictionController(context: ControllerContext): Controller 
       lastTransitionTime: timeOfMillis(clock.now()),
     };
     const patch = { metadata: { uid: metadata.uid }, status: { conditions: [condition] } };
-    await ignoring(
+    await ignoreReasons(
       ["NotFound", "Conflict"],
       client
         .of(kinds.pods)

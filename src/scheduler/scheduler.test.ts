@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { silentLog, systemClock, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { type RunningServer, startServer } from "#apiserver";
+import { clusterView } from "#controllerkit";
 import { runScheduler } from "./scheduler.ts";
 
 /** Asks again until it holds; the test's own time limit ends what never does. */
@@ -51,6 +52,7 @@ async function withScheduler(
     signal: stopping.signal,
     log: silentLog,
     dialect: client.dialect,
+    view: clusterView({ client, clock, signal: stopping.signal, log: silentLog }),
   });
   try {
     await run(server, client);
@@ -150,6 +152,7 @@ test("a binding that the server fails is tried again", { timeout: 20_000 }, asyn
     signal: stopping.signal,
     log: silentLog,
     dialect: client.dialect,
+    view: clusterView({ client, clock, signal: stopping.signal, log: silentLog }),
   });
   await addNode(server.client, "n1");
   await addPod(server.client, "a");

@@ -3,7 +3,7 @@
 import type { Node, Pod } from "#api";
 import { ApiError, type Clock, type Log, timeOfMillis } from "#base";
 import { type ApiClient, kinds } from "#client";
-import { clusterView, recorder, workQueue } from "#controllers";
+import { type ClusterView, eventRecorder, workQueue } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { choose } from "./choose.ts";
 import { type SeenPod, isOver, podsByNode } from "./pods-by-node.ts";
@@ -15,6 +15,7 @@ export interface SchedulerOptions {
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
+  readonly view: ClusterView;
 }
 
 export const schedulerName = "default-scheduler";
@@ -31,9 +32,16 @@ const isOurs = ({ spec, metadata }: Pod): boolean =>
   !metadata.deletionTimestamp;
 
 /** Runs until the signal; resolves when everything has ended. */
-export async function runScheduler({ client, clock, signal, log, dialect }: SchedulerOptions): Promise<void> {
-  const view = clusterView({ client, clock, signal, log });
-  const events = recorder(client, clock, log, schedulerName);
+export async function runScheduler({
+  client,
+  clock,
+  signal,
+  log,
+  dialect,
+  view: shared,
+}: SchedulerOptions): Promise<void> {
+  const view = shared.scoped();
+  const events = eventRecorder({ client, clock, log, component: schedulerName, form: "events" });
   const pods = client.of(kinds.pods);
   const onNodes = podsByNode();
   /** Pods that fit nowhere, by how often they were tried. */
@@ -44,7 +52,7 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
     // One at a time: each pod must see where the one before it went.
     workers: 1,
     work: schedule,
-    onTrouble: (pod, error) =>
+    onFailure: (pod, error) =>
       log.warn("a pod could not be scheduled; it is tried again", { pod, error: error.message }),
   });
   const seen = view.follow(kinds.pods, (event) => {
@@ -102,23 +110,17 @@ export async function runScheduler({ client, clock, signal, log, dialect }: Sche
       if (error instanceof ApiError && (error.code === 404 || error.code === 409)) return;
       throw error;
     }
-    events.record({
-      regarding: pod,
-      type: "Normal",
-      reason: "Scheduled",
-      action: "Binding",
-      note: `Successfully assigned ${namespace}/${name} to ${node}`,
-    });
+    events.event(
+      pod,
+      "Normal",
+      "Scheduled",
+      `Successfully assigned ${namespace}/${name} to ${node}`,
+      "Binding",
+    );
   }
 
   async function tellUnfit(pod: SeenPod, why: string): Promise<void> {
-    events.record({
-      regarding: pod,
-      type: "Warning",
-      reason: "FailedScheduling",
-      action: "Scheduling",
-      note: why,
-    });
+    events.event(pod, "Warning", "FailedScheduling", why, "Scheduling");
     const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
     if (before?.status === "False" && before.reason === "Unschedulable" && before.message === why) return;
     const lastTransitionTime =

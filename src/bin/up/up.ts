@@ -8,7 +8,7 @@ import type { Output } from "../output.ts";
 import { admitAgent } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
 import { type Credentials, credentialsFor } from "./credentials.ts";
-import { type Loops, startLoops } from "./loops.ts";
+import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
 import { type Places, placesFor } from "./places.ts";
 import { endLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, runsPods } from "./own-runtime.ts";
@@ -160,14 +160,14 @@ async function runCluster(
   // Nothing else may keep the process alive while a part waits for its next start.
   const alive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
-  let loops: Loops | undefined;
+  let controllers: RunningControllerManager | undefined;
   try {
     const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (!up) return;
     learn({ dialect: dialect.name });
-    loops = startLoops({
+    controllers = startControllerManager({
       config: places.adminConfig,
       dialect,
       authorityFile: credentials.authorityFile,
@@ -185,7 +185,7 @@ async function runCluster(
   } catch (error) {
     throw new Error(`${(error as Error).message}; its log is in ${places.logs}`, { cause: error });
   } finally {
-    await loops?.stop();
+    await controllers?.stop();
     await cluster.stop();
     clearInterval(alive);
   }

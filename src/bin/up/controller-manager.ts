@@ -1,14 +1,14 @@
-// The loops that a cluster needs beside its server: controllers and scheduler. They run in the process of
-// `orch up`, as clients of the server.
+// Controllers and scheduler in the process of `orch up`, as clients of the API server over one shared view.
 import { closeSync, readFileSync } from "node:fs";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
-import { runControllers } from "#controllers";
+import { clusterView } from "#controllerkit";
+import { runControllerManager } from "#controllers";
 import type { Dialect } from "#dialect";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
 
-export interface LoopsOptions {
+export interface ControlLoopOptions {
   /** The client config they speak with. */
   readonly config: string;
   readonly dialect: Dialect;
@@ -17,30 +17,29 @@ export interface LoopsOptions {
   readonly logFile: string;
 }
 
-export interface Loops {
+export interface RunningControllerManager {
   stop(): Promise<void>;
 }
 
-export function startLoops({ config, dialect, authorityFile, logFile }: LoopsOptions): Loops {
-  const file = new LogFile(logFile);
+export function startControllerManager(options: ControlLoopOptions): RunningControllerManager {
+  const { dialect } = options;
+  const file = new LogFile(options.logFile);
   const descriptor = file.open();
   const leaveLog = file.keepSmall(systemClock);
   const log = createLog({ sink: logSink({ descriptor }) });
-  const transport = https(connectionOf(readClientConfig(config)));
+  const transport = https(connectionOf(readClientConfig(options.config)));
   const stopping = new AbortController();
-  const shared = {
-    client: apiClient(transport, dialect),
-    clock: systemClock,
-    signal: stopping.signal,
-    dialect,
-  };
+  const client = apiClient(transport, dialect);
+  const base = { client, clock: systemClock, signal: stopping.signal, dialect };
+  const view = clusterView({ ...base, log });
   const running = Promise.allSettled([
-    runControllers({
-      ...shared,
+    runControllerManager({
+      ...base,
+      view,
       log: log.with({ part: "controllers" }),
-      rootCa: readFileSync(authorityFile, "utf8"),
+      settings: { rootCa: readFileSync(options.authorityFile, "utf8") },
     }),
-    runScheduler({ ...shared, log: log.with({ part: "scheduler" }) }),
+    runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
   ]);
   return {
     stop: async () => {

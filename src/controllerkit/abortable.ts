@@ -1,7 +1,7 @@
 // Waiting that ends with the signal.
 
 /** Waits for something that may never come; throws the signal's reason when that comes first. */
-export async function unlessStopped<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function abortable<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason as Error);

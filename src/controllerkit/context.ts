@@ -1,0 +1,75 @@
+// What every controller gets, and the queue that it works through.
+import type { Clock, Log, Metrics } from "#base";
+import type { ApiClient } from "#client";
+import type { Dialect } from "#dialect";
+import type { ClusterView } from "./cluster-view.ts";
+import { type EventRecorder, eventRecorder } from "./event-recorder.ts";
+import { type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
+import { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
+
+export interface ControllerContext {
+  readonly client: ApiClient;
+  readonly view: ClusterView;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly dialect: Dialect;
+  readonly queues?: QueueMetrics;
+}
+
+/** A controller that has been started. */
+export interface Controller {
+  readonly stopped: Promise<void>;
+}
+
+export interface ContextOptions extends Omit<ControllerContext, "queues"> {
+  readonly metrics?: Metrics;
+}
+
+/** The context that all controllers of a process share; each gets `contextFor` it. */
+export const sharedContext = ({ metrics, ...rest }: ContextOptions): ControllerContext => ({
+  ...rest,
+  ...(metrics && { queues: queueMetrics(metrics) }),
+});
+
+/** The context of one controller: it waits only for the kinds that it follows itself. */
+export const contextFor = (shared: ControllerContext, client = shared.client): ControllerContext => ({
+  ...shared,
+  client,
+  view: shared.view.scoped(),
+});
+
+export interface QueueOptions {
+  readonly workers?: number;
+  readonly firstPauseMilliseconds?: number;
+  readonly longestPauseMilliseconds?: number;
+}
+
+/** A queue whose work starts when the kinds that its controller follows are listed; failures are logged. */
+export function queueFor(
+  { clock, signal, log, view, queues }: ControllerContext,
+  controller: string,
+  work: WorkQueueOptions["work"],
+  options: QueueOptions = {},
+): WorkQueue {
+  const metrics = queues?.(controller);
+  const queue = workQueue({
+    clock,
+    signal,
+    ...options,
+    ...(metrics && { metrics }),
+    work: async (key) => {
+      await view.synced();
+      return await work(key);
+    },
+    onFailure: (key, error) =>
+      log.warn("sync failed; it is tried again", { controller, key, error: error.message }),
+  });
+  return queue;
+}
+
+export const recorderFor = (
+  { client, clock, log }: ControllerContext,
+  component: string,
+  form: "core" | "events" = "core",
+): EventRecorder => eventRecorder({ client, clock, log, component, form });

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "#apiserver";
+import { createLog, silentLog, virtualClock } from "#base";
+import { type AnyObject, kinds } from "#client";
+import { eventRecorder } from "./event-recorder.ts";
+
+const now = Date.UTC(2030, 0, 1);
+const podNamed = (name: string): AnyObject => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "default", uid: name, creationTimestamp: null },
+});
+const pod = podNamed("web");
+
+for (const form of ["core", "events"] as const)
+  test(`in the ${form} form what repeats counts up, what differs is another event, and a deleted event is written anew`, async () => {
+    await using server = await startServer({ store: "memory" });
+    const { client } = server;
+    const events = client.of(kinds.events);
+    const recorder = eventRecorder({
+      client,
+      clock: virtualClock(now),
+      log: silentLog,
+      component: "mine",
+      form,
+    });
+    const written = async (): Promise<string[]> =>
+      (await events.list({ namespace: "default" })).items
+        .map(
+          ({ note, series, deprecatedCount, reportingController }) =>
+            `${note} ${series?.count ?? deprecatedCount ?? 1} ${reportingController}`,
+        )
+        .toSorted();
+    for (const note of ["a", "b", "a", "a"]) recorder.event(pod, "Normal", "Tried", note);
+    await recorder.sent();
+    assert.deepEqual(await written(), ["a 3 mine", "b 1 mine"]);
+    await events.deleteMany({ namespace: "default" });
+    recorder.event(pod, "Normal", "Tried", "a");
+    await recorder.sent();
+    assert.deepEqual(await written(), ["a 1 mine"]);
+  });
+
+test("a message is cut to what the server takes, and an object gets no more than its share", async () => {
+  await using server = await startServer({ store: "memory" });
+  const { client } = server;
+  const recorder = eventRecorder({ client, clock: virtualClock(now), log: silentLog, component: "mine" });
+  for (let at = 0; at < 40; at++) recorder.event(pod, "Normal", "Tried", "n".repeat(2000 + at) + at);
+  recorder.event(podNamed("other"), "Normal", "Tried", "short");
+  await recorder.sent();
+  const { items } = await client.of(kinds.coreEvents).list({ namespace: "default" });
+  assert.deepEqual(
+    [items.length, Math.max(...items.map(({ message }) => message?.length ?? 0)), items[0]!.source.component],
+    [26, 1024, "mine"],
+  );
+});
+
+test("when too many events wait the newest are dropped, and both is logged", async () => {
+  const lines: string[] = [];
+  const log = createLog({ sink: { write: (line) => void lines.push(line), flush: () => undefined } });
+  await using server = await startServer({ store: "memory" });
+  const { client, faults } = server.kit.faultyClient();
+  faults.plan({ answer: 500 }, { times: Infinity });
+  const recorder = eventRecorder({ client, clock: virtualClock(now), log, component: "mine" });
+  for (let at = 0; at < 1005; at++) recorder.event(podNamed(`p${at}`), "Normal", "Tried", "x");
+  await recorder.sent();
+  assert.equal(faults.met.length, 1000);
+  assert.match(lines[0]!, /some are dropped/);
+  assert.match(lines[1]!, /events were dropped" .*count=5\n/);
+});

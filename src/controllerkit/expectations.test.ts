@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { type Expectations, expectations } from "./expectations.ts";
+
+const cases: [name: string, run: (all: Expectations) => void, satisfied: boolean][] = [
+  ["who expects nothing is satisfied", () => undefined, true],
+  ["creations must all be seen", (all) => (all.expectCreations("k", 2), all.creationObserved("k")), false],
+  [
+    "creations that were seen satisfy",
+    (all) => (all.expectCreations("k", 1), all.creationObserved("k")),
+    true,
+  ],
+  [
+    "a deletion seen twice counts once",
+    (all) => (
+      all.expectDeletions("k", ["a", "b"]),
+      all.deletionObserved("k", "a"),
+      all.deletionObserved("k", "a")
+    ),
+    false,
+  ],
+  [
+    "deletions that were seen satisfy",
+    (all) => (all.expectDeletions("k", ["a"]), all.deletionObserved("k", "a")),
+    true,
+  ],
+  ["what is forgotten is not expected", (all) => (all.expectCreations("k", 1), all.forget("k")), true],
+];
+for (const [name, run, satisfied] of cases)
+  test(name, () => {
+    const all = expectations(virtualClock());
+    run(all);
+    assert.equal(all.satisfied("k"), satisfied);
+  });
+
+test("what does not come within five minutes is not waited for", async () => {
+  const clock = virtualClock();
+  const all = expectations(clock);
+  all.expectCreations("k", 1);
+  await clock.advance(5 * 60_000);
+  assert.equal(all.satisfied("k"), false);
+  await clock.advance(1000);
+  assert.equal(all.satisfied("k"), true);
+});

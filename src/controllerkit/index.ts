@@ -1,0 +1,51 @@
+export { abortable } from "./abortable.ts";
+export {
+  type ClaimOptions,
+  claim,
+  controllerOf,
+  controllerReference,
+  isControlledBy,
+  selects,
+  selectsMap,
+} from "./adoption.ts";
+export {
+  type ClusterView,
+  type FollowedKind,
+  type Scope,
+  type Seen,
+  type SharedInformer,
+  type ViewOptions,
+  clusterView,
+  startInformer,
+} from "./cluster-view.ts";
+export {
+  type ContextOptions,
+  type Controller,
+  type ControllerContext,
+  type QueueOptions,
+  contextFor,
+  queueFor,
+  recorderFor,
+  sharedContext,
+} from "./context.ts";
+export {
+  type Discovered,
+  type MetadataClient,
+  type ServedResource,
+  discover,
+  metadataClient,
+  resourceText,
+} from "./discovery.ts";
+export { type EventRecorder, type EventType, type RecorderOptions, eventRecorder } from "./event-recorder.ts";
+export { type Expectations, expectations } from "./expectations.ts";
+export {
+  ignoreReasons,
+  isAlreadyExists,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  orUndefined,
+} from "./ignore-reasons.ts";
+export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
+export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
+export { type PatchTarget, patchObject, withoutUndefined, writeStatus } from "./writes.ts";

@@ -1,0 +1,41 @@
+// The ways in which controllers write: a status with the revision it was computed from, and small patches.
+import { isDeepStrictEqual } from "node:util";
+import type { AnyObject, PatchType, ResourceClient } from "#client";
+
+/** Replaces the status, unless it is the same; a lost race is a Conflict that the queue retries. */
+export async function writeStatus<T extends AnyObject & { status: unknown }>(
+  resource: Pick<ResourceClient<T>, "update">,
+  object: T,
+  status: T["status"],
+): Promise<T> {
+  if (isDeepStrictEqual(withoutUndefined(object.status), withoutUndefined(status))) return object;
+  return await resource.update({ ...object, status } as never, { subresource: "status" });
+}
+
+export interface PatchTarget {
+  readonly subresource?: string;
+  readonly type?: PatchType;
+  /** Fail when the object has changed since it was read. */
+  readonly ifUnchanged?: boolean;
+}
+
+/** Patches this very object, never a later one of the same name. */
+export async function patchObject<T extends AnyObject>(
+  resource: Pick<ResourceClient<T>, "patch">,
+  { metadata }: AnyObject,
+  patch: { readonly metadata?: object } & object,
+  { subresource, type = "merge", ifUnchanged = false }: PatchTarget = {},
+): Promise<T> {
+  const { uid, resourceVersion, name, namespace } = metadata;
+  const body = {
+    ...patch,
+    metadata: { ...patch.metadata, uid, ...(ifUnchanged && { resourceVersion }) },
+  };
+  return await resource.patch(name!, type, body, {
+    ...(namespace && { namespace }),
+    ...(subresource && { subresource }),
+  });
+}
+
+/** As it would travel: fields that are undefined are absent. */
+export const withoutUndefined = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;

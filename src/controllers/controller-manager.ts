@@ -1,0 +1,74 @@
+// All controllers by name, over one view of the cluster.
+import type { Clock, Log, Metrics } from "#base";
+import type { ApiClient } from "#client";
+import {
+  type ClusterView,
+  type Controller,
+  type ControllerContext,
+  contextFor,
+  sharedContext,
+} from "#controllerkit";
+import type { Dialect } from "#dialect";
+import { garbageCollector } from "./garbage-collector.ts";
+import { namespaceController } from "./namespaces.ts";
+import { nodeLifecycleController } from "./node-lifecycle.ts";
+import { podGcController } from "./pod-gc.ts";
+import { roleAggregationController } from "./role-aggregation.ts";
+import { rootCaController } from "./root-ca.ts";
+import { serviceAccountController } from "./service-accounts.ts";
+import { type ControllerSettings, defaultSettings } from "./settings.ts";
+import { claimProtectionController, volumeProtectionController } from "./storage-protection.ts";
+import { taintEvictionController } from "./taint-eviction.ts";
+
+type Start = (context: ControllerContext, settings: ControllerSettings) => readonly Controller[];
+
+/** By the names that `--controllers` takes. Garbage collection comes last: it shares what the others follow. */
+const controllers: Readonly<Record<string, Start>> = {
+  namespace: (context) => [namespaceController(context)],
+  serviceaccount: (context) => [serviceAccountController(context)],
+  "root-ca-cert-publisher": (context, { rootCa }) =>
+    rootCa === undefined ? [] : [rootCaController(context, rootCa)],
+  podgc: (context) => [podGcController(context)],
+  nodelifecycle: (context) => [nodeLifecycleController(context), taintEvictionController(context)],
+  "clusterrole-aggregation": (context) => [roleAggregationController(context)],
+  "pvc-protection": (context) => [claimProtectionController(context)],
+  "pv-protection": (context) => [volumeProtectionController(context)],
+  garbagecollector: (context) => [garbageCollector(context)],
+};
+
+export const controllerNames: readonly string[] = Object.keys(controllers);
+const disabledByDefault: ReadonlySet<string> = new Set(["bootstrapsigner", "tokencleaner"]);
+
+export interface ControllerManagerOptions {
+  readonly client: ApiClient;
+  readonly view: ClusterView;
+  readonly clock: Clock;
+  /** Ends all of them. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly dialect: Dialect;
+  readonly metrics?: Metrics;
+  /** `*` is all that are on by default, `foo` turns one on, `-foo` off. */
+  readonly enabled?: readonly string[];
+  readonly settings?: Partial<ControllerSettings>;
+  /** The client of one controller, when each speaks with its own identity. */
+  readonly clientFor?: (controller: string) => ApiClient;
+}
+
+/** Which controllers a list such as `*,-ttl` means. */
+export function isEnabled(name: string, list: readonly string[]): boolean {
+  if (list.includes(name)) return true;
+  return !list.includes(`-${name}`) && list.includes("*") && !disabledByDefault.has(name);
+}
+
+/** Runs until the signal; resolves when everything has ended. */
+export async function runControllerManager(options: ControllerManagerOptions): Promise<void> {
+  const { enabled = ["*"], clientFor = () => options.client, view, log } = options;
+  const settings = { ...defaultSettings, ...options.settings };
+  const shared = sharedContext(options);
+  const running = Object.entries(controllers)
+    .filter(([name]) => isEnabled(name, enabled))
+    .flatMap(([name, start]) => start(contextFor(shared, clientFor(name)), settings));
+  log.verbose(1, "controllers started", { count: running.length });
+  await Promise.all([...running.map(({ stopped }) => stopped), view.stopped()]);
+}

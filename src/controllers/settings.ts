@@ -1,0 +1,18 @@
+// What an operator can set about controllers, with the defaults of the original.
+
+export interface ControllerSettings {
+  /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
+  readonly rootCa?: string;
+  readonly nodeMonitorPeriodMilliseconds: number;
+  readonly nodeMonitorGraceMilliseconds: number;
+  readonly nodeStartupGraceMilliseconds: number;
+  /** Finished pods beyond so many are deleted, the oldest first; 0 keeps them all. */
+  readonly terminatedPodThreshold: number;
+}
+
+export const defaultSettings: ControllerSettings = {
+  nodeMonitorPeriodMilliseconds: 5000,
+  nodeMonitorGraceMilliseconds: 40_000,
+  nodeStartupGraceMilliseconds: 60_000,
+  terminatedPodThreshold: 12_500,
+};
