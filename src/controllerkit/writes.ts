@@ -9,7 +9,7 @@ export async function writeStatus<T extends AnyObject & { status: unknown }>(
   status: T["status"],
 ): Promise<T> {
   if (isDeepStrictEqual(withoutUndefined(object.status), withoutUndefined(status))) return object;
-  return await resource.update({ ...object, status } as never, { subresource: "status" });
+  return await resource.update({ ...object, status }, { subresource: "status" });
 }
 
 export interface PatchTarget {

@@ -1,7 +1,7 @@
 // Who owns whom, by uid: the objects of the cluster as the garbage collector sees them.
 import type { OwnerReference } from "#api";
 import type { AnyObject } from "#client";
-import { type ServedResource } from "#controllerkit";
+import type { ServedResource } from "#controllerkit";
 
 export interface GraphNode {
   readonly uid: string;
