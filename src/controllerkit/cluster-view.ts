@@ -77,8 +77,7 @@ export function clusterView(options: ViewOptions): ClusterView {
     return {
       follow: (kind, onEvent, scope = {}) => {
         const key = JSON.stringify([typeOf(kind), kind.plural, scope]);
-        const shared =
-          followed.get(key) ?? startInformer(client.of(kind), kind.plural, scope, options);
+        const shared = followed.get(key) ?? startInformer(client.of(kind), kind.plural, scope, options);
         followed.set(key, shared);
         own.add(shared);
         if (onEvent) shared.listen(onEvent as (event: InformerEvent<AnyObject>) => void);

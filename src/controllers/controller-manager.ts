@@ -9,10 +9,12 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { deploymentController } from "./deployment/deployment.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { namespaceController } from "./namespaces.ts";
 import { nodeLifecycleController } from "./node-lifecycle.ts";
 import { podGcController } from "./pod-gc.ts";
+import { replicaSetController, replicationController } from "./replica-set.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 import { rootCaController } from "./root-ca.ts";
 import { serviceAccountController } from "./service-accounts.ts";
@@ -33,6 +35,9 @@ const controllers: Readonly<Record<string, Start>> = {
   "clusterrole-aggregation": (context) => [roleAggregationController(context)],
   "pvc-protection": (context) => [claimProtectionController(context)],
   "pv-protection": (context) => [volumeProtectionController(context)],
+  deployment: (context) => [deploymentController(context)],
+  replicaset: (context) => [replicaSetController(context)],
+  replicationcontroller: (context) => [replicationController(context)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

@@ -86,6 +86,7 @@ export function wellKnownNames({
       deploymentRevisionHistory: `deployment.${domain}/revision-history`,
       deploymentDesiredReplicas: `deployment.${domain}/desired-replicas`,
       deploymentMaxReplicas: `deployment.${domain}/max-replicas`,
+      deprecatedRollbackTo: `deprecated.deployment.rollback.to`,
       podDeletionCost: `controller.${domain}/pod-deletion-cost`,
       jobTracking: `batch.${domain}/job-tracking`,
       seccompPod: `seccomp.security.alpha.${domain}/pod`,

@@ -1,0 +1,59 @@
+// Revision numbers and the other annotations that a deployment keeps on its replica sets.
+import type { Dialect } from "#dialect";
+import { type SeenDeployment, type SeenReplicaSet, maxReplicas, replicasOf } from "./rollout.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+
+const longestHistory = 2000;
+
+export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): number => {
+  const text = metadata.annotations?.[names.annotations.deploymentRevision];
+  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : 0;
+};
+
+export const annotatedNumber = ({ metadata }: SeenReplicaSet, annotation: string): number | undefined => {
+  const text = metadata.annotations?.[annotation];
+  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
+};
+
+export const sizeAnnotations = (deployment: SeenDeployment, { names }: Dialect): Annotations => ({
+  [names.annotations.deploymentDesiredReplicas]: String(replicasOf(deployment)),
+  [names.annotations.deploymentMaxReplicas]: String(maxReplicas(deployment)),
+});
+
+/** The annotations that the new set gets: those of the deployment, and its place in the history. */
+export function newSetAnnotations(
+  deployment: SeenDeployment,
+  before: Annotations,
+  revision: number,
+  dialect: Dialect,
+): Annotations {
+  const {
+    deploymentRevision,
+    deploymentRevisionHistory,
+    deploymentDesiredReplicas,
+    deploymentMaxReplicas,
+    deprecatedRollbackTo,
+    lastApplied,
+  } = dialect.names.annotations;
+  const own = [
+    deploymentRevision,
+    deploymentRevisionHistory,
+    deploymentDesiredReplicas,
+    deploymentMaxReplicas,
+  ];
+  const skipped = new Set<string>([...own, deprecatedRollbackTo, lastApplied]);
+  const after: Record<string, string> = { ...before };
+  for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {}))
+    if (!skipped.has(key)) after[key] = value;
+  const old = before[deploymentRevision];
+  if (old !== undefined && old !== "" && !/^-?\d+$/.test(old)) return after;
+  if (Number(old || 0) >= revision) return after;
+  after[deploymentRevision] = String(revision);
+  if (old !== undefined) {
+    const history = [...(before[deploymentRevisionHistory] || "").split(",").filter(Boolean), old];
+    while (history.join(",").length > longestHistory && history.length > 1) history.shift();
+    after[deploymentRevisionHistory] = history.join(",");
+  }
+  return after;
+}

@@ -1,0 +1,68 @@
+// The pods of workloads: which owner a pod event concerns, and which pods are an owner's.
+import { isDeepStrictEqual } from "node:util";
+import { type AnyObject, type InformerEvent, kinds } from "#client";
+import { type ClusterView, type SharedInformer, controllerOf } from "#controllerkit";
+import { type SeenPod, isDeleting } from "./pods.ts";
+
+export interface PodRoutes<O extends AnyObject> {
+  readonly ownerKind: string;
+  readonly owners: Pick<SharedInformer<O>, "get" | "inNamespace">;
+  readonly matches: (owner: O, pod: SeenPod) => boolean;
+  readonly onOwner: (owner: O, pod: SeenPod, event: InformerEvent<SeenPod>) => void;
+  readonly onCreated?: (owner: O, pod: SeenPod) => void;
+  /** Also when its deletion has only begun. */
+  readonly onDeleted?: (owner: O, pod: SeenPod) => void;
+}
+
+export interface OwnedPods {
+  readonly informer: SharedInformer<SeenPod>;
+  /** Pods that this owner controls, and those of its namespace that nobody controls. */
+  candidates(owner: AnyObject): readonly SeenPod[];
+}
+
+/** Follows pods and tells owners what concerns them. `routes` is asked late: owners may be followed after. */
+export function ownedPods<O extends AnyObject>(view: ClusterView, routes: () => PodRoutes<O>): OwnedPods {
+  const resolve = (pod: SeenPod): O | undefined => {
+    const reference = controllerOf(pod);
+    const { ownerKind, owners } = routes();
+    if (reference?.kind !== ownerKind) return undefined;
+    const owner = owners.get(pod.metadata.namespace, reference.name);
+    return owner?.metadata.uid === reference.uid ? owner : undefined;
+  };
+  const onOrphan = (event: InformerEvent<SeenPod>): void => {
+    const { owners, matches, onOwner } = routes();
+    for (const owner of owners.inNamespace(event.object.metadata.namespace ?? ""))
+      if (matches(owner, event.object)) onOwner(owner, event.object, event);
+  };
+  const informer: SharedInformer<SeenPod> = view.follow(kinds.pods, (event) => {
+    const { object: pod } = event;
+    const { onOwner, onCreated, onDeleted } = routes();
+    const owner = resolve(pod);
+    if (event.type === "updated") {
+      const before = resolve(event.old);
+      if (before && before.metadata.uid !== owner?.metadata.uid) onOwner(before, pod, event);
+    }
+    if (owner) {
+      if (event.type === "deleted" || isDeleting(pod)) onDeleted?.(owner, pod);
+      else if (event.type === "added") onCreated?.(owner, pod);
+      onOwner(owner, pod, event);
+    } else if (event.type !== "deleted" && !controllerOf(pod) && !isDeleting(pod)) {
+      if (
+        event.type === "added" ||
+        controllerOf(event.old) ||
+        !isDeepStrictEqual(event.old.metadata.labels, pod.metadata.labels)
+      )
+        onOrphan(event);
+    }
+  });
+  const orphans = informer.index("orphans", (pod) =>
+    controllerOf(pod) ? [] : [pod.metadata.namespace ?? ""],
+  );
+  return {
+    informer,
+    candidates: ({ metadata }) => [
+      ...informer.controlledBy(metadata.uid!),
+      ...orphans(metadata.namespace ?? ""),
+    ],
+  };
+}

@@ -1,0 +1,46 @@
+// Short hashes of templates, which become parts of names and label values.
+import { isDeepStrictEqual } from "node:util";
+import type { PodTemplateSpec } from "#api";
+import { withoutUndefined } from "#controllerkit";
+
+/** Letters and digits that make no words and are not mistaken for each other. */
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Equal values have equal texts, whatever the order of their fields. */
+export function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (value !== null && typeof value === "object")
+    return `{${Object.entries(value)
+      .filter(([, each]) => each !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => `${JSON.stringify(key)}:${canonicalText(each)}`)
+      .join(",")}}`;
+  return JSON.stringify(value ?? null);
+}
+
+/** FNV-1a with 32 bits. */
+export function fnv32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+/** Digits become characters of a safe alphabet. */
+export const safeEncode = (text: string): string =>
+  [...text].map((character) => alphabet[character.charCodeAt(0) % alphabet.length]).join("");
+
+/** The hash of a template; `collisions` gives another one when the name was taken. */
+export const hashOf = (template: unknown, collisions: number | undefined | null): string =>
+  safeEncode(String(fnv32(canonicalText(template) + (collisions == null ? "" : String(collisions)))));
+
+/** Whether two templates are the same but for the label with their hash. */
+export function equalIgnoringHash(a: PodTemplateSpec, b: PodTemplateSpec, label: string): boolean {
+  const bare = (template: PodTemplateSpec): unknown => {
+    const copy = withoutUndefined(template) as { metadata?: Record<string, unknown>; spec: unknown };
+    const labels = { ...(copy.metadata?.["labels"] as object) } as Record<string, unknown>;
+    delete labels[label];
+    const { creationTimestamp: _, ...metadata } = copy.metadata ?? {};
+    return { spec: copy.spec, metadata: { ...metadata, labels } };
+  };
+  return isDeepStrictEqual(bare(a), bare(b));
+}
