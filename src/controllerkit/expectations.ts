@@ -6,6 +6,7 @@ export interface Expectations {
   /** Sets what is expected for a key; earlier expectations are replaced. */
   expectCreations(key: string, count: number): void;
   expectDeletions(key: string, uids: readonly string[]): void;
+  expect(key: string, creations: number, deletedUids: readonly string[]): void;
   creationObserved(key: string): void;
   /** Seen to be deleting, or gone; the same uid counts once. */
   deletionObserved(key: string, uid: string): void;
@@ -29,6 +30,8 @@ export function expectations(clock: Clock): Expectations {
       void byKey.set(key, { creations: count, deletions: new Set(), since: clock.now() }),
     expectDeletions: (key, uids) =>
       void byKey.set(key, { creations: 0, deletions: new Set(uids), since: clock.now() }),
+    expect: (key, creations, uids) =>
+      void byKey.set(key, { creations, deletions: new Set(uids), since: clock.now() }),
     creationObserved: (key) => {
       const expected = byKey.get(key);
       if (expected) expected.creations--;

@@ -9,8 +9,11 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { cronJobController } from "./cron-job/cron-job.ts";
+import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { deploymentController } from "./deployment/deployment.ts";
 import { garbageCollector } from "./garbage-collector.ts";
+import { jobController } from "./job/job.ts";
 import { namespaceController } from "./namespaces.ts";
 import { nodeLifecycleController } from "./node-lifecycle.ts";
 import { podGcController } from "./pod-gc.ts";
@@ -19,8 +22,10 @@ import { roleAggregationController } from "./role-aggregation.ts";
 import { rootCaController } from "./root-ca.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 import { type ControllerSettings, defaultSettings } from "./settings.ts";
+import { statefulSetController } from "./stateful-set/stateful-set.ts";
 import { claimProtectionController, volumeProtectionController } from "./storage-protection.ts";
 import { taintEvictionController } from "./taint-eviction.ts";
+import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
 
 type Start = (context: ControllerContext, settings: ControllerSettings) => readonly Controller[];
 
@@ -38,6 +43,11 @@ const controllers: Readonly<Record<string, Start>> = {
   deployment: (context) => [deploymentController(context)],
   replicaset: (context) => [replicaSetController(context)],
   replicationcontroller: (context) => [replicationController(context)],
+  statefulset: (context) => [statefulSetController(context)],
+  daemonset: (context) => [daemonSetController(context)],
+  job: (context) => [jobController(context)],
+  cronjob: (context) => [cronJobController(context)],
+  "ttl-after-finished": (context) => [ttlAfterFinishedController(context)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

@@ -16,7 +16,7 @@ export function podControl(client: ApiClient, events: EventRecorder): PodControl
   return {
     create: async (owner, pod) => {
       try {
-        const created = await pods.create(pod as never);
+        const created = await pods.create(pod);
         events.event(owner, "Normal", "SuccessfulCreate", `Created pod: ${created.metadata.name}`);
         return created;
       } catch (error) {

@@ -66,7 +66,7 @@ export function podFromTemplate(
       ...(finalizers && { finalizers: [...finalizers] }),
       ownerReferences: [controllerReference(owner)],
     },
-    spec: structuredClone(template.spec) as Pod["spec"],
+    spec: structuredClone(template.spec),
   };
 }
 

@@ -165,8 +165,7 @@ function start(
     if (count >= mine.length) return mine;
     const perNode = new Map<string, number>();
     const siblings = controllerOf(owner) ? owners.controlledBy(controllerOf(owner)!.uid) : [];
-    const related =
-      siblings.length > 0 ? siblings.flatMap((each) => pods.informer.controlledBy(each.metadata.uid!)) : mine;
+    const related = siblings.flatMap((each) => pods.informer.controlledBy(each.metadata.uid!));
     for (const pod of related)
       if (isActive(pod) && pod.spec.nodeName)
         perNode.set(pod.spec.nodeName, (perNode.get(pod.spec.nodeName) ?? 0) + 1);

@@ -25,13 +25,24 @@ export function fnv32(text: string): number {
   return hash >>> 0;
 }
 
+/** The hash of a revision's data: FNV-1 of its JSON as the original writes it. */
+export function revisionHashOf(data: unknown, collisions: number): string {
+  const text = canonicalText(data).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text + String(collisions))) hash = Math.imul(hash, 0x01000193) ^ byte;
+  return safeEncode(String(hash >>> 0));
+}
+
 /** Digits become characters of a safe alphabet. */
 export const safeEncode = (text: string): string =>
-  [...text].map((character) => alphabet[character.charCodeAt(0) % alphabet.length]).join("");
+  Array.from(text, (character) => alphabet[character.charCodeAt(0) % alphabet.length]).join("");
 
 /** The hash of a template; `collisions` gives another one when the name was taken. */
 export const hashOf = (template: unknown, collisions: number | undefined | null): string =>
-  safeEncode(String(fnv32(canonicalText(template) + (collisions == null ? "" : String(collisions)))));
+  safeEncode(String(fnv32(`${canonicalText(template)}${collisions ?? ""}`)));
 
 /** Whether two templates are the same but for the label with their hash. */
 export function equalIgnoringHash(a: PodTemplateSpec, b: PodTemplateSpec, label: string): boolean {

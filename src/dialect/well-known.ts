@@ -45,6 +45,7 @@ export function wellKnownNames({
       aggregateToView: `rbac.authorization.${suffix}/aggregate-to-view`,
       aggregatedAutoRegister: `${component}aggregator.${domain}/automanaged`,
       statefulSetPodName: `statefulset.${domain}/pod-name`,
+      revisionDataHash: `controller.${domain}/hash`,
       podIndex: `apps.${domain}/pod-index`,
       jobCompletionIndex: `batch.${domain}/job-completion-index`,
       jobName: `batch.${domain}/job-name`,

@@ -125,7 +125,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     const [reason, text] = deployment.spec.paused
       ? ["DeploymentPaused", "Deployment is paused"]
       : ["DeploymentResumed", "Deployment is resumed"];
-    const next = condition("Progressing", "Unknown", reason!, text!, clock.now());
+    const next = condition("Progressing", "Unknown", reason, text, clock.now());
     await write(state, withCondition(deployment.status, next));
   }
 

@@ -1,0 +1,255 @@
+// CronJobs: a job for each time of the schedule, as far as the policy allows.
+import type { CronJob, CronJobStatus, Job, ObjectReference } from "#api";
+import { timeOfMillis } from "#base";
+import { type AnyObject, kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  controllerOf,
+  controllerReference,
+  ignoreReasons,
+  isAlreadyExists,
+  isNamespaceTerminating,
+  queueFor,
+  recorderFor,
+  writeStatus,
+} from "#controllerkit";
+import { keyOf, splitKey, timeOf } from "../pods.ts";
+import { type CronSchedule, parseCron } from "./cron-schedule.ts";
+
+type SeenCronJob = CronJob & AnyObject;
+type SeenJob = Job & AnyObject;
+type Again = { readonly againInMilliseconds: number } | void;
+
+/** A little after the time: clocks differ. */
+const slackMilliseconds = 100;
+
+const finishedAs = ({ status }: Job): "Complete" | "Failed" | undefined =>
+  (status.conditions ?? []).find(
+    ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
+  )?.type as "Complete" | "Failed" | undefined;
+
+/** The latest time that was due and not run, and whether suspiciously many were missed. */
+export function dueTime(
+  schedule: CronSchedule,
+  { earliest, now, deadlineSeconds }: { earliest: number; now: number; deadlineSeconds: number | undefined },
+): { readonly at: number | undefined; readonly tooMany: boolean } {
+  const from = deadlineSeconds === undefined ? earliest : Math.max(earliest, now - deadlineSeconds * 1000);
+  const first = schedule.next(from);
+  if (first === undefined || first > now) return { at: undefined, tooMany: false };
+  const second = schedule.next(first);
+  if (second === undefined || second > now) return { at: first, tooMany: false };
+  // Many may have been missed: skip to the last ones in steps of the shortest known period.
+  const period = Math.max(1000, second - first);
+  const missed = Math.floor((now - first) / period) + 1;
+  let at = first;
+  const near = now - 2 * period > first ? schedule.next(now - 2 * period - 1) : first;
+  for (
+    let next: number | undefined = near ?? first;
+    next !== undefined && next <= now;
+    next = schedule.next(next)
+  )
+    at = next;
+  return { at, tooMany: missed > 100 };
+}
+
+export function cronJobController(context: ControllerContext): Controller {
+  const { client, clock, view } = context;
+  const events = recorderFor(context, "cronjob-controller");
+  const resource = client.of(kinds.cronJobs);
+  const jobClient = client.of(kinds.jobs);
+  const queue = queueFor(context, "cronjob", sync);
+  const cronJobs = view.follow(kinds.cronJobs, (event) => {
+    if (event.type !== "deleted") queue.add(keyOf(event.object));
+  });
+  const jobs = view.follow(kinds.jobs, ({ object }) => {
+    const reference = controllerOf(object);
+    if (reference?.kind === "CronJob") queue.add(`${object.metadata.namespace}/${reference.name}`);
+  });
+  return { stopped: queue.stopped };
+
+  async function sync(key: string): Promise<Again> {
+    const [namespace, name] = splitKey(key);
+    const seen = cronJobs.get(namespace, name);
+    if (!seen) return;
+    const mine = jobs.controlledBy(seen.metadata.uid!);
+    const status = await followActive(seen, mine);
+    await cleanUp(seen, mine);
+    const cronJob = await writeStatus(resource, seen, status);
+    if (cronJob.metadata.deletionTimestamp || cronJob.spec.suspend) return;
+    return await startDue(cronJob);
+  }
+
+  /** Takes finished and missing jobs off the list of active ones. */
+  async function followActive(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<CronJobStatus> {
+    let active = [...(cronJob.status.active ?? [])];
+    let { lastSuccessfulTime } = cronJob.status;
+    const isListed = ({ metadata }: SeenJob): boolean => active.some(({ uid }) => uid === metadata.uid);
+    for (const job of mine) {
+      const outcome = finishedAs(job);
+      const { name } = job.metadata;
+      if (!isListed(job) && !outcome) {
+        const fresh = await resource.get(cronJob.metadata.name!, { namespace: cronJob.metadata.namespace! });
+        if (fresh.status.active?.some(({ uid }) => uid === job.metadata.uid)) continue;
+        events.event(
+          cronJob,
+          "Warning",
+          "UnexpectedJob",
+          `Saw a job that the controller did not create or forgot: ${name}`,
+        );
+      } else if (isListed(job) && outcome) {
+        active = active.filter(({ uid }) => uid !== job.metadata.uid);
+        events.event(cronJob, "Normal", "SawCompletedJob", `Saw completed job: ${name}, status: ${outcome}`);
+      }
+      const completed = job.status.completionTime;
+      if (outcome === "Complete" && completed && timeOf(completed) > timeOf(lastSuccessfulTime))
+        lastSuccessfulTime = completed;
+    }
+    for (const reference of active) {
+      if (mine.some(({ metadata }) => metadata.uid === reference.uid)) continue;
+      const present = await jobClient
+        .get(reference.name!, { namespace: reference.namespace! })
+        .catch(() => undefined);
+      if (present?.metadata.uid === reference.uid) continue;
+      events.event(cronJob, "Normal", "MissingJob", `Active job went missing: ${reference.name}`);
+      active = active.filter((each) => each !== reference);
+    }
+    const { active: _, ...rest } = cronJob.status;
+    return {
+      ...rest,
+      ...(active.length > 0 && { active }),
+      ...(lastSuccessfulTime && { lastSuccessfulTime }),
+    };
+  }
+
+  /** Finished jobs beyond the history limits go, the oldest first. */
+  async function cleanUp(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<void> {
+    const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec;
+    const limits = { Complete: successfulJobsHistoryLimit, Failed: failedJobsHistoryLimit };
+    for (const [outcome, limit] of Object.entries(limits)) {
+      if (typeof limit !== "number") continue;
+      const finished = mine
+        .filter((job) => finishedAs(job) === outcome)
+        .toSorted(
+          (a, b) =>
+            timeOf(a.status.startTime) - timeOf(b.status.startTime) ||
+            (a.metadata.name! < b.metadata.name! ? -1 : 1),
+        );
+      for (const job of finished.slice(0, Math.max(0, finished.length - limit)))
+        await deleteJob(cronJob, job.metadata);
+    }
+  }
+
+  async function deleteJob(
+    cronJob: SeenCronJob,
+    { name, namespace }: { name?: string | undefined; namespace?: string | undefined },
+  ): Promise<void> {
+    try {
+      await ignoreReasons(
+        ["NotFound"],
+        jobClient.delete(name!, { namespace: namespace!, propagation: "Background" }),
+      );
+      events.event(cronJob, "Normal", "SuccessfulDelete", `Deleted job ${name}`);
+    } catch (error) {
+      events.event(cronJob, "Warning", "FailedDelete", `Deleted job: ${(error as Error).message}`);
+      throw error;
+    }
+  }
+
+  async function startDue(cronJob: SeenCronJob): Promise<Again> {
+    const now = clock.now();
+    const { spec, status, metadata } = cronJob;
+    let schedule: CronSchedule;
+    try {
+      schedule = parseCron(spec.schedule, spec.timeZone ?? undefined);
+    } catch (error) {
+      const isZone = (error as Error).message.startsWith("unknown time zone");
+      if (isZone)
+        events.event(
+          cronJob,
+          "Warning",
+          "UnknownTimeZone",
+          `invalid timeZone: "${spec.timeZone}": ${(error as Error).message}`,
+        );
+      else
+        events.event(
+          cronJob,
+          "Warning",
+          "UnparseableSchedule",
+          `unparseable schedule: "${spec.schedule}" : ${(error as Error).message}`,
+        );
+      return;
+    }
+    const deadlineSeconds = spec.startingDeadlineSeconds ?? undefined;
+    const earliest = timeOf(status.lastScheduleTime) || timeOf(metadata.creationTimestamp);
+    const { at, tooMany } = dueTime(schedule, { earliest, now, deadlineSeconds });
+    const again = (): Again => {
+      const next = schedule.next(now);
+      return next === undefined ? undefined : { againInMilliseconds: next - now + slackMilliseconds };
+    };
+    if (tooMany) {
+      const text =
+        "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
+      events.event(cronJob, "Warning", "TooManyMissedTimes", text);
+    }
+    if (at === undefined) return again();
+    const name = `${metadata.name}-${Math.floor(at / 60_000)}`;
+    const isStarted =
+      status.active?.some((each) => each.name === name) || timeOf(status.lastScheduleTime) === at;
+    if (isStarted) return again();
+    const active = status.active ?? [];
+    if (spec.concurrencyPolicy === "Forbid" && active.length > 0) {
+      const text = "Not starting job because prior execution is running and concurrency policy is Forbid";
+      events.event(cronJob, "Normal", "JobAlreadyActive", text);
+      return again();
+    }
+    let kept: readonly ObjectReference[] = active;
+    if (spec.concurrencyPolicy === "Replace") {
+      for (const reference of active) await deleteJob(cronJob, reference);
+      kept = [];
+    }
+    const job = await createJob(cronJob, name);
+    if (!job) return;
+    const reference = {
+      apiVersion: job.apiVersion,
+      kind: job.kind,
+      name: job.metadata.name!,
+      namespace: job.metadata.namespace!,
+      uid: job.metadata.uid!,
+      resourceVersion: job.metadata.resourceVersion!,
+    };
+    await writeStatus(resource, cronJob, {
+      ...status,
+      active: [...kept, reference],
+      lastScheduleTime: timeOfMillis(at),
+    });
+    return again();
+  }
+
+  async function createJob(cronJob: SeenCronJob, name: string): Promise<SeenJob | undefined> {
+    const namespace = cronJob.metadata.namespace!;
+    const { metadata, spec } = cronJob.spec.jobTemplate;
+    try {
+      const job = await jobClient.create({
+        metadata: {
+          name,
+          namespace,
+          ...(metadata.labels && { labels: metadata.labels }),
+          ...(metadata.annotations && { annotations: metadata.annotations }),
+          ownerReferences: [controllerReference(cronJob)],
+        },
+        spec,
+      });
+      events.event(cronJob, "Normal", "SuccessfulCreate", `Created job ${name}`);
+      return job;
+    } catch (error) {
+      if (isNamespaceTerminating(error)) return undefined;
+      if (isAlreadyExists(error)) {
+        const present = await jobClient.get(name, { namespace });
+        return controllerOf(present)?.uid === cronJob.metadata.uid ? present : undefined;
+      }
+      events.event(cronJob, "Warning", "FailedCreate", `Error creating job: ${(error as Error).message}`);
+      throw error;
+    }
+  }
+}

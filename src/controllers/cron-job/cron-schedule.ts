@@ -1,0 +1,143 @@
+// Cron schedules: five fields, names, steps and ranges, the usual shorthands, and time zones.
+
+export interface CronSchedule {
+  /** The first time after this one, in milliseconds; undefined when there is none within five years. */
+  next(after: number): number | undefined;
+}
+
+/** A text that is no schedule, and why. */
+export class CronError extends Error {
+  override readonly name = "CronError";
+}
+
+const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+const days = "sun mon tue wed thu fri sat".split(" ");
+const shorthands: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+interface Field {
+  readonly values: ReadonlySet<number>;
+  readonly isStar: boolean;
+}
+
+function parseField(text: string, low: number, high: number, names: readonly string[], first: number): Field {
+  const values = new Set<number>();
+  let isStar = false;
+  const numberOf = (word: string): number => {
+    const named = names.indexOf(word.toLowerCase());
+    const value = named >= 0 ? named + first : /^\d+$/.test(word) ? Number(word) : NaN;
+    if (Number.isNaN(value)) throw new CronError(`failed to parse "${word}" as a number`);
+    return value;
+  };
+  for (const part of text.split(",")) {
+    const [range = "", stepText, ...rest] = part.split("/");
+    if (rest.length > 0) throw new CronError(`too many slashes: ${part}`);
+    const step = stepText === undefined ? 1 : numberOf(stepText);
+    if (step < 1) throw new CronError(`step of range should be a positive number: ${part}`);
+    let [from, to] = [low, high];
+    if (range === "*" || range === "?") isStar ||= step === 1;
+    else {
+      const ends = range.split("-");
+      if (ends.length > 2) throw new CronError(`too many hyphens: ${part}`);
+      from = numberOf(ends[0]!);
+      to = ends[1] === undefined ? (stepText === undefined ? from : high) : numberOf(ends[1]);
+    }
+    if (from < low) throw new CronError(`beginning of range (${from}) below minimum (${low}): ${part}`);
+    if (to > high) throw new CronError(`end of range (${to}) above maximum (${high}): ${part}`);
+    if (from > to) throw new CronError(`beginning of range (${from}) beyond end of range (${to}): ${part}`);
+    for (let value = from; value <= to; value += step) values.add(value);
+  }
+  return { values, isStar };
+}
+
+/** Reads a schedule; the time zone of the machine holds where none is given. */
+export function parseCron(text: string, timeZone?: string): CronSchedule {
+  const zoned = /^(?:CRON_TZ|TZ)=(\S+)\s+(.*)$/.exec(text);
+  if (zoned) return parseCron(zoned[2]!, zoned[1]);
+  const every = /^@every\s+(\S+)$/.exec(text.trim());
+  if (every) {
+    const period = Math.max(1000, Math.floor(periodOf(every[1]!) / 1000) * 1000);
+    return { next: (after) => Math.floor(after / 1000) * 1000 + period };
+  }
+  const fields = (shorthands[text.trim()] ?? text).trim().split(/\s+/);
+  if (fields.length !== 5)
+    throw new CronError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);
+  const minute = parseField(fields[0]!, 0, 59, [], 0);
+  const hour = parseField(fields[1]!, 0, 23, [], 0);
+  const date = parseField(fields[2]!, 1, 31, [], 0);
+  const month = parseField(fields[3]!, 1, 12, months, 1);
+  const weekday = parseField(fields[4]!, 0, 6, days, 0);
+  const offsetAt = offsets(timeZone);
+  const fitsDay = (wall: Date): boolean => {
+    const [byDate, byWeekday] = [date.values.has(wall.getUTCDate()), weekday.values.has(wall.getUTCDay())];
+    // Where both are limited either one is enough.
+    return date.isStar || weekday.isStar ? byDate && byWeekday : byDate || byWeekday;
+  };
+  return {
+    next: (after) => {
+      // The wall clock is kept as if it were UTC; it is turned into a moment at the end.
+      const wall = new Date(Math.floor((after + offsetAt(after)) / 60_000) * 60_000 + 60_000);
+      const limit = wall.getUTCFullYear() + 5;
+      while (wall.getUTCFullYear() <= limit) {
+        if (!month.values.has(wall.getUTCMonth() + 1))
+          wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1));
+        else if (!fitsDay(wall))
+          wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + 1));
+        else if (!hour.values.has(wall.getUTCHours())) wall.setUTCHours(wall.getUTCHours() + 1, 0);
+        else if (!minute.values.has(wall.getUTCMinutes())) wall.setUTCMinutes(wall.getUTCMinutes() + 1);
+        else {
+          const guess = wall.getTime() - offsetAt(wall.getTime());
+          const at = wall.getTime() - offsetAt(guess);
+          // A time that a change of the clock leaves out, or repeats, does not come twice.
+          if (at > after && at + offsetAt(at) === wall.getTime()) return at;
+          wall.setTime(wall.getTime() + 60_000);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function periodOf(text: string): number {
+  const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text)
+    throw new CronError(`failed to parse duration @every ${text}`);
+  return parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0);
+}
+
+/** What a zone's wall clock is ahead of UTC, in milliseconds. */
+function offsets(timeZone: string | undefined): (at: number) => number {
+  if (timeZone === undefined || timeZone === "Local")
+    return (at) => -new Date(at).getTimezoneOffset() * 60_000;
+  if (timeZone === "UTC") return () => 0;
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  } catch {
+    throw new CronError(`unknown time zone ${timeZone}`);
+  }
+  return (at) => {
+    const parts = Object.fromEntries(
+      format.formatToParts(at).map(({ type, value }) => [type, Number(value)]),
+    );
+    const { year, month, day, hour, minute, second } = parts as Record<string, number>;
+    return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+  };
+}

@@ -1,0 +1,106 @@
+// Where daemons run: which nodes want one, and what their pods look like.
+import {
+  type Affinity,
+  type DaemonSet,
+  type Node,
+  type PodTemplateSpec,
+  type Toleration,
+  tolerates,
+  wantsNode,
+} from "#api";
+import type { AnyObject } from "#client";
+import type { Dialect } from "#dialect";
+import type { SeenPod } from "../pods.ts";
+
+export type SeenDaemonSet = DaemonSet & AnyObject;
+export type SeenNode = Node & AnyObject;
+
+const nameField = "metadata.name";
+
+/** Tolerations that every daemon has. */
+export function daemonTolerations({ names }: Dialect, hostNetwork: boolean): Toleration[] {
+  const { taints } = names;
+  const on = (key: string, effect: string): Toleration => ({ key, operator: "Exists", effect });
+  return [
+    on(taints.notReady, "NoExecute"),
+    on(taints.unreachable, "NoExecute"),
+    on(taints.diskPressure, "NoSchedule"),
+    on(taints.memoryPressure, "NoSchedule"),
+    on(taints.pidPressure, "NoSchedule"),
+    on(taints.unschedulable, "NoSchedule"),
+    ...(hostNetwork ? [on(taints.networkUnavailable, "NoSchedule")] : []),
+  ];
+}
+
+export interface Fitness {
+  readonly shouldRun: boolean;
+  /** A daemon that is there may stay. */
+  readonly mayStay: boolean;
+}
+
+export function fitnessOf(node: SeenNode, set: SeenDaemonSet, dialect: Dialect): Fitness {
+  const { spec } = set.spec.template;
+  if (spec.nodeName && spec.nodeName !== node.metadata.name) return { shouldRun: false, mayStay: false };
+  if (!wantsNode(spec, { name: node.metadata.name!, labels: node.metadata.labels ?? {} }))
+    return { shouldRun: false, mayStay: false };
+  const tolerations = [...(spec.tolerations ?? []), ...daemonTolerations(dialect, Boolean(spec.hostNetwork))];
+  const untolerated = (node.spec.taints ?? []).filter(
+    (taint) =>
+      (taint.effect === "NoExecute" || taint.effect === "NoSchedule") &&
+      !tolerations.some((each) => tolerates(each, taint)),
+  );
+  return {
+    shouldRun: untolerated.length === 0,
+    mayStay: !untolerated.some(({ effect }) => effect === "NoExecute"),
+  };
+}
+
+/** The template of a daemon on one node: the scheduler binds it there and nowhere else. */
+export function templateFor(
+  set: SeenDaemonSet,
+  nodeName: string,
+  hash: string,
+  generation: string | undefined,
+  dialect: Dialect,
+): PodTemplateSpec {
+  const { metadata, spec } = set.spec.template;
+  const own = daemonTolerations(dialect, Boolean(spec.hostNetwork));
+  const given = (spec.tolerations ?? []).filter(
+    (each) => !own.some(({ key, effect }) => key === each.key && effect === each.effect),
+  );
+  const affinity: Affinity = {
+    ...spec.affinity,
+    nodeAffinity: {
+      ...spec.affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchFields: [{ key: nameField, operator: "In", values: [nodeName] }] }],
+      },
+    },
+  };
+  return {
+    metadata: {
+      ...metadata,
+      labels: {
+        ...metadata.labels,
+        ...(generation !== undefined && { [generationLabel]: generation }),
+        [hashLabel]: hash,
+      },
+    },
+    spec: { ...spec, affinity, tolerations: [...given, ...own] },
+  };
+}
+
+export const hashLabel = "controller-revision-hash";
+export const generationLabel = "pod-template-generation";
+export const generationAnnotation = "deprecated.daemonset.template.generation";
+
+/** The node that a daemon is on or for. */
+export function targetNode({ spec }: SeenPod): string | undefined {
+  if (spec.nodeName) return spec.nodeName;
+  const terms =
+    spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return terms
+    .flatMap(({ matchFields }) => matchFields ?? [])
+    .find(({ key, operator, values }) => key === nameField && operator === "In" && values?.length === 1)
+    ?.values?.[0];
+}

@@ -1,0 +1,41 @@
+// How long a job waits before it replaces failed pods: longer after each failure since the last success.
+import { type SeenPod, timeOf } from "../pods.ts";
+
+export interface BackOff {
+  readonly failures: number;
+  readonly lastFailureAt: number;
+}
+
+const firstMilliseconds = 10_000;
+const longestMilliseconds = 6 * 60_000;
+
+export const noFailures: BackOff = { failures: 0, lastFailureAt: 0 };
+
+/** When a pod's last container ended; a pod of which that is not known has ended now. */
+export function finishedAt({ status, metadata }: SeenPod, now: number): number {
+  const ends = (status.containerStatuses ?? []).map(({ state }) => timeOf(state?.terminated?.finishedAt));
+  if (ends.length > 0 && ends.every((at) => at > 0)) return Math.max(...ends);
+  return metadata.deletionTimestamp ? timeOf(metadata.deletionTimestamp) : now;
+}
+
+/** The record after these pods ended. */
+export function nextBackOff(
+  before: BackOff,
+  succeeded: readonly SeenPod[],
+  failed: readonly SeenPod[],
+  now: number,
+): BackOff {
+  if (succeeded.length + failed.length === 0) return before;
+  const failures = failed.map((pod) => finishedAt(pod, now)).toSorted((a, b) => a - b);
+  if (succeeded.length === 0)
+    return { failures: before.failures + failed.length, lastFailureAt: failures.at(-1)! };
+  const lastSuccess = Math.max(...succeeded.map((pod) => finishedAt(pod, now)));
+  const after = failures.filter((at) => at > lastSuccess);
+  return { failures: after.length, lastFailureAt: after.at(-1) ?? 0 };
+}
+
+export function remainingMilliseconds({ failures, lastFailureAt }: BackOff, now: number): number {
+  if (failures === 0) return 0;
+  const wait = Math.min(longestMilliseconds, firstMilliseconds * 2 ** Math.min(failures - 1, 20));
+  return Math.max(0, lastFailureAt + wait - now);
+}

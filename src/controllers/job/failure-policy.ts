@@ -1,0 +1,43 @@
+// What a failed pod means for its job, by the job's pod failure policy.
+import type { Job, Pod } from "#api";
+
+type Policy = NonNullable<Job["spec"]["podFailurePolicy"]>;
+type Rule = NonNullable<Policy["rules"]>[number];
+
+export interface FailureVerdict {
+  readonly counts: boolean;
+  /** Why the whole job fails, when it does. */
+  readonly failsJob?: string;
+}
+
+export function judgeFailure(policy: Policy | undefined, pod: Pod): FailureVerdict {
+  for (const [index, rule] of (policy?.rules ?? []).entries()) {
+    const match = matchOf(rule, pod);
+    if (match === undefined) continue;
+    if (rule.action === "Ignore") return { counts: false };
+    if (rule.action === "Count") return { counts: true };
+    if (rule.action === "FailJob")
+      return { counts: true, failsJob: `${match} matching FailJob rule at index ${index}` };
+  }
+  return { counts: true };
+}
+
+/** What of the pod matches the rule, for people. */
+function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: Pod): string | undefined {
+  const name = `${metadata.namespace}/${metadata.name}`;
+  if (onExitCodes) {
+    const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+    const found = statuses.find((each) => {
+      const code = each.state?.terminated?.exitCode;
+      if (!code || (onExitCodes.containerName && onExitCodes.containerName !== each.name)) return false;
+      const isListed = (onExitCodes.values ?? []).includes(code);
+      return onExitCodes.operator === "In" ? isListed : onExitCodes.operator === "NotIn" && !isListed;
+    });
+    const code = found?.state?.terminated?.exitCode;
+    if (found) return `Container ${found.name} for pod ${name} failed with exit code ${code}`;
+  } else
+    for (const pattern of onPodConditions ?? [])
+      if (status.conditions?.some((each) => each.type === pattern.type && each.status === pattern.status))
+        return `Pod ${name} has condition ${pattern.type}`;
+  return undefined;
+}

@@ -1,0 +1,114 @@
+// The pods of a job: what they look like, which have ended and are not counted, and which go first.
+import type { Container, Job, Pod } from "#api";
+import type { AnyObject, Draft } from "#client";
+import type { Dialect } from "#dialect";
+import { compareForDeletion } from "../pod-ranking.ts";
+import { type SeenPod, podFromTemplate } from "../pods.ts";
+
+export type SeenJob = Job & AnyObject;
+
+export const isIndexed = ({ spec }: Job): boolean => spec.completionMode === "Indexed";
+export const isSuspended = ({ spec }: Job): boolean => spec.suspend === true;
+export const isJobFinished = ({ status }: Job): boolean =>
+  (status.conditions ?? []).some(
+    ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
+  );
+
+/** The completion index of a pod; -1 when it has none. */
+export function indexOf({ metadata }: Pick<AnyObject, "metadata">, { names }: Dialect): number {
+  const text = metadata.annotations?.[names.labels.jobCompletionIndex];
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : -1;
+}
+
+/** Whether the pod has failed as far as the job is concerned. */
+export function hasFailed({ status, metadata }: SeenPod, job: Job): boolean {
+  if (status.phase === "Failed") return true;
+  if (job.spec.podFailurePolicy) return false;
+  return Boolean(metadata.deletionTimestamp) && status.phase !== "Succeeded";
+}
+
+export function isPastRestartLimit({ spec }: Job, pods: readonly SeenPod[]): boolean {
+  if (spec.template.spec.restartPolicy !== "OnFailure") return false;
+  const restarts = pods
+    .filter(({ status }) => status.phase === "Running" || status.phase === "Pending")
+    .flatMap(({ status }) => [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
+    .reduce((total, { restartCount }) => total + (restartCount ?? 0), 0);
+  const limit = spec.backoffLimit ?? 6;
+  return limit === 0 ? restarts > 0 : restarts >= limit;
+}
+
+const longestGenerateName = 58;
+
+export function newJobPod(job: SeenJob, index: number | undefined, dialect: Dialect): Draft<Pod> {
+  const pod = podFromTemplate(job.spec.template, job);
+  const finalizer = dialect.names.finalizers.jobTracking;
+  const finalizers = [...(pod.metadata.finalizers ?? []).filter((each) => each !== finalizer), finalizer];
+  if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
+  const key = dialect.names.labels.jobCompletionIndex;
+  const suffix = `-${index}-`;
+  const name = job.metadata.name!;
+  const withIndex = (container: Container): Container =>
+    container.env?.some((each) => each.name === "JOB_COMPLETION_INDEX")
+      ? container
+      : {
+          ...container,
+          env: [
+            ...(container.env ?? []),
+            {
+              name: "JOB_COMPLETION_INDEX",
+              valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: `metadata.annotations['${key}']` } },
+            },
+          ],
+        };
+  const { initContainers } = pod.spec;
+  return {
+    metadata: {
+      ...pod.metadata,
+      generateName: name.slice(0, longestGenerateName - suffix.length) + suffix,
+      annotations: { ...pod.metadata.annotations, [key]: String(index) },
+      finalizers,
+    },
+    spec: {
+      ...pod.spec,
+      hostname: `${name}-${index}`,
+      containers: (pod.spec.containers ?? []).map(withIndex),
+      ...(initContainers && { initContainers: initContainers.map(withIndex) }),
+    },
+  };
+}
+
+/** Active pods that go: those of no or a double index, and as many others as must. */
+export function podsToRemove(
+  job: SeenJob,
+  active: readonly SeenPod[],
+  atLeast: number,
+  now: number,
+  dialect: Dialect,
+): SeenPod[] {
+  const byRank = (pods: readonly SeenPod[]): SeenPod[] =>
+    pods.toSorted((a, b) =>
+      compareForDeletion(
+        { pod: a, sameNode: 0 },
+        { pod: b, sameNode: 0 },
+        dialect.names.annotations.podDeletionCost,
+        now,
+      ),
+    );
+  const remove: SeenPod[] = [];
+  const keep: SeenPod[] = [];
+  if (isIndexed(job)) {
+    const byIndex = new Map<number, SeenPod[]>();
+    for (const pod of active) {
+      const index = indexOf(pod, dialect);
+      if (index < 0 || index >= (job.spec.completions ?? 0)) remove.push(pod);
+      else byIndex.set(index, [...(byIndex.get(index) ?? []), pod]);
+    }
+    for (const same of byIndex.values()) {
+      const ranked = byRank(same);
+      remove.push(...ranked.slice(0, -1));
+      keep.push(ranked.at(-1)!);
+    }
+  } else keep.push(...active);
+  if (remove.length < atLeast) remove.push(...byRank(keep).slice(0, atLeast - remove.length));
+  return remove;
+}

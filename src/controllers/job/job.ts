@@ -1,0 +1,510 @@
+// Jobs: pods that run to their end, counted once each with the help of a finalizer.
+import type { JobCondition, JobStatus } from "#api";
+import { timeOfMillis } from "#base";
+import { kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  claim,
+  controllerOf,
+  expectations,
+  ignoreReasons,
+  isConflict,
+  isNamespaceTerminating,
+  queueFor,
+  recorderFor,
+  selects,
+} from "#controllerkit";
+import { ownedPods } from "../owned-pods.ts";
+import { podControl, slowStart } from "../pod-control.ts";
+import { type SeenPod, isActive, isFinished, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
+import { type BackOff, nextBackOff, noFailures, remainingMilliseconds } from "./back-off.ts";
+import { judgeFailure } from "./failure-policy.ts";
+import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
+import {
+  type SeenJob,
+  hasFailed,
+  indexOf,
+  isIndexed,
+  isJobFinished,
+  isPastRestartLimit,
+  isSuspended,
+  newJobPod,
+  podsToRemove,
+} from "./job-pods.ts";
+
+/** Changes of pods are gathered for so long. */
+const batchMilliseconds = 1000;
+const mostPerSync = 500;
+const mostUncounted = 500;
+
+type Again = { readonly againInMilliseconds: number } | void;
+
+/** What one sync works with; the job is as it is after the writes so far. */
+interface Sync {
+  readonly key: string;
+  job: SeenJob;
+  readonly pods: readonly SeenPod[];
+  readonly active: readonly SeenPod[];
+  readonly satisfied: boolean;
+  readonly succeededIndexes: ReadonlySet<number>;
+  status: JobStatus;
+  backOff: BackOff;
+}
+
+export function jobController(context: ControllerContext): Controller {
+  const { client, clock, view, dialect } = context;
+  const finalizer = dialect.names.finalizers.jobTracking;
+  const events = recorderFor(context, "job-controller");
+  const control = podControl(client, events);
+  const jobClient = client.of(kinds.jobs);
+  const podClient = client.of(kinds.pods);
+  const expected = expectations(clock);
+  const backOffs = new Map<string, BackOff>();
+  /** Pods whose finalizer was removed, by job, until the informer shows it. */
+  const released = new Map<string, Set<string>>();
+  const queue = queueFor(context, "job", sync, {
+    firstPauseMilliseconds: 10_000,
+    longestPauseMilliseconds: 6 * 60_000,
+  });
+  const orphanQueue = queueFor(context, "job_orphan_pod", releaseOrphan);
+  const jobs = view.follow(kinds.jobs, (event) => {
+    const key = keyOf(event.object);
+    queue.add(key);
+    if (event.type !== "deleted") return;
+    expected.forget(key);
+    backOffs.delete(key);
+    released.delete(key);
+    for (const pod of pods.informer.controlledBy(event.object.metadata.uid!))
+      if (hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
+  });
+  const pods = ownedPods<SeenJob>(view, () => ({
+    ownerKind: "Job",
+    owners: jobs,
+    matches: (job, { metadata }) => selects(job.spec.selector, metadata.labels),
+    onCreated: (job) => expected.creationObserved(keyOf(job)),
+    onDeleted: (job, pod) => expected.deletionObserved(keyOf(job), pod.metadata.uid!),
+    onOwner: (job, pod, { type }) => {
+      const key = keyOf(job);
+      if (type === "deleted" || !hasFinalizer(pod)) released.get(key)?.delete(pod.metadata.uid!);
+      if (isJobFinished(job) && hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
+      queue.addAfter(key, batchMilliseconds);
+    },
+  }));
+  view.follow(kinds.pods, ({ type, object }) => {
+    if (type !== "deleted" && hasFinalizer(object) && !ownerOf(object)) orphanQueue.add(keyOf(object));
+  });
+  return { stopped: Promise.all([queue.stopped, orphanQueue.stopped]).then(() => undefined) };
+
+  function hasFinalizer({ metadata }: SeenPod): boolean {
+    return metadata.finalizers?.includes(finalizer) ?? false;
+  }
+
+  function ownerOf(pod: SeenPod): SeenJob | undefined {
+    const reference = controllerOf(pod);
+    if (reference?.kind !== "Job") return undefined;
+    const job = jobs.get(pod.metadata.namespace, reference.name);
+    return job?.metadata.uid === reference.uid ? job : undefined;
+  }
+
+  /** A pod whose job is gone or finished does not wait to be counted. */
+  async function releaseOrphan(key: string): Promise<void> {
+    const [namespace, name] = splitKey(key);
+    const pod = pods.informer.get(namespace, name);
+    if (!pod || !hasFinalizer(pod)) return;
+    const job = ownerOf(pod);
+    if (!job || isJobFinished(job)) await removeFinalizer(pod);
+  }
+
+  async function removeFinalizer({ metadata }: SeenPod): Promise<void> {
+    const patch = { metadata: { uid: metadata.uid, "$deleteFromPrimitiveList/finalizers": [finalizer] } };
+    const at = { namespace: metadata.namespace! };
+    await ignoreReasons(["NotFound", "Conflict"], podClient.patch(metadata.name!, "strategic", patch, at));
+  }
+
+  async function sync(key: string): Promise<Again> {
+    const [namespace, name] = splitKey(key);
+    const job = jobs.get(namespace, name);
+    if (!job) return;
+    if (isJobFinished(job)) {
+      backOffs.delete(key);
+      return;
+    }
+    const satisfied = expected.satisfied(key);
+    const mine = await claim(pods.candidates(job), {
+      owner: job,
+      matches: ({ metadata }) => selects(job.spec.selector, metadata.labels),
+      resource: podClient,
+      freshOwner: () => jobClient.get(name, { namespace }),
+      finalizer,
+    });
+    try {
+      return await reconcile(key, job, mine, satisfied);
+    } catch (error) {
+      // The informer is behind: the next sync sees more.
+      if (isConflict(error)) return { againInMilliseconds: 100 };
+      throw error;
+    }
+  }
+
+  async function reconcile(
+    key: string,
+    job: SeenJob,
+    mine: readonly SeenPod[],
+    satisfied: boolean,
+  ): Promise<Again> {
+    const now = clock.now();
+    const uncounted = job.status.uncountedTerminatedPods ?? {};
+    const [oldSucceeded, oldFailed] = [uncounted.succeeded ?? [], uncounted.failed ?? []];
+    const countable = mine.filter((pod) => isTracked(key, pod) && hasValidIndex(job, pod));
+    const newSucceeded = countable.filter(
+      ({ status, metadata }) => status.phase === "Succeeded" && !oldSucceeded.includes(metadata.uid!),
+    );
+    const newFailed = countable.filter(
+      (pod) => hasFailed(pod, job) && !oldFailed.includes(pod.metadata.uid!),
+    );
+    const { podFailurePolicy, backoffLimit, completions } = job.spec;
+    const counted = newFailed.filter((pod) => judgeFailure(podFailurePolicy, pod).counts);
+    const failed = (job.status.failed ?? 0) + counted.length + oldFailed.length;
+    const indexes = isIndexed(job)
+      ? parseIndexes(job.status.completedIndexes, completions ?? 0)
+      : new Set<number>();
+    const allIndexes = new Set(indexes);
+    for (const pod of mine)
+      if (isIndexed(job) && pod.status.phase === "Succeeded" && hasValidIndex(job, pod) && hasFinalizer(pod))
+        allIndexes.add(indexOf(pod, dialect));
+    const succeeded = isIndexed(job)
+      ? allIndexes.size
+      : (job.status.succeeded ?? 0) + newSucceeded.length + oldSucceeded.length;
+    const state: Sync = {
+      key,
+      job,
+      pods: mine,
+      active: mine.filter(isActive),
+      satisfied,
+      succeededIndexes: indexes,
+      status: {
+        ...job.status,
+        ...(!job.status.startTime && !isSuspended(job) && { startTime: timeOfMillis(now) }),
+      },
+      backOff: nextBackOff(backOffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
+    };
+    let finished = finishOf(state, (backoffLimit ?? 6) < failed);
+    let active = state.active.length;
+    let failure: Error | undefined;
+    let again: number | undefined;
+    let suspendChanged = false;
+    if (finished) {
+      const results = await Promise.allSettled(state.active.map((pod) => control.delete(job, pod)));
+      const error = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
+      active -= results.filter((each) => each.status === "fulfilled").length;
+      if (active > 0 || !satisfied) finished = undefined;
+      failure = error;
+    } else {
+      const isManaged = satisfied && !job.metadata.deletionTimestamp;
+      if (isManaged) ({ active, failure, again } = await manage(state, succeeded, allIndexes));
+      const isComplete =
+        active === 0 &&
+        (completions === null || completions === undefined ? succeeded > 0 : succeeded >= completions);
+      if (isComplete && again === undefined) finished = newCondition("Complete", "", "", now);
+      else if (isManaged) suspendChanged = markSuspended(state);
+      if (active < 0) active = 0;
+    }
+    const ready = state.active.filter(isReady).length;
+    const needsFlush =
+      suspendChanged || active !== (job.status.active ?? 0) || ready !== (job.status.ready ?? undefined);
+    const { active: _, ...rest } = state.status;
+    state.status = { ...rest, ...(active > 0 && { active }), ready };
+    await track(state, finished, needsFlush);
+    if (failed > (job.status.failed ?? 0) && !isJobFinished(state.job))
+      again = Math.min(
+        again ?? Infinity,
+        Math.max(batchMilliseconds, remainingMilliseconds(state.backOff, now)),
+      );
+    if (failure) throw failure;
+    const deadline = deadlineIn(state.job);
+    const next = Math.min(again ?? Infinity, deadline ?? Infinity);
+    if (next !== Infinity) return { againInMilliseconds: next };
+  }
+
+  function isTracked(key: string, pod: SeenPod): boolean {
+    return hasFinalizer(pod) && !released.get(key)?.has(pod.metadata.uid!);
+  }
+
+  function hasValidIndex(job: SeenJob, pod: SeenPod): boolean {
+    const index = indexOf(pod, dialect);
+    return !isIndexed(job) || (index >= 0 && index < (job.spec.completions ?? 0));
+  }
+
+  function deadlineIn(job: SeenJob): number | undefined {
+    const seconds = job.spec.activeDeadlineSeconds;
+    if (seconds === null || seconds === undefined || isSuspended(job) || isJobFinished(job)) return undefined;
+    return Math.max(0, timeOf(job.status.startTime) + seconds * 1000 - clock.now());
+  }
+
+  /** The condition with which the job ends now, if it does. */
+  function finishOf({ job, pods: mine, status }: Sync, isPastLimit: boolean): JobCondition | undefined {
+    const now = clock.now();
+    const target = status.conditions?.find(({ type }) => type === "FailureTarget");
+    if (target) return newCondition("Failed", target.reason ?? "", target.message ?? "", now);
+    const policy = job.spec.podFailurePolicy;
+    for (const pod of policy ? mine : []) {
+      const { failsJob } = hasFailed(pod, job) ? judgeFailure(policy, pod) : {};
+      if (failsJob) return newCondition("FailureTarget", "PodFailurePolicy", failsJob, now);
+    }
+    if (isPastLimit || isPastRestartLimit(job, mine))
+      return newCondition(
+        "Failed",
+        "BackoffLimitExceeded",
+        "Job has reached the specified backoff limit",
+        now,
+      );
+    const seconds = job.spec.activeDeadlineSeconds;
+    if (typeof seconds !== "number" || isSuspended(job) || !status.startTime) return undefined;
+    return now - timeOf(status.startTime) >= seconds * 1000
+      ? newCondition("Failed", "DeadlineExceeded", "Job was active longer than specified deadline", now)
+      : undefined;
+  }
+
+  interface Managed {
+    readonly active: number;
+    readonly failure: Error | undefined;
+    readonly again: number | undefined;
+  }
+
+  async function manage(state: Sync, succeeded: number, done: ReadonlySet<number>): Promise<Managed> {
+    const { job, active } = state;
+    const { completions, parallelism } = job.spec;
+    if (isSuspended(job))
+      return await remove(state, podsToRemove(job, active, active.length, clock.now(), dialect));
+    const most = parallelism ?? 1;
+    const wanted =
+      completions === null || completions === undefined
+        ? succeeded > 0
+          ? active.length
+          : most
+        : Math.max(0, Math.min(most, completions - succeeded));
+    const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), clock.now(), dialect);
+    if (surplus.length > 0) return await remove(state, surplus.slice(0, mostPerSync));
+    if (active.length >= wanted) return { active: active.length, failure: undefined, again: undefined };
+    const wait = remainingMilliseconds(state.backOff, clock.now());
+    if (wait > 0) return { active: active.length, failure: undefined, again: wait };
+    return await create(state, Math.min(mostPerSync, wanted - active.length), done);
+  }
+
+  async function create(state: Sync, missing: number, done: ReadonlySet<number>): Promise<Managed> {
+    const { job, key, active } = state;
+    const taken = new Set(active.map((pod) => indexOf(pod, dialect)));
+    const indexes = isIndexed(job)
+      ? pendingIndexes(taken, done, missing, job.spec.completions ?? 0)
+      : undefined;
+    const count = indexes ? indexes.length : missing;
+    expected.expectCreations(key, count);
+    const { succeeded, error } = await slowStart(count, async (at) => {
+      try {
+        await control.create(job, newJobPod(job, indexes?.[at], dialect));
+      } catch (failed) {
+        if (!isNamespaceTerminating(failed)) throw failed;
+        expected.creationObserved(key);
+      }
+    });
+    for (let skipped = succeeded; skipped < count; skipped++) expected.creationObserved(key);
+    return { active: active.length + succeeded, failure: error, again: undefined };
+  }
+
+  /** Pods that are taken away are not counted as failed. */
+  async function remove({ job, key, active }: Sync, gone: readonly SeenPod[]): Promise<Managed> {
+    expected.expectDeletions(
+      key,
+      gone.map(({ metadata }) => metadata.uid!),
+    );
+    const results = await Promise.allSettled(
+      gone.map(async (pod) => {
+        try {
+          if (hasFinalizer(pod)) await removeFinalizer(pod);
+          if (!(await control.delete(job, pod))) expected.deletionObserved(key, pod.metadata.uid!);
+        } catch (error) {
+          expected.deletionObserved(key, pod.metadata.uid!);
+          throw error;
+        }
+      }),
+    );
+    const removed = results.filter((each) => each.status === "fulfilled").length;
+    const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
+    return { active: active.length - removed, failure, again: undefined };
+  }
+
+  function markSuspended(state: Sync): boolean {
+    const { job, status } = state;
+    const now = clock.now();
+    const [is, reason, text, event] = isSuspended(job)
+      ? ["True", "JobSuspended", "Job suspended", "Suspended"]
+      : ["False", "JobResumed", "Job resumed", "Resumed"];
+    const before = status.conditions?.find(({ type }) => type === "Suspended");
+    if (before ? before.status === is : is === "False") return false;
+    const condition = { ...newCondition("Suspended", reason, text, now), status: is };
+    state.status = { ...status, conditions: withCondition(status.conditions, condition) };
+    if (is === "False") state.status = { ...state.status, startTime: timeOfMillis(now) };
+    events.event(job, "Normal", event, text);
+    return true;
+  }
+
+  /**
+   * Counts ended pods exactly once: their uids are written to the status first, then their finalizers are
+   * removed, then the uids become numbers.
+   */
+  async function track(state: Sync, given: JobCondition | undefined, flush: boolean): Promise<void> {
+    const { job, key, pods: mine } = state;
+    const isByIndex = isIndexed(job);
+    let finished = given;
+    let needsFlush = flush;
+    const tracked = mine.filter((pod) => isTracked(key, pod));
+    const withFinalizer = new Set(tracked.map(({ metadata }) => metadata.uid!));
+    let { status } = state;
+    const cleaned = countReleased(status, withFinalizer);
+    needsFlush ||= cleaned !== status;
+    status = cleaned;
+    const uncounted = {
+      succeeded: [...(status.uncountedTerminatedPods?.succeeded ?? [])],
+      failed: [...(status.uncountedTerminatedPods?.failed ?? [])],
+    };
+    const release: SeenPod[] = [];
+    const indexes = new Set(state.succeededIndexes);
+    let isFull = false;
+    for (const pod of tracked) {
+      const uid = pod.metadata.uid!;
+      const { phase } = pod.status;
+      const isTerminated = job.spec.podFailurePolicy
+        ? isFinished(pod) || finished !== undefined
+        : Boolean(pod.metadata.deletionTimestamp) || finished !== undefined;
+      if (isFinished(pod) || isTerminated || job.metadata.deletionTimestamp) release.push(pod);
+      if (phase === "Succeeded" && !uncounted.failed.includes(uid)) {
+        if (isByIndex) {
+          if (hasValidIndex(job, pod)) indexes.add(indexOf(pod, dialect));
+        } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
+      } else if ((phase === "Failed" || isTerminated) && !uncounted.failed.includes(uid))
+        if (hasValidIndex(job, pod) && judgeFailure(job.spec.podFailurePolicy, pod).counts)
+          uncounted.failed.push(uid);
+      isFull =
+        indexes.size - state.succeededIndexes.size + uncounted.succeeded.length + uncounted.failed.length >=
+        mostUncounted;
+      if (isFull) break;
+    }
+    const before = status.uncountedTerminatedPods ?? {};
+    needsFlush ||=
+      uncounted.succeeded.length > (before.succeeded?.length ?? 0) ||
+      uncounted.failed.length > (before.failed?.length ?? 0);
+    status = { ...status, uncountedTerminatedPods: uncountedOf(uncounted) };
+    if (isByIndex) {
+      const text = formatIndexes(indexes);
+      needsFlush ||= text !== (status.completedIndexes ?? "");
+      status = {
+        ...status,
+        ...(indexes.size > 0 && { succeeded: indexes.size }),
+        ...(text !== "" && { completedIndexes: text }),
+      };
+    }
+    if (finished?.type === "FailureTarget") {
+      status = { ...status, conditions: withCondition(status.conditions, finished) };
+      finished = newCondition("Failed", finished.reason ?? "", finished.message ?? "", clock.now());
+      needsFlush = true;
+    }
+    if (needsFlush) {
+      state.job = await jobClient.update({ ...job, status }, { subresource: "status" });
+      status = state.job.status;
+      backOffs.set(key, state.backOff);
+    }
+    if (release.length > 0) await releaseAll(key, release);
+    const removed = new Set(release.map(({ metadata }) => metadata.uid!));
+    const after = countReleased(status, new Set([...withFinalizer].filter((uid) => !removed.has(uid))));
+    let flushAgain = after !== status;
+    status = after;
+    const left = status.uncountedTerminatedPods ?? {};
+    const isCounted = (left.succeeded?.length ?? 0) + (left.failed?.length ?? 0) === 0;
+    const isDone = finished !== undefined && !isFull && isCounted;
+    if (isDone) {
+      flushAgain = true;
+      status = {
+        ...status,
+        conditions: withCondition(status.conditions, finished!),
+        ...(finished!.type === "Complete" && { completionTime: finished!.lastTransitionTime! }),
+      };
+    }
+    if (!flushAgain) return;
+    state.job = await jobClient.update({ ...state.job, status }, { subresource: "status" });
+    if (isDone) tellFinished(state.job, finished!);
+  }
+
+  async function releaseAll(key: string, pods: readonly SeenPod[]): Promise<void> {
+    const waiting = released.get(key) ?? new Set<string>();
+    released.set(key, waiting);
+    for (const { metadata } of pods) waiting.add(metadata.uid!);
+    const results = await Promise.allSettled(
+      pods.map(async (pod) => {
+        try {
+          await removeFinalizer(pod);
+        } catch (error) {
+          waiting.delete(pod.metadata.uid!);
+          throw error;
+        }
+      }),
+    );
+    const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
+    if (failure) throw failure;
+  }
+
+  function tellFinished(job: SeenJob, { type, reason, message }: JobCondition): void {
+    if (type !== "Complete") return events.event(job, "Warning", reason ?? "", message ?? "");
+    const { completions } = job.spec;
+    if (typeof completions === "number" && (job.status.succeeded ?? 0) > completions)
+      events.event(
+        job,
+        "Warning",
+        "TooManySucceededPods",
+        "Too many succeeded pods running after completion count reached",
+      );
+    events.event(job, "Normal", "Completed", "Job completed");
+  }
+}
+
+const newCondition = (type: string, reason: string, message: string, now: number): JobCondition => ({
+  type,
+  status: "True",
+  lastProbeTime: timeOfMillis(now),
+  lastTransitionTime: timeOfMillis(now),
+  ...(reason && { reason }),
+  ...(message && { message }),
+});
+
+const withCondition = (
+  conditions: readonly JobCondition[] | undefined,
+  next: JobCondition,
+): JobCondition[] => {
+  const same = (each: JobCondition): boolean => each.type === next.type;
+  return (conditions ?? []).some(same)
+    ? conditions!.map((each) => (same(each) ? next : each))
+    : [...(conditions ?? []), next];
+};
+
+const uncountedOf = (lists: { succeeded: string[]; failed: string[] }) => ({
+  ...(lists.succeeded.length > 0 && { succeeded: lists.succeeded }),
+  ...(lists.failed.length > 0 && { failed: lists.failed }),
+});
+
+/** Pods that have lost their finalizer become numbers. */
+export function countReleased(status: JobStatus, withFinalizer: ReadonlySet<string>): JobStatus {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const kept = {
+    succeeded: succeeded.filter((uid) => withFinalizer.has(uid)),
+    failed: failed.filter((uid) => withFinalizer.has(uid)),
+  };
+  const more = succeeded.length - kept.succeeded.length;
+  const moreFailed = failed.length - kept.failed.length;
+  if (more + moreFailed === 0) return status;
+  return {
+    ...status,
+    ...(more > 0 && { succeeded: (status.succeeded ?? 0) + more }),
+    ...(moreFailed > 0 && { failed: (status.failed ?? 0) + moreFailed }),
+    uncountedTerminatedPods: uncountedOf(kept),
+  };
+}

@@ -1,0 +1,92 @@
+// The claims of a stateful set's pods: made with the pod, and owned according to the retention policy.
+import type { OwnerReference } from "#api";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import { type ClusterView, type EventRecorder, isAlreadyExists } from "#controllerkit";
+import { type SeenStatefulSet, claimsOf, isInRange, ordinalOf } from "./identity.ts";
+
+export interface StatefulClaims {
+  create(set: SeenStatefulSet, pod: Pick<AnyObject, "metadata">): Promise<void>;
+  /** Whether the claims of the pod are owned as the policy says. */
+  match(set: SeenStatefulSet, pod: AnyObject): boolean;
+  setOwners(set: SeenStatefulSet, pod: AnyObject): Promise<void>;
+  /** Whether a claim is owned by an earlier pod of the same name, and about to go with it. */
+  isStale(set: SeenStatefulSet, podName: string): boolean;
+}
+
+/** Who shall own a pod's claims: the set, the pod, or nobody. */
+export function wantedOwner(set: SeenStatefulSet, ordinal: number): "set" | "pod" | "nobody" {
+  const { whenScaled = "Retain", whenDeleted = "Retain" } =
+    set.spec.persistentVolumeClaimRetentionPolicy ?? {};
+  if (whenScaled === "Delete" && !isInRange(set, ordinal)) return "pod";
+  return whenDeleted === "Delete" ? "set" : "nobody";
+}
+
+/** The owner references of a claim after the policy was applied. */
+export function ownersFor(
+  before: readonly OwnerReference[],
+  set: SeenStatefulSet,
+  pod: AnyObject,
+): readonly OwnerReference[] {
+  const wanted = wantedOwner(set, ordinalOf(pod));
+  const owner = wanted === "set" ? set : wanted === "pod" ? pod : undefined;
+  const others = before.filter(({ uid }) =>
+    owner?.metadata.uid === uid ? true : uid !== set.metadata.uid && uid !== pod.metadata.uid,
+  );
+  if (!owner || others.some(({ uid }) => uid === owner.metadata.uid)) return others;
+  const { apiVersion, kind, metadata } = owner;
+  return [...others, { apiVersion, kind, name: metadata.name!, uid: metadata.uid! }];
+}
+
+export function statefulClaims(client: ApiClient, view: ClusterView, events: EventRecorder): StatefulClaims {
+  const resource = client.of(kinds.persistentVolumeClaims);
+  const informer = view.follow(kinds.persistentVolumeClaims);
+  const present = (set: SeenStatefulSet, ordinal: number) =>
+    [...claimsOf(set, ordinal).values()].flatMap(
+      ({ metadata }) => informer.get(set.metadata.namespace, metadata.name!) ?? [],
+    );
+  return {
+    create: async (set, pod) => {
+      const problems: string[] = [];
+      for (const claim of claimsOf(set, ordinalOf(pod)).values()) {
+        const { name, namespace } = claim.metadata;
+        const known = informer.get(namespace, name!);
+        if (known?.metadata.deletionTimestamp) problems.push(`pvc ${name} is being deleted`);
+        if (known) continue;
+        const what = `Claim ${name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
+        try {
+          await resource.create(claim);
+          events.event(set, "Normal", "SuccessfulCreate", `create ${what} success`);
+        } catch (error) {
+          if (isAlreadyExists(error)) continue;
+          const { message } = error as Error;
+          problems.push(`failed to create PVC ${name}: ${message}`);
+          events.event(set, "Warning", "FailedCreate", `create ${what} failed error: ${message}`);
+        }
+      }
+      if (problems.length > 0) throw new Error(problems.join(", "));
+    },
+    match: (set, pod) =>
+      present(set, ordinalOf(pod)).every(({ metadata }) => {
+        const before = metadata.ownerReferences ?? [];
+        const after = ownersFor(before, set, pod);
+        return after.length === before.length && after.every((each) => before.includes(each));
+      }),
+    setOwners: async (set, pod) => {
+      for (const { metadata } of present(set, ordinalOf(pod))) {
+        const before = metadata.ownerReferences ?? [];
+        const after = ownersFor(before, set, pod);
+        if (after.length === before.length && after.every((each) => before.includes(each))) continue;
+        const { name, namespace, uid, resourceVersion } = metadata;
+        const patch = {
+          metadata: { uid, resourceVersion, ownerReferences: after.length > 0 ? after : null },
+        };
+        await resource.patch(name!, "merge", patch, { namespace: namespace! });
+      }
+    },
+    isStale: (set, podName) =>
+      set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === "Delete" &&
+      present(set, ordinalOf({ metadata: { name: podName } as never })).some(({ metadata }) =>
+        metadata.ownerReferences?.some(({ kind, name }) => kind === "Pod" && name === podName),
+      ),
+  };
+}

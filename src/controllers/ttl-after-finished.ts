@@ -1,0 +1,57 @@
+// Deletes finished jobs when their time to live is over.
+import type { Job } from "#api";
+import { kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  ignoreReasons,
+  orUndefined,
+  queueFor,
+} from "#controllerkit";
+import { keyOf, splitKey, timeOf } from "./pods.ts";
+
+/** When a finished job may go, in milliseconds; undefined when it may stay. */
+export function expiryOf({ spec, status, metadata }: Job): number | undefined {
+  const seconds = spec.ttlSecondsAfterFinished;
+  if (typeof seconds !== "number" || metadata.deletionTimestamp) return undefined;
+  const finished = (status.conditions ?? []).find(
+    ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
+  );
+  return finished ? timeOf(finished.lastTransitionTime) + seconds * 1000 : undefined;
+}
+
+export function ttlAfterFinishedController(context: ControllerContext): Controller {
+  const { client, clock, view } = context;
+  const resource = client.of(kinds.jobs);
+  const queue = queueFor(context, "ttl_jobs_to_delete", work);
+  const jobs = view.follow(kinds.jobs, ({ type, object }) => {
+    if (type !== "deleted" && expiryOf(object) !== undefined) queue.add(keyOf(object));
+  });
+  return { stopped: queue.stopped };
+
+  async function work(key: string): Promise<{ againInMilliseconds: number } | void> {
+    const [namespace, name] = splitKey(key);
+    const left = (job: Job | undefined): number | undefined => {
+      const expiry = job && expiryOf(job);
+      return expiry === undefined ? undefined : expiry - clock.now();
+    };
+    const wait = left(jobs.get(namespace, name));
+    if (wait === undefined) return;
+    if (wait > 0) return { againInMilliseconds: wait };
+    // The local copy may be behind: the time may have been prolonged.
+    const fresh = await orUndefined(resource.get(name, { namespace }));
+    const rest = left(fresh);
+    if (rest === undefined) return;
+    if (rest > 0) return { againInMilliseconds: rest };
+    const { uid, resourceVersion } = fresh!.metadata;
+    await ignoreReasons(
+      ["NotFound"],
+      resource.delete(name, {
+        namespace,
+        propagation: "Foreground",
+        uid: uid!,
+        resourceVersion: resourceVersion!,
+      }),
+    );
+  }
+}
