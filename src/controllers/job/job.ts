@@ -20,6 +20,7 @@ import { podControl, slowStart } from "../pod-control.ts";
 import { type SeenPod, isActive, isFinished, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
 import { type BackOff, nextBackOff, noFailures, remainingMilliseconds } from "./back-off.ts";
 import { judgeFailure } from "./failure-policy.ts";
+import { countReleased, finishOf, newCondition, uncountedOf, withCondition } from "./job-status.ts";
 import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
 import {
   type SeenJob,
@@ -27,7 +28,6 @@ import {
   indexOf,
   isIndexed,
   isJobFinished,
-  isPastRestartLimit,
   isSuspended,
   newJobPod,
   podsToRemove,
@@ -189,7 +189,7 @@ export function jobController(context: ControllerContext): Controller {
       },
       backOff: nextBackOff(backOffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
     };
-    let finished = finishOf(state, (backoffLimit ?? 6) < failed);
+    let finished = finishOf(job, mine, state.status, (backoffLimit ?? 6) < failed, now);
     let active = state.active.length;
     let failure: Error | undefined;
     let again: number | undefined;
@@ -240,30 +240,6 @@ export function jobController(context: ControllerContext): Controller {
     const seconds = job.spec.activeDeadlineSeconds;
     if (seconds === null || seconds === undefined || isSuspended(job) || isJobFinished(job)) return undefined;
     return Math.max(0, timeOf(job.status.startTime) + seconds * 1000 - clock.now());
-  }
-
-  /** The condition with which the job ends now, if it does. */
-  function finishOf({ job, pods: mine, status }: Sync, isPastLimit: boolean): JobCondition | undefined {
-    const now = clock.now();
-    const target = status.conditions?.find(({ type }) => type === "FailureTarget");
-    if (target) return newCondition("Failed", target.reason ?? "", target.message ?? "", now);
-    const policy = job.spec.podFailurePolicy;
-    for (const pod of policy ? mine : []) {
-      const { failsJob } = hasFailed(pod, job) ? judgeFailure(policy, pod) : {};
-      if (failsJob) return newCondition("FailureTarget", "PodFailurePolicy", failsJob, now);
-    }
-    if (isPastLimit || isPastRestartLimit(job, mine))
-      return newCondition(
-        "Failed",
-        "BackoffLimitExceeded",
-        "Job has reached the specified backoff limit",
-        now,
-      );
-    const seconds = job.spec.activeDeadlineSeconds;
-    if (typeof seconds !== "number" || isSuspended(job) || !status.startTime) return undefined;
-    return now - timeOf(status.startTime) >= seconds * 1000
-      ? newCondition("Failed", "DeadlineExceeded", "Job was active longer than specified deadline", now)
-      : undefined;
   }
 
   interface Managed {
@@ -465,46 +441,4 @@ export function jobController(context: ControllerContext): Controller {
       );
     events.event(job, "Normal", "Completed", "Job completed");
   }
-}
-
-const newCondition = (type: string, reason: string, message: string, now: number): JobCondition => ({
-  type,
-  status: "True",
-  lastProbeTime: timeOfMillis(now),
-  lastTransitionTime: timeOfMillis(now),
-  ...(reason && { reason }),
-  ...(message && { message }),
-});
-
-const withCondition = (
-  conditions: readonly JobCondition[] | undefined,
-  next: JobCondition,
-): JobCondition[] => {
-  const same = (each: JobCondition): boolean => each.type === next.type;
-  return (conditions ?? []).some(same)
-    ? conditions!.map((each) => (same(each) ? next : each))
-    : [...(conditions ?? []), next];
-};
-
-const uncountedOf = (lists: { succeeded: string[]; failed: string[] }) => ({
-  ...(lists.succeeded.length > 0 && { succeeded: lists.succeeded }),
-  ...(lists.failed.length > 0 && { failed: lists.failed }),
-});
-
-/** Pods that have lost their finalizer become numbers. */
-export function countReleased(status: JobStatus, withFinalizer: ReadonlySet<string>): JobStatus {
-  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  const kept = {
-    succeeded: succeeded.filter((uid) => withFinalizer.has(uid)),
-    failed: failed.filter((uid) => withFinalizer.has(uid)),
-  };
-  const more = succeeded.length - kept.succeeded.length;
-  const moreFailed = failed.length - kept.failed.length;
-  if (more + moreFailed === 0) return status;
-  return {
-    ...status,
-    ...(more > 0 && { succeeded: (status.succeeded ?? 0) + more }),
-    ...(moreFailed > 0 && { failed: (status.failed ?? 0) + moreFailed }),
-    uncountedTerminatedPods: uncountedOf(kept),
-  };
 }
