@@ -50,6 +50,7 @@ test("a failure gives its place back", async () => {
 
 for (const [name, call] of [
   ["a watch", apiCall({ path: "/api/v1/pods?watch=true", user: user("u") })],
+  ["a health check", apiCall({ path: "/readyz/ping", user: user("u") })],
   ["the superusers' group", apiCall({ user: user("root", "system:masters") })],
 ] as const) {
   test(`${name} is never held back`, () => {

@@ -3,13 +3,14 @@
 //   without   a limit for reads and one for writes; past it, 429 at once
 //   with      one limit for both; past it requests wait, in turns between users, and only a long queue answers 429
 //
-// The superuser's group is never held back: whoever must repair an overloaded server gets an answer.
+// The superuser's group is never held back: whoever must repair an overloaded server gets an answer. Neither are
+// health checks: an overloaded server that looks dead is restarted, which helps nobody.
 import { mastersGroup } from "#authn";
 import { type Clock, tooManyRequests } from "#base";
 import type { Reply } from "#http";
 import type { ApiCall } from "#endpoints";
 import type { Filter } from "./filter.ts";
-import { isLongRunning, isMutating } from "./long-running.ts";
+import { isHealthCheck, isLongRunning, isMutating } from "./long-running.ts";
 
 export interface InFlightOptions {
   /** Requests that only read, and requests that write; 0 is no limit. */
@@ -48,7 +49,7 @@ export function inFlightLimit(options: InFlightOptions): Filter {
     name: "requests in flight",
     run: (call, next) => {
       const slots = isMutating(call.target) ? writing : reading;
-      if (isLongRunning(call.target)) return next();
+      if (isLongRunning(call.target) || isHealthCheck(call.target)) return next();
       if (slots.enter()) return run(slots, next);
       if (call.user?.groups.includes(mastersGroup)) return next();
       if (!options.queue) throw refuse(call);

@@ -13,3 +13,8 @@ const reading = new Set(["get", "list", "watch"]);
 
 /** Whether the verb may change something. */
 export const isMutating = ({ verb }: Target): boolean => !reading.has(verb);
+
+const healthPaths = /^\/(healthz|livez|readyz)(\/|$)/;
+
+/** Whether somebody asks whether the server is alive or ready. */
+export const isHealthCheck = ({ isResource, path }: Target): boolean => !isResource && healthPaths.test(path);

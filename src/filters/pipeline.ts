@@ -8,6 +8,7 @@ import { ApiCall } from "#endpoints";
 import { newAuditId } from "./audit-id.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
+import { awaitBody } from "./await-body.ts";
 import { commonHeaders } from "./common-headers.ts";
 import { deadline } from "./deadline.ts";
 import type { Filter } from "./filter.ts";
@@ -52,6 +53,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     authenticate(authenticator),
     impersonate(authorizer, dialect),
+    awaitBody,
     inFlightLimit({ ...options.inFlight, clock, refused: (call) => metrics.refused(call) }),
     authorize(authorizer),
     largeAnswers({ clock, compress: options.compress }),

@@ -30,6 +30,11 @@ export interface Call {
   readonly signal: AbortSignal;
   /** The whole body. Throws BodyTooLarge beyond the limit and BodyCutShort when the client stops early. */
   body(limitBytes: number): Promise<Uint8Array>;
+  /**
+   * Resolves when the body is complete, or as much of it has come as is buffered before anybody reads it, or the
+   * client is gone. Waiting here costs a slow client nothing but its own time.
+   */
+  bodyBuffered(): Promise<void>;
   /** Whether the client asked to take over the connection (an Upgrade request). */
   readonly upgradable: boolean;
   /** Asks an HTTP/2 client to open its next connection elsewhere; otherwise does nothing. */

@@ -4,7 +4,7 @@ import { request } from "node:https";
 import { test } from "node:test";
 import { needs } from "#kit";
 import { BodyCutShort, BodyTooLarge, type Call, type Reply, type Sink, headerList } from "./call.ts";
-import { ask, askHttp1, askHttp2, openHttp2, secured } from "./listener.fixture.ts";
+import { ask, askHttp1, askHttp2, openHttp2, secured, type Secured } from "./listener.fixture.ts";
 
 const tls = needs("openssl");
 const protocols: readonly Call["protocol"][] = ["1.1", "2"];
@@ -333,3 +333,51 @@ test("an abort is heard by those who ask for the signal late", tls, async (t) =>
   gone.resolve();
   assert.equal(await late.promise, true);
 });
+
+for (const protocol of ["1.1", "2"] as const) {
+  for (const size of [0, 5, 3_000_000])
+    test(`over HTTP/${protocol} a body of ${size} bytes is buffered and then read whole`, tls, async (t) => {
+      const server = await secured(t, async (call) => {
+        await call.bodyBuffered();
+        await call.bodyBuffered();
+        const body = await call.body(4_000_000);
+        return { status: 200, headers: {}, body: Buffer.from(`${body.length} ${body.at(-1) ?? ""}`) };
+      });
+      const answer = await ask(server, protocol, { method: "POST", body: Buffer.alloc(size, 7) });
+      assert.equal(answer.text, size === 0 ? "0 " : `${size} 7`);
+    });
+
+  test(
+    `over HTTP/${protocol} a body that does not come is not buffered until its client leaves`,
+    tls,
+    async (t) => {
+      const [came, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const server = await secured(t, async (call) => {
+        came.resolve();
+        let buffered = false;
+        void call.bodyBuffered().then(() => (buffered = true));
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.equal(buffered, false);
+        await call.bodyBuffered();
+        left.resolve();
+        return { status: 200, headers: {} };
+      });
+      const leave = await slowly(server, protocol);
+      await came.promise;
+      leave();
+      await left.promise;
+    },
+  );
+}
+
+/** Begins a request that announces a body and sends none of it; returns how the client leaves. */
+async function slowly(server: Secured, protocol: "1.1" | "2"): Promise<() => void> {
+  if (protocol === "2") {
+    const session = await server.http2();
+    openHttp2(session, { method: "POST" });
+    return () => session.destroy();
+  }
+  const socket = await server.raw();
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
+  return () => socket.destroy();
+}

@@ -11,12 +11,14 @@ import {
   type Sink,
 } from "./call.ts";
 import { drainBytes } from "./http2/outbox.ts";
+import { RequestBody } from "./http2/request-body.ts";
 import type { Stream } from "./http2/stream.ts";
 
 interface Readable {
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
   on(event: "end" | "close", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
+  resume(): unknown;
   readonly destroyed: boolean;
   readonly readableEnded: boolean;
 }
@@ -36,7 +38,7 @@ function bodyReader(
     if (source.destroyed && !source.readableEnded) return Promise.reject(new BodyCutShort());
     ask?.();
     return new Promise((resolve, reject) => {
-      const chunks: Uint8Array[] = [];
+      const chunks = new RequestBody();
       let size = 0;
       let done = false;
       const cutShort = (): void => {
@@ -45,17 +47,18 @@ function bodyReader(
       source.on("data", (chunk) => {
         size += chunk.length;
         if (size > limitBytes) {
-          chunks.length = 0;
+          chunks.take();
           reject(new BodyTooLarge(limitBytes));
-        } else chunks.push(chunk);
+        } else chunks.add(chunk);
       });
       source.on("end", () => {
         if (!complete()) return cutShort();
         done = true;
-        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+        resolve(chunks.take());
       });
       source.on("error", cutShort);
       source.on("close", cutShort);
+      source.resume();
     });
   };
 }
@@ -127,6 +130,10 @@ class Http2Call implements Call {
     return this.stream.body(limitBytes);
   }
 
+  bodyBuffered(): Promise<void> {
+    return this.stream.buffered();
+  }
+
   goAway(): void {
     this.stream.goAway();
   }
@@ -174,8 +181,25 @@ export function callFromHttp1(
     },
     body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,
+    bodyBuffered: () => buffered(request, ask),
     goAway: () => undefined,
   };
+}
+
+/** Resolves when a request is complete, its buffer is full or its connection closed. Reads nothing of it. */
+function buffered(request: IncomingMessage, ask?: () => void): Promise<void> {
+  const isBuffered = (): boolean =>
+    request.complete || request.destroyed || request.readableLength >= request.readableHighWaterMark;
+  if (isBuffered()) return Promise.resolve();
+  ask?.();
+  return new Promise((resolve) => {
+    const check = (): void => {
+      if (!isBuffered()) return;
+      for (const event of ["readable", "end", "close"]) request.off(event, check);
+      resolve();
+    };
+    for (const event of ["readable", "end", "close"]) request.on(event, check);
+  });
 }
 
 /** A Sink over any writable of Node's. */

@@ -43,6 +43,7 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     signal: abort.signal,
     body: (limit) => (body.length > limit ? Promise.reject(new BodyTooLarge(limit)) : Promise.resolve(body)),
     upgradable: false,
+    bodyBuffered: () => Promise.resolve(),
     goAway: () => undefined,
   });
   const streamed = reply.body !== undefined && "stream" in reply.body;

@@ -12,6 +12,7 @@ export interface CallParts {
   readonly address?: string;
   readonly signal?: AbortSignal;
   readonly goAway?: () => void;
+  readonly bodyBuffered?: Promise<void>;
 }
 
 export function apiCall({
@@ -23,6 +24,7 @@ export function apiCall({
   address = "192.0.2.1",
   signal,
   goAway,
+  bodyBuffered = Promise.resolve(),
 }: CallParts = {}): ApiCall {
   const [bare = "", search = ""] = path.split("?");
   const call: Call = {
@@ -36,6 +38,7 @@ export function apiCall({
     signal: signal ?? new AbortController().signal,
     body: () => Promise.resolve(new Uint8Array()),
     upgradable: false,
+    bodyBuffered: () => bodyBuffered,
     goAway: goAway ?? (() => undefined),
   };
   const made = new ApiCall(call, "id");

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { selfSigned } from "#authn";
+import { promisify } from "node:util";
+import { createAuthority, selfSigned } from "#authn";
 import { virtualClock } from "#base";
+import { listen } from "#http";
+import { needs } from "#kit";
 import { nameTable, namesOf, readPair, servingCertificates } from "./certificates.ts";
 
 const entries = [
@@ -53,7 +57,7 @@ test("files that change are read again; a broken pair is told and the old one ke
     ) as [ReturnType<typeof selfSigned>, ReturnType<typeof selfSigned>];
     put(first, 1000);
     const clock = virtualClock();
-    const served = servingCertificates(files, [], {});
+    const served = servingCertificates({ main: files, named: [], clientCaFiles: [] }, {});
     const changes: unknown[] = [];
     const problems: string[] = [];
     const stop = new AbortController();
@@ -81,3 +85,56 @@ test("files that change are read again; a broken pair is told and the old one ke
     rmSync(folder, { recursive: true });
   }
 });
+
+test(
+  "clients are told the names of the authorities, on every name and after a change",
+  needs("openssl"),
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "authorities-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const year = { now: Date.now(), days: 365 };
+    const put = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const serving = selfSigned({ commonName: "server" }, ["named.example"], year);
+    const [certFile, keyFile] = [put("tls.crt", serving.certificate), put("tls.key", serving.key)];
+    const clientCaFiles = ["first", "second"].map((name) =>
+      put(name, createAuthority({ commonName: `the ${name} authority` }, year).certificate),
+    );
+    const clock = virtualClock();
+    const served = servingCertificates(
+      { main: { certFile, keyFile }, named: [{ certFile, keyFile, names: [] }], clientCaFiles },
+      {},
+    );
+    const listener = await listen({
+      host: "127.0.0.1",
+      port: 0,
+      tls: { ...served.options, requestCert: true, rejectUnauthorized: false },
+      handle: async () => ({ status: 200, headers: {} }),
+      now: Date.now,
+      onProblem: assert.ifError,
+    });
+    t.after(() => listener.close());
+    const names = async (serverName: string): Promise<string[]> => {
+      const to = ["s_client", "-connect", `127.0.0.1:${listener.address.port}`, "-servername", serverName];
+      const { stdout } = await promisify(execFile)("sh", ["-c", 'exec openssl "$@" </dev/null', "sh", ...to]);
+      return [...stdout.matchAll(/^CN ?= ?(the .*)$/gm)].map((found) => found[1]!);
+    };
+    for (const serverName of ["named.example", "other.example"])
+      assert.deepEqual(await names(serverName), ["the first authority", "the second authority"]);
+
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    served.follow({
+      clock,
+      signal: stop.signal,
+      changed: (context) => listener.setSecureContext(context),
+      problem: assert.ifError,
+    });
+    put("second", createAuthority({ commonName: "the third authority of all" }, year).certificate);
+    await clock.advance(5000);
+    for (const serverName of ["named.example", "other.example"])
+      assert.deepEqual(await names(serverName), ["the first authority", "the third authority of all"]);
+  },
+);

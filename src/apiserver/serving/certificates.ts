@@ -87,22 +87,33 @@ export interface ServingCertificates {
 
 const lookEveryMilliseconds = 5000;
 
-/** `fixed` is a pair without files, for a server that was given none. */
+export interface ServingFiles {
+  /** The default pair; without files for a server that was given none. */
+  readonly main: PairFiles | Pair;
+  readonly named: readonly NamedPairFiles[];
+  /** Authorities whose names the server sends, so that clients can choose among their certificates. */
+  readonly clientCaFiles: readonly string[];
+}
+
 export function servingCertificates(
-  main: PairFiles | Pair,
-  named: readonly NamedPairFiles[],
-  common: SecureContextOptions,
+  { main, named, clientCaFiles }: ServingFiles,
+  settings: SecureContextOptions,
 ): ServingCertificates {
   const isFiles = (pair: PairFiles | Pair): pair is PairFiles => "certFile" in pair;
+  const readCommon = (): SecureContextOptions =>
+    clientCaFiles.length === 0
+      ? settings
+      : { ...settings, ca: clientCaFiles.map((file) => readFileSync(file, "utf8")) };
+  const initial = readCommon();
   let pair = isFiles(main) ? readPair(main) : main;
-  let choose = chooser(named, common);
-  const files = [...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [
-    certFile,
-    keyFile,
-  ]);
+  let choose = chooser(named, initial);
+  const files = [
+    ...[...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
+    ...clientCaFiles,
+  ];
   return {
     options: {
-      ...common,
+      ...initial,
       ...pair,
       ...(named.length > 0 && { SNICallback: (name, done) => done(null, choose(name)) }),
     },
@@ -117,10 +128,11 @@ export function servingCertificates(
         if (now !== seen) {
           seen = now;
           try {
+            const common = readCommon();
             const next = isFiles(main) ? readPair(main) : pair;
             choose = chooser(named, common);
+            changed({ ...common, ...next });
             pair = next;
-            changed({ ...common, ...pair });
           } catch (error) {
             problem(error as Error);
           }

@@ -37,14 +37,16 @@ export async function openSecurePort({
     settings.tlsCertFile !== ""
       ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile }
       : (pair?.() ?? ownPair(settings, clock));
+  const clientCaFiles = [settings.clientCaFile, settings.requestheaderClientCaFile].filter(
+    (file) => file !== "",
+  );
   const certificates = servingCertificates(
-    main,
-    settings.tlsSniCertKey,
+    { main, named: settings.tlsSniCertKey, clientCaFiles },
     tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites),
   );
   // Clients are asked for a certificate only where one could be of use: browsers bother their user with the
   // question.
-  const requestCert = settings.clientCaFile !== "" || settings.requestheaderClientCaFile !== "";
+  const requestCert = clientCaFiles.length > 0;
   const host = settings.bindAddress || "0.0.0.0";
   const listener = await listen({
     host,
@@ -67,10 +69,10 @@ export async function openSecurePort({
     signal,
     changed: (context) => {
       listener.setSecureContext(context);
-      log.info("the serving certificate was read again");
+      log.info("reloaded serving certificates and client authorities");
     },
     problem: (error) =>
-      log.error("a changed serving certificate cannot be used; the one before is kept", {
+      log.error("cannot reload serving certificates or client authorities; keeping the previous ones", {
         error: error.message,
       }),
   });

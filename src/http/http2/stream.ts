@@ -29,6 +29,7 @@ export class Stream {
   private consumed = 0;
   private contentLength = -1;
   private reader: Reader | undefined;
+  private bufferedBody: PromiseWithResolvers<void> | undefined;
   private discards = false;
   /** The client has ended the request. */
   complete = false;
@@ -69,6 +70,7 @@ export class Stream {
     else if (chunk.length > 0) {
       this.chunks.add(chunk);
       if (this.reader) this.consume(this.reader);
+      else if (this.bufferedBody && this.isBuffered()) this.bufferedBody.resolve();
     }
     return true;
   }
@@ -77,8 +79,25 @@ export class Stream {
   finish(): boolean {
     if (this.contentLength >= 0 && this.received !== this.contentLength) return false;
     this.complete = true;
+    this.bufferedBody?.resolve();
     this.settle();
     return true;
+  }
+
+  /** Resolves when the body is complete, half of the window has come, or the stream is closed. */
+  buffered(): Promise<void> {
+    if (this.isBuffered()) return Promise.resolve();
+    this.askForBody();
+    return (this.bufferedBody ??= Promise.withResolvers()).promise;
+  }
+
+  private isBuffered(): boolean {
+    return this.complete || this.closed || this.discards || this.received >= streamWindow / 2;
+  }
+
+  private askForBody(): void {
+    if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue")
+      this.connection.sendContinue(this);
   }
 
   /** The whole body, once. */
@@ -88,8 +107,7 @@ export class Stream {
       return Promise.reject(new BodyTooLarge(limit));
     }
     if (this.closed && !this.complete) return Promise.reject(new BodyCutShort());
-    if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue")
-      this.connection.sendContinue(this);
+    this.askForBody();
     return new Promise((resolve, reject) => {
       this.reader = { limit, resolve, reject };
       this.consume(this.reader);
@@ -206,6 +224,7 @@ export class Stream {
     this.pending = [];
     this.pendingBytes = 0;
     this.sent(1);
+    this.bufferedBody?.resolve();
     this.reader?.reject(new BodyCutShort());
     this.reader = undefined;
     const listeners = this.listeners;

@@ -67,3 +67,24 @@ for (const [name, page, expected] of pages) {
     }
   });
 }
+
+const hostile: [name: string, page: string][] = [
+  ["quotes that never close", `<a${'"'.repeat(1_000_001)}`],
+  ["tags of one long name", `<a ${"b".repeat(16_000)}>`.repeat(60)],
+  ["tags of names without values", `<a ${"b ".repeat(8_000)}>`.repeat(60)],
+];
+for (const [name, page] of hostile) {
+  test(`a page of ${name} costs time linear in its length, however it comes`, async () => {
+    const started = performance.now();
+    for (const size of [1, 1000]) {
+      async function* pieces(): AsyncGenerator<Uint8Array> {
+        const bytes = Buffer.from(page.slice(0, size * 100_000));
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      }
+      let length = 0;
+      for await (const part of withLinks(pieces(), (link) => link)) length += part.length;
+      assert.equal(length, Math.min(page.length, size * 100_000));
+    }
+    assert.ok(performance.now() - started < 10_000);
+  });
+}

@@ -59,9 +59,9 @@ const plainText = new Map(
   ]),
 );
 const comment = ending("-->");
-const tag = /<([a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/iy;
-const tagStart = /<[a-z]/iy;
-const attribute = /([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))/g;
+const tagStart = /<([a-z][^\s/>"']*)/iy;
+// A name without a value is matched, too: searching on inside it would cost quadratic time.
+const attribute = /([^\s"'<>/=]+)(?:(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
 /** A tag longer than this passes as it is. */
 const mostOfTag = 16 * 1024;
 
@@ -97,8 +97,21 @@ export async function* withLinks(
 function scanner(change: (link: string) => string): (piece: string, last: boolean) => string {
   let pending = "";
   let inside: Ending | undefined;
+  /** How far the tag that `pending` begins with was searched for its end, and in which quotes. */
+  let search: TagSearch = { at: 0, quote: "" };
+  /** Pieces of that tag that do not end it, not yet joined to `pending`: joining each would be quadratic. */
+  let pieces: string[] = [];
   return (piece, last) => {
-    pending += piece;
+    if (search.at > 0 && !last && search.at + piece.length < mostOfTag) {
+      const { at: end, quote } = findTagEnd(piece, { at: 0, quote: search.quote });
+      if (end === piece.length) {
+        pieces.push(piece);
+        search = { at: search.at + piece.length, quote };
+        return "";
+      }
+    }
+    pending += pieces.join("") + piece;
+    pieces = [];
     let out = "";
     let at = 0;
     const pass = (to: number): void => {
@@ -120,22 +133,43 @@ function scanner(change: (link: string) => string): (piece: string, last: boolea
         inside = comment;
         continue;
       }
-      tag.lastIndex = at;
-      const [whole, name = "", attributes = ""] = tag.exec(pending) ?? [];
-      if (whole !== undefined) {
-        out += `<${name}${changed(name.toLowerCase(), attributes, change)}>`;
-        at += whole.length;
-        inside = plainText.get(name.toLowerCase());
+      tagStart.lastIndex = at;
+      const name = tagStart.exec(pending)?.[1];
+      if (name === undefined) {
+        pass(at + 1);
         continue;
       }
-      tagStart.lastIndex = at;
-      const begun = tagStart.test(pending);
-      if (begun && !last && pending.length - at < mostOfTag) break;
-      pass(begun ? pending.length : at + 1);
+      search = findTagEnd(pending, { at: at + search.at, quote: search.quote });
+      if (search.at < pending.length) {
+        const attributes = pending.slice(at + 1 + name.length, search.at);
+        out += `<${name}${changed(name.toLowerCase(), attributes, change)}>`;
+        at = search.at + 1;
+        inside = plainText.get(name.toLowerCase());
+      } else if (!last && pending.length - at < mostOfTag) {
+        search = { at: search.at - at, quote: search.quote };
+        break;
+      } else pass(pending.length);
+      search = { at: 0, quote: "" };
     }
     pending = pending.slice(at);
     return out;
   };
+}
+
+interface TagSearch {
+  readonly at: number;
+  readonly quote: string;
+}
+
+/** Where the `>` is that ends a tag, outside of quotes; the length of the text when it is not there. */
+function findTagEnd(text: string, { at, quote }: TagSearch): TagSearch {
+  for (; at < text.length; at++) {
+    const char = text[at]!;
+    if (quote) quote = char === quote ? "" : quote;
+    else if (char === '"' || char === "'") quote = char;
+    else if (char === ">") break;
+  }
+  return { at, quote };
 }
 
 function searchFrom(form: RegExp, text: string, from: number): number {
@@ -148,8 +182,8 @@ function changed(element: string, attributes: string, change: (link: string) => 
   if (links.length === 0) return attributes;
   return attributes.replace(
     attribute,
-    (all: string, name: string, equals: string, double?: string, single?: string, bare?: string) => {
-      if (!links.includes(name.toLowerCase())) return all;
+    (all: string, name: string, equals?: string, double?: string, single?: string, bare?: string) => {
+      if (equals === undefined || !links.includes(name.toLowerCase())) return all;
       if (double !== undefined) return `${name}${equals}"${change(double)}"`;
       if (single !== undefined) return `${name}${equals}'${change(single)}'`;
       return `${name}${equals}${change(bare!)}`;
