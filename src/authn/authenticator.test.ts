@@ -67,9 +67,22 @@ test("no credential is anonymous only when allowed", async () => {
     undefined,
   );
 });
-test("a surprise in a method is not taken for a bad credential", async () => {
-  const broken: Authenticator = { authenticate: async () => Promise.reject(new TypeError("broken")) };
-  await assert.rejects(firstOf([broken, says(alice)]).authenticate(credentials()), TypeError);
+test("a method that fails keeps no other from finding the user", async () => {
+  const failing: Authenticator = { authenticate: async () => Promise.reject(new TypeError("away")) };
+  assert.equal((await firstOf([failing, says(alice)]).authenticate(credentials()))?.user.name, "alice");
+  const failure = await firstOf([failing, says(undefined)])
+    .authenticate(credentials())
+    .catch((error: unknown) => error);
+  assert.ok(failure instanceof BadCredential);
+  assert.deepEqual([failure.message, failure.failures.map(String)], ["away", ["TypeError: away"]]);
+});
+test("a method of tokens that fails keeps no other from knowing the token", async () => {
+  const failing = { identify: () => Promise.reject(new Error("away")) };
+  const knowing = { identify: () => alice };
+  assert.equal((await identifyToken([failing, knowing], "t", [])).user.name, "alice");
+  const failure = await identifyToken([failing], "t", []).catch((error: unknown) => error);
+  assert.ok(failure instanceof BadCredential);
+  assert.deepEqual([failure.message, failure.failures.length], ["[invalid bearer token, away]", 1]);
 });
 test("the group of authenticated users is added once, to the same object", () => {
   assert.equal(authenticated(alice), authenticated(alice));

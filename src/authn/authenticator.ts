@@ -1,6 +1,6 @@
 // What an authenticator sees and says. It answers with an identity, with nothing ("not my kind of
-// credential"), or throws BadCredential, which becomes 401. Methods are asked in order: a later good
-// credential heals an earlier bad one.
+// credential"), or throws: BadCredential, or whatever kept it from finding out. Methods are asked in order: a
+// later identity makes up for earlier errors, and when there is none, errors become 401, as in kube-apiserver.
 
 import type { X509Certificate } from "node:crypto";
 import { type Identity, anonymousIdentity, authenticated } from "./user.ts";
@@ -24,28 +24,42 @@ export interface Authenticator {
 /** A credential was given and is not good. */
 export class BadCredential extends Error {
   override readonly name = "BadCredential";
+  /** What kept methods from finding out whether the credential is good, for the log. */
+  readonly failures: readonly Error[];
+  constructor(message: string, failures: readonly Error[] = []) {
+    super(message);
+    this.failures = failures;
+  }
+}
+
+/** The errors of several methods as one. */
+export function badCredentialOf(errors: readonly Error[]): BadCredential {
+  const [first] = errors;
+  if (errors.length === 1 && first instanceof BadCredential) return first;
+  const messages = errors.map(({ message }) => message);
+  return new BadCredential(
+    messages.length === 1 ? messages[0]! : `[${messages.join(", ")}]`,
+    errors.flatMap((error) => (error instanceof BadCredential ? error.failures : error)),
+  );
 }
 
 /**
- * Asks in order; the first identity wins. When none is found and a credential was bad, that is the answer.
+ * Asks in order; the first identity wins, whatever went wrong before. When none is found and a credential was
+ * bad or could not be judged, that is the answer.
  */
 export function firstOf(methods: readonly Authenticator[]): Authenticator {
   return {
     authenticate: async (credentials) => {
-      const bad: BadCredential[] = [];
+      const errors: Error[] = [];
       for (const method of methods) {
         try {
           const identity = await method.authenticate(credentials);
           if (identity) return identity;
         } catch (error) {
-          if (!(error instanceof BadCredential)) throw error;
-          bad.push(error);
+          errors.push(error as Error);
         }
       }
-      if (bad.length)
-        throw bad.length === 1
-          ? bad[0]!
-          : new BadCredential(`[${bad.map((error) => error.message).join(", ")}]`);
+      if (errors.length > 0) throw badCredentialOf(errors);
       return undefined;
     },
   };

@@ -1,6 +1,6 @@
 // Bearer tokens: where requests carry them, and the methods that know them, asked in order.
 
-import { type Authenticator, BadCredential, type Credentials } from "./authenticator.ts";
+import { type Authenticator, BadCredential, type Credentials, badCredentialOf } from "./authenticator.ts";
 import { type Identity, authenticated } from "./user.ts";
 
 /**
@@ -32,20 +32,17 @@ export async function identifyToken(
   token: string,
   audiences: readonly string[],
 ): Promise<Identity> {
-  const bad: string[] = [];
+  const errors: Error[] = [];
   for (const method of methods) {
     try {
       const found = method.identify(token, audiences);
       const identity = found instanceof Promise ? await found : found;
       if (identity) return authenticated(identity);
     } catch (error) {
-      if (!(error instanceof BadCredential)) throw error;
-      bad.push(error.message);
+      errors.push(error as Error);
     }
   }
-  throw new BadCredential(
-    bad.length === 0 ? "invalid bearer token" : `[invalid bearer token, ${bad.join(", ")}]`,
-  );
+  throw badCredentialOf([new BadCredential("invalid bearer token"), ...errors]);
 }
 
 /** Authenticates the tokens of Authorization headers. */
@@ -68,7 +65,7 @@ export function audienceAgnostic(method: TokenMethod, own: readonly string[]): T
       if (!identity) return undefined;
       let byAudience = known.get(identity);
       if (!byAudience) known.set(identity, (byAudience = new Map()));
-      const key = shared.join("\n");
+      const key = JSON.stringify(shared);
       let restricted = byAudience.get(key);
       if (!restricted) byAudience.set(key, (restricted = { ...identity, audiences: shared }));
       return restricted;

@@ -78,7 +78,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     const known = viewOf.get(user);
     if (known) return known;
     if (views.size >= rememberedUsers || decisions >= rememberedDecisions) forget();
-    const key = `${user.name}\n${user.groups.join("\n")}`;
+    const key = JSON.stringify([user.name, user.groups]);
     let found = views.get(key);
     if (!found) views.set(key, (found = { grants: new Map(), decisions: new Map(), byName: new Map() }));
     viewOf.set(user, found);

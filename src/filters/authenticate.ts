@@ -5,8 +5,13 @@ import { header } from "#http";
 import type { ApiCall } from "#endpoints";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
+import type { RecoverOptions } from "./recover.ts";
 
-export function authenticate(authenticator: Authenticator): Filter {
+/** `unexpected` is told of methods that failed. */
+export function authenticate(
+  authenticator: Authenticator,
+  unexpected: RecoverOptions["unexpected"],
+): Filter {
   return {
     name: "authentication",
     run: async (call, next) => {
@@ -26,8 +31,9 @@ export function authenticate(authenticator: Authenticator): Filter {
           call.user = identity.user;
           for (const text of identity.warnings ?? []) call.warn(text);
         } catch (error) {
-          if (error instanceof BadCredential) throw unauthorized();
-          throw error;
+          if (!(error instanceof BadCredential)) throw error;
+          for (const failure of error.failures) unexpected(failure, call);
+          throw unauthorized();
         }
       }
       return await next();

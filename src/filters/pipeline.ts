@@ -51,7 +51,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     goawayChance > 0 && goAway(goawayChance),
     deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
-    authenticate(authenticator),
+    authenticate(authenticator, options.unexpected),
     impersonate(authorizer, dialect),
     awaitBody,
     inFlightLimit({ ...options.inFlight, clock, refused: (call) => metrics.refused(call) }),

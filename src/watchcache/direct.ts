@@ -49,6 +49,10 @@ export class DirectSource implements ObjectSource {
     return least === Infinity ? 0 : least;
   }
 
+  changeCount(): number {
+    return this.#seen;
+  }
+
   getCached(): CachedObject | undefined {
     return undefined;
   }

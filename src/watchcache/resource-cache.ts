@@ -120,6 +120,10 @@ export class ResourceCache implements ObjectSource {
     return this.#history.newest;
   }
 
+  changeCount(): number {
+    return this.#changes;
+  }
+
   getCached(key: string): CachedObject | undefined {
     return this.#items.get(this.prefix + key);
   }

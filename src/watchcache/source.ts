@@ -72,6 +72,8 @@ export interface ObjectSource {
   count(): number;
   /** Every watcher has been given all changes of this very resource up to here. */
   lastChange(): Revision;
+  /** Counts the times that what is in memory has changed, by whatever means: it never goes back. */
+  changeCount(): number;
   /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
   getCached(key: string): CachedObject | undefined;
   listCached(below: string): CachedObject[];

@@ -106,12 +106,14 @@ test("a store that was set back to an older state is read anew, once somebody as
   await feed.start();
   assert.equal((await source.list(everything)).items.length, 3);
   const watch = await watchOf(source, { from: source.revision() });
+  const counted = source.changeCount();
   now = older;
   const shown = await Promise.all([source.list(everything), source.get("n/c", { at: "latest" })]);
   assert.deepEqual(
     [keysOf(shown[0]), shown[0].revision, shown[1], watch.over(), restarts.length],
     [["n/a@2"], 2, undefined, true, 1],
   );
+  assert.ok(source.changeCount() > counted, "a state that is older counts as a change, too");
   await write(older, "n/d");
   assert.deepEqual(keysOf(await source.list(everything)), ["n/a@2", "n/d@3"]);
   stop.abort();

@@ -10,8 +10,9 @@ export function rbacSource({
 }: Pick<Resources, "clusterRoles" | "roles" | "clusterRoleBindings" | "roleBindings">): RbacSource {
   const handles = [clusterRoles, roles, clusterRoleBindings, roleBindings];
   return {
-    // Revisions only grow, so that the sum of the four differs whenever one of them does.
-    version: () => handles.reduce((sum, { resource }) => sum + resource.source.lastChange(), 0),
+    // Counts only grow, so that their sum differs whenever one of them does. Revisions would not do: a store
+    // that was set back gives them again.
+    version: () => handles.reduce((sum, { resource }) => sum + resource.source.changeCount(), 0),
     clusterRole: (name) => clusterRoles.getCached(name),
     role: (namespace, name) => roles.getCached(`${namespace}/${name}`),
     clusterRoleBindings: () => clusterRoleBindings.listCached(""),
