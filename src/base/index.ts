@@ -111,5 +111,6 @@ export {
   timeOfMillis,
 } from "./time.ts";
 export { deepCopy } from "./deep-copy.ts";
+export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";
 export { type IpBytes, type IpScope, embeddedIpv4, formatIp, ipScope, parseIp } from "./ip-address.ts";

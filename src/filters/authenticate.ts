@@ -2,20 +2,16 @@
 import { type Authenticator, BadCredential, isBehindSpaces } from "#authn";
 import { unauthorized } from "#base";
 import { header } from "#http";
-import type { ApiCall } from "#endpoints";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 import type { RecoverOptions } from "./recover.ts";
 
 /** `unexpected` is told of methods that failed. */
-export function authenticate(
-  authenticator: Authenticator,
-  unexpected: RecoverOptions["unexpected"],
-): Filter {
+export function authenticate(authenticator: Authenticator, unexpected: RecoverOptions["unexpected"]): Filter {
   return {
     name: "authentication",
     run: async (call, next) => {
-      if (call.call.peer.trusted) call.user = call.call.peer.trusted as NonNullable<ApiCall["user"]>;
+      if (call.call.peer.trusted) call.user = call.call.peer.trusted;
       else {
         try {
           const credentials = new CallCredentials(call.call);

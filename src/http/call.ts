@@ -11,7 +11,15 @@ export interface Peer {
   /** The client certificate chain as presented, leaf first, not yet verified by anyone. */
   readonly certificates: () => readonly X509Certificate[];
   /** An identity given by whoever connected in process; sockets never set it. */
-  readonly trusted?: unknown;
+  readonly trusted?: TrustedCaller | null | undefined;
+}
+
+/** Who calls in process, as the embedding program vouches for. */
+export interface TrustedCaller {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Call {

@@ -5,6 +5,7 @@ export {
   type Call,
   type HeaderValues,
   type Peer,
+  type TrustedCaller,
   type Reply,
   type Sink,
   header,

@@ -25,7 +25,7 @@ test("an injected request looks like one from a socket", async () => {
     path: "/a%20b?x=1?2",
     headers: { Accept: "x", "X-Many": ["1", "2"] },
     body: "ä",
-    trusted: { name: "me" },
+    trusted: { name: "me", groups: [] },
   });
   const { method, path, search, headers, peer, upgradable } = call;
   assert.deepEqual(
@@ -38,7 +38,7 @@ test("an injected request looks like one from a socket", async () => {
       upgradable: false,
     },
   );
-  assert.deepEqual(peer.trusted, { name: "me" });
+  assert.deepEqual(peer.trusted, { name: "me", groups: [] });
   assert.deepEqual(peer.certificates(), []);
   assert.equal(Buffer.from(await call.body(2)).toString(), "ä");
   await assert.rejects(call.body(1), BodyTooLarge);

@@ -1,5 +1,12 @@
 // Drives a handler without a socket: the in-process transport of tests and of embedded clients.
-import { type Call, type HeaderValues, type Reply, type Sink, BodyTooLarge } from "./call.ts";
+import {
+  type Call,
+  type HeaderValues,
+  type Reply,
+  type Sink,
+  type TrustedCaller,
+  BodyTooLarge,
+} from "./call.ts";
 
 export interface Injection {
   readonly method?: string;
@@ -8,7 +15,7 @@ export interface Injection {
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
   /** Becomes `peer.trusted`: the caller's identity, vouched for by the embedding program. */
-  readonly trusted?: unknown;
+  readonly trusted?: TrustedCaller | null | undefined;
 }
 
 export interface Injected {

@@ -27,7 +27,7 @@ import type {
   VolumeAttachment,
 } from "#api";
 import { admissionChain } from "#admission";
-import { ApiError, type Clock, type Selector, selectEverything } from "#base";
+import { ApiError, type Clock, type Selector, deepFreeze, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
 import type { CachedObject } from "#watchcache";
 import { create } from "./create.ts";
@@ -129,7 +129,7 @@ export function resourceHandles(all: readonly Resource[]): Resources {
 function handleOf<T extends object>(resource: Resource): ResourceHandle<T> {
   const parsed = new WeakMap<CachedObject, object>();
   const read = (cached: CachedObject): T =>
-    parsed.getOrInsertComputed(cached, () => resource.objectOf(cached)) as T;
+    parsed.getOrInsertComputed(cached, () => deepFreeze(resource.objectOf(cached))) as T;
   return {
     resource,
     endpoint: resource.endpoints[0]!,

@@ -1,18 +1,13 @@
 // From the few words of a library call to the settings of the whole server.
 import type { Dialect } from "#dialect";
 import { settle } from "#options";
+import { tokenKeyChecks } from "../options/checks.ts";
 import { type ApiserverSettings, apiserverOptions } from "../options/options.ts";
 import type { ServerOptions } from "../library.ts";
 
-/** Files that a program must be given and a library makes itself. */
-const madeByTheLibrary = new Set([
-  "service account tokens can be issued",
-  "service account tokens can be verified",
-]);
-
 export function settingsFor(dialect: Dialect, { store, flags = [], port }: ServerOptions): ApiserverSettings {
   const set = apiserverOptions(dialect);
-  const settled = settle({ ...set, checks: set.checks.filter(({ name }) => !madeByTheLibrary.has(name)) }, [
+  const settled = settle({ ...set, checks: set.checks.filter((check) => !tokenKeyChecks.includes(check)) }, [
     ...storeFlags(store),
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",

@@ -19,26 +19,8 @@ const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
 /** The widest range of service addresses that is still kept in memory. */
 const widestRangeBits = 20;
 
-export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
-  together("tlsCertFile", "tlsPrivateKeyFile"),
-  together("storeCertfile", "storeKeyfile"),
-  together("proxyClientCertFile", "proxyClientKeyFile"),
-  together("nodeagentClientCertificate", "nodeagentClientKey"),
-
-  check(
-    "a store is all in memory or not at all",
-    ({ storeServers: servers, storageBackend, dataDir }, blame, { warn }) => {
-      if (servers.length > 1 && servers.includes("memory://"))
-        blame(["storeServers"], "memory:// cannot be mixed with other servers");
-      if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
-        blame(
-          ["storageBackend", "storeServers"],
-          `the backend ${storageBackend} needs the addresses of its servers`,
-        );
-      if (servers.length === 0)
-        warn(`--store-servers is not given: objects are kept in the embedded store in ${dataDir}`);
-    },
-  ),
+/** Files of keys that a program must be given and the library makes itself. */
+export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
   check(
     "service account tokens can be issued",
     ({ serviceAccountIssuer: issuers, serviceAccountSigningKeyFile: signing }, blame) => {
@@ -57,6 +39,29 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
           ["serviceAccountKeyFile", "serviceAccountSigningKeyFile"],
           "the signing key needs a file of keys that verify what it signs",
         );
+    },
+  ),
+];
+
+export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
+  ...tokenKeyChecks,
+  together("tlsCertFile", "tlsPrivateKeyFile"),
+  together("storeCertfile", "storeKeyfile"),
+  together("proxyClientCertFile", "proxyClientKeyFile"),
+  together("nodeagentClientCertificate", "nodeagentClientKey"),
+
+  check(
+    "a store is all in memory or not at all",
+    ({ storeServers: servers, storageBackend, dataDir }, blame, { warn }) => {
+      if (servers.length > 1 && servers.includes("memory://"))
+        blame(["storeServers"], "memory:// cannot be mixed with other servers");
+      if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
+        blame(
+          ["storageBackend", "storeServers"],
+          `the backend ${storageBackend} needs the addresses of its servers`,
+        );
+      if (servers.length === 0)
+        warn(`--store-servers is not given: objects are kept in the embedded store in ${dataDir}`);
     },
   ),
   check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TrustedCaller } from "#http";
 import { type RunningServer, startServer } from "../../library.ts";
 
 const bob = { name: "bob", groups: ["system:authenticated"] };
@@ -22,7 +23,7 @@ async function send(
   method: string,
   path: string,
   body?: object,
-  as?: object,
+  as?: TrustedCaller,
 ): Promise<Answer> {
   const got = await server.inject({
     method,
@@ -282,7 +283,7 @@ const reviews: [
   name: string,
   path: string,
   spec: object,
-  as: object | undefined,
+  as: TrustedCaller | undefined,
   expected: [status: number, allowed: boolean | undefined],
 ][] = [
   [
