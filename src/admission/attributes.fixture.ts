@@ -1,22 +1,26 @@
-// For tests of plug-ins: an attempt with whatever does not matter filled in.
+// For tests of plug-ins: attributes with whatever does not matter filled in.
 import assert from "node:assert/strict";
 import { ApiError } from "#base";
-import type { AdmissionAttributes } from "./attributes.ts";
+import { type AdmissionAttributes, virtualAttributes } from "./attributes.ts";
 
 /** Somebody creates a pod, or changes one that was there, unless told otherwise. */
 export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttributes => ({
-  operation: given.oldObject ? "UPDATE" : "CREATE",
-  resource: { group: "", version: "v1", resource: "pods" },
-  kind: { group: "", version: "v1", kind: "Pod" },
-  subresource: "",
-  namespace: "n",
-  name: "p",
-  user: { name: "u", groups: [] },
-  dryRun: false,
-  object: undefined,
-  oldObject: undefined,
-  options: {},
-  warn: () => undefined,
+  ...virtualAttributes({
+    operation: given.oldObject ? "UPDATE" : "CREATE",
+    resource: { group: "", version: "v1", resource: "pods" },
+    kind: { group: "", version: "v1", kind: "Pod" },
+    subresource: "",
+    namespace: "n",
+    name: "p",
+    user: { name: "u", groups: [] },
+    dryRun: false,
+    object: undefined,
+    oldObject: undefined,
+    options: {},
+    warn: () => undefined,
+    annotate: () => undefined,
+    ...given,
+  }),
   ...given,
 });
 

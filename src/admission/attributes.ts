@@ -1,9 +1,9 @@
-// What admission sees of a request: an attempt to change something, before it happens.
+// What admission sees of a request, before it takes effect.
 import type { FieldError } from "#base";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
-/** The identity behind an attempt. */
+/** The identity behind a request. */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -11,11 +11,35 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
+/** A resource as paths name it; the group is the name on the wire. */
+export interface ResourceName {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+export interface KindName {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Another name under which the same objects are served. */
+export interface Equivalent {
+  readonly resource: ResourceName;
+  readonly kind: KindName;
+}
+
 export interface AdmissionAttributes {
   readonly operation: Operation;
-  /** The group is the name on the wire. */
-  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
-  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  /** What the client named in the path. */
+  readonly resource: ResourceName;
+  /** The kind as it is stored. */
+  readonly kind: KindName;
+  /** The kind in the version the client speaks. */
+  readonly requestKind: KindName;
+  /** All versions and groups that serve the resource, the requested one included. */
+  readonly equivalents: readonly Equivalent[];
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
@@ -25,8 +49,62 @@ export interface AdmissionAttributes {
   readonly object: Record<string, unknown> | undefined;
   readonly oldObject: Record<string, unknown> | undefined;
   readonly options: Readonly<Record<string, unknown>>;
+  /** What hooks of the same write leave for each other. */
+  readonly state: WriteState;
   /** Says something to the client without refusing. */
   warn(text: string): void;
+  /** Adds to the audit event of the request; the first value of a key stays. */
+  annotate(key: string, value: string): void;
+  /** Copies of the object and the old one, as the given version shows them. */
+  versioned(apiVersion: string): {
+    readonly object: Record<string, unknown> | undefined;
+    readonly oldObject: Record<string, unknown> | undefined;
+  };
+  /** Puts an object, given in a served version, in the object's place: decoded and with its defaults. */
+  replace(object: Record<string, unknown>, apiVersion: string): void;
+}
+
+/** A typed key into the state of a write. */
+export interface Slot<T> {
+  readonly name: string;
+  /** Never set; it only carries the type. */
+  readonly type?: T;
+}
+
+export const slot = <T>(name: string): Slot<T> => ({ name });
+
+/** What one hook of a write leaves for a later one. */
+export class WriteState {
+  #values: Map<Slot<unknown>, unknown> | undefined;
+
+  get<T>(key: Slot<T>): T | undefined {
+    return this.#values?.get(key) as T | undefined;
+  }
+
+  set<T>(key: Slot<T>, value: T): void {
+    (this.#values ??= new Map()).set(key, value);
+  }
+}
+
+/** Attributes of a request that stores nothing: it has one version, and its object is changed in place. */
+export function virtualAttributes(
+  given: Omit<AdmissionAttributes, "requestKind" | "equivalents" | "state" | "versioned" | "replace">,
+): AdmissionAttributes {
+  const { resource, kind, object, oldObject } = given;
+  return {
+    ...given,
+    requestKind: kind,
+    equivalents: [{ resource, kind }],
+    state: new WriteState(),
+    versioned: () => ({ object: structuredClone(object), oldObject: structuredClone(oldObject) }),
+    replace: (next) => replaceContents(object!, next),
+  };
+}
+
+/** Makes one object say what the other says, so that whoever refers to it sees the change. */
+export function replaceContents(object: Record<string, unknown>, next: Record<string, unknown>): void {
+  for (const key of Object.keys(object)) if (!Object.hasOwn(next, key)) delete object[key];
+  Object.assign(object, next);
 }
 
 export interface AdmissionPlugin {

@@ -2,7 +2,15 @@ export {
   type UserInfo,
   type AdmissionPlugin,
   type AdmissionAttributes,
+  type Equivalent,
+  type KindName,
   type Operation,
+  type ResourceName,
+  type Slot,
+  WriteState,
+  replaceContents,
+  slot,
+  virtualAttributes,
 } from "./attributes.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";
 export {

@@ -20,7 +20,6 @@ import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { openIdHandler } from "./authentication/openid.ts";
 import { rootPaths } from "./serving/root-paths.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
-import { freshServices } from "./services/fresh-services.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
@@ -117,6 +116,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   allocator.attach({
     services: resources.services.resource,
     signal: closing.signal,
+    refresh: async () => void (await reflector.current()),
     reached: (revision) => reflector.reached(revision),
     ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
   });
@@ -134,10 +134,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { lifecycle } = serving;
   const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
-  const admission = admissionChain([
-    freshServices(() => reflector.current()),
-    ...admissionPlugins(server, caches.resources, settings, access),
-  ]);
+  const admission = admissionChain([...admissionPlugins(server, caches.resources, settings, access)]);
   const health = healthChecks({
     dialect,
     clock,

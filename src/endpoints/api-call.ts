@@ -17,6 +17,7 @@ export class ApiCall {
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
   readonly #warnings: string[] = [];
+  #annotations: Map<string, string> | undefined;
   #headers: Record<string, string> | undefined;
   #abandoned: AbortController | undefined;
 
@@ -53,6 +54,16 @@ export class ApiCall {
     if (this.#warnings.length < mostWarnings && !this.#warnings.includes(text)) this.#warnings.push(text);
   }
 
+  /** Adds to the audit event of the request; the first value of a key stays, as in kube-apiserver. */
+  annotate(key: string, value: string): void {
+    this.#annotations ??= new Map();
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+  }
+
+  get annotations(): ReadonlyMap<string, string> {
+    return this.#annotations ?? noAnnotations;
+  }
+
   get warnings(): readonly string[] {
     return this.#warnings;
   }
@@ -71,3 +82,4 @@ export class ApiCall {
 
 const mostWarnings = 64;
 const noHeaders = {};
+const noAnnotations: ReadonlyMap<string, string> = new Map();

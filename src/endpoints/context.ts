@@ -46,6 +46,7 @@ export function writeRequest(
     yieldBudget: new YieldBudget(call.bodyBytes),
     options: {},
     warn: (text) => call.warn(text),
+    annotate: (key, value) => call.annotate(key, value),
   };
 }
 

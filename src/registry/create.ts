@@ -7,13 +7,8 @@ import { trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
-import {
-  type WriteRequest,
-  admissionAttributes,
-  requestContext,
-  normalizeOwnerReferences,
-  timestamp,
-} from "./request.ts";
+import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
+import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
 const mostNames = 8;
@@ -42,8 +37,8 @@ export async function create(
       return await attemptToCreate(request, object, options);
     } catch (error) {
       if (left === 1 || !(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
-      delete meta.name;
-      if (!options.tracked) meta.managedFields = managedFields;
+      delete object.metadata.name;
+      if (!options.tracked) object.metadata.managedFields = managedFields;
     }
   }
 }
@@ -54,7 +49,7 @@ async function attemptToCreate(
   options: CreateOptions,
 ): Promise<CachedObject> {
   const { resource } = request.endpoint;
-  const ctx = requestContext(request);
+  const ctx = writeContext(request);
   const meta = object.metadata;
   const { yieldBudget } = request;
   yieldBudget?.restart();
@@ -62,14 +57,16 @@ async function attemptToCreate(
   if (!options.tracked) trackUpdate(request, undefined, object);
   if (yieldBudget?.expired) await yieldBudget.yield();
   nameIt(meta);
-  await request.admission.mutate(admissionAttributes(request, "CREATE", meta.name ?? "", object, undefined));
+  const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
+  await request.admission.mutate(attributes);
   yieldBudget?.restart();
-  fillServersFields(request, object, ctx);
   const { strategy } = resource;
+  await strategy.beforeCreate?.(ctx);
+  fillServersFields(request, object, ctx);
   const share =
     strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, ctx) : undefined;
   try {
-    const cached = await stored(request, object, options, share);
+    const cached = await stored(request, ctx, attributes, object, { ...options, share });
     share?.settle(cached.revision);
     return cached;
   } catch (error) {
@@ -81,16 +78,17 @@ async function attemptToCreate(
 /** Checks what is ready, and writes it. */
 async function stored(
   request: WriteRequest,
+  ctx: RequestContext,
+  attributes: WriteAttributes,
   object: ApiObject,
-  options: CreateOptions,
-  share: ReservedShare | undefined,
+  { mayCreate, share }: Pick<CreateOptions, "mayCreate"> & { readonly share: ReservedShare | undefined },
 ): Promise<CachedObject> {
   const { resource } = request.endpoint;
-  const ctx = requestContext(request);
   const { metadata: meta } = object;
   await check(request, object, ctx);
-  await options.mayCreate?.();
-  await request.admission.validate(admissionAttributes(request, "CREATE", meta.name!, object, undefined));
+  await mayCreate?.();
+  attributes.name = meta.name!;
+  await request.admission.validate(attributes);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);
@@ -107,7 +105,7 @@ async function stored(
     ...(consumes && { consumes }),
   });
   if (!outcome.done && !outcome.current && consumes)
-    throw timeout("what was promised to the object had to be given up before it was written; try again", 1);
+    throw timeout("what was reserved for the object was released before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
 }
@@ -149,7 +147,7 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
   const meta = object.metadata;
   const refuse = (found: readonly FieldError[]): ApiError =>
     invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
-  const denied = strategy.precheck?.(object) ?? [];
+  const denied = strategy.precheck?.(object, undefined, ctx) ?? [];
   if (denied.length > 0) throw refuse(denied);
   const found: (readonly FieldError[])[] = [];
   for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--)

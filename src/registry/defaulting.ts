@@ -1,6 +1,7 @@
 // From what a client sent to the stored shape with every default in place.
 import { applyDefaults } from "#schema";
-import { type WriteRequest, requestContext } from "./request.ts";
+import type { WriteRequest } from "./request.ts";
+import { writeContext } from "./write-context.ts";
 import type { ApiObject } from "./strategy.ts";
 
 /** Converts to the stored shape and fills in defaults. The object is used up. */
@@ -8,6 +9,6 @@ export function defaulted(request: WriteRequest, sent: ApiObject): ApiObject {
   const { endpoint } = request;
   applyDefaults(endpoint.schema, sent as never);
   const hub = endpoint.toHub(sent);
-  endpoint.resource.strategy.defaults?.(hub, requestContext(request));
+  endpoint.resource.strategy.defaults?.(hub, writeContext(request));
   return hub;
 }

@@ -16,7 +16,7 @@ export {
 } from "./strategy.ts";
 export { ageColumn } from "./strategies/cells/columns.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
-export { type WriteRequest, requestContext, normalizeOwnerReferences, timestamp } from "./request.ts";
+export { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
 export { type ObjectUpdate, type UpdateResult, update } from "./update.ts";

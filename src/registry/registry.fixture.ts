@@ -101,6 +101,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     settings: { allowPrivileged: false, eventTtlSeconds: 3600 },
     options: {},
     warn: (text) => void warnings.push(text),
+    annotate: () => undefined,
     ...more,
   });
   const shown = (cached: CachedObject): ApiObject & Record<string, unknown> =>

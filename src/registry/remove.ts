@@ -4,8 +4,9 @@ import { type FieldError, conflict, invalid, invalidValue, notFound, notSupporte
 import { groupName } from "#dialect";
 import { type CachedObject, atRevision, uidOf } from "#watchcache";
 import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
-import { type WriteRequest, admissionAttributes, requestContext, timestamp } from "./request.ts";
-import type { ApiObject, Strategy } from "./strategy.ts";
+import { type WriteRequest, timestamp } from "./request.ts";
+import { WriteAttributes, writeContext } from "./write-context.ts";
+import type { ApiObject, RequestContext, Strategy } from "./strategy.ts";
 
 export interface Removal {
   /** Otherwise it is marked, and goes when its time or its finalizers run out. */
@@ -63,11 +64,13 @@ export async function remove(
     // Most objects can be let go without being looked into.
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
-    await request.admission.mutate(admissionAttributes(request, "DELETE", name, undefined, old));
-    await request.admission.validate(admissionAttributes(request, "DELETE", name, undefined, old));
+    const ctx = writeContext(request);
+    const attributes = new WriteAttributes(request, ctx, "DELETE", name, undefined, old);
+    await request.admission.mutate(attributes);
+    await request.admission.validate(attributes);
     const marked = leavesAtOnce(resource.strategy, cached, options)
       ? "delete now"
-      : mark(request, old(), options);
+      : mark(request, ctx, old(), options);
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held: () => cached, uid };
       const outcome = await resource.write({ key, value: null, expect: cached.revision });
@@ -140,11 +143,11 @@ const kindAsResource = ({
  */
 function mark(
   request: WriteRequest,
+  ctx: RequestContext,
   object: ApiObject,
   options: Partial<DeleteOptions>,
 ): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
-  const ctx = requestContext(request);
   const meta = object.metadata;
   const asked =
     options.gracePeriodSeconds === undefined

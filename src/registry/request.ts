@@ -1,11 +1,10 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears
 // warnings.
-import type { AdmissionChain, UserInfo, AdmissionAttributes, Operation } from "#admission";
-import { groupName } from "#dialect";
+import type { AdmissionChain, UserInfo } from "#admission";
 import type { YieldBudget } from "./yield-budget.ts";
 import { dropRepeatedOwners } from "./object-meta.ts";
 import type { Endpoint } from "./resource.ts";
-import type { ApiObject, RequestContext, RegistrySettings } from "./strategy.ts";
+import type { ApiObject, RegistrySettings } from "./strategy.ts";
 
 export interface WriteRequest {
   readonly endpoint: Endpoint;
@@ -23,75 +22,8 @@ export interface WriteRequest {
   /** The options as admission shows them. */
   readonly options: Readonly<Record<string, unknown>>;
   warn(text: string): void;
-}
-
-export const requestContext = (request: WriteRequest): RequestContext => ({
-  dialect: request.endpoint.resource.dialect,
-  now: request.now,
-  user: request.user.name,
-  identity: request.user,
-  dryRun: request.dryRun,
-  served: request.endpoint.served,
-  settings: request.settings,
-});
-
-export const admissionAttributes = (
-  request: WriteRequest,
-  operation: Operation,
-  name: string,
-  object: ApiObject | undefined,
-  old: ApiObject | (() => ApiObject) | undefined,
-): AdmissionAttributes => new WriteAttempt(request, operation, name, object, old);
-
-class WriteAttempt implements AdmissionAttributes {
-  readonly operation: Operation;
-  readonly resource: AdmissionAttributes["resource"];
-  readonly kind: AdmissionAttributes["kind"];
-  readonly name: string;
-  readonly object: AdmissionAttributes["object"];
-  readonly #request: WriteRequest;
-  readonly #old: ApiObject | (() => ApiObject) | undefined;
-
-  constructor(
-    request: WriteRequest,
-    operation: Operation,
-    name: string,
-    object: ApiObject | undefined,
-    old: ApiObject | (() => ApiObject) | undefined,
-  ) {
-    const { group, version, resource } = request.endpoint;
-    const { kind } = resource.hub;
-    this.operation = operation;
-    this.resource = { group, version, resource: resource.strategy.resource };
-    this.kind = { group: groupName(resource.dialect, kind), version: kind.version, kind: kind.kind };
-    this.name = name;
-    this.object = object as AdmissionAttributes["object"];
-    this.#request = request;
-    this.#old = old;
-  }
-
-  get subresource(): string {
-    return this.#request.subresource;
-  }
-  get namespace(): string {
-    return this.#request.namespace;
-  }
-  get user(): UserInfo {
-    return this.#request.user;
-  }
-  get dryRun(): boolean {
-    return this.#request.dryRun;
-  }
-  get options(): WriteRequest["options"] {
-    return this.#request.options;
-  }
-  /** Read when it is first looked at: most who are asked only want to know what kind of thing it is. */
-  get oldObject(): AdmissionAttributes["oldObject"] {
-    return (typeof this.#old === "function" ? this.#old() : this.#old) as AdmissionAttributes["oldObject"];
-  }
-  warn(text: string): void {
-    this.#request.warn(text);
-  }
+  /** Adds to the audit event of the request. */
+  annotate(key: string, value: string): void;
 }
 
 /**

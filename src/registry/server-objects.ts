@@ -189,6 +189,7 @@ export function serverWriter({ dialect, clock, settings }: WriterOptions): Serve
     settings,
     options: {},
     warn: () => undefined,
+    annotate: () => undefined,
   });
   return {
     request,

@@ -1,5 +1,5 @@
 // What is special about a kind. Every hook is optional: silence means the ordinary thing.
-import type { UserInfo } from "#admission";
+import type { UserInfo, WriteState } from "#admission";
 import type { FieldError } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
@@ -35,6 +35,8 @@ export interface RequestContext {
   readonly served: Served;
   /** Server settings that change what is allowed. */
   readonly settings: RegistrySettings;
+  /** What one hook of the write leaves for a later one. */
+  readonly state: WriteState;
 }
 export interface RegistrySettings {
   readonly allowPrivileged: boolean;
@@ -129,12 +131,14 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * object was read.
    */
   restore?(obj: T): void;
+  /** What has to be waited for before a new object can be prepared. */
+  beforeCreate?(ctx: RequestContext): Promise<void>;
   prepareForCreate?(obj: T, ctx: RequestContext): void;
   prepareForUpdate?(obj: T, old: T, ctx: RequestContext): void;
   /** Takes what the object needs and only one can have, once it is prepared. Not asked on a dry run. */
   reserve?(obj: T, old: T | undefined, ctx: RequestContext): Promise<ReservedShare | undefined>;
   /** What a new or changed object asks for and cannot have; said alone, before anything else is looked at. */
-  precheck?(obj: T, old?: T): readonly FieldError[];
+  precheck?(obj: T, old: T | undefined, ctx: RequestContext): readonly FieldError[];
   /** What is wrong with a new object beyond its metadata and its schema. */
   validate?(obj: T, ctx: RequestContext): FieldError[];
   /** What is wrong with a change; objects are also validated as new ones when this is absent. */

@@ -18,13 +18,9 @@ import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
-import {
-  type WriteRequest,
-  admissionAttributes,
-  requestContext,
-  normalizeOwnerReferences,
-} from "./request.ts";
-import type { ApiObject, ReservedShare } from "./strategy.ts";
+import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
+import { WriteAttributes, writeContext } from "./write-context.ts";
+import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
 export interface ObjectUpdate {
   /**
@@ -115,8 +111,9 @@ export async function update(
     const reserved: Reserved = {};
     let written: CachedObject | undefined;
     try {
-      const next = await prepared(request, name, object, old, change, reserved);
-      written = await store(request, key, next, old, cached, reserved.share);
+      const ctx = writeContext(request);
+      const next = await prepared(request, ctx, name, object, old, change, reserved);
+      written = await store(request, ctx, key, next, old, cached, reserved.share);
     } finally {
       reserved.share?.settle(written?.revision);
     }
@@ -149,6 +146,7 @@ interface Reserved {
 
 async function prepared(
   request: WriteRequest,
+  ctx: RequestContext,
   name: string,
   sent: ApiObject,
   old: ApiObject,
@@ -158,14 +156,14 @@ async function prepared(
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
-  const ctx = requestContext(request);
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
   const { yieldBudget } = request;
   if (!change.tracked) trackUpdate(request, old, object);
   if (yieldBudget?.expired) await yieldBudget.yield();
-  await request.admission.mutate(admissionAttributes(request, "UPDATE", name, object, old));
+  const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old);
+  await request.admission.mutate(attributes);
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.
@@ -177,7 +175,7 @@ async function prepared(
     strategy.prepareForUpdate?.(object, old, ctx);
     const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, ctx) : undefined;
     if (share) reserved.share = share;
-    const denied = strategy.precheck?.(object, old);
+    const denied = strategy.precheck?.(object, old, ctx);
     if (denied && denied.length > 0)
       throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
     if (strategy.generation && specChanged(object, old))
@@ -199,21 +197,26 @@ async function prepared(
           ...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks),
           ...(part.validate?.(object, old, ctx) ?? []),
         ]
-      : ownUpdateErrors(request, object, old)),
+      : ownUpdateErrors(request, ctx, object, old)),
   ];
   if (errors.length > 0)
     throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
   if (!part) for (const text of strategy.warnings?.(object, old, ctx) ?? []) request.warn(text);
   if (yieldBudget?.expired) await yieldBudget.yield();
-  await request.admission.validate(admissionAttributes(request, "UPDATE", name, object, old));
+  attributes.object = object as unknown as Record<string, unknown>;
+  await request.admission.validate(attributes);
   return object;
 }
 
-function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObject): FieldError[] {
+function ownUpdateErrors(
+  request: WriteRequest,
+  ctx: RequestContext,
+  object: ApiObject,
+  old: ApiObject,
+): FieldError[] {
   const { resource } = request.endpoint;
   const { strategy } = resource;
-  const ctx = requestContext(request);
   const again = repeatedMetaErrors(request, object.metadata, old.metadata, strategy.metaChecks);
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];
@@ -239,6 +242,7 @@ function specChanged(object: ApiObject, old: ApiObject): boolean {
  */
 async function store(
   request: WriteRequest,
+  ctx: RequestContext,
   key: string,
   next: ApiObject,
   old: ApiObject,
@@ -265,7 +269,7 @@ async function store(
     return outcome.done ? last : undefined;
   }
   if (request.dryRun || sameContent(cached, encoded.json)) return encoded.hold(cached.revision);
-  const ttlSeconds = resource.strategy.ttlSeconds?.(object, requestContext(request));
+  const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const outcome = await resource.write({
     key,
     value: encoded.value,

@@ -1,5 +1,5 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
-import type { AdmissionChain, AdmissionAttributes } from "#admission";
+import { type AdmissionChain, virtualAttributes } from "#admission";
 import { inDialect } from "#api";
 import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
@@ -127,7 +127,7 @@ export async function admit(
   options: WriteOptions,
 ): Promise<void> {
   const { target } = call;
-  const attributes: AdmissionAttributes = {
+  const attributes = virtualAttributes({
     operation: "CREATE",
     resource: { group: target.group, version: target.version, resource: target.resource },
     kind: { group: groupName(dialect, schema.kind), version: schema.kind.version, kind: schema.kind.kind },
@@ -140,7 +140,8 @@ export async function admit(
     oldObject: undefined,
     options: {},
     warn: (text) => call.warn(text),
-  };
+    annotate: (key, value) => call.annotate(key, value),
+  });
   await admission.mutate(attributes);
   await admission.validate(attributes);
 }

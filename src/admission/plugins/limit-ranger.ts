@@ -13,9 +13,12 @@ import {
   scaledValue,
 } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 
 type Amounts = Readonly<Record<string, string>>;
+
+/** The ranges that filled in a pod judge it, too. */
+const applied = slot<readonly LimitRange[]>("applied");
 
 export function limitRanger(
   { names }: Dialect,
@@ -29,8 +32,6 @@ export function limitRanger(
   const goes = ({ oldObject }: AdmissionAttributes): boolean =>
     (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !==
     undefined;
-  // What filled in a pod judges it, too.
-  const known = new WeakMap<object, readonly LimitRange[]>();
   return {
     name: "LimitRanger",
     handles: ["CREATE", "UPDATE"],
@@ -38,14 +39,14 @@ export function limitRanger(
     mutate: async (attributes) => {
       if (attributes.resource.resource !== "pods" || !concerned(attributes)) return;
       const ranges = await rangesIn(attributes.namespace);
-      if (attributes.object) known.set(attributes.object, ranges);
+      attributes.state.set(applied, ranges);
       for (const range of ranges)
         fillIn(attributes.object as unknown as Pod, range, names.annotations.limitRanger);
     },
     validate: async (attributes) => {
       if (!concerned(attributes) || goes(attributes)) return [];
       const look = attributes.resource.resource === "pods" ? podProblems : claimProblems;
-      const ranges = known.get(attributes.object ?? attributes) ?? (await rangesIn(attributes.namespace));
+      const ranges = attributes.state.get(applied) ?? (await rangesIn(attributes.namespace));
       for (const { spec } of ranges) {
         const found = [...new Set(spec.limits?.flatMap((item) => look(item, attributes.object as never)))];
         if (found.length > 0)

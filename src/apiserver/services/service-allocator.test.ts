@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WriteState } from "#admission";
 import type { Service } from "#api";
 import { ApiError, fieldErrorText, virtualClock } from "#base";
 import { kinds } from "#client";
@@ -65,10 +66,11 @@ const small = (): ClusterServiceAllocator =>
     random: () => 0,
   });
 
-/** Promised as a request would have it. */
+/** Reserved as a request would have it. */
 async function take(pool: ClusterServiceAllocator, service: Service): Promise<ReservedShare> {
-  assert.deepEqual(pool.allocate(service, undefined), []);
-  const share = await pool.secure!(service, undefined);
+  const state = new WriteState();
+  assert.deepEqual(pool.allocate(service, undefined, state), []);
+  const share = await pool.secure!(service, undefined, state);
   assert.ok(typeof share === "object");
   return share;
 }
@@ -91,7 +93,7 @@ const given: [name: string, spec: Spec, expected: Spec][] = [
 for (const [name, spec, expected] of given) {
   test(name, () => {
     const service = make("s", spec);
-    assert.deepEqual(small().allocate(service, undefined), []);
+    assert.deepEqual(small().allocate(service, undefined, new WriteState()), []);
     assert.deepEqual(
       Object.fromEntries(
         Object.keys(expected).map((key) => [key, (service.spec as unknown as Record<string, unknown>)[key]]),
@@ -136,7 +138,7 @@ for (const [name, spec, text] of refused) {
       pool,
       make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports: [{ port: 1, nodePort: 30_001 }] }),
     );
-    const errors = pool.allocate(make("second", spec), undefined).map(fieldErrorText);
+    const errors = pool.allocate(make("second", spec), undefined, new WriteState()).map(fieldErrorText);
     assert.equal(errors.length, 1);
     assert.match(errors[0]!, text);
   });
@@ -146,7 +148,7 @@ test("what was promised and not used comes back at once, and is shared by those 
   const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
   const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
   const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
-  const refused = (): number => pool.allocate(chosen("b"), undefined).length;
+  const refused = (): number => pool.allocate(chosen("b"), undefined, new WriteState()).length;
   one.settle();
   assert.equal(refused(), 1);
   other.settle();
@@ -156,14 +158,17 @@ test("what was promised and not used comes back at once, and is shared by those 
 test("what was only looked at is nobody's", () => {
   const pool = small();
   for (const name of ["a", "b"])
-    assert.deepEqual(pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined), []);
+    assert.deepEqual(
+      pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined, new WriteState()),
+      [],
+    );
 });
 
 test("what is free again is given last", () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
   const given = Array.from({ length: 14 }, () => {
     const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
-    assert.deepEqual(pool.allocate(service, undefined), []);
+    assert.deepEqual(pool.allocate(service, undefined, new WriteState()), []);
     return [service.spec.clusterIP, service.spec.ports![0]!.nodePort];
   });
   assert.deepEqual(
@@ -175,7 +180,7 @@ test("what is free again is given last", () => {
 test("an exhausted range is an error of the server", async () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
   for (const name of ["a", "b"]) await take(pool, make(name, {}));
-  assert.throws(() => pool.allocate(make("c", {}), undefined), (error) => error instanceof ApiError && error.code === 500);
+  assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState()), (error) => error instanceof ApiError && error.code === 500);
 }); // prettier-ignore
 
 test("what a service has stays, though the range has moved on", () => {
@@ -186,7 +191,7 @@ test("what a service has stays, though the range has moved on", () => {
     ports: [{ port: 1, nodePort: 99 }],
   };
   const service = make("s", structuredClone(spec));
-  assert.deepEqual(small().allocate(service, make("s", spec)), []);
+  assert.deepEqual(small().allocate(service, make("s", spec), new WriteState()), []);
   assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
 });
 

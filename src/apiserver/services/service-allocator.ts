@@ -1,5 +1,6 @@
 // Gives services their cluster addresses and node ports. What is taken is what the cached services have, and
 // what requests under way were promised.
+import { slot } from "#admission";
 import type { Service, ServiceSpec } from "#api";
 import { type FieldError, internal, invalidValue } from "#base";
 import type { PortRange } from "#options";
@@ -28,6 +29,8 @@ export interface AllocatorOptions {
 export interface AllocatorSources {
   readonly services: Resource;
   readonly signal: AbortSignal;
+  /** Resolves once all services written so far are known. */
+  readonly refresh: () => Promise<void>;
   /** Resolves once all services up to a revision are known. */
   readonly reached: (revision: Revision) => Promise<void>;
   /** Where servers that share a store tell each other what they promised. */
@@ -40,6 +43,9 @@ export interface ClusterServiceAllocator extends ServiceAllocator {
   /** Says where the services are. Until then none are known. */
   attach(place: AllocatorSources): void;
 }
+
+/** What a write wanted and another one got meanwhile. */
+const lostClaims = slot<Set<string>>("lostClaims");
 
 const defaultRange = "10.0.0.0/24";
 
@@ -56,9 +62,8 @@ export function serviceAllocator({
   const rounds = goRound(random);
   let claims: ServiceClaims = { taken: () => false };
   let promises: ClaimReservations = reservationsInMemory(() => 0);
+  let refresh: AllocatorSources["refresh"] = async () => undefined;
   let reached: AllocatorSources["reached"] = async () => undefined;
-  /** What a request wanted and somebody else got meanwhile. */
-  const missed = new WeakMap<Service, Set<string>>();
 
   /**
    * Whoever was promised it before has written its service by now, or never will: once we know all services
@@ -84,13 +89,13 @@ export function serviceAllocator({
   return {
     families: ranges.map(({ family }) => family) as [AddressRange["family"]],
     ownAddress: ranges[0]!.at(1),
-    allocate: (service, old) => {
+    allocate: (service, old, state) => {
       const owner = keyOf(service);
       const share = shareOf(
         (claim) =>
           claims.taken(claim, owner) ||
           promises.taken(claim, owner) ||
-          missed.get(service)?.has(claim) === true,
+          state.get(lostClaims)?.has(claim) === true,
         rounds,
       );
       return [
@@ -99,7 +104,7 @@ export function serviceAllocator({
         ...healthPortFor(service.spec, old?.spec, portTexts, ports, share),
       ];
     },
-    secure: async (service, old) => {
+    secure: async (service, old, state) => {
       const owner = keyOf(service);
       const had = new Set(old ? claimsOf(old.spec) : []);
       const wanted = [...new Set(claimsOf(service.spec))].filter((claim) => !had.has(claim));
@@ -107,11 +112,13 @@ export function serviceAllocator({
       const taken = await promises.take(wanted, owner);
       const lost = "lost" in taken ? taken.lost : await overtaken(taken, wanted, owner);
       if (lost === undefined) return taken as Secured;
-      missed.getOrInsertComputed(service, () => new Set()).add(lost);
+      state.set(lostClaims, new Set(state.get(lostClaims)).add(lost));
       return "lost";
     },
+    refresh: () => refresh(),
     attach: (place) => {
       const { services, signal, shared } = place;
+      refresh = place.refresh;
       claims = followClaims(services, signal);
       reached = place.reached;
       promises = shared

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiObject } from "../strategy.ts";
 import { namespace } from "./namespace.ts";
-import { cellsOf, circumstancesOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const sent = { metadata: { name: "n" } };
 
@@ -20,7 +20,7 @@ test("a new namespace is active, finalized and labelled with its name", () => {
 
 test("a made-up name that is none is no label either", () => {
   const object = { metadata: { name: "::x" }, spec: {} } as unknown as ApiObject;
-  namespace.prepareForCreate!(object, circumstancesOf(namespace));
+  namespace.prepareForCreate!(object, contextOf(namespace));
   assert.equal(object.metadata.labels, undefined);
 });
 
@@ -76,7 +76,7 @@ test("deletion marks the namespace, and its finalizers hold it back", () => {
     status: { phase: string };
     spec: { finalizers: string[] };
   };
-  namespace.beginDeletion!(object, circumstancesOf(namespace));
+  namespace.beginDeletion!(object, contextOf(namespace));
   assert.equal(object.status.phase, "Terminating");
   assert.equal(namespace.deletionBlocked!(object), true);
   object.spec.finalizers = [];

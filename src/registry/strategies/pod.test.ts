@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { dialects } from "#dialect";
 import { tagOf } from "./pod-defaults.ts";
 import { pod } from "./pod.ts";
-import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, circumstancesOf } from "./try-out.fixture.ts";
+import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, contextOf } from "./try-out.fixture.ts";
 
 const metadata = { name: "p", namespace: "n" };
 const spec = (more: object = {}, container: object = {}) => ({
@@ -512,7 +512,7 @@ for (const [name, resizePolicy, resize, own, kept] of resizing) {
     const bare = defaulted(pod, { ...spec(), status: { containerStatuses: [running()] } });
     const before = structuredClone(old);
     const next = structuredClone(old);
-    pod.prepareForUpdate!(next, old, circumstancesOf(pod));
+    pod.prepareForUpdate!(next, old, contextOf(pod));
     const statusOf = (object: object): unknown => (object as { status: unknown }).status;
     assert.deepEqual(statusOf(next), statusOf(kept ? old : bare));
     assert.deepEqual(old, before, "what was there is left alone");

@@ -1,5 +1,6 @@
 // Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the
 // server may have.
+import { type WriteState, slot } from "#admission";
 import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { dns1035Label } from "../names.ts";
@@ -20,6 +21,11 @@ import {
 } from "./service-fields.ts";
 import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
 
+/** Errors of what could not be allocated, for the validation that follows. */
+const unavailable = slot<FieldError[]>("unavailable");
+/** The spec as it was requested, before anything was allocated into it. */
+const requestedSpec = slot<ServiceSpec>("requestedSpec");
+
 /** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
 export interface ServiceAllocator {
   readonly families: readonly [Family, ...Family[]];
@@ -27,23 +33,30 @@ export interface ServiceAllocator {
    * Writes addresses and node ports that seem free into the service, and says which of those asked for cannot
    * be had.
    */
-  allocate(service: Service, old: Service | undefined): FieldError[];
+  allocate(service: Service, old: Service | undefined, state: WriteState): FieldError[];
   /**
    * Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the
    * pool knows what this service cannot have.
    */
-  secure?(service: Service, old: Service | undefined): Promise<ReservedShare | "lost" | "nothing to secure">;
+  secure?(
+    service: Service,
+    old: Service | undefined,
+    state: WriteState,
+  ): Promise<ReservedShare | "lost" | "nothing to secure">;
+  /** Waits until everything released or taken so far is known. */
+  refresh?(): Promise<void>;
 }
 
 function settle(
   service: Service,
   old: Service | undefined,
   pool: ServiceAllocator | undefined,
+  state: WriteState,
 ): FieldError[] {
   if (old) keepAllocated(service.spec, old.spec);
   alignAddresses(service.spec, old?.spec);
   const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
-  return errors.length > 0 ? errors : (pool?.allocate(service, old) ?? []);
+  return errors.length > 0 ? errors : (pool?.allocate(service, old, state) ?? []);
 }
 
 function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
@@ -107,12 +120,8 @@ const portsText = ({ spec }: Service): string =>
 
 /** The strategy of services for a server with this pool. */
 export function serviceWith(pool?: ServiceAllocator): Strategy {
-  /** What the pool could not give, for the validation that follows. */
-  const missed = new WeakMap<Service, FieldError[]>();
-  /** What services asked for, before anything was written into them. */
-  const asked = new WeakMap<Service, ServiceSpec>();
-  const provide = (obj: Service, old: Service | undefined): void => {
-    missed.set(obj, settle(obj, old, pool));
+  const provide = (obj: Service, old: Service | undefined, { state }: RequestContext): void => {
+    state.set(unavailable, settle(obj, old, pool, state));
     if (old) dropLeftovers(obj, old);
   };
   return strategy<Service>({
@@ -129,34 +138,35 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
     returnsDeleted: true,
     validateName: dns1035Label,
     defaults: serviceDefaults,
-    prepareForCreate: (obj) => {
+    beforeCreate: async () => await pool?.refresh?.(),
+    prepareForCreate: (obj, ctx) => {
       obj.status = { loadBalancer: {} };
       if (obj.spec.type === "ExternalName") dropInsidePolicy(obj.spec);
-      if (pool?.secure) asked.set(obj, structuredClone(obj.spec));
-      provide(obj, undefined);
+      if (pool?.secure) ctx.state.set(requestedSpec, structuredClone(obj.spec));
+      provide(obj, undefined, ctx);
     },
-    prepareForUpdate: (obj, old) => {
-      if (pool?.secure) asked.set(obj, structuredClone(obj.spec));
-      provide(obj, old);
+    prepareForUpdate: (obj, old, ctx) => {
+      if (pool?.secure) ctx.state.set(requestedSpec, structuredClone(obj.spec));
+      provide(obj, old, ctx);
     },
-    reserve: async (obj, old) => {
-      while (pool?.secure && missed.get(obj)!.length === 0) {
-        const share = await pool.secure(obj, old);
+    reserve: async (obj, old, ctx) => {
+      while (pool?.secure && ctx.state.get(unavailable)!.length === 0) {
+        const share = await pool.secure(obj, old, ctx.state);
         if (share !== "lost") return share === "nothing to secure" ? undefined : share;
-        obj.spec = structuredClone(asked.get(obj)!);
-        provide(obj, old);
+        obj.spec = structuredClone(ctx.state.get(requestedSpec)!);
+        provide(obj, old, ctx);
       }
       return undefined;
     },
     // Only a service that got its share is looked at as a whole.
-    precheck: (obj, old) =>
+    precheck: (obj, old, { state }) =>
       old
         ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"])
-        : (missed.get(obj) ?? []),
+        : (state.get(unavailable) ?? []),
     validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
-    validateUpdate: (obj, old, { dialect }) => {
+    validateUpdate: (obj, old, { dialect, state }) => {
       const errors = [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
-      return errors.length > 0 ? errors : (missed.get(obj) ?? []);
+      return errors.length > 0 ? errors : (state.get(unavailable) ?? []);
     },
     warnings: (obj, _old, ctx) => warningsOf(obj, ctx),
     subresources: {

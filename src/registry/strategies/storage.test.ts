@@ -4,15 +4,7 @@ import type { Strategy } from "../strategy.ts";
 import { csiDriver, csiNode, csiStorageCapacity } from "./csi.ts";
 import { persistentVolume } from "./persistent-volume.ts";
 import { storageClass } from "./storage-class.ts";
-import {
-  cellsOf,
-  defaulted,
-  tryCreate,
-  tryPart,
-  tryUpdate,
-  causesOf,
-  circumstancesOf,
-} from "./try-out.fixture.ts";
+import { cellsOf, defaulted, tryCreate, tryPart, tryUpdate, causesOf, contextOf } from "./try-out.fixture.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 import { persistentVolumeClaim } from "./volume-claim.ts";
 
@@ -369,7 +361,7 @@ test("a bound claim may grow", () => {
     status: { phase: "Bound" },
   };
   assert.deepEqual(
-    causesOf(persistentVolumeClaim.validateUpdate!(grown, bound, circumstancesOf(persistentVolumeClaim))),
+    causesOf(persistentVolumeClaim.validateUpdate!(grown, bound, contextOf(persistentVolumeClaim))),
     [],
   );
 });

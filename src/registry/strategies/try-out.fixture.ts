@@ -1,4 +1,5 @@
 // For tests of strategies: runs the hooks over plain objects in the order in which a request does.
+import { WriteState } from "#admission";
 import type { FieldError } from "#base";
 import { type DialectName, dialects } from "#dialect";
 import { applyDefaults, fromJsonValue } from "#schema";
@@ -13,7 +14,7 @@ export interface Tried {
 
 export const now = new Date("2024-05-06T07:08:09Z");
 
-export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch"): RequestContext {
+export function contextOf(strategy: Strategy, dialect: DialectName = "orch"): RequestContext {
   return {
     dialect: dialects[dialect],
     now,
@@ -22,6 +23,7 @@ export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch
     dryRun: false,
     served: strategy.served?.[0] ?? { schema: strategy.hub },
     settings: { allowPrivileged: false, eventTtlSeconds: 3600 },
+    state: new WriteState(),
   };
 }
 
@@ -33,20 +35,20 @@ export function defaulted(strategy: Strategy, sent: object, dialect: DialectName
   const decoded = fromJsonValue(strategy.hub, { metadata: {}, ...structuredClone(sent) })
     .value as unknown as ApiObject;
   applyDefaults(strategy.hub, decoded as never);
-  strategy.defaults?.(decoded, circumstancesOf(strategy, dialect));
+  strategy.defaults?.(decoded, contextOf(strategy, dialect));
   return decoded;
 }
 
 export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName = "orch"): Tried {
-  const ctx = circumstancesOf(strategy, dialect);
+  const ctx = contextOf(strategy, dialect);
   const object = defaulted(strategy, sent, dialect);
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, ctx);
   return {
     object: object as unknown as Record<string, unknown>,
     causes: causesOf(
-      strategy.precheck?.(object).length
-        ? strategy.precheck(object)
+      strategy.precheck?.(object, undefined, ctx).length
+        ? strategy.precheck(object, undefined, ctx)
         : (strategy.validate?.(object, ctx) ?? []),
     ),
     warnings: strategy.warnings?.(object, undefined, ctx) ?? [],
@@ -60,7 +62,7 @@ export function tryUpdate(
   after: object,
   dialect: DialectName = "orch",
 ): Tried {
-  const ctx = circumstancesOf(strategy, dialect);
+  const ctx = contextOf(strategy, dialect);
   const old = tryCreate(strategy, before, dialect).object as unknown as ApiObject;
   const object = defaulted(strategy, after, dialect);
   if (strategy.status)
@@ -71,8 +73,8 @@ export function tryUpdate(
   return {
     object: object as unknown as Record<string, unknown>,
     causes: causesOf(
-      strategy.precheck?.(object, old).length
-        ? strategy.precheck(object, old)
+      strategy.precheck?.(object, old, ctx).length
+        ? strategy.precheck(object, old, ctx)
         : strategy.validateUpdate
           ? strategy.validateUpdate(object, old, ctx)
           : (strategy.validate?.(object, ctx) ?? []),
@@ -83,7 +85,7 @@ export function tryUpdate(
 
 /** Creates the first and sends the second to a subresource. */
 export function tryPart(strategy: Strategy, part: string, before: object, sent: object): Tried {
-  const ctx = circumstancesOf(strategy);
+  const ctx = contextOf(strategy);
   const old = tryCreate(strategy, before).object as unknown as ApiObject;
   const subresource = strategy.subresources![part]!;
   const object = subresource.merge({ ...structuredClone(old), ...sent }, old, ctx);

@@ -12,7 +12,7 @@ import { ingressClass } from "./ingress.ts";
 import { limitRange } from "./limit-range.ts";
 import { priorityLevelConfiguration } from "./priority-level.ts";
 import { runtimeClass } from "./runtime-class.ts";
-import { circumstancesOf, defaulted } from "./try-out.fixture.ts";
+import { contextOf, defaulted } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
 const scaled = (metric: object): object => ({
@@ -109,10 +109,9 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
 ];
 for (const [strategy, sent, text] of said) {
   test(`${strategy.resource}: ${text}`, () => {
-    const found = strategy.validate!(
-      defaulted(strategy, { metadata, ...sent }),
-      circumstancesOf(strategy),
-    ).map(fieldErrorText);
+    const found = strategy.validate!(defaulted(strategy, { metadata, ...sent }), contextOf(strategy)).map(
+      fieldErrorText,
+    );
     assert.ok(found.includes(text), found.join("\n"));
   });
 }

@@ -6,7 +6,7 @@ import { deployment, replicaSet } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { cellsOf, circumstancesOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const pod = { containers: [{ name: "c", image: "i:1" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: pod };
@@ -378,7 +378,7 @@ test("a workload whose name is no host name is warned of", () => {
 });
 
 const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
-const ctx = circumstancesOf(deployment);
+const ctx = contextOf(deployment);
 const heard: [
   name: string,
   strategy: typeof deployment,
@@ -487,7 +487,7 @@ test("what is switched off leaves a template when it is stored, unless it was th
   assert.equal(specOf(tryCreate(deployment, sent))["hostUsers"], undefined);
   const old = defaulted(deployment, sent);
   const next = defaulted(deployment, sent);
-  deployment.prepareForUpdate!(next, old, circumstancesOf(deployment));
+  deployment.prepareForUpdate!(next, old, contextOf(deployment));
   assert.equal(specOf({ object: next as unknown as Record<string, unknown> })["hostUsers"], false);
 });
 

@@ -1,5 +1,5 @@
 // What all connections share: where agents are, who may look at the request before, and what a path may be.
-import type { AdmissionChain } from "#admission";
+import { type AdmissionChain, virtualAttributes } from "#admission";
 import { methodNotAllowed } from "#base";
 import type { Dialect } from "#dialect";
 import type { Resources } from "#registry";
@@ -29,8 +29,8 @@ export async function admitConnect(
   options: object,
 ): Promise<void> {
   const { target } = call;
-  const attributes = {
-    operation: "CONNECT" as const,
+  const attributes = virtualAttributes({
+    operation: "CONNECT",
     resource: { group: target.group, version: target.version, resource: target.resource },
     kind: { group: "", version: "v1", kind },
     subresource: target.subresource,
@@ -41,8 +41,9 @@ export async function admitConnect(
     object: options as Record<string, unknown>,
     oldObject: undefined,
     options: {},
-    warn: (text: string) => call.warn(text),
-  };
+    warn: (text) => call.warn(text),
+    annotate: (key, value) => call.annotate(key, value),
+  });
   await admission.mutate(attributes);
   await admission.validate(attributes);
 }

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AdmissionPlugin, slot } from "#admission";
+import { shelf } from "./registry.fixture.ts";
+import { configMap } from "./strategies/config-map.ts";
+import { event } from "./strategies/event.ts";
+
+const plugin = (more: Partial<AdmissionPlugin>): AdmissionPlugin => ({
+  name: "Test",
+  handles: ["CREATE", "UPDATE", "DELETE"],
+  ...more,
+});
+const newEvent = {
+  metadata: { name: "e" },
+  eventTime: "2030-01-01T00:00:00.000000Z",
+  reportingController: "c",
+  reportingInstance: "i",
+  action: "a",
+  reason: "r",
+  type: "Normal",
+  note: "hello",
+  regarding: { namespace: "default" },
+};
+
+test("a plugin sees the object in every version that serves it", async (t) => {
+  const seen: unknown[] = [];
+  const look = plugin({
+    mutate: async (attributes) => {
+      seen.push(attributes.equivalents.map(({ kind: { group, version } }) => `${group}/${version}`));
+      const { object } = attributes.versioned("v1");
+      seen.push([object?.["apiVersion"], object?.["message"], object?.["note"]]);
+      object!["message"] = "a copy";
+      seen.push(attributes.object?.["note"]);
+    },
+  });
+  const { create } = await shelf(t, event, { plugins: [look] });
+  await create(newEvent);
+  assert.deepEqual(seen, [["events.orch.io/v1", "/v1"], ["v1", "hello", undefined], "hello"]);
+});
+
+test("a plugin replaces the object, given in another version", async (t) => {
+  const replace = plugin({
+    mutate: async (attributes) => {
+      const { object } = attributes.versioned("v1");
+      attributes.replace({ ...object, message: "replaced", unknown: 1 }, "v1");
+    },
+  });
+  const { create } = await shelf(t, event, { plugins: [replace] });
+  const { note, reason, unknown } = await create(newEvent);
+  assert.deepEqual([note, reason, unknown], ["replaced", "r", undefined]);
+});
+
+test("a version that is not served is refused", async (t) => {
+  const ask = plugin({ mutate: async (attributes) => void attributes.versioned("v9") });
+  const { create } = await shelf(t, configMap, { plugins: [ask] });
+  await assert.rejects(create({ metadata: { name: "a" } }), /not served in version v9/);
+});
+
+test("what one hook of a write leaves is found by a later one, and by no other write", async (t) => {
+  const key = slot<string>("name");
+  const seen: (string | undefined)[] = [];
+  const keep = plugin({
+    mutate: async ({ state, name }) => {
+      seen.push(state.get(key));
+      state.set(key, name);
+    },
+    validate: async ({ state }) => {
+      seen.push(state.get(key));
+      return [];
+    },
+  });
+  const { create, remove } = await shelf(t, configMap, { plugins: [keep] });
+  await create({ metadata: { name: "a" } });
+  await remove("a");
+  assert.deepEqual(seen, [undefined, "a", undefined, "a"]);
+});
+
+test("annotations reach the request", async (t) => {
+  const seen: string[] = [];
+  const annotate = plugin({ mutate: async (attributes) => attributes.annotate("key", "value") });
+  const { create } = await shelf(t, configMap, { plugins: [annotate] });
+  await create({ metadata: { name: "a" } }, { annotate: (key, value) => void seen.push(key, value) });
+  assert.deepEqual(seen, ["key", "value"]);
+});

@@ -1,0 +1,124 @@
+// The context of one write: what its hooks know of the request, what they leave for each other, and how
+// admission sees it.
+import {
+  type AdmissionAttributes,
+  type Equivalent,
+  type Operation,
+  type UserInfo,
+  WriteState,
+  replaceContents,
+} from "#admission";
+import { badRequest } from "#base";
+import { groupName } from "#dialect";
+import { applyDefaults } from "#schema";
+import { decodeJson } from "./encoding.ts";
+import type { WriteRequest } from "./request.ts";
+import type { Endpoint, Resource } from "./resource.ts";
+import type { ApiObject, RequestContext } from "./strategy.ts";
+
+/** Made once per write; hooks share it. */
+export const writeContext = (request: WriteRequest): RequestContext => ({
+  dialect: request.endpoint.resource.dialect,
+  now: request.now,
+  user: request.user.name,
+  identity: request.user,
+  dryRun: request.dryRun,
+  served: request.endpoint.served,
+  settings: request.settings,
+  state: new WriteState(),
+});
+
+/** Admission's view of a write. The registry sets `object` anew where it makes another one. */
+export class WriteAttributes implements AdmissionAttributes {
+  readonly operation: Operation;
+  readonly resource: AdmissionAttributes["resource"];
+  readonly kind: AdmissionAttributes["kind"];
+  name: string;
+  object: AdmissionAttributes["object"];
+  readonly #request: WriteRequest;
+  readonly #context: RequestContext;
+  readonly #old: ApiObject | (() => ApiObject) | undefined;
+
+  constructor(
+    request: WriteRequest,
+    context: RequestContext,
+    operation: Operation,
+    name: string,
+    object: ApiObject | undefined,
+    old: ApiObject | (() => ApiObject) | undefined,
+  ) {
+    const { group, version, resource } = request.endpoint;
+    const { kind } = resource.hub;
+    this.operation = operation;
+    this.resource = { group, version, resource: resource.strategy.resource };
+    this.kind = { group: groupName(resource.dialect, kind), version: kind.version, kind: kind.kind };
+    this.name = name;
+    this.object = object as AdmissionAttributes["object"];
+    this.#request = request;
+    this.#context = context;
+    this.#old = old;
+  }
+
+  get requestKind(): AdmissionAttributes["kind"] {
+    const { group, version, kind } = this.#request.endpoint;
+    return { group, version, kind };
+  }
+  get equivalents(): readonly Equivalent[] {
+    return equivalentsOf(this.#request.endpoint.resource);
+  }
+  get subresource(): string {
+    return this.#request.subresource;
+  }
+  get namespace(): string {
+    return this.#request.namespace;
+  }
+  get user(): UserInfo {
+    return this.#request.user;
+  }
+  get dryRun(): boolean {
+    return this.#request.dryRun;
+  }
+  get options(): WriteRequest["options"] {
+    return this.#request.options;
+  }
+  get state(): WriteState {
+    return this.#context.state;
+  }
+  /** Parsed when it is first read: most plugins only look at the kind. */
+  get oldObject(): AdmissionAttributes["oldObject"] {
+    return (typeof this.#old === "function" ? this.#old() : this.#old) as AdmissionAttributes["oldObject"];
+  }
+  warn(text: string): void {
+    this.#request.warn(text);
+  }
+  annotate(key: string, value: string): void {
+    this.#request.annotate(key, value);
+  }
+  versioned(apiVersion: string): ReturnType<AdmissionAttributes["versioned"]> {
+    const endpoint = this.#endpoint(apiVersion);
+    const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] =>
+      object && (endpoint.fromHub(structuredClone(object) as unknown as ApiObject) as never);
+    return { object: shown(this.object), oldObject: shown(this.oldObject) };
+  }
+  replace(object: Record<string, unknown>, apiVersion: string): void {
+    if (!this.object) throw new Error(`a ${this.operation} has no object to replace`);
+    const { schema, resource, toHub } = this.#endpoint(apiVersion);
+    const decoded = decodeJson(schema, JSON.stringify(object));
+    applyDefaults(schema, decoded as never);
+    const hub = toHub(decoded);
+    resource.strategy.defaults?.(hub, this.#context);
+    replaceContents(this.object, hub as unknown as Record<string, unknown>);
+  }
+  #endpoint(apiVersion: string): Endpoint {
+    const { resource } = this.#request.endpoint;
+    const endpoint = resource.endpoints.find((each) => each.apiVersion === apiVersion);
+    if (!endpoint) throw badRequest(`${resource.strategy.resource} are not served in version ${apiVersion}`);
+    return endpoint;
+  }
+}
+
+const equivalentsOf = ({ endpoints, strategy }: Resource): readonly Equivalent[] =>
+  endpoints.map(({ group, version, kind }) => ({
+    resource: { group, version, resource: strategy.resource },
+    kind: { group, version, kind },
+  }));
