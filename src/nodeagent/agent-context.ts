@@ -19,7 +19,10 @@ import { hostDns } from "./sync/node-files.ts";
 
 export interface ContextParts
   extends
-    Pick<SyncContext, "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">,
+    Pick<
+      SyncContext,
+      "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services" | "contributors"
+    >,
     Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;

@@ -17,6 +17,7 @@ import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
 import { evictionFrom } from "./agent-eviction.ts";
+import { managersFrom } from "./agent-managers.ts";
 import {
   type AgentDeps,
   clientFrom,
@@ -268,7 +269,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     total: settings.maximumDeadContainers,
     ageMilliseconds: settings.minimumContainerTtlDuration,
   };
+  const gates = resolveGates(knownGates, settings.featureGates);
+  const managers = await managersFrom(ground, {
+    metrics,
+    enabled: (name) => gates.enabled(name),
+    registry: () => all.registry,
+  });
+  running.push(managers.run(signal));
   const context = contextFrom(ground, {
+    contributors: [managers],
     cache,
     tally,
     volumes,
@@ -287,6 +296,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const all: Pods = podsOf({
     context,
     admission: podAdmission({
+      handlers: [managers],
       dialect,
       nodeName,
       labels: () => node.labels(),
@@ -318,7 +328,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     volumeMilliseconds: settings.volumeStatsAggPeriod,
     volumeTook: volumeTally.measured,
   });
-  const gates = resolveGates(knownGates, settings.featureGates);
   const { eviction, images } = evictionFrom(ground, {
     registry: all.registry,
     evictor: all,

@@ -48,17 +48,26 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       ? { ok: true }
       : no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
   };
+  const handled = (pod: Pod, others: readonly Pod[]): Admitted => {
+    for (const handler of options.handlers ?? []) {
+      const answer = handler.admit(pod, others);
+      if (!answer.ok) return answer;
+    }
+    return { ok: true };
+  };
   return {
-    stays: underPressure,
+    // The resource managers are asked again: they know what a pod that already runs has.
+    stays: (pod) => {
+      const pressed = underPressure(pod);
+      return pressed.ok ? handled(pod, []) : pressed;
+    },
     admit: (pod, others) => {
       const pressed = underPressure(pod);
       if (!pressed.ok) return pressed;
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
-      for (const handler of options.handlers ?? []) {
-        const answer = handler.admit(pod, others);
-        if (!answer.ok) return answer;
-      }
+      const answer = handled(pod, others);
+      if (!answer.ok) return answer;
       if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
         return no(
           "LocalStorageNotIsolated",

@@ -92,8 +92,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--image-gc-high-threshold=101", ["imageGCHighThresholdPercent"]],
   ["--topology-manager-scope=node", ["topologyManagerScope"]],
   ["--cpu-manager-policy=dynamic", ["cpuManagerPolicy"]],
-  ["--cpu-manager-policy=static", ["cpuManagerPolicy", "cannot be used yet"]],
-  ["--memory-manager-policy=static", ["memoryManagerPolicy", "cannot be used yet"]],
+  ["--memory-manager-policy=most", ["memoryManagerPolicy"]],
   ["--cpu-manager-policy=static --feature-gates=CPUManager=false", ["CPUManager", "locked"]],
   [
     "--memory-manager-policy=Static --feature-gates=MemoryManager=false",
@@ -103,12 +102,10 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     "--cpu-manager-policy-options=full-pcpus-only=true --feature-gates=CPUManagerPolicyOptions=false",
     ["cpuManagerPolicyOptions", "feature gate CPUManagerPolicyOptions"],
   ],
-  ["--cpu-manager-reconcile-period=5s", ["cpuManagerReconcilePeriod", "cannot be used yet"]],
   [
     "--topology-manager-policy=sometimes",
     ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"],
   ],
-  ["--topology-manager-policy=restricted", ["topologyManagerPolicy", "cannot be used yet"]],
   ["--contention-profiling", ["enableContentionProfiling", "cannot be used yet"]],
   [
     { enableContentionProfiling: true, enableDebuggingHandlers: false },

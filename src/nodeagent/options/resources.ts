@@ -93,7 +93,6 @@ export const resourcesSection = (dialect: Dialect) => {
       type: oneOf("none", "static"),
       default: "none",
       gate: "CPUManager",
-      notYet: later.managers,
       doc: "Policy of the CPU manager: none or static.",
     }),
     option({
@@ -102,12 +101,10 @@ export const resourcesSection = (dialect: Dialect) => {
       type: pairs,
       default: {},
       gate: "CPUManagerPolicyOptions",
-      notYet: later.managers,
       doc: "Options of that policy, as <key>=<value>,…",
     }),
     option({
       flag: "cpu-manager-reconcile-period",
-      notYet: later.managers,
       ...moved("cpuManagerReconcilePeriod"),
       type: duration,
       default: 10_000,
@@ -124,7 +121,6 @@ export const resourcesSection = (dialect: Dialect) => {
       type: anyCase("None", "Static"),
       default: "None",
       gate: "MemoryManager",
-      notYet: later.managers,
       doc: "Policy of the memory manager: None or Static.",
     }),
     option({
@@ -132,7 +128,6 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("topologyManagerPolicy"),
       type: oneOf("none", "best-effort", "restricted", "single-numa-node"),
       default: "none",
-      notYet: later.managers,
       doc: "Policy of the topology manager: none, best-effort, restricted or single-numa-node.",
     }),
     option({
@@ -141,7 +136,6 @@ export const resourcesSection = (dialect: Dialect) => {
       type: pairs,
       default: {},
       gate: "TopologyManagerPolicyOptions",
-      notYet: later.managers,
       doc: "Options of that policy, as <key>=<value>,…",
     }),
     option({
@@ -149,7 +143,6 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("topologyManagerScope"),
       type: oneOf("container", "pod"),
       default: "container",
-      notYet: later.managers,
       doc: "What the topology manager places together: each container, or the pod.",
     }),
     option({
@@ -172,7 +165,6 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("reservedMemory"),
       type: memoryReservations,
       default: [],
-      notYet: later.managers,
       doc: "Memory reserved per NUMA node, as <node>:<type>=<quantity>,…, such as 0:memory=1Gi,hugepages-1M=2Gi. May be repeated. Per type the sum must equal the other reservations plus the eviction threshold.",
     }),
     option({

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cpuFrom, reservedMemoryOf } from "./agent-managers.ts";
+
+const none = {
+  cpuManagerPolicy: "none",
+  cpuManagerPolicyOptions: {},
+  reservedCpus: "",
+  orchReserved: {},
+  systemReserved: {},
+} as const;
+const all = (): boolean => true;
+
+test("the static memory policy needs reserved memory", () => {
+  assert.throws(() => reservedMemoryOf({ reservedMemory: [] }), /needs reserved memory/);
+  const found = reservedMemoryOf({ reservedMemory: [{ numaNode: 1, limits: { memory: "1Ki" } }] });
+  assert.equal(found.get(1)?.get("memory"), 1024);
+});
+
+test("the static CPU policy reserves the CPUs that are named, or as many as the reservations need", () => {
+  const fixed = { ...none, cpuManagerPolicy: "static" } as const;
+  assert.deepEqual(cpuFrom({ ...fixed, reservedCpus: "0,2" }, all)?.reserved, new Set([0, 2]));
+  const amounts = { orchReserved: { cpu: "600m" }, systemReserved: { cpu: "600m" } };
+  assert.equal(cpuFrom({ ...fixed, ...amounts }, all)?.reserved, 2);
+  assert.throws(() => cpuFrom(fixed, all), /needs CPUs that are reserved/);
+});
+
+test("the policy none takes no options, and options need their gate", () => {
+  const given = { cpuManagerPolicyOptions: { "align-by-socket": "true" } };
+  assert.throws(() => cpuFrom({ ...none, ...given }, all), /takes no options/);
+  const fixed = { ...none, ...given, cpuManagerPolicy: "static", reservedCpus: "0" } as const;
+  assert.throws(() => cpuFrom(fixed, (gate) => gate !== "CPUManagerPolicyAlphaOptions"), /Alpha-level/);
+  assert.equal(cpuFrom(fixed, all)?.options.alignBySocket, true);
+  const unknown = { ...fixed, cpuManagerPolicyOptions: { fast: "true" } };
+  assert.throws(() => cpuFrom(unknown, all), /unknown CPU Manager Policy option/);
+  const wrong = { ...fixed, cpuManagerPolicyOptions: { "full-pcpus-only": "maybe" } };
+  assert.throws(() => cpuFrom(wrong, all), /is no boolean/);
+});

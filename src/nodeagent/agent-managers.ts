@@ -1,0 +1,135 @@
+// The resource managers as the settings ask for them.
+import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
+import type { Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import type { AgentDeps } from "./agent-parts.ts";
+import type { PodRegistry } from "./interfaces.ts";
+import { parseCpuSet } from "./managers/cpu-set.ts";
+import { readTopology } from "./managers/cpu-topology.ts";
+import { mostNumaNodes } from "./managers/numa.ts";
+import {
+  type Gates,
+  cpuOptionsProblem,
+  cpuPolicyOptions,
+  topologyPolicyOptions,
+} from "./managers/policy-options.ts";
+import {
+  type DeviceHints,
+  type ResourceManagerMetrics,
+  type ResourceManagers,
+  resourceManagers,
+} from "./managers/resource-managers.ts";
+import type { NodeagentSettings } from "./options/options.ts";
+import { checkpointStore } from "./resources/checkpoint-store.ts";
+
+export async function managersFrom(
+  { settings, clock, log, machine, runtime, dialect }: AgentDeps,
+  parts: {
+    readonly metrics: Metrics;
+    readonly enabled: Gates;
+    readonly registry: () => PodRegistry;
+    readonly devices?: DeviceHints;
+  },
+): Promise<ResourceManagers> {
+  const topology = await readTopology(machine.memoryBytes);
+  const { preferClosest } = topologyPolicyOptions(settings.topologyManagerPolicyOptions, parts.enabled);
+  if (settings.topologyManagerPolicy !== "none" && topology.numa.length > mostNumaNodes)
+    throw new Error(
+      `the topology manager is unsupported on machines with more than ${mostNumaNodes} NUMA nodes`,
+    );
+  const cpu = cpuFrom(settings, parts.enabled);
+  const problem = cpu && cpuOptionsProblem(cpu.options, settings.topologyManagerPolicy, topology.cpu);
+  if (problem) throw new Error(problem);
+  return await resourceManagers({
+    clock,
+    log,
+    runtime,
+    registry: parts.registry,
+    store: checkpointStore(settings.rootDir),
+    directory: settings.rootDir,
+    topology,
+    cpu,
+    reconcileMilliseconds: settings.cpuManagerReconcilePeriod,
+    memory: settings.memoryManagerPolicy === "Static" ? { reserved: reservedMemoryOf(settings) } : undefined,
+    topologyPolicy: settings.topologyManagerPolicy,
+    topologyScope: settings.topologyManagerScope,
+    preferClosest,
+    ...(parts.devices && { devices: parts.devices }),
+    metrics: managerMetrics(parts.metrics, dialect),
+  });
+}
+
+export function cpuFrom(
+  settings: Pick<
+    NodeagentSettings,
+    "cpuManagerPolicy" | "cpuManagerPolicyOptions" | "reservedCpus" | "orchReserved" | "systemReserved"
+  >,
+  enabled: Gates,
+) {
+  const { cpuManagerPolicy, cpuManagerPolicyOptions } = settings;
+  if (cpuManagerPolicy !== "static") {
+    if (Object.keys(cpuManagerPolicyOptions).length > 0)
+      throw new Error("the CPU manager policy none takes no options");
+    return undefined;
+  }
+  const reserved = settings.reservedCpus
+    ? parseCpuSet(settings.reservedCpus)
+    : Math.ceil(
+        [settings.orchReserved, settings.systemReserved].reduce(
+          (sum, { cpu = "0" }) => sum + quantityMilliValue(parseQuantity(cpu)),
+          0,
+        ) / 1000,
+      );
+  if (reserved === 0)
+    throw new Error("the CPU manager policy static needs CPUs that are reserved for the system");
+  return { reserved, options: cpuPolicyOptions(cpuManagerPolicyOptions, enabled) };
+}
+
+export function reservedMemoryOf({ reservedMemory }: Pick<NodeagentSettings, "reservedMemory">) {
+  if (reservedMemory.length === 0)
+    throw new Error("the memory manager policy Static needs reserved memory per NUMA node");
+  return new Map(
+    reservedMemory.map(({ numaNode, limits }) => [
+      numaNode,
+      new Map(Object.entries(limits).map(([type, amount]) => [type, quantityValue(parseQuantity(amount))])),
+    ]),
+  );
+}
+
+function managerMetrics(metrics: Metrics, dialect: Dialect): ResourceManagerMetrics {
+  const prefix = dialect.data.agentMetricPrefix;
+  const counter = (name: string, help: string) =>
+    metrics.counter({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
+  const requests = counter(
+    "topology_manager_admission_requests_total",
+    "Admissions by the topology manager.",
+  );
+  const errors = counter(
+    "topology_manager_admission_errors_total",
+    "Pods that the topology manager turned away.",
+  );
+  const pins = counter("cpu_manager_pinning_requests_total", "Containers that wanted CPUs of their own.");
+  const pinErrors = counter(
+    "cpu_manager_pinning_errors_total",
+    "Containers that did not get CPUs of their own.",
+  );
+  const took = metrics
+    .histogram({
+      name: `${prefix}topology_manager_admission_duration_ms`,
+      help: "Milliseconds of an admission by the topology manager.",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384],
+      stability: "ALPHA",
+    })
+    .with();
+  return {
+    pinning: (isGood) => {
+      pins.add();
+      if (!isGood) pinErrors.add();
+    },
+    admitted: (milliseconds, isGood) => {
+      requests.add();
+      if (!isGood) errors.add();
+      took.observe(milliseconds);
+    },
+  };
+}

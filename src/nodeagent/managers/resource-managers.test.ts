@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { checkpointStore } from "../resources/checkpoint-store.ts";
+import { formatCpuSet, parseCpuSet } from "./cpu-set.ts";
+import { podOf, twoSockets } from "./managers.fixture.ts";
+import { type ResourceManagersOptions, resourceManagers } from "./resource-managers.ts";
+
+const gibibyte = 1024 ** 3;
+const numa = [0, 1].map((id) => ({
+  id,
+  memoryBytes: 8 * gibibyte,
+  hugepages: new Map<number, number>(),
+  distances: [10, 20],
+}));
+const plain = { fullCoresOnly: false, distributeAcrossNuma: false, alignBySocket: false };
+const reserved = new Map([[0, new Map([["memory", gibibyte]])]]);
+
+async function begin(t: TestContext, more: Partial<ResourceManagersOptions> = {}, before?: string) {
+  const directory = await mkdtemp(join(tmpdir(), "managers-"));
+  t.after(() => rm(directory, { recursive: true, maxRetries: 20, retryDelay: 10 }));
+  if (before !== undefined) await writeFile(join(directory, "cpu_manager_state"), before);
+  const clock = virtualClock();
+  const updates: string[] = [];
+  const containers = new Map<string, { id: string; name: string; state: "running" }[]>();
+  const pods: ReturnType<typeof podOf>[] = [];
+  const options: ResourceManagersOptions = {
+    clock,
+    log: silentLog,
+    runtime: {
+      updateContainerResources: async (id, { cpusetCpus }) => void updates.push(`${id} ${cpusetCpus}`),
+    },
+    registry: () => ({ pods: () => pods, containers: (uid: string) => containers.get(uid) ?? [] }) as never,
+    store: checkpointStore(directory),
+    directory,
+    topology: { cpu: twoSockets, numa },
+    cpu: { reserved: parseCpuSet("0,8"), options: plain },
+    reconcileMilliseconds: 1000,
+    memory: undefined,
+    topologyPolicy: "none",
+    topologyScope: "container",
+    preferClosest: false,
+    ...more,
+  };
+  const managers = await resourceManagers(options);
+  const state = async (name: string) =>
+    JSON.parse(await readFile(join(directory, name), "utf8")) as Record<string, unknown>;
+  return { managers, options, state, directory, clock, updates, containers, pods };
+}
+
+const guaranteed = (uid: string, cpu = "2") => podOf(uid, [{ name: "c", cpu, memory: "1Gi" }]);
+
+test("a guaranteed pod has its CPUs for itself, others share the rest, and the file says so", async (t) => {
+  const { managers, state, directory } = await begin(t);
+  assert.deepEqual(managers.admit(guaranteed("a"), []), { ok: true });
+  const [container] = guaranteed("a").spec.containers!;
+  assert.deepEqual(await managers.contribute(guaranteed("a"), container!), {
+    resources: { cpusetCpus: "1,9" },
+  });
+  const other = podOf("b", [{ name: "c", cpu: "500m", memory: "1Gi" }]);
+  assert.deepEqual(managers.admit(other, []), { ok: true });
+  assert.deepEqual(await managers.contribute(other, other.spec.containers![0]!), {
+    resources: { cpusetCpus: "0,2-8,10-15" },
+  });
+  const { checksum: _, ...content } = await state("cpu_manager_state");
+  assert.deepEqual(content, {
+    policyName: "static",
+    defaultCpuSet: "0,2-8,10-15",
+    entries: { a: { c: "1,9" } },
+  });
+  assert.equal((await stat(join(directory, "cpu_manager_state"))).mode & 0o777, 0o600);
+});
+
+test("init containers hand their CPUs on", async (t) => {
+  const { managers } = await begin(t);
+  const pod = podOf("a", [{ name: "c", cpu: "2", memory: "1Gi" }], [{ name: "i", cpu: "4", memory: "1Gi" }]);
+  managers.admit(pod, []);
+  assert.equal(formatCpuSet(managers.exclusive("a", "i")), "1-2,9-10");
+  assert.equal(formatCpuSet(managers.exclusive("a", "c")), "1,9");
+});
+
+test("a pod that wants more CPUs than are left is turned away and takes none", async (t) => {
+  const { managers } = await begin(t);
+  assert.deepEqual(managers.admit(guaranteed("a", "15"), []), {
+    ok: false,
+    reason: "UnexpectedAdmissionError",
+    message: "Allocate failed due to not enough cpus available to satisfy request, which is unexpected",
+  });
+  const two = podOf("b", [
+    { name: "x", cpu: "8", memory: "1Gi" },
+    { name: "y", cpu: "8", memory: "1Gi" },
+  ]);
+  assert.equal(managers.admit(two, []).ok, false);
+  assert.equal(managers.exclusive("b", "x").size, 0);
+});
+
+test("with whole cores only, half a core is an alignment error", async (t) => {
+  const { managers } = await begin(t, {
+    cpu: { reserved: parseCpuSet("0,8"), options: { ...plain, fullCoresOnly: true } },
+  });
+  const refused = managers.admit(guaranteed("a", "3"), []);
+  assert.equal(refused.ok ? "" : refused.reason, "SMTAlignmentError");
+});
+
+test("CPUs of a pod that is gone are shared again, and running containers move", async (t) => {
+  const { managers, clock, updates, containers, pods } = await begin(t);
+  const shared = podOf("b", [{ name: "c" }]);
+  pods.push(shared);
+  containers.set("b", [{ id: "id-b", name: "c", state: "running" }]);
+  managers.created!(shared, shared.spec.containers![0]!, "id-b");
+  const stopping = new AbortController();
+  const running = managers.run(stopping.signal);
+  managers.admit(guaranteed("a"), []);
+  await clock.advance(1000);
+  managers.release!("a");
+  await clock.advance(2000);
+  stopping.abort();
+  await running;
+  assert.deepEqual(updates, ["id-b 0,2-8,10-15", "id-b 0-15"]);
+});
+
+test("a restart keeps what was given out", async (t) => {
+  const { managers, options } = await begin(t);
+  managers.admit(guaranteed("a"), []);
+  await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!);
+  const again = await resourceManagers(options);
+  assert.equal(formatCpuSet(again.exclusive("a", "c")), "1,9");
+  assert.deepEqual(again.admit(guaranteed("a"), []), { ok: true });
+});
+
+const broken: [name: string, text: string, message: RegExp][] = [
+  [
+    "of another policy",
+    '{"policyName":"none","defaultCpuSet":"","checksum":0}',
+    /differs from state checkpoint/,
+  ],
+  ["that is empty", "", /drain this node and delete the CPU manager checkpoint file/],
+  [
+    "with a wrong checksum",
+    '{"policyName":"static","defaultCpuSet":"0-15","checksum":5}',
+    /checkpoint is corrupted/,
+  ],
+  [
+    "without the reserved CPUs",
+    '{"policyName":"static","defaultCpuSet":"1-15","checksum":0}',
+    /not all reserved cpus/,
+  ],
+];
+for (const [name, text, message] of broken)
+  test(`a state file ${name} ends the start`, async (t) => {
+    await assert.rejects(begin(t, {}, text), message);
+  });
+
+test("memory comes from one NUMA node, and an affinity that cannot be had is refused", async (t) => {
+  const { managers, state } = await begin(t, {
+    memory: { reserved },
+    topologyPolicy: "single-numa-node",
+  });
+  const large = podOf("a", [{ name: "c", cpu: "2", memory: "7Gi" }]);
+  assert.deepEqual(managers.admit(large, []), { ok: true });
+  assert.deepEqual(managers.memoryBlocks("a", "c"), [
+    { numaAffinity: [0], type: "memory", size: 7 * gibibyte },
+  ]);
+  assert.deepEqual(await managers.contribute(large, large.spec.containers![0]!), {
+    resources: { cpusetCpus: "1,9", cpusetMems: "0" },
+  });
+  const second = podOf("b", [{ name: "c", cpu: "2", memory: "8Gi" }]);
+  managers.admit(second, []);
+  assert.deepEqual(managers.memoryBlocks("b", "c")[0]!.numaAffinity, [1]);
+  assert.deepEqual(managers.admit(podOf("d", [{ name: "c", cpu: "10", memory: "1Ki" }]), []), {
+    ok: false,
+    reason: "TopologyAffinityError",
+    message: "Resources cannot be allocated with Topology locality",
+  });
+  managers.release!("a");
+  await managers.contribute(second, second.spec.containers![0]!);
+  const { machineState } = (await state("memory_manager_state")) as {
+    machineState: Record<string, { memoryMap: { memory: { free: number } } }>;
+  };
+  assert.equal(machineState["0"]!.memoryMap.memory.free, 7 * gibibyte);
+  assert.equal(machineState["1"]!.memoryMap.memory.free, 0);
+});

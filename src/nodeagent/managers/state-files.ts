@@ -1,0 +1,79 @@
+// The state files of the CPU and memory managers: restored at start, written at every change. A file that
+// does not fit ends the start, for pods may still run by it.
+import type { CheckpointStore } from "../interfaces.ts";
+import {
+  type CpuCheckpoint,
+  type MemoryCheckpoint,
+  cpuCheckpointText,
+  fnv32a,
+  cpuPreimage,
+  memoryCheckpointText,
+  memoryPreimage,
+} from "./checkpoints.ts";
+
+export const cpuStateName = "cpu_manager_state";
+export const memoryStateName = "memory_manager_state";
+
+/** The name of the file for people, and what goes with it. */
+export interface StateFile {
+  readonly manager: "CPU" | "memory";
+  readonly path: string;
+}
+
+/** Undefined when there is no file yet. */
+export async function readCpuState(
+  store: CheckpointStore,
+  policyName: string,
+  file: StateFile,
+): Promise<CpuCheckpoint | undefined> {
+  return await restored<CpuCheckpoint>(await store.read(cpuStateName), policyName, file, (state) =>
+    fnv32a(cpuPreimage(state)),
+  );
+}
+
+export async function readMemoryState(
+  store: CheckpointStore,
+  policyName: string,
+  file: StateFile,
+): Promise<MemoryCheckpoint | undefined> {
+  return await restored<MemoryCheckpoint>(await store.read(memoryStateName), policyName, file, (state) =>
+    fnv32a(memoryPreimage(state)),
+  );
+}
+
+export const writeCpuState = (store: CheckpointStore, state: CpuCheckpoint): Promise<void> =>
+  store.write(cpuStateName, cpuCheckpointText(state));
+export const writeMemoryState = (store: CheckpointStore, state: MemoryCheckpoint): Promise<void> =>
+  store.write(memoryStateName, memoryCheckpointText(state));
+
+async function restored<T extends CpuCheckpoint | MemoryCheckpoint>(
+  text: string | undefined,
+  policyName: string,
+  file: StateFile,
+  checksumOf: (state: T) => number,
+): Promise<T | undefined> {
+  if (text === undefined) return undefined;
+  let found: T & { readonly checksum?: number };
+  try {
+    found = JSON.parse(text) as typeof found;
+    if (typeof found !== "object" || found === null) throw new Error("it is no object");
+  } catch (error) {
+    throw unusable(file, (error as Error).message);
+  }
+  const state = { ...found, entries: found.entries ?? {} } as T & { readonly checksum?: number };
+  // Files of old releases have no checksum.
+  if (found.checksum && found.checksum !== checksumOf(state)) throw unusable(file, "checkpoint is corrupted");
+  if (state.policyName !== policyName)
+    throw unusable(
+      file,
+      `configured policy "${policyName}" differs from state checkpoint policy "${state.policyName}"`,
+    );
+  return state;
+}
+
+/** Names the file and what to do about it. */
+export const unusable = ({ manager, path }: StateFile, why: string): Error =>
+  new Error(
+    `start ${manager.toLowerCase()} manager error: could not restore state from checkpoint: ${why}, ` +
+      `please drain this node and delete the ${manager} manager checkpoint file "${path}" before restarting the agent`,
+  );
