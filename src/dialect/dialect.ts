@@ -121,6 +121,9 @@ export const streamProtocols = {
   bearerTokenPrefix: "base64url.bearer.authorization.k8s.io.",
 } as const;
 
+/** Where containerd keeps what its CRI service uses, in either dialect. */
+export const containerdNamespace = "k8s.io";
+
 /** Images keep their real names in every dialect. */
 export const pauseImage = "registry.k8s.io/pause:3.9";
 

@@ -4,6 +4,7 @@ export {
   type Spelling,
   commandLineClient,
   commandLineManagers,
+  containerdNamespace,
   pauseImage,
   streamProtocols,
 } from "./dialect.ts";

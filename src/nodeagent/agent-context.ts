@@ -23,7 +23,7 @@ export interface ContextParts
       SyncContext,
       "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services" | "contributors"
     >,
-    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
+    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
   /** Told when a probe has changed its mind about a pod, and of every answer. */
@@ -35,7 +35,7 @@ export function contextFrom(
   { dialect, settings, clock, log, version, machine, runtime, client, events }: AgentDeps,
   parts: ContextParts,
 ): SyncContext {
-  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, ...rest } = parts;
+  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, ...rest } = parts;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const queue = pullQueue({
     clock,
@@ -77,6 +77,7 @@ export function contextFrom(
       clusterDomain: settings.clusterDomain,
       hostDns: () => hostDns(settings.resolvConf),
       logFolder,
+      owner,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
       dead,

@@ -29,6 +29,7 @@ import {
   sourcesOf,
 } from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
+import { ownerOf, ownership } from "./containers/owner.ts";
 import { type PodCache, podCache } from "./containers/pod-cache.ts";
 import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
@@ -55,7 +56,7 @@ import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
 import { logRotation } from "./server/log-rotation.ts";
 import { podMetrics } from "./server/pod-metrics.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
-import { serve } from "./server/serve.ts";
+import { portsFrom, serve } from "./server/serve.ts";
 import { volumeMetrics } from "./server/volume-metrics.ts";
 import { apiSource } from "./sources/api-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
@@ -110,6 +111,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   );
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
+  const ports = await portsFrom(settings, { clock, log });
   const metrics = createMetrics();
   const client =
     options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
@@ -208,6 +210,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   );
   await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
+  const owner = ownerOf(settings.rootDir, dialect);
   const objects = referencedObjects({
     client,
     clock,
@@ -259,6 +262,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     clock,
     log,
     dialect,
+    owns: ownership(dialect, owner, new Set(await files.podUids())),
     onChange: (observed) => all.seen(observed, mayEnd()),
     onRelist: tally.relisted,
     onFollow: tally.following,
@@ -290,6 +294,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     dead,
     services: () => services?.items() ?? [],
     logFolder: podLogs,
+    owner,
     onProbe: (uid) => all.wake(uid),
     onProbeResult: probeResults.record,
   });
@@ -382,6 +387,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         files,
         volumes,
         cgroups,
+        sharesCgroups: owner !== undefined,
         ready: mayEnd,
         isKnown: (uid) => all.has(uid) || cache.has(uid),
         onCleared: tally.cleared,
@@ -437,7 +443,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     mounted: (uid) => volumes.places(uid),
     gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
   });
-  const servers = await serve(settings, {
+  const servers = await serve(settings, ports, {
     dialect,
     clock,
     log,

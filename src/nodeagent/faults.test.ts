@@ -71,13 +71,13 @@ for (const [what, order] of faults) {
     on({}, async (h) => {
       order(h);
       h.run(pod);
-      await h.retryListen(60);
+      await h.runThroughErrors(60);
       assert.equal(isReady(h.status(uid)), true, JSON.stringify(h.status(uid)));
       assert.equal(await running(h), 1);
       assert.deepEqual(restarts(h), [0, 0]);
       order(h);
       h.delete(uid, 1);
-      await h.retryListen(60);
+      await h.runThroughErrors(60);
       assert.deepEqual(h.deleted, [uid]);
       assert.deepEqual(await h.runtime.listPodSandboxes(), []);
       assert.deepEqual(await h.runtime.listContainers(), []);
@@ -99,7 +99,7 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await second.look();
   second.runtime.calls.length = 0;
   second.run({ ...pod, status });
-  await second.retryListen(20);
+  await second.runThroughErrors(20);
   assert.deepEqual(
     second.runtime.calls.map(({ method }) => method).filter((method) => acts.includes(method)),
     [],

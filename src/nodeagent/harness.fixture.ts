@@ -5,6 +5,7 @@ import type { ConfigMap, Pod, PodStatus, Secret, Service } from "#api";
 import { type VirtualClock, silentLog, virtualClock } from "#base";
 import { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from "#cri";
 import { type Dialect, dialects } from "#dialect";
+import { ownership } from "./containers/owner.ts";
 import { podCache } from "./containers/pod-cache.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
@@ -71,7 +72,7 @@ export interface Harness {
   /** Lets time pass, with the runtime looked at every second. */
   pass(seconds: number): Promise<void>;
   /** The same, where looking may fail. */
-  retryListen(seconds: number): Promise<void>;
+  runThroughErrors(seconds: number): Promise<void>;
   reasons(): string[];
   close(): Promise<void>;
 }
@@ -118,6 +119,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     clock,
     log: silentLog,
     dialect,
+    owns: ownership(dialect, options.settings?.owner),
     onChange: (observed) => all.seen(observed, ready),
     readTerminationMessage: async () => "",
   });
@@ -271,7 +273,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       ready = true;
     },
     pass: (seconds) => pass(seconds, () => cache.relist()),
-    retryListen: (seconds) => pass(seconds, () => cache.relist().catch(() => undefined)),
+    runThroughErrors: (seconds) => pass(seconds, () => cache.relist().catch(() => undefined)),
     reasons: () => events.map(({ reason }) => reason),
     close: () => all.close(),
   };

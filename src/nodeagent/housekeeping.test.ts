@@ -7,54 +7,64 @@ import { silentLog, virtualClock } from "#base";
 import { housekeeping } from "./housekeeping.ts";
 import { podFiles } from "./sync/pod-files.ts";
 
-test("folders, logs and groups of pods that nobody knows are cleared away once all sources have spoken; those of others stay", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "orch-housekeeping-"));
-  const clock = virtualClock();
-  const stop = new AbortController();
-  t.after(async () => {
+const cases: [name: string, sharesCgroups: boolean][] = [
+  ["what nobody knows is removed once all sources are synced, and foreign logs stay", false],
+  ["groups without a directory stay where agents share their parent", true],
+];
+for (const [name, sharesCgroups] of cases)
+  test(name, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "orch-housekeeping-"));
+    const clock = virtualClock();
+    const stop = new AbortController();
+    t.after(async () => {
+      stop.abort();
+      await rm(folder, { recursive: true });
+    });
+    const logs = join(folder, "logs");
+    const files = podFiles(folder, logs);
+    for (const uid of ["known", "gone"]) await files.prepare(uid);
+    for (const name of ["n_a_known", "n_b_gone", "n_c_elsewhere"]) await files.prepareLogs(join(logs, name));
+    const released: string[] = [];
+    let ready = false;
+    const rounds: [cleared: number, failed: number][] = [];
+    const round = async (milliseconds: number): Promise<void> => {
+      const before = rounds.length;
+      await clock.advance(milliseconds);
+      while (ready && rounds.length === before) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const over = housekeeping(
+      {
+        clock,
+        log: silentLog,
+        files,
+        volumes: { release: async (uid: string) => void released.push(`volumes of ${uid}`) } as never,
+        sharesCgroups,
+        cgroups: {
+          podUids: async () => new Set(["known", "lost"]),
+          release: async (uid: string) => void released.push(`groups of ${uid}`),
+        } as never,
+        ready: () => ready,
+        isKnown: (uid) => uid === "known",
+        onCleared: (cleared, failed) => void rounds.push([cleared, failed]),
+      },
+      stop.signal,
+    );
+    await round(5000);
+    assert.deepEqual([released, (await readdir(logs)).length], [[], 3]);
+    ready = true;
+    await round(30_000);
+    await round(30_000);
+    assert.deepEqual(released, [
+      "groups of gone",
+      "volumes of gone",
+      ...(sharesCgroups ? [] : ["groups of lost", "groups of lost"]),
+    ]);
+    assert.deepEqual(await readdir(join(folder, "pods")), ["known"]);
+    assert.deepEqual((await readdir(logs)).toSorted(), ["n_a_known", "n_c_elsewhere"]);
+    assert.deepEqual(rounds, [
+      [1, 0],
+      [0, 0],
+    ]);
     stop.abort();
-    await rm(folder, { recursive: true });
+    await over;
   });
-  const logs = join(folder, "logs");
-  const files = podFiles(folder, logs);
-  for (const uid of ["known", "gone"]) await files.prepare(uid);
-  for (const name of ["n_a_known", "n_b_gone", "n_c_elsewhere"]) await files.prepareLogs(join(logs, name));
-  const released: string[] = [];
-  let ready = false;
-  const rounds: [cleared: number, failed: number][] = [];
-  const round = async (milliseconds: number): Promise<void> => {
-    const before = rounds.length;
-    await clock.advance(milliseconds);
-    while (ready && rounds.length === before) await new Promise((resolve) => setImmediate(resolve));
-  };
-  const over = housekeeping(
-    {
-      clock,
-      log: silentLog,
-      files,
-      volumes: { release: async (uid: string) => void released.push(`volumes of ${uid}`) } as never,
-      cgroups: {
-        podUids: async () => new Set(["known", "lost"]),
-        release: async (uid: string) => void released.push(`groups of ${uid}`),
-      } as never,
-      ready: () => ready,
-      isKnown: (uid) => uid === "known",
-      onCleared: (cleared, failed) => void rounds.push([cleared, failed]),
-    },
-    stop.signal,
-  );
-  await round(5000);
-  assert.deepEqual([released, (await readdir(logs)).length], [[], 3]);
-  ready = true;
-  await round(30_000);
-  await round(30_000);
-  assert.deepEqual(released, ["volumes of gone", "groups of lost", "groups of lost"]);
-  assert.deepEqual(await readdir(join(folder, "pods")), ["known"]);
-  assert.deepEqual((await readdir(logs)).toSorted(), ["n_a_known", "n_c_elsewhere"]);
-  assert.deepEqual(rounds, [
-    [1, 0],
-    [0, 0],
-  ]);
-  stop.abort();
-  await over;
-});

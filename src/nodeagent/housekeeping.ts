@@ -1,6 +1,6 @@
-// Finds folders and control groups of pods that are long gone, and clears them away, their logs with them.
-// Folders of logs that no folder of ours accounts for are left alone: other agents of the machine keep theirs
-// in the same place.
+// Removes directories and control groups of pods that are long gone, their logs with them. Logs that no
+// directory of ours accounts for are left alone, and control groups too where agents share their parent: other
+// agents of the machine keep theirs in the same place.
 import type { Clock, Log } from "#base";
 import type { PodCgroups, PodVolumes } from "./interfaces.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
@@ -11,6 +11,8 @@ export interface HousekeepingOptions {
   readonly files: PodFiles;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
+  /** Whether other agents may keep control groups below the same parent: then only a directory makes one ours. */
+  readonly sharesCgroups?: boolean;
   /** Whether all sources have spoken; before, nothing is known to be gone. */
   readonly ready: () => boolean;
   readonly isKnown: (podUid: string) => boolean;
@@ -32,6 +34,7 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
       if (!options.isKnown(uid))
         cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
     options.onCleared?.(cleared.well, cleared.badly);
+    if (options.sharesCgroups) continue;
     for (const uid of await options.cgroups.podUids().catch(() => new Set<string>()))
       if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));
   }
@@ -53,7 +56,8 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
   }
 }
 
-async function clearFolder({ volumes, files }: HousekeepingOptions, uid: string): Promise<void> {
+async function clearFolder({ volumes, files, cgroups }: HousekeepingOptions, uid: string): Promise<void> {
+  await cgroups.release(uid);
   await volumes.release(uid);
   await files.removeLogsOf(uid);
   await files.remove(uid);

@@ -10,3 +10,6 @@ export { settleNodeagent } from "./options/settle.ts";
 export { writeNodeagentConfig } from "./options/write.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent.ts";
 export { versionName } from "./version.ts";
+export { ownerOf, ownership } from "./containers/owner.ts";
+export { runtimeLabelNames } from "./containers/runtime-labels.ts";
+export { podUidsBelow } from "./sync/pod-files.ts";

@@ -1,22 +1,19 @@
-// Lets the node agent do what an agent needs, by a role binding of its own.
+// Takes away a right of the node's user that earlier versions gave: the Node authorizer gives it what it needs,
+// for its own node only.
 import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
 import { ApiError } from "#base";
-import { type Dialect, groupName } from "#dialect";
+import type { Dialect } from "#dialect";
 
-/** Binds the node's user to the role of nodes, unless that was done before. */
-export async function admitAgent(adminConfig: string, dialect: Dialect, nodeName: string): Promise<void> {
+export async function dropNodeBinding(
+  adminConfig: string,
+  dialect: Dialect,
+  nodeName: string,
+): Promise<void> {
   const transport = https(connectionOf(readClientConfig(adminConfig)));
-  const apiGroup = groupName(dialect, { group: "rbac.authorization", branded: true });
   try {
-    await apiClient(transport, dialect)
-      .of(kinds.clusterRoleBindings)
-      .create({
-        metadata: { name: `up:node:${nodeName}` },
-        roleRef: { apiGroup, kind: "ClusterRole", name: "system:node" },
-        subjects: [{ apiGroup, kind: "User", name: `system:node:${nodeName}` }],
-      });
+    await apiClient(transport, dialect).of(kinds.clusterRoleBindings).delete(`up:node:${nodeName}`);
   } catch (error) {
-    if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+    if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
   } finally {
     transport.close();
   }

@@ -17,7 +17,7 @@ import {
 import { makeFolder, writePrivate } from "#base";
 import { singleContext, writeClientConfig } from "#client";
 import type { Dialect } from "#dialect";
-import type { Places } from "./places.ts";
+import type { ClusterPaths } from "./paths.ts";
 
 export interface Credentials {
   readonly authorityFile: string;
@@ -32,7 +32,7 @@ export interface Credentials {
 }
 
 export interface CredentialOptions {
-  readonly places: Places;
+  readonly paths: ClusterPaths;
   readonly dialect: Dialect;
   readonly server: string;
   readonly bindAddress: string;
@@ -46,15 +46,15 @@ const days = 365;
 const margin = 30 * 86_400_000;
 
 export function credentialsFor({
-  places,
+  paths,
   dialect,
   server,
   bindAddress,
   nodeName,
   now,
 }: CredentialOptions): Credentials {
-  makeFolder(places.pki);
-  const file = (name: string): string => join(places.pki, name);
+  makeFolder(paths.pki);
+  const file = (name: string): string => join(paths.pki, name);
   const kept = (
     name: string,
     names: readonly string[],
@@ -108,8 +108,8 @@ export function credentialsFor({
       file("accounts.key"),
       generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }),
     );
-  if (!existsSync(places.tokens))
-    writePrivate(places.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
+  if (!existsSync(paths.tokens))
+    writePrivate(paths.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
   const config = (pair: CertificatePair) =>
     singleContext({
       name: dialect.cli.product,
@@ -118,8 +118,8 @@ export function credentialsFor({
       certificate: pair.certificate,
       key: pair.key,
     });
-  writeClientConfig(places.adminConfig, config(admin));
-  writeClientConfig(places.agentConfig, config(agent));
+  writeClientConfig(paths.adminConfig, config(admin));
+  writeClientConfig(paths.agentConfig, config(agent));
   return {
     authorityFile: file("ca.crt"),
     servingCertificate: file("apiserver.crt"),

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dialect, chosenDialect, dialects } from "#dialect";
+import { type Dialect, dialects } from "#dialect";
 import {
   type OptionSet,
   type OptionsOf,
@@ -18,9 +18,10 @@ import {
 } from "#options";
 import type { Output } from "../output.ts";
 import { endLeftover, removeOwnRuntime, whileItRuns } from "./own-runtime-end.ts";
-import { type Places, dataDirOption, placesFor } from "./places.ts";
+import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
+import { clusterDialect } from "./cluster-dialect.ts";
 import { isAlive, readRunning } from "./running.ts";
-import { type TraceOptions, removeTraces } from "./traces.ts";
+import { type CleanupOptions, cleanUpNode } from "./cleanup.ts";
 
 const sections = (dialect: Dialect) =>
   [
@@ -49,7 +50,7 @@ const downOptions = (dialect: Dialect): OptionSet<DownOption> => ({
 const patience = 40_000;
 
 export async function downCommand(argv: readonly string[], version: string, output: Output): Promise<number> {
-  const choice = chosenDialect(argv);
+  const choice = clusterDialect(argv);
   if ("problem" in choice) {
     output.err(`error: ${choice.problem}\n`);
     return 1;
@@ -63,22 +64,22 @@ export async function downCommand(argv: readonly string[], version: string, outp
   });
   if (answered !== undefined) return answered;
   const settings: SettingsOf<DownOption> = settled.values;
-  const places = placesFor(choice.dialect, settings.dataDir);
+  const paths = pathsFor(choice.dialect, settings.dataDir);
   try {
-    const ended = await end(places, output);
+    const ended = await end(paths, output);
     if (!ended) return 1;
-    await endLeftover(places.runtime);
-    return settings.purge ? await purge(places, output) : 0;
+    await endLeftover(paths.runtime);
+    return settings.purge ? await purge(paths, output) : 0;
   } catch (error) {
     output.err(`error: ${(error as Error).message}\n`);
     return 1;
   }
 }
 
-async function end(places: Places, { out, err }: Output): Promise<boolean> {
-  const running = readRunning(places.running);
+async function end(paths: ClusterPaths, { out, err }: Output): Promise<boolean> {
+  const running = readRunning(paths.running);
   if (!running || !isAlive(running)) {
-    out(`no cluster runs in ${places.root}\n`);
+    out(`no cluster runs in ${paths.root}\n`);
     return true;
   }
   try {
@@ -97,35 +98,36 @@ async function end(places: Places, { out, err }: Output): Promise<boolean> {
 }
 
 /** Removes the parts we made and nothing else; the directory itself goes only when that leaves it empty. */
-async function purge(places: Places, { out, err }: Output): Promise<number> {
-  if (!existsSync(places.root)) return 0;
-  const ran = readRunning(places.running);
+async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number> {
+  if (!existsSync(paths.root)) return 0;
+  const ran = readRunning(paths.running);
   if (!ran) {
-    err(`error: ${places.root} is not a directory of orch up; nothing was removed\n`);
+    err(`error: ${paths.root} is not a directory of orch up; nothing was removed\n`);
     return 1;
   }
   const tell = (line: string): void => err(`${line}\n`);
-  const ownRuntime = ran.runtimeEndpoint === places.runtime.endpoint;
-  const traces: TraceOptions = {
+  const ownRuntime = ran.runtimeEndpoint === paths.runtime.endpoint;
+  const cleanup: CleanupOptions = {
     dialect: dialects[ran.dialect],
-    agentRoot: places.agentRoot,
+    agentRoot: paths.agentRoot,
+    cgroupRoot: paths.cgroupRoot,
     runtimeEndpoint: ran.runtimeEndpoint,
     ownRuntime,
     tell,
   };
   try {
     if (ownRuntime)
-      await whileItRuns(places.runtime, join(places.logs, "runtime.log"), () => removeTraces(traces));
-    else await removeTraces(traces);
-    removeOwnRuntime(places.runtime, tell);
+      await whileItRuns(paths.runtime, join(paths.logs, "runtime.log"), () => cleanUpNode(cleanup));
+    else await cleanUpNode(cleanup);
+    removeOwnRuntime(paths.runtime, tell);
   } catch (error) {
     err(
-      `error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${places.root} by hand\n`,
+      `error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${paths.root} by hand\n`,
     );
     return 1;
   }
-  for (const path of places.all) rmSync(path, { recursive: true, force: true });
-  if (readdirSync(places.root).length === 0) rmdirSync(places.root);
-  out(`everything that the cluster kept in ${places.root} is removed\n`);
+  for (const path of paths.all) rmSync(path, { recursive: true, force: true });
+  if (readdirSync(paths.root).length === 0) rmdirSync(paths.root);
+  out(`everything that the cluster kept in ${paths.root} is removed\n`);
   return 0;
 }

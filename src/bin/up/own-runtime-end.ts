@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "#base";
 import { type OwnRuntime, ownRuntimePlan } from "./own-runtime.ts";
 import { startOf, supervise } from "./supervisor.ts";
-import { unmountBelow } from "./traces.ts";
+import { unmountBelow } from "./cleanup.ts";
 
 const patience = 15_000;
 

@@ -6,11 +6,14 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, writePrivate } from "#base";
 import { grpcRuntime } from "#cri";
+import { importPauseImage, pauseImageName } from "./pause-image.ts";
 import { type PodNetwork, settleNetwork } from "./pod-network.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import { programFolders, systemPath } from "./system-path.ts";
 
 export interface OwnRuntime {
+  /** Tells this cluster from others on the machine. */
+  readonly id: string;
   /** Images and what outlives a restart of the machine. */
   readonly folder: string;
   /** What does not; a short path, since sockets have short names. */
@@ -18,6 +21,8 @@ export interface OwnRuntime {
   readonly socket: string;
   readonly endpoint: string;
   readonly config: string;
+  /** The archive of the sandbox image that it is given. */
+  readonly sandboxImage: string;
   readonly network: PodNetwork;
 }
 
@@ -28,11 +33,13 @@ export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
   const state = `/run/orch/${id}`;
   const socket = join(state, "containerd.sock");
   return {
+    id,
     folder,
     state,
     socket,
     endpoint: `unix://${socket}`,
     config: join(folder, "config.toml"),
+    sandboxImage: join(folder, "pause.tar"),
     network: {
       bridge: `orch-${id}`,
       seed: Number.parseInt(id, 16),
@@ -60,6 +67,17 @@ export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPla
   };
 }
 
+/** Gives a runtime that is up the sandbox image, unless it has it. */
+export async function supplySandboxImage({ endpoint, socket, sandboxImage }: OwnRuntime): Promise<void> {
+  const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 5000 });
+  try {
+    const { image } = await runtime.imageStatus({ image: pauseImageName });
+    if (!image) await importPauseImage(socket, sandboxImage);
+  } finally {
+    runtime.close();
+  }
+}
+
 /** Whether a runtime answers there and says that it can run pods, network included. */
 export async function runsPods(endpoint: string): Promise<boolean> {
   const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 5000 });
@@ -74,8 +92,9 @@ export async function runsPods(endpoint: string): Promise<boolean> {
 }
 
 function configText({ folder, state, socket, network }: OwnRuntime): string {
-  return `# Written by orch up at every start.
+  return `# Written by orch up at every start. Settings of your own go to files below conf.d and win over these.
 version = 2
+imports = [${quoted(join(folder, "conf.d", "*.toml"))}]
 root = ${quoted(join(folder, "root"))}
 state = ${quoted(state)}
 disabled_plugins = ["io.containerd.internal.v1.opt"]
@@ -84,6 +103,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 [debug]
   level = "warn"
 [plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = ${quoted(pauseImageName)}
   restrict_oom_score_adj = ${!mayProtectFromOom()}
   netns_mounts_under_state_dir = true
   [plugins."io.containerd.grpc.v1.cri".cni]
@@ -110,7 +130,7 @@ export const runtimePackages: Readonly<Record<string, readonly string[]>> = {
   "containernetworking-plugins": pluginFolders.map((folder) => join(folder, "bridge")),
 };
 
-/** Lowering a process's chance to be killed for memory is a right of its own, which containers often lack. */
+/** Lowering a process's check to be killed for memory is a right of its own, which containers often lack. */
 function mayProtectFromOom(status = readFileSync("/proc/self/status", "utf8")): boolean {
   const sysResource = 24n;
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
 import type { Credentials } from "./credentials.ts";
-import type { Places } from "./places.ts";
+import type { ClusterPaths } from "./paths.ts";
+import { pauseImageName } from "./pause-image.ts";
 import { choosePort } from "./ports.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import type { UpSettings } from "./up-options.ts";
@@ -21,7 +22,7 @@ export interface ClusterPlan {
   readonly dialect: Dialect;
   readonly settings: UpSettings;
   readonly port: number;
-  readonly places: Places;
+  readonly paths: ClusterPaths;
   readonly credentials: Credentials;
   /** Flags that go to the API server as they are. */
   readonly passed: readonly string[];
@@ -35,7 +36,7 @@ export function apiserverPlan({
   dialect,
   settings,
   port,
-  places,
+  paths,
   credentials,
   passed,
   programs,
@@ -44,19 +45,20 @@ export function apiserverPlan({
   return {
     name: "API server",
     command: command!,
-    logFile: join(places.logs, "apiserver.log"),
+    logFile: join(paths.logs, "apiserver.log"),
     patienceMilliseconds,
     args: [
       ...before,
       `--dialect=${dialect.name}`,
-      `--data-dir=${places.root}`,
+      `--data-dir=${paths.root}`,
       `--bind-address=${settings.bindAddress}`,
       `--secure-port=${port}`,
       `--tls-cert-file=${credentials.servingCertificate}`,
       `--tls-private-key-file=${credentials.servingKey}`,
       `--client-ca-file=${credentials.authorityFile}`,
-      `--token-auth-file=${places.tokens}`,
-      "--authorization-mode=RBAC",
+      `--token-auth-file=${paths.tokens}`,
+      "--authorization-mode=Node,RBAC",
+      "--enable-admission-plugins=NodeRestriction",
       `--service-account-issuer=https://${dialect.data.apiService}.default.svc`,
       `--service-account-signing-key-file=${credentials.accountKey}`,
       `--service-account-key-file=${credentials.accountKey}`,
@@ -76,26 +78,30 @@ export function apiserverPlan({
 export async function agentPlan({
   dialect,
   settings,
-  places,
+  paths,
   credentials,
   programs,
 }: ClusterPlan): Promise<ProcessPlan> {
   writePrivate(
-    places.agentSettings,
-    `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`,
+    paths.agentSettings,
+    `${JSON.stringify(await agentSettings(dialect, settings, { paths, credentials }), undefined, 2)}\n`,
   );
   const [command, ...before] = programs.commandOf("nodeagent");
   return {
     name: "node agent",
     command: command!,
-    logFile: join(places.logs, "agent.log"),
+    logFile: join(paths.logs, "agent.log"),
     patienceMilliseconds,
     args: [
       ...before,
       `--dialect=${dialect.name}`,
-      `--${dialect.spelling.flag("orchconfig")}=${places.agentConfig}`,
-      `--config=${places.agentSettings}`,
-      `--root-dir=${places.agentRoot}`,
+      `--${dialect.spelling.flag("orchconfig")}=${paths.agentConfig}`,
+      `--config=${paths.agentSettings}`,
+      `--root-dir=${paths.agentRoot}`,
+      // Image collection spares the image of sandboxes.
+      ...(settings.runtimeEndpoint === paths.runtime.endpoint
+        ? [`--pod-infra-container-image=${pauseImageName}`]
+        : []),
     ],
   };
 }
@@ -107,7 +113,7 @@ export async function agentPlan({
 async function agentSettings(
   dialect: Dialect,
   settings: UpSettings,
-  credentials: Credentials,
+  { paths, credentials }: Pick<ClusterPlan, "paths" | "credentials">,
 ): Promise<Record<string, unknown>> {
   const { nodeagentOptions } = await import("#nodeagent");
   const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
@@ -115,6 +121,7 @@ async function agentSettings(
   return {
     ...nodeagentOptions(dialect).file![0],
     containerRuntimeEndpoint: settings.runtimeEndpoint,
+    cgroupRoot: paths.cgroupRoot,
     port: choice.port,
     // Nobody asks there: whether it is ready the agent tells by itself.
     healthzPort: 0,

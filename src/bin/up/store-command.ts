@@ -1,10 +1,11 @@
 // `orch store`: the embedded store's content as one file, and back.
 import { join, resolve } from "node:path";
-import { type Dialect, chosenDialect } from "#dialect";
+import { type Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, dialectOption, helpOption, section, settle } from "#options";
 import { backupStore, restoreStore } from "#store";
 import type { Output } from "../output.ts";
-import { dataDirOption, placesFor } from "./places.ts";
+import { dataDirOption, pathsFor } from "./paths.ts";
+import { clusterDialect } from "./cluster-dialect.ts";
 
 const usage = `Usage:
   orch store backup FILE [--data-dir=DIR]      Write everything the store holds to a new file; the cluster may be up.
@@ -25,7 +26,7 @@ const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
 });
 
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
-  const choice = chosenDialect(argv);
+  const choice = clusterDialect(argv);
   if ("problem" in choice) return refuse(choice.problem, output);
   const { values, errors, words, asked } = settle(storeOptions(choice.dialect), argv);
   const [verb, file, ...more] = words;
@@ -41,7 +42,7 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
   if (verb !== "backup" && verb !== "restore")
     return refuse(`there is no orch store ${verb}; there are backup and restore`, output);
   if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
-  const directory = join(placesFor(choice.dialect, values.dataDir).root, "store");
+  const directory = join(pathsFor(choice.dialect, values.dataDir).root, "store");
   try {
     if (verb === "backup") await backupStore(directory, resolve(file));
     else await restoreStore(resolve(file), directory);

@@ -14,7 +14,7 @@ import {
   section,
   text,
 } from "#options";
-import { dataDirOption } from "./places.ts";
+import { dataDirOption } from "./paths.ts";
 
 /** Where a container runtime of the machine is. */
 export const usualEndpoint = "unix:///run/containerd/containerd.sock";

@@ -11,13 +11,13 @@ import { dialects } from "#dialect";
 import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
 import { ownRuntimeOf } from "./own-runtime.ts";
-import { placesFor } from "./places.ts";
+import { pathsFor } from "./paths.ts";
 import { freeSubnet, settleNetwork } from "./pod-network.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
-import { type Machine, agentChance, installRuntime } from "./runtime.ts";
+import { type Machine, preflight, installRuntime } from "./preflight.ts";
 import { firstCommand } from "./status-view.ts";
-import { mountsBelow, podGroups } from "./traces.ts";
+import { mountsBelow, podGroups } from "./cleanup.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-up-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -35,12 +35,12 @@ const roots: [name: string, given: string, environment: Record<string, string>, 
 ];
 for (const [name, given, environment, root] of roots)
   test(`a cluster is kept in ${name}`, () =>
-    assert.equal(placesFor(dialects.orch, given, environment).root, root));
+    assert.equal(pathsFor(dialects.orch, given, environment).root, root));
 
 test("credentials are made once, readable by their owner only, and fit together", () => {
-  const places = placesFor(dialects.orch, join(folder, "cluster"));
+  const paths = pathsFor(dialects.orch, join(folder, "cluster"));
   const options = {
-    places,
+    paths,
     dialect: dialects.orch,
     server: "https://127.0.0.1:6443",
     bindAddress: "127.0.0.1",
@@ -49,34 +49,28 @@ test("credentials are made once, readable by their owner only, and fit together"
   };
   const made = credentialsFor(options);
   const read = (file: string): string => readFileSync(file, "utf8");
-  const before = [made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read);
+  const before = [made.servingCertificate, made.accountKey, paths.tokens, paths.adminConfig].map(read);
   credentialsFor(options);
   assert.deepEqual(
-    [made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read),
+    [made.servingCertificate, made.accountKey, paths.tokens, paths.adminConfig].map(read),
     before,
   );
-  for (const file of [
-    made.servingKey,
-    made.accountKey,
-    places.tokens,
-    places.adminConfig,
-    places.agentConfig,
-  ])
+  for (const file of [made.servingKey, made.accountKey, paths.tokens, paths.adminConfig, paths.agentConfig])
     assert.equal(statSync(file).mode & 0o777, 0o600, file);
   const authority = new X509Certificate(read(made.authorityFile));
   const serving = new X509Certificate(read(made.servingCertificate));
   assert.ok(serving.verify(authority.publicKey));
   assert.equal(serving.checkIP("127.0.0.1"), "127.0.0.1");
-  assert.equal(connectionOf(readClientConfig(places.adminConfig)).server, "https://127.0.0.1:6443");
-  const agent = readClientConfig(places.agentConfig).users[0]!.user["client-certificate-data"]!;
+  assert.equal(connectionOf(readClientConfig(paths.adminConfig)).server, "https://127.0.0.1:6443");
+  const agent = readClientConfig(paths.agentConfig).users[0]!.user["client-certificate-data"]!;
   assert.match(new X509Certificate(Buffer.from(agent, "base64")).subject, /CN=system:node:node-1/);
 });
 
 test("certificates are renewed before they run out, and when their authority is another", () => {
-  const places = placesFor(dialects.orch, join(folder, "renewed"));
+  const paths = pathsFor(dialects.orch, join(folder, "renewed"));
   const at = (now: number) =>
     credentialsFor({
-      places,
+      paths,
       dialect: dialects.orch,
       server: "https://127.0.0.1:1",
       bindAddress: "127.0.0.1",
@@ -185,8 +179,8 @@ const chances: [name: string, parts: Partial<Machine>, remedy: string | undefine
 ];
 for (const [name, parts, remedy] of chances) {
   test(`${name}: ${remedy === undefined ? "the agent runs" : `the agent is left out, and told ${remedy}`}`, () => {
-    const chance = agentChance(machine(parts), "unix:///run/x.sock", "/bin/agent");
-    assert.equal(chance.possible ? undefined : chance.remedy, remedy);
+    const check = preflight(machine(parts), "unix:///run/x.sock", "/bin/agent");
+    assert.equal(check.possible ? undefined : check.remedy, remedy);
   });
 }
 
@@ -283,7 +277,7 @@ test("pods get addresses that the machine does not use, and keep them", () => {
   assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]);
 });
 
-test("each cluster's own runtime has places of its own, the same at every start", () => {
+test("each cluster's own runtime has paths of its own, the same at every start", () => {
   const [one, other] = [ownRuntimeOf("/a/one"), ownRuntimeOf("/a/two")];
   assert.deepEqual(ownRuntimeOf("/a/one"), one);
   assert.ok(one.socket !== other.socket && one.network.bridge !== other.network.bridge);

@@ -2,23 +2,25 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "#base";
-import { type Dialect, chosenDialect } from "#dialect";
+import type { Dialect } from "#dialect";
 import { answerOperator, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
-import { admitAgent } from "./agent-access.ts";
+import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
 import { type Credentials, credentialsFor } from "./credentials.ts";
+import { clusterDialect } from "./cluster-dialect.ts";
 import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
-import { type Places, placesFor } from "./places.ts";
+import { type ClusterPaths, pathsFor } from "./paths.ts";
 import { endLeftover } from "./own-runtime-end.ts";
-import { ownRuntimePlan, runsPods } from "./own-runtime.ts";
+import { ownRuntimePlan, runsPods, supplySandboxImage } from "./own-runtime.ts";
 import { type ClusterPlan, type Programs, agentPlan, apiserverPlan } from "./plans.ts";
 import { choosePort } from "./ports.ts";
+import { foreignPods } from "./foreign-pods.ts";
 import { type Running, readRunning, writeRunning } from "./running.ts";
-import { agentChance, installRuntime, thisMachine } from "./runtime.ts";
+import { preflight, installRuntime, thisMachine } from "./preflight.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
 import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
-import { leaveRuntime } from "./traces.ts";
+import { leaveRuntime } from "./cleanup.ts";
 import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 
 interface Wish {
@@ -27,7 +29,7 @@ interface Wish {
   /** Flags that go to the API server as they are. */
   readonly passed: readonly string[];
   readonly programs: Programs;
-  readonly places: Places;
+  readonly paths: ClusterPaths;
 }
 
 export async function upCommand(
@@ -39,7 +41,7 @@ export async function upCommand(
   const cut = argv.indexOf("--");
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const passed = cut < 0 ? [] : argv.slice(cut + 1);
-  const choice = chosenDialect(own);
+  const choice = clusterDialect(own);
   if ("problem" in choice) {
     output.err(`error: ${choice.problem}\n`);
     return 1;
@@ -52,12 +54,12 @@ export async function upCommand(
     ...output,
   });
   if (answered !== undefined) return answered;
-  const places = placesFor(dialect, settled.values.dataDir);
+  const paths = pathsFor(dialect, settled.values.dataDir);
   let release: (() => void) | undefined;
   try {
-    release = claimFolder(places.root);
-    if (!release) throw new Error(runningText(readRunning(places.running), places));
-    await run({ dialect, settings: settled.values, passed, programs, places }, statusView(output.out));
+    release = claimFolder(paths.root);
+    if (!release) throw new Error(runningText(readRunning(paths.running), paths));
+    await run({ dialect, settings: settled.values, passed, programs, paths }, statusView(output.out));
     return 0;
   } catch (error) {
     output.err(`error: ${(error as Error).message}\n`);
@@ -67,13 +69,13 @@ export async function upCommand(
   }
 }
 
-const runningText = (running: Running | undefined, places: Places): string =>
-  `this cluster is up already${running ? ` (process ${running.pid}, port ${running.port})` : ""}; its client config is ${places.adminConfig}`;
+const runningText = (running: Running | undefined, paths: ClusterPaths): string =>
+  `this cluster is up already${running ? ` (process ${running.pid}, port ${running.port})` : ""}; its client config is ${paths.adminConfig}`;
 
 /** Runs until a signal ends it; throws what kept it from running. */
 async function run(wish: Wish, view: StatusView): Promise<void> {
-  const { dialect, settings, places } = wish;
-  const before = readRunning(places.running);
+  const { dialect, settings, paths } = wish;
+  const before = readRunning(paths.running);
   const ownRuntime = await wantsOwnRuntime(wish, before, view);
   const choice = await choosePort({
     host: settings.bindAddress,
@@ -91,11 +93,11 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     port: choice.port,
     up: true,
   };
-  const learn = (more: Partial<Running>): void => writeRunning(places.running, (note = { ...note, ...more }));
+  const learn = (more: Partial<Running>): void => writeRunning(paths.running, (note = { ...note, ...more }));
   learn({});
   try {
     await runCluster(
-      ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: places.runtime.endpoint } } : wish,
+      ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: paths.runtime.endpoint } } : wish,
       choice.port,
       view,
       learn,
@@ -114,19 +116,19 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
  * on.
  */
 async function wantsOwnRuntime(
-  { settings, places }: Wish,
+  { settings, paths }: Wish,
   before: Running | undefined,
   view: StatusView,
 ): Promise<boolean> {
   if (!settings.agent || settings.runtimeEndpoint !== usualEndpoint) return false;
   const last = before?.runtimeEndpoint ?? "";
-  const hadOwn = last === places.runtime.endpoint;
+  const hadOwn = last === paths.runtime.endpoint;
   if (!settings.installRuntime) return hadOwn && thisMachine.isRoot;
   if (!hadOwn && (await runsPods(settings.runtimeEndpoint))) return false;
   const problem = installRuntime(thisMachine, (line) => view.say(line));
   if (problem !== undefined) throw new Error(problem);
   // Pods do not move: they end on the other runtime, and start anew on this one.
-  if (!hadOwn && last !== "") await leaveRuntime(places.agentRoot, last);
+  if (!hadOwn && last !== "") await leaveRuntime(paths.agentRoot, last);
   return true;
 }
 
@@ -136,7 +138,7 @@ async function runCluster(
   view: StatusView,
   learn: (more: Partial<Running>) => void,
 ): Promise<void> {
-  const { dialect, settings, places } = wish;
+  const { dialect, settings, paths } = wish;
   const nodeName = hostname().toLowerCase();
   const host =
     settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
@@ -144,7 +146,7 @@ async function runCluster(
   let credentials: Credentials;
   try {
     credentials = credentialsFor({
-      places,
+      paths,
       dialect,
       server,
       bindAddress: settings.bindAddress,
@@ -152,10 +154,10 @@ async function runCluster(
       now: Date.now(),
     });
   } catch (error) {
-    throw new Error(`${places.pki} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
   }
   const plan: ClusterPlan = { ...wish, port, credentials };
-  view.say(`starting a cluster in ${places.root}`);
+  view.say(`starting a cluster in ${paths.root}`);
   const cluster = new Cluster(view);
   // Nothing else may keep the process alive while a part waits for its next start.
   const alive = setInterval(() => undefined, 2 ** 30);
@@ -168,22 +170,26 @@ async function runCluster(
     if (!up) return;
     learn({ dialect: dialect.name });
     controllers = startControllerManager({
-      config: places.adminConfig,
+      config: paths.adminConfig,
       dialect,
       authorityFile: credentials.authorityFile,
-      logFile: join(places.logs, "controllers.log"),
+      logFile: join(paths.logs, "controllers.log"),
     });
     if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
+    if (runtime)
+      await supplySandboxImage(paths.runtime).catch((error: Error) =>
+        view.say(`  runtime      the sandbox image was not imported: ${error.message}`),
+      );
     const agent = await startAgent(plan, nodeName, cluster, view);
     if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
       view.say(
-        `\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`,
+        `\nThe client config of its administrator is ${paths.adminConfig}. Try:\n\n  ${firstCommand(paths.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`,
       );
     view.say(`stopping: ${early ?? (await stopped)}`);
   } catch (error) {
-    throw new Error(`${(error as Error).message}; its log is in ${places.logs}`, { cause: error });
+    throw new Error(`${(error as Error).message}; its log is in ${paths.logs}`, { cause: error });
   } finally {
     await controllers?.stop();
     await cluster.stop();
@@ -192,12 +198,12 @@ async function runCluster(
 }
 
 async function startOwnRuntime(
-  { settings, places }: ClusterPlan,
+  { settings, paths }: ClusterPlan,
   cluster: Cluster,
 ): Promise<Supervised | undefined> {
-  if (settings.runtimeEndpoint !== places.runtime.endpoint) return undefined;
-  await endLeftover(places.runtime);
-  return cluster.start(ownRuntimePlan(places.runtime, join(places.logs, "runtime.log")));
+  if (settings.runtimeEndpoint !== paths.runtime.endpoint) return undefined;
+  await endLeftover(paths.runtime);
+  return cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
 }
 
 /** Undefined when there is no agent to start, which is told. */
@@ -207,12 +213,19 @@ async function startAgent(
   cluster: Cluster,
   view: StatusView,
 ): Promise<Supervised | undefined> {
-  const { dialect, settings, places, programs } = plan;
-  const chance = agentChance(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
+  const { dialect, settings, paths, programs } = plan;
+  const check = preflight(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
   if (!settings.agent) view.say("  node agent   left out, as asked");
-  else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
+  else if (!check.possible) view.say(`  node agent   left out: ${check.why} (${check.remedy})`);
   else {
-    await admitAgent(places.adminConfig, dialect, nodeName);
+    const foreign = await foreignPods(settings.runtimeEndpoint, paths.agentRoot);
+    if (foreign > 0) {
+      view.say(
+        `  node agent   left out: ${foreign} pods of another agent run on ${settings.runtimeEndpoint} (orch up --install-runtime runs a runtime of this cluster's own)`,
+      );
+      return undefined;
+    }
+    await dropNodeBinding(paths.adminConfig, dialect, nodeName);
     const fit = await runsPods(settings.runtimeEndpoint);
     if (!fit)
       view.say(

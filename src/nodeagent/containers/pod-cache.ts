@@ -11,6 +11,7 @@ import {
   sandboxState,
 } from "#cri";
 import type { Dialect } from "#dialect";
+import type { Owns } from "./owner.ts";
 import { readRuntimeLabels, runtimeLabelNames } from "./runtime-labels.ts";
 import {
   type ObservedContainer,
@@ -71,6 +72,8 @@ export interface PodCacheOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly dialect: Dialect;
+  /** Which sandboxes and containers are this agent's; all with a pod's labels unless given. */
+  readonly owns?: Owns;
   readonly onChange: (observed: ObservedPod) => void;
   readonly periodMilliseconds?: number;
   /** Told after every look at all pods how long it took, and how long after the one before it began. */
@@ -120,6 +123,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     readTerminationMessage = terminationMessage,
   } = options;
   const names = runtimeLabelNames(dialect);
+  const owns = options.owns ?? (({ [names.podUid]: uid }) => uid !== undefined);
   const held = new Map<string, CachedPod>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
   const deletedAt = new Map<string, number>();
@@ -229,7 +233,10 @@ export function podCache(options: PodCacheOptions): PodCache {
     ]);
     return keep(
       { uid: pod.uid, name: pod.name, namespace: pod.namespace },
-      { sandboxes: ofSandboxes, containers: ofContainers },
+      {
+        sandboxes: ofSandboxes.filter(({ labels }) => owns(labels)),
+        containers: ofContainers.filter(({ labels }) => owns(labels)),
+      },
       look,
       signal,
     );
@@ -303,7 +310,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     const groupOf = (labels: Readonly<Record<string, string>>) => {
       const uid = labels[names.podUid];
       // Whatever does not carry our labels is not ours to touch.
-      if (uid === undefined) return undefined;
+      if (uid === undefined || !owns(labels)) return undefined;
       let group = groups.get(uid);
       if (!group)
         groups.set(
@@ -380,7 +387,7 @@ export function podCache(options: PodCacheOptions): PodCache {
           if (!isOpen) onFollow?.((isOpen = true));
           const labels = event.podSandboxStatus?.labels ?? {};
           const uid = labels[names.podUid];
-          if (uid === undefined) continue;
+          if (uid === undefined || !owns(labels)) continue;
           onChange(
             await refresh(
               { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" },

@@ -9,6 +9,8 @@ export const runtimeLabelNames = ({ data: { runtimeLabelPrefix: prefix } }: Dial
   podName: `${prefix}pod.name`,
   podNamespace: `${prefix}pod.namespace`,
   podUid: `${prefix}pod.uid`,
+  /** The agent that made it, where it is not the machine's own. */
+  owner: `${prefix}pod.owner`,
   containerName: `${prefix}container.name`,
   hash: `${prefix}container.hash`,
   restartCount: `${prefix}container.restartCount`,
@@ -20,23 +22,29 @@ export const runtimeLabelNames = ({ data: { runtimeLabelPrefix: prefix } }: Dial
   terminationGrace: `${prefix}pod.terminationGracePeriod`,
 });
 
-export const podLabels = (pod: Pod, dialect: Dialect): Record<string, string> => {
+export const podLabels = (pod: Pod, dialect: Dialect, owner?: string): Record<string, string> => {
   const names = runtimeLabelNames(dialect);
-  return { [names.podName]: nameOf(pod), [names.podNamespace]: namespaceOf(pod), [names.podUid]: uidOf(pod) };
+  return {
+    ...(owner !== undefined && { [names.owner]: owner }),
+    [names.podName]: nameOf(pod),
+    [names.podNamespace]: namespaceOf(pod),
+    [names.podUid]: uidOf(pod),
+  };
 };
 
-export const sandboxLabels = (pod: Pod, dialect: Dialect): Record<string, string> => ({
+export const sandboxLabels = (pod: Pod, dialect: Dialect, owner?: string): Record<string, string> => ({
   ...pod.metadata.labels,
-  ...podLabels(pod, dialect),
+  ...podLabels(pod, dialect, owner),
 });
 
 export const containerLabels = (
   pod: Pod,
   container: Container,
   dialect: Dialect,
+  owner?: string,
 ): Record<string, string> => ({
   [runtimeLabelNames(dialect).containerName]: container.name,
-  ...podLabels(pod, dialect),
+  ...podLabels(pod, dialect, owner),
 });
 
 /** JSON that markup can hold, as others write these annotations. */

@@ -10,6 +10,8 @@ import { type ImageUser, type SecuritySettings, containerSecurity } from "./secu
 
 export interface ContainerFacts {
   readonly dialect: Dialect;
+  /** The agent's owner label. */
+  readonly owner?: string | undefined;
   /** The image by its id. */
   readonly imageId: string;
   readonly imageUser: ImageUser;
@@ -50,7 +52,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
     mounts: [...facts.mounts, ...added.mounts],
     ...(devices.length > 0 && { devices }),
     ...(added.cdiDevices.length > 0 && { cdiDevices: added.cdiDevices.map((name) => ({ name })) }),
-    labels: containerLabels(pod, container, dialect),
+    labels: containerLabels(pod, container, dialect, facts.owner),
     annotations: { ...added.annotations, ...containerAnnotations(pod, container, restartCount, dialect) },
     logPath: logPathOf(container, restartCount),
     ...(container.stdin && { stdin: true }),

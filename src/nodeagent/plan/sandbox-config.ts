@@ -11,6 +11,8 @@ import { groupsOf, namespacesOf } from "./security.ts";
 
 export interface SandboxFacts {
   readonly dialect: Dialect;
+  /** The agent's owner label. */
+  readonly owner?: string | undefined;
   readonly attempt: number;
   readonly clusterDomain: string;
   readonly dns: DnsConfig;
@@ -40,7 +42,7 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
     logDirectory: logFolderOf(pod, facts.logFolder),
     dnsConfig: { servers: [...dns.servers], searches: [...dns.searches], options: [...dns.options] },
     ...(ports.length > 0 && { portMappings: ports }),
-    labels: sandboxLabels(pod, dialect),
+    labels: sandboxLabels(pod, dialect, facts.owner),
     annotations: { ...pod.metadata.annotations },
     linux: {
       cgroupParent: facts.cgroupParent,

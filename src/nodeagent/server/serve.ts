@@ -1,10 +1,13 @@
-// From the settings to running servers: certificate, access, figures, ports.
+// From the settings to running servers: ports first, then certificate, access and handlers.
 import { join } from "node:path";
+import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
 import { configOf, resolveGates, knownGates, tlsSettings } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "../options/options.ts";
 import { access } from "./access.ts";
-import { type RunningServers, type ServerParts, startServers } from "./server.ts";
+import { measuredRequests } from "./agent-metrics.ts";
+import { type OpenPorts, openPorts } from "./ports.ts";
+import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
 import { servingCertificate } from "./serving-certificate.ts";
 
 export type ServeParts = Omit<
@@ -17,8 +20,32 @@ export type ServeParts = Omit<
 
 const hostLogFolder = "/var/log";
 
-/** Opens the ports that the settings name. */
-export async function serve(settings: NodeagentSettings, parts: ServeParts): Promise<RunningServers> {
+export interface RunningServers {
+  close(): Promise<void>;
+}
+
+/** Binds the ports that the settings name. */
+export const portsFrom = (
+  settings: NodeagentSettings,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<OpenPorts> =>
+  openPorts(
+    {
+      address: settings.address,
+      secure: settings.enableServer ? settings.port : undefined,
+      readOnly: settings.readOnlyPort,
+      healthAddress: settings.healthzBindAddress,
+      health: settings.healthzPort,
+    },
+    { clock, log, tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites) },
+  );
+
+/** Answers on the bound ports. */
+export async function serve(
+  settings: NodeagentSettings,
+  ports: OpenPorts,
+  parts: ServeParts,
+): Promise<RunningServers> {
   const { clock, log, dialect, nodeName, client } = parts;
   const gates = resolveGates(knownGates, settings.featureGates);
   const certificate = await servingCertificate({
@@ -60,16 +87,19 @@ export async function serve(settings: NodeagentSettings, parts: ServeParts): Pro
     checkpointFolder: join(settings.rootDir, "checkpoints"),
     streamIdleMilliseconds: settings.streamingConnectionIdleTimeout,
   };
-  const ports = {
-    address: settings.address,
-    secure: settings.enableServer ? settings.port : undefined,
-    readOnly: settings.readOnlyPort,
-    healthAddress: settings.healthzBindAddress,
-    health: settings.healthzPort,
-  };
-  return await startServers(whole, ports, {
-    access: guard,
-    certificate,
-    tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites),
+  const measured = measuredRequests(parts.metrics, dialect, clock);
+  ports.answer({
+    secure: measured("readwrite", handler(agentRoutes(whole, "secure"), guard, log)),
+    readOnly: measured("readonly", handler(agentRoutes(whole, "readonly"), undefined, log)),
+    health: healthHandler(whole),
   });
+  ports.useCertificate(certificate.pair);
+  const unfollow = certificate.follow((pair) => ports.useCertificate(pair));
+  return {
+    close: async () => {
+      unfollow();
+      guard.stop();
+      await ports.close();
+    },
+  };
 }

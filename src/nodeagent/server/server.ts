@@ -1,26 +1,15 @@
-// The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port
-// for the machine itself.
-import { networkInterfaces } from "node:os";
-import type { TlsOptions } from "node:tls";
+// What the agent's ports answer: the secure port everybody who may, the read-only port reads, the health port
+// the machine itself.
 import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import {
-  type Call,
-  type Listener,
-  type PlainListener,
-  type Reply,
-  listen,
-  listenPlain,
-  plainReply,
-} from "#http";
+import { type Call, type Reply, plainReply } from "#http";
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
 import type { PodRegistry } from "../interfaces.ts";
 import type { Access } from "./access.ts";
-import { measuredRequests } from "./agent-metrics.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
@@ -30,7 +19,6 @@ import { podAccess } from "./pod-access.ts";
 import { exposition, json, text } from "./replies.ts";
 import { type Answer, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
-import type { ServingCertificate } from "./serving-certificate.ts";
 import { summary } from "./summary.ts";
 
 export interface ServerParts {
@@ -280,119 +268,4 @@ export function healthHandler({
     undefined,
     log,
   );
-}
-
-export interface Ports {
-  readonly address: string;
-  /** Zero or undefined is none. */
-  readonly secure: number | undefined;
-  readonly readOnly: number;
-  readonly healthAddress: string;
-  readonly health: number;
-}
-
-export interface RunningServers {
-  /** The ports as bound, where zero was not meant as none. */
-  readonly securePort: number | undefined;
-  close(): Promise<void>;
-}
-
-export async function startServers(
-  parts: ServerParts,
-  ports: Ports,
-  security: { readonly access: Access; readonly certificate: ServingCertificate; readonly tls: TlsOptions },
-): Promise<RunningServers> {
-  const { clock, log } = parts;
-  const host = everyAddress(ports.address);
-  const now = (): number => clock.now();
-  const open: (Listener | PlainListener)[] = [];
-  const { access, certificate, tls } = security;
-  const measured = measuredRequests(parts.metrics, parts.dialect, clock);
-  let unfollow = (): void => undefined;
-  const close = async (): Promise<void> => {
-    unfollow();
-    access.stop();
-    await Promise.all(open.map((listener) => listener.close()));
-  };
-  try {
-    let securePort: number | undefined;
-    const { secure: port } = ports;
-    if (port !== undefined) {
-      const { pair } = certificate;
-      const listener = await retryListen(parts, () =>
-        listen({
-          host,
-          port,
-          tls: {
-            ...tls,
-            cert: pair.certificate,
-            key: pair.key,
-            requestCert: true,
-            rejectUnauthorized: false,
-          },
-          handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
-          now,
-          onProblem: (error) =>
-            log.error("a connection was lost by a mistake of this program", {
-              error: error.stack ?? error.message,
-            }),
-        }),
-      );
-      open.push(listener);
-      securePort = listener.address.port;
-      unfollow = certificate.follow((next) =>
-        listener.setSecureContext({ cert: next.certificate, key: next.key }),
-      );
-    }
-    if (ports.readOnly > 0)
-      open.push(
-        await retryListen(parts, () =>
-          listenPlain({
-            host,
-            port: ports.readOnly,
-            handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)),
-            now,
-          }),
-        ),
-      );
-    if (ports.health > 0)
-      open.push(
-        await retryListen(parts, () =>
-          listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }),
-        ),
-      );
-    return { securePort, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Either way of writing "all addresses" means both families, where the machine has both. */
-const everyAddress = (address: string): string => (address === "0.0.0.0" && hasV6() ? "::" : address);
-const hasV6 = (): boolean =>
-  Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
-
-const takenMilliseconds = 30_000;
-const againMilliseconds = 250;
-
-/** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
-export async function retryListen<T>(
-  { clock, log }: Pick<ServerParts, "clock" | "log">,
-  open: () => Promise<T>,
-): Promise<T> {
-  for (
-    const until = clock.now() + takenMilliseconds, told = { once: false };
-    ;
-    await clock.sleep(againMilliseconds)
-  ) {
-    try {
-      return await open();
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "EADDRINUSE" || clock.now() >= until) throw error;
-      if (!told.once)
-        log.warn("a port is taken; the agent waits for it", { error: (error as Error).message });
-      told.once = true;
-    }
-  }
 }

@@ -31,6 +31,8 @@ export interface SyncSettings {
   /** What the node's resolver uses; asked each time, for it may change. */
   readonly hostDns: () => DnsConfig;
   readonly logFolder: string;
+  /** The agent's owner label; undefined for the machine's standard agent. */
+  readonly owner?: string | undefined;
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];

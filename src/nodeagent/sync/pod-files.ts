@@ -28,6 +28,10 @@ export interface PodFiles {
   removeLogsOf(podUid: string): Promise<void>;
 }
 
+/** Uids of pods that have a directory below an agent's root. */
+export const podUidsBelow = (rootFolder: string): Promise<string[]> =>
+  readdir(join(rootFolder, "pods")).catch(() => []);
+
 export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
   const podsFolder = join(rootFolder, "pods");
   const folderOf = (podUid: string): string => join(podsFolder, podUid);
@@ -72,7 +76,7 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
         throw new LeftoverError((error as Error).message, { cause: error });
       });
     },
-    podUids: () => readdir(podsFolder).catch(() => []),
+    podUids: () => podUidsBelow(rootFolder),
     prepareLogs: async (folder) => void (await mkdir(folder, { recursive: true, mode: 0o755 })),
     lastLog: async (folder) => {
       const names = await readdir(folder).catch(() => []);

@@ -115,6 +115,7 @@ export async function startContainer(
       contributions.push(await contributor.contribute(pod, container));
     config = containerConfig(pod, container, {
       dialect: context.dialect,
+      owner: context.settings.owner,
       imageId: image.image.id,
       imageUser: user,
       restartCount,

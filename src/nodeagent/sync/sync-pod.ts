@@ -118,6 +118,7 @@ export async function syncPod(
   const sandbox = made(context, pod, () =>
     sandboxConfig(pod, {
       dialect: context.dialect,
+      owner: context.settings.owner,
       attempt,
       clusterDomain: context.settings.clusterDomain,
       dns: dns.config,

@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 
-export interface TraceOptions {
+export interface CleanupOptions {
   readonly dialect: Dialect;
   /** The agent's root directory. */
   readonly agentRoot: string;
+  /** The control group of the cluster's pods. */
+  readonly cgroupRoot: string;
   readonly runtimeEndpoint: string;
   /** Whether everything on that runtime is ours. */
   readonly ownRuntime: boolean;
@@ -21,13 +23,14 @@ export interface TraceOptions {
  * Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells
  * what stays, and goes on.
  */
-export async function removeTraces({
+export async function cleanUpNode({
   dialect,
   agentRoot,
+  cgroupRoot,
   runtimeEndpoint,
   ownRuntime,
   tell,
-}: TraceOptions): Promise<void> {
+}: CleanupOptions): Promise<void> {
   const uids = podsBelow(agentRoot);
   if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
   else await leaveRuntime(agentRoot, runtimeEndpoint);
@@ -35,6 +38,7 @@ export async function removeTraces({
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
   }
+  for (const hierarchy of hierarchiesBelow("/sys/fs/cgroup")) removeGroup(join(hierarchy, cgroupRoot));
   for (const name of namesIn("/var/log/pods")) {
     if (uids.has(name.slice(name.lastIndexOf("_") + 1)))
       rmSync(join("/var/log/pods", name), { recursive: true, force: true });
@@ -86,11 +90,14 @@ function mountTable(): string {
   return existsSync("/proc/self/mountinfo") ? readFileSync("/proc/self/mountinfo", "utf8") : "";
 }
 
+/** The one hierarchy, or one for each controller. */
+const hierarchiesBelow = (root: string): string[] => [root, ...namesIn(root).map((name) => join(root, name))];
+
 /**
  * Control groups of pods: directly below the common one or below its classes, in one hierarchy or in several.
  */
 export function podGroups(root: string, common: string): { readonly uid: string; readonly path: string }[] {
-  return [root, ...namesIn(root).map((name) => join(root, name))].flatMap((hierarchy) => {
+  return hierarchiesBelow(root).flatMap((hierarchy) => {
     const top = join(hierarchy, common);
     return [top, ...namesIn(top).map((name) => join(top, name))].flatMap((parent) =>
       namesIn(parent).flatMap((name) =>

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { runtimePackages } from "./own-runtime.ts";
 
-export type AgentChance =
+export type Preflight =
   | { readonly possible: true }
   | { readonly possible: false; readonly why: string; readonly remedy: string };
 
@@ -31,8 +31,8 @@ export const thisMachine: Machine = {
 const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
 
 /** Whether the node agent can run here; if not, one reason and what to do about it. */
-export function agentChance(machine: Machine, endpoint: string, program: string): AgentChance {
-  const no = (why: string, remedy: string): AgentChance => ({ possible: false, why, remedy });
+export function preflight(machine: Machine, endpoint: string, program: string): Preflight {
+  const no = (why: string, remedy: string): Preflight => ({ possible: false, why, remedy });
   if (machine.platform !== "linux") return no("it runs on Linux only", "the API server works without it");
   if (!machine.exists(program)) return no("it is not built", "npm run build");
   const there = machine.isSocket(socketOf(endpoint));
@@ -54,7 +54,7 @@ export function agentChance(machine: Machine, endpoint: string, program: string)
  */
 export function installRuntime(machine: Machine, tell: (line: string) => void, run = runCommand): string | undefined {
   if (!machine.isRoot) return "installing a container runtime needs root: sudo orch up --install-runtime";
-  const missing = Object.entries(runtimePackages).flatMap(([name, places]) => (places.some((place) => machine.exists(place)) ? [] : [name]));
+  const missing = Object.entries(runtimePackages).flatMap(([name, paths]) => (paths.some((place) => machine.exists(place)) ? [] : [name]));
   if (missing.length === 0) return undefined;
   if (!machine.exists("/usr/bin/apt-get")) return `there is no apt-get here; install ${missing.join(", ")} in your system's own way, then start again`;
   for (const command of [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends", ...missing]]) {

@@ -7,7 +7,7 @@ import type { Dialect } from "#dialect";
 import { directory, option } from "#options";
 import { type OwnRuntime, ownRuntimeOf } from "./own-runtime.ts";
 
-export interface Places {
+export interface ClusterPaths {
   readonly root: string;
   readonly pki: string;
   readonly logs: string;
@@ -18,6 +18,8 @@ export interface Places {
   /** Settings of the node agent, and where it keeps pods' files. */
   readonly agentSettings: string;
   readonly agentRoot: string;
+  /** The control group of this cluster's pods: agents of other clusters do not look there. */
+  readonly cgroupRoot: string;
   /** The container runtime, where the cluster has one of its own. */
   readonly runtime: OwnRuntime;
   readonly tokens: string;
@@ -37,11 +39,11 @@ export const dataDirOption = option({
 });
 
 /** `given` wins; otherwise the user's data directory. Each dialect has a cluster of its own there. */
-export function placesFor(
+export function pathsFor(
   dialect: Dialect,
   given: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): Places {
+): ClusterPaths {
   const { XDG_DATA_HOME: data } = environment;
   const root =
     given !== ""
@@ -63,6 +65,7 @@ export function placesFor(
     "lock.db",
     "holder",
   ];
+  const runtime = ownRuntimeOf(root);
   return {
     root,
     all: own.map((name) => join(root, name)),
@@ -72,7 +75,8 @@ export function placesFor(
     agentConfig: join(root, "agent.conf"),
     agentSettings: join(root, "agent-settings.json"),
     agentRoot: join(root, "agent"),
-    runtime: ownRuntimeOf(root),
+    cgroupRoot: `/orch-${runtime.id}`,
+    runtime,
     tokens: join(root, "pki", "tokens.csv"),
     running: join(root, "running.json"),
   };

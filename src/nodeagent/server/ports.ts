@@ -1,0 +1,105 @@
+// The agent's ports, bound before the agent touches anything: an agent that cannot have its ports is not the
+// agent of this node, and must leave the node's pods alone.
+import { networkInterfaces } from "node:os";
+import type { TlsOptions } from "node:tls";
+import type { CertificatePair } from "#authn";
+import type { Clock, Log } from "#base";
+import {
+  type Call,
+  type Listener,
+  type PlainListener,
+  type Reply,
+  listen,
+  listenPlain,
+  plainReply,
+} from "#http";
+
+export interface PortSettings {
+  readonly address: string;
+  /** Undefined is none. */
+  readonly secure: number | undefined;
+  /** Zero is none. */
+  readonly readOnly: number;
+  readonly healthAddress: string;
+  /** Zero is none. */
+  readonly health: number;
+}
+
+type Handler = (call: Call) => Promise<Reply>;
+
+/** Who answers on each port. */
+export interface PortHandlers {
+  readonly secure: Handler;
+  readonly readOnly: Handler;
+  readonly health: Handler;
+}
+
+export interface OpenPorts {
+  /** The secure port as bound. */
+  readonly securePort: number | undefined;
+  /** From now on calls are answered; before, the secure port has no certificate and the others answer 503. */
+  answer(handlers: PortHandlers): void;
+  useCertificate(pair: CertificatePair): void;
+  close(): Promise<void>;
+}
+
+const starting: Handler = () => Promise.resolve(plainReply(503, "the agent is starting"));
+
+export async function openPorts(
+  ports: PortSettings,
+  { clock, log, tls }: { readonly clock: Clock; readonly log: Log; readonly tls: TlsOptions },
+): Promise<OpenPorts> {
+  const host = everyAddress(ports.address);
+  const now = (): number => clock.now();
+  const open: (Listener | PlainListener)[] = [];
+  let handlers: PortHandlers = { secure: starting, readOnly: starting, health: starting };
+  const close = async (): Promise<void> => {
+    await Promise.all(open.map((listener) => listener.close()));
+  };
+  let secure: Listener | undefined;
+  try {
+    if (ports.secure !== undefined) {
+      secure = await listen({
+        host,
+        port: ports.secure,
+        tls: { ...tls, requestCert: true, rejectUnauthorized: false },
+        handle: (call) => handlers.secure(call),
+        now,
+        onProblem: (error) =>
+          log.error("connection lost by a defect of this program", { error: error.stack ?? error.message }),
+      });
+      open.push(secure);
+    }
+    if (ports.readOnly > 0)
+      open.push(
+        await listenPlain({ host, port: ports.readOnly, handle: (call) => handlers.readOnly(call), now }),
+      );
+    if (ports.health > 0)
+      open.push(
+        await listenPlain({
+          host: ports.healthAddress,
+          port: ports.health,
+          handle: (call) => handlers.health(call),
+          now,
+        }),
+      );
+  } catch (error) {
+    await close();
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new Error(
+      `${(error as Error).message}: another agent or program has the port; nothing on this node was touched`,
+      { cause: error },
+    );
+  }
+  return {
+    securePort: secure?.address.port,
+    answer: (given) => void (handlers = given),
+    useCertificate: ({ certificate, key }) => secure?.setSecureContext({ cert: certificate, key }),
+    close,
+  };
+}
+
+/** Either way of writing "all addresses" means both families, where the machine has both. */
+const everyAddress = (address: string): string => (address === "0.0.0.0" && hasV6() ? "::" : address);
+const hasV6 = (): boolean =>
+  Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
