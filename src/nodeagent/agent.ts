@@ -189,6 +189,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       cpu,
       pidsPerPod: settings.podMaxPids,
       perPod: settings.cgroupsPerQos,
+      admitted: () => all.registry.pods().filter((pod) => !isFinished(pod)),
       memoryReservedPercent: Number.parseInt(settings.qosReserved["memory"] ?? "0", 10),
       allocatableMemory: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
       clock,
@@ -208,6 +209,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       signal,
     ),
   );
+  running.push(cgroups.reconcile(() => wanted.ready(), signal));
   await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
   const owner = ownerOf(settings.rootDir, dialect);

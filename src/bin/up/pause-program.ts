@@ -107,13 +107,17 @@ function arm64Code(): Buffer {
     ]);
   };
   const exitAddress = base + BigInt(headerBytes + exitAt);
+  const noArguments = [0, 1, 2, 3].map((register) => move(register, 0));
+  // wait: ppoll(NULL, 0, NULL, NULL); b wait
+  const wait = Buffer.concat([...noArguments, move(8, 73), systemCall, word(0x17fffffa)]);
+  // exit: exit(0); nop
+  const exit = Buffer.concat([move(8, 93), move(0, 0), systemCall, word(0xd503201f)]);
   return Buffer.concat([
     set(0, signals.terminate, exitStruct),
     set(1, signals.interrupt, exitStruct),
     set(2, signals.child, ignoreStruct),
-    // wait: ppoll(NULL, 0, NULL, NULL); b wait
-    ...[move(0, 0), move(1, 0), move(2, 0), move(3, 0), move(8, 73), systemCall, word(0x17fffffa)],
-    ...[move(8, 93), move(0, 0), systemCall, word(0xd503201f)], // exit(0); nop
+    wait,
+    exit,
     sigaction(exitAddress, 0n, 0n),
     sigaction(ignore, flags.noChildWait, 0n),
   ]);

@@ -1,6 +1,6 @@
 // `orch store`: the embedded store's content as one file, and back.
 import { join, resolve } from "node:path";
-import { type Dialect } from "#dialect";
+import type { Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, dialectOption, helpOption, section, settle } from "#options";
 import { backupStore, restoreStore } from "#store";
 import type { Output } from "../output.ts";

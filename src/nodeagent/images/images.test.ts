@@ -175,3 +175,16 @@ test("a runtime that cannot be asked is told as such", async () => {
   runtime.faults.fail("ImageStatus", new Error("down"));
   assert.equal(await ensure("here:1", "IfNotPresent"), "ImageInspectError");
 });
+
+test("whoever gives up while others pull leaves the queue at once", async () => {
+  const queue = pullQueue({ clock: virtualClock(), atOnce: 1, perSecond: 0, burst: 0 });
+  const first = Promise.withResolvers<string>();
+  const pulling = queue.run(() => first.promise);
+  const stopped = new AbortController();
+  const waiting = queue.run(() => Promise.reject(new Error("must not run")), stopped.signal);
+  stopped.abort(new Error("deleted"));
+  await assert.rejects(waiting, /deleted/);
+  const third = queue.run(async () => "third");
+  first.resolve("first");
+  assert.deepEqual([await pulling, await third], ["first", "third"]);
+});

@@ -120,7 +120,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         const reference = await queue.run(() => {
           beganAt = clock.now();
           return pull(spec, secrets, sandbox, signal);
-        });
+        }, signal);
         const image =
           (await runtime.imageStatus({ image: reference || name }, signal)).image ??
           (await runtime.imageStatus({ image: name }, signal)).image;

@@ -11,7 +11,8 @@ export interface PullQueueOptions {
 }
 
 export interface PullQueue {
-  run<T>(pull: () => Promise<T>): Promise<T>;
+  /** Runs the pull in its turn; whoever waits leaves the queue when the signal is aborted. */
+  run<T>(pull: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** The registry was asked too often. */
@@ -26,7 +27,7 @@ const mostWaiting = 10_000;
 
 export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions): PullQueue {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   let tokens = burst;
   let filledAt = clock.now();
   const take = (): void => {
@@ -36,17 +37,32 @@ export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions)
     if (tokens < 1) throw new PullRateExceeded();
     tokens -= 1;
   };
+  const turn = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting.delete(enter);
+        reject(signal!.reason as Error);
+      };
+      const enter = (): void => {
+        waiting.delete(enter);
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      waiting.add(enter);
+    });
   return {
-    run: async (pull) => {
+    run: async (pull, signal) => {
+      signal?.throwIfAborted();
       take();
       if (running >= atOnce) {
-        if (waiting.length >= mostWaiting) throw new Error("too many images wait to be pulled");
-        await new Promise<void>((resolve) => waiting.push(resolve));
+        if (waiting.size >= mostWaiting) throw new Error("too many images wait to be pulled");
+        await turn(signal);
       } else running++;
       try {
         return await pull();
       } finally {
-        const next = waiting.shift();
+        const [next] = waiting;
         if (next) next();
         else running--;
       }

@@ -77,3 +77,15 @@ test("a runtime is down when it was silent for half a minute, and up at its firs
   await clock.advance(5_000);
   assert.deepEqual(health.troubles(), []);
 });
+
+test("the runtime keeps its name through an outage, and is asked again for its version after it", async (t) => {
+  const { clock, health, answerWith } = setUp();
+  t.after(() => health.stop());
+  await health.check();
+  answerWith(new Error("no such socket"));
+  await clock.advance(35_000);
+  assert.equal(health.version()?.runtimeName, "rt");
+  answerWith(good);
+  await clock.advance(5000);
+  assert.equal(health.version()?.runtimeVersion, "1.2");
+});

@@ -28,6 +28,7 @@ const down = "container runtime is down";
 export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOptions): RuntimeHealth {
   const stopping = new AbortController();
   let version: VersionResponse | undefined;
+  let isVersionOld = true;
   let lastGoodAt: number | undefined;
   let runtimeTrouble = "container runtime status check may not have completed yet";
   let networkTrouble = "";
@@ -40,7 +41,8 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   const check = async (): Promise<void> => {
     try {
       const { conditions } = await runtime.status(stopping.signal);
-      version ??= await runtime.version(stopping.signal);
+      if (isVersionOld) version = await runtime.version(stopping.signal);
+      isVersionOld = false;
       const conditionOf = (type: string) => conditions.find((condition) => condition.type === type);
       const [ready, network] = [conditionOf("RuntimeReady"), conditionOf("NetworkReady")];
       networkTrouble = network?.status
@@ -55,8 +57,8 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       told = false;
     } catch (error) {
       if (stopping.signal.aborted) return;
-      // A restarted runtime may be another one.
-      version = undefined;
+      // A restarted runtime may be another one: its version is asked again, and the old one stays till then.
+      isVersionOld = true;
       if (lastGoodAt === undefined) runtimeTrouble = down;
       if (!told) log.warn("the container runtime does not answer well", { error: (error as Error).message });
       told = true;

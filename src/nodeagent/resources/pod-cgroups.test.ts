@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Pod } from "#api";
-import { type Log, silentLog, systemClock } from "#base";
+import { type Log, silentLog, systemClock, virtualClock } from "#base";
 import { type CgroupNaming, podCgroup, uidOfGroup } from "./cgroup-names.ts";
 import { type CgroupMounts, cgroupTree, findCgroups, weightOf } from "./cgroup-tree.ts";
 import { podCgroups, podLimits } from "./pod-cgroups.ts";
@@ -19,6 +19,11 @@ const container = (requests: Amounts = {}, limits: Amounts = {}) => ({
   resources: { requests, limits },
 });
 const pod = (uid: string, spec: object): Pod => ({ metadata: { name: "p", uid }, spec }) as unknown as Pod;
+const burstable = pod("u1", { containers: [container({ cpu: "1" }, { memory: "1Mi" })] });
+const guaranteed = pod("g", {
+  containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })],
+});
+const hungry = pod("b", { containers: [container({ memory: "400" })] });
 
 const limitCases: [name: string, spec: object, limits: object][] = [
   ["a pod that asks for nothing gets the least", { containers: [{ name: "c" }] }, { cpuShares: 2 }],
@@ -116,11 +121,12 @@ test("a pod's group is made in every tree, limited, found and removed", async (t
     cpu,
     pidsPerPod: 100,
     perPod: true,
+    admitted: () => [burstable],
     clock: systemClock,
     log,
   });
   await groups.prepare();
-  const name = await groups.ensure(pod("u1", { containers: [container({ cpu: "1" }, { memory: "1Mi" })] }));
+  const name = await groups.ensure(burstable);
   assert.equal(name, "/top/pods/burstable/podu1");
   const read = (tree: string, file: string): Promise<string> => readFile(join(root, tree, file), "utf8");
   assert.equal(await read("cpu", `${name}/cpu.shares`), "1024");
@@ -149,16 +155,15 @@ test("lesser classes leave alone what better ones have reserved", async (t) => {
     cpu,
     pidsPerPod: 0,
     perPod: true,
+    admitted: () => [guaranteed, hungry],
     memoryReservedPercent: 50,
     allocatableMemory: () => 1000,
     clock: systemClock,
     log: silentLog,
   });
   await groups.prepare();
-  await groups.ensure(
-    pod("g", { containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })] }),
-  );
-  await groups.ensure(pod("b", { containers: [container({ memory: "400" })] }));
+  await groups.ensure(guaranteed);
+  await groups.ensure(hungry);
   const limit = (qos: string): Promise<string> =>
     readFile(join(root, `memory/top/pods/${qos}/memory.limit_in_bytes`), "utf8");
   assert.deepEqual([await limit("burstable"), await limit("besteffort")], ["900", "700"]);
@@ -172,6 +177,7 @@ test("without groups per pod the parent is the root, and nothing is made", async
     cpu,
     pidsPerPod: 0,
     perPod: false,
+    admitted: () => [],
     clock: systemClock,
     log: silentLog,
   });
@@ -191,6 +197,7 @@ test("in one tree controllers are handed down from the top", async (t) => {
     cpu,
     pidsPerPod: 0,
     perPod: true,
+    admitted: () => [],
     clock: systemClock,
     log: silentLog,
   });
@@ -219,6 +226,7 @@ test(
       cpu,
       pidsPerPod: 50,
       perPod: true,
+      admitted: () => [],
       clock: systemClock,
       log: silentLog,
     });
@@ -249,3 +257,36 @@ test(
     }
   },
 );
+
+test("a restarted agent keeps the weight of burstable pods, and puts it right once all are known", async (t) => {
+  const { root, mounts } = await folders(t);
+  const clock = virtualClock();
+  const stop = new AbortController();
+  let known = false;
+  const restarted = (admitted: readonly Pod[]) =>
+    podCgroups({
+      tree: cgroupTree(mounts, silentLog),
+      naming,
+      cpu,
+      pidsPerPod: 0,
+      perPod: true,
+      admitted: () => admitted,
+      clock,
+      log: silentLog,
+    });
+  const shares = (): Promise<string> => readFile(join(root, "cpu/top/pods/burstable/cpu.shares"), "utf8");
+  const first = restarted([burstable]);
+  await first.prepare();
+  await first.ensure(burstable);
+  const second = restarted([burstable, hungry, pod("u2", burstable.spec)]);
+  await second.prepare();
+  assert.equal(await shares(), "1024", "nothing is known yet");
+  const reconciled = second.reconcile(() => known, stop.signal);
+  await clock.advance(5000);
+  assert.equal(await shares(), "1024");
+  known = true;
+  await clock.advance(60_000);
+  assert.equal(await shares(), "2048");
+  stop.abort();
+  await reconciled;
+});

@@ -22,6 +22,8 @@ export interface PodCgroupsOptions {
    * none.
    */
   readonly memoryReservedPercent?: number;
+  /** The pods that were admitted and have not finished: by them the classes are weighed. */
+  readonly admitted: () => readonly Pod[];
   /** Memory that pods may use together. */
   readonly allocatableMemory?: () => number;
   readonly clock: Clock;
@@ -34,18 +36,19 @@ export interface RunningPodCgroups extends PodCgroups {
   /** The group of one pod, with the leading slash. */
   nameOf(pod: Pod): string;
   readonly podsGroup: string;
+  /** Keeps the weights of the classes right, once the pods are known, until the signal is aborted. */
+  reconcile(isKnown: () => boolean, signal: AbortSignal): Promise<void>;
 }
 
 const classes: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
+const firstReconcileMilliseconds = 5000;
+const reconcileMilliseconds = 60_000;
 const removalTries = 10;
 const removalPauseMilliseconds = 50;
 
 export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   const { tree, naming, cpu, clock, log } = options;
-  const made = new Map<
-    string,
-    { readonly qos: QosClass; readonly milliCpu: number; readonly memory: number }
-  >();
+  const made = new Map<string, QosClass>();
   const nameOf = (pod: Pod): string =>
     options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root;
   return {
@@ -55,6 +58,8 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       if (!options.perPod) return;
       await tree.make(podsCgroup(naming));
       for (const qos of ["Burstable", "BestEffort"] as const) {
+        // The weight of a group that an earlier agent made stays until all pods are known again.
+        if (await tree.exists(classCgroup(naming, qos))) continue;
         await tree.make(classCgroup(naming, qos));
         await tree.limit(classCgroup(naming, qos), { cpuShares: sharesOf(0) });
       }
@@ -65,19 +70,25 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       await tree.make(name);
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
-      made.set(uidOf(pod), {
-        qos: qosClass(pod),
-        milliCpu: requestedMilliCpu(pod),
-        memory: total(pod, "requests", "memory", whole),
-      });
+      made.set(uidOf(pod), qosClass(pod));
       if (qosClass(pod) !== "BestEffort") await updateQosWeights();
       return name;
     },
     release: async (uid) => {
       if (!options.perPod) return;
       const known = made.get(uid);
-      for (const qos of known ? [known.qos] : classes) await remove(podCgroup(naming, qos, uid));
-      if (made.delete(uid) && known?.qos !== "BestEffort") await updateQosWeights();
+      for (const qos of known ? [known] : classes) await remove(podCgroup(naming, qos, uid));
+      if (made.delete(uid) && known !== "BestEffort") await updateQosWeights(uid);
+    },
+    reconcile: async (isKnown, signal) => {
+      for (let wait = firstReconcileMilliseconds; !signal.aborted; wait = reconcileMilliseconds) {
+        await clock.sleep(wait, signal).catch(() => undefined);
+        if (signal.aborted || !options.perPod) return;
+        if (!isKnown()) continue;
+        await updateQosWeights().catch((error: Error) =>
+          log.error("weights of the pod classes were not set", { error: error.message }),
+        );
+      }
     },
     podUids: async () => {
       const uids = new Set<string>();
@@ -92,20 +103,19 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     },
   };
 
-  /** Burstable pods together weigh as much as they asked for. */
-  async function updateQosWeights(): Promise<void> {
-    const milliCpu = [...made.values()].reduce(
-      (sum, pod) => sum + (pod.qos === "Burstable" ? pod.milliCpu : 0),
-      0,
-    );
+  /** Burstable pods together weigh as much as they asked for; `gone` does not count any more. */
+  async function updateQosWeights(gone?: string): Promise<void> {
+    const pods = options.admitted().filter((pod) => uidOf(pod) !== gone);
+    const asked = (qos: QosClass, of: (pod: Pod) => number): number =>
+      pods.reduce((sum, pod) => sum + (qosClass(pod) === qos ? of(pod) : 0), 0);
+    const milliCpu = asked("Burstable", requestedMilliCpu);
     await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
     const percent = options.memoryReservedPercent ?? 0;
     const allocatable = options.allocatableMemory?.() ?? 0;
     if (percent === 0 || allocatable === 0) return;
-    const asked = (qos: QosClass): number =>
-      [...made.values()].reduce((sum, pod) => sum + (pod.qos === qos ? pod.memory : 0), 0);
-    const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed") * percent) / 100));
-    const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable") * percent) / 100));
+    const memory = (pod: Pod): number => total(pod, "requests", "memory", whole);
+    const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed", memory) * percent) / 100));
+    const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable", memory) * percent) / 100));
     await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
     await tree.limit(classCgroup(naming, "BestEffort"), { memoryBytes: bestEffort }).catch(onBusy);
   }
