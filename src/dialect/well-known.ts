@@ -6,12 +6,17 @@ export type WellKnownNames = ReturnType<typeof wellKnownNames>;
 
 export function wellKnownNames({
   product,
+  Product,
   labelDomain: domain,
   groupSuffix: suffix,
   componentPrefix: component,
   agent,
 }: Words) {
   return {
+    conditions: {
+      /** Of definitions in groups of the project's own. */
+      approvalPolicyConformant: `${Product}APIApprovalPolicyConformant`,
+    },
     labels: {
       hostname: `${domain}/hostname`,
       os: `${domain}/os`,

@@ -20,6 +20,7 @@ const plans = new WeakMap<Message, Plan>();
 /** Sets, in place, every field that is unset and has a default; of plain fields zero counts as unset. */
 export function applyDefaults<M extends Message>(message: M, value: TypeOf<M>): void {
   fill(planOf(message), value);
+  message.more.open?.applyDefaults(value);
 }
 
 function planOf(message: Message): Plan {

@@ -7,6 +7,8 @@ export {
   type MapOf,
   type Message,
   type MessageExtras,
+  type OpenFields,
+  type OpenWalk,
   type Presence,
   type Recursive,
   type Rule,

@@ -12,6 +12,9 @@
 //   embedded       {} (null for times)  written, empty         kept
 //   inline         its fields stand in the parent's JSON; a nested message in protobuf
 
+import type { MergeType } from "./merge/merge-type.ts";
+import type { OpenApiVersion, SchemaObject } from "./openapi/schema-object.ts";
+
 export type ScalarName =
   | "string"
   | "bool"
@@ -88,7 +91,43 @@ export interface Field<S extends Shape = Shape, P extends Presence = Presence> {
 }
 export type Fields = Readonly<Record<string, Field>>;
 
+/** How the quick and the careful way through a document tell an open kind where they are. */
+export interface OpenWalk {
+  /** Whether the tree may be corrected in place. */
+  readonly own: boolean;
+  /** Object keys met so far. */
+  keys: number;
+  /** How much deeper the data may nest. */
+  depthLeft: number;
+  /** Set when something was dropped that no schema names. */
+  unknown: boolean;
+  /** Set when numbers stand in lists, where the count of keys does not look at their spelling. */
+  numbers: boolean;
+  /** Paths of what was dropped; absent where nobody asks. */
+  readonly unknownPaths?: string[];
+  /** The same of metadata inside of objects, which are told last. */
+  readonly unknownMetadata?: string[];
+}
+
+/** Fields that no declaration names: a kind that is defined at run time brings a schema for them. */
+export interface OpenFields {
+  /** The value of a field in canonical form; undefined drops it. */
+  read(key: string, value: unknown, walk: OpenWalk): unknown;
+  /** Fills in defaults, in place. */
+  applyDefaults(object: Record<string, unknown>): void;
+  /** How server-side apply merges the whole object, declared fields included. */
+  mergeType(): MergeType;
+  /** The published schema of the whole object; `metadata` refers to the published one. */
+  published(metadata: string, version: OpenApiVersion): SchemaObject;
+  /** What lists of the kind are called. */
+  readonly listKind: string;
+}
+
 export interface MessageExtras {
+  /** Fields beside the declared ones. */
+  readonly open?: OpenFields;
+  /** The whole name under which it is published, where that does not follow from its package. */
+  readonly publishedName?: string;
   /** One owner for the whole value in server-side apply; also published as map type. */
   readonly atomic?: boolean;
   /** A union: the discriminator's field and the fields it chooses between. */

@@ -25,6 +25,8 @@ export interface CachedObject extends Selectable {
 
 /** What a reader finds out about an object once, beside its bytes. */
 export interface Selected extends Selectable {
+  /** Items of lists keep kind and apiVersion. */
+  readonly typedItems?: boolean;
   readonly namespace: string;
   readonly name: string;
 }
@@ -53,7 +55,8 @@ export function withRevision(
   line.write(mark, at, "latin1");
   bytes.copy(line, at + mark.length, at);
   line[line.length - 1] = newline;
-  return new CachedBytes(key, revision, known, line, metadata, at + mark.length - 1);
+  const header = known.typedItems ? 1 : metadata;
+  return new CachedBytes(key, revision, known, line, header, at + mark.length - 1);
 }
 
 /** The uid stands right before the revision. */

@@ -1,7 +1,7 @@
 // Reflects the store into the caches of all its resources through one watch, so that one revision tells how
 // far all of them are.
 import type { Clock } from "#base";
-import { Compacted, type Revision, type Store, type Batch } from "#store";
+import { type Batch, type Change as StoreChange, Compacted, type Revision, type Store } from "#store";
 import { type Reflector, type Reader, ResourceCache } from "./resource-cache.ts";
 import type { CachedObject } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
@@ -27,6 +27,10 @@ export class StoreReflector implements Reflector {
   readonly store: Store;
   readonly #options: StoreReflectorOptions;
   readonly #caches = new Map<string, ResourceCache>();
+  /** Caches that are being loaded, and what changed in the meantime. */
+  readonly #loading = new Map<ResourceCache, StoreChange[]>();
+  /** Caches that were added may know more than has been followed so far. */
+  readonly #loadedAt = new WeakMap<ResourceCache, Revision>();
   readonly #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
   #revision: Revision = 0;
   #running: Promise<void> | undefined;
@@ -44,6 +48,46 @@ export class StoreReflector implements Reflector {
     const cache = new ResourceCache(prefix, read, this, this.#options.bounds);
     this.#caches.set(prefix, cache);
     return cache;
+  }
+
+  /**
+   * Makes the cache of a resource that came up while the store is being followed: what is stored now, and every
+   * change since. It takes the place of an earlier one below the same prefix.
+   */
+  async add(prefix: string, read: Reader): Promise<ResourceCache> {
+    const cache = new ResourceCache(prefix, read, this, this.#options.bounds);
+    const missed: StoreChange[] = [];
+    this.#loading.set(cache, missed);
+    try {
+      const items: CachedObject[] = [];
+      let after: string | undefined;
+      let at: Revision | undefined;
+      for (;;) {
+        const page = await this.store.read(
+          { prefix, limit: entriesPerRead, ...(after !== undefined && { after }) },
+          at,
+        );
+        at ??= page.revision;
+        for (const entry of page.entries) items.push(read(entry));
+        after = page.entries.at(-1)?.key;
+        if (page.remaining === 0 || after === undefined) break;
+      }
+      cache.reset(items, at);
+      for (const change of missed) if (change.revision > at) cache.apply(change);
+      this.#loadedAt.set(cache, at);
+      this.remove(this.#caches.get(prefix));
+      this.#caches.set(prefix, cache);
+      return cache;
+    } finally {
+      this.#loading.delete(cache);
+    }
+  }
+
+  /** Forgets a resource: its watches end, and nobody may ask the cache any more. */
+  remove(cache: ResourceCache | undefined): void {
+    if (!cache) return;
+    if (this.#caches.get(cache.prefix) === cache) this.#caches.delete(cache.prefix);
+    cache.reset([], this.#revision);
   }
 
   /**
@@ -147,20 +191,28 @@ export class StoreReflector implements Reflector {
       at ??= page.revision;
       for (const entry of page.entries) {
         const prefix = this.#prefixOf(entry.key);
-        if (prefix !== undefined) items.get(prefix)!.push(this.#caches.get(prefix)!.read(entry));
+        // A cache that is added meanwhile loads itself.
+        if (prefix !== undefined) items.get(prefix)?.push(this.#caches.get(prefix)!.read(entry));
       }
       after = page.entries.at(-1)?.key;
       if (page.remaining === 0 || after === undefined || this.#options.signal.aborted) break;
     }
-    for (const [prefix, list] of items) this.#caches.get(prefix)!.reset(list, at);
+    for (const [prefix, list] of items) {
+      const cache = this.#caches.get(prefix);
+      if (!cache) continue;
+      this.#loadedAt.delete(cache);
+      cache.reset(list, at);
+    }
     this.#arrive(at);
   }
 
   #apply(batch: Batch): void {
     const touched = new Set<ResourceCache>();
     for (const change of batch.changes) {
+      for (const [loading, missed] of this.#loading)
+        if (change.key.startsWith(loading.prefix)) missed.push(change);
       const cache = this.#caches.get(this.#prefixOf(change.key) ?? "");
-      if (!cache) continue;
+      if (!cache || change.revision <= (this.#loadedAt.get(cache) ?? 0)) continue;
       cache.apply(change);
       touched.add(cache);
     }

@@ -31,7 +31,8 @@ const lists = new WeakMap<Message, Message>();
 
 /** The list of a kind, made once. */
 export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): ListKind<K, F> {
-  const name = `${of.name}List`;
+  const { open, publishedName } = of.more;
+  const name = open?.listKind ?? `${of.name}List`;
   const made = lists.get(of) ?? {
     ...of,
     name,
@@ -40,8 +41,8 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
       metadata: embedded(1, ListMeta, "Position and version of the list."),
       items: required(2, list(of), "The objects."),
     },
-    more: {},
-    kind: { ...of.kind, kind: `${of.kind.kind}List` },
+    more: publishedName ? { publishedName: publishedName.replace(/[^.]*$/, name) } : {},
+    kind: { ...of.kind, kind: name },
   };
   lists.set(of, made);
   return made as ListKind<K, F>;

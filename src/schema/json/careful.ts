@@ -14,10 +14,18 @@ import {
 } from "#base";
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import { rememberText } from "../raw.ts";
-import type { Field, Message, ScalarName, Shape } from "../shape.ts";
+import type { Field, Message, OpenFields, OpenWalk, ScalarName, Shape } from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
 import { DecodeError } from "./decode-error.ts";
-import { type Node, NumberNode, ObjectNode, compactText, integerOf, plainValue } from "./parse.ts";
+import {
+  type Node,
+  NumberNode,
+  ObjectNode,
+  compactText,
+  defaultMaxDepth,
+  integerOf,
+  plainValue,
+} from "./parse.ts";
 import { sortedMap } from "./sorted-map.ts";
 
 export interface Finding {
@@ -84,10 +92,18 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   if (objects.length === 0) return null;
   const fields = flatFields(message);
   const found = new Map<string, Node[]>();
+  const others = new Map<string, Node>();
   for (const object of objects) {
     if (!(object instanceof ObjectNode)) throw wrongType(object, message, place);
     const seen = new Set<string>();
     object.keys.forEach((key, i) => {
+      if (message.more.open && !fields.some(({ name }) => name === key)) {
+        if (seen.has(key))
+          state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
+        seen.add(key);
+        others.set(key, object.values[i]!);
+        return;
+      }
       if (!fields.some(({ name }) => name === key))
         return void state.findings.push({
           type: "unknown",
@@ -117,7 +133,35 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
     if (value !== undefined) result[name] = value;
     else if (alwaysShown(field)) result[name] = zeroOfField(field);
   }
+  if (message.more.open) readOthers(message.more.open, others, result, state);
   return result;
+}
+
+/** Fields of an open kind: what stands twice is told before what nobody knows. */
+function readOthers(
+  open: OpenFields,
+  others: ReadonlyMap<string, Node>,
+  result: Record<string, unknown>,
+  state: CarefulState,
+): void {
+  const [unknownPaths, unknownMetadata]: [string[], string[]] = [[], []];
+  const walk: OpenWalk = {
+    own: true,
+    keys: 0,
+    depthLeft: defaultMaxDepth,
+    unknown: false,
+    numbers: false,
+    unknownPaths,
+    unknownMetadata,
+  };
+  for (const key of [...others.keys()].sort()) {
+    const duplicate = (path: string, offset: number): void =>
+      void state.findings.push({ type: "duplicate", path, offset });
+    const value = open.read(key, plainValue(others.get(key)!, duplicate, key), walk);
+    if (value !== undefined) setOwn(result, key, value);
+  }
+  for (const path of [...unknownPaths.sort(), ...unknownMetadata.sort()])
+    state.findings.push({ type: "unknown", path, offset: Infinity });
 }
 
 /** The value as the field's presence keeps it; undefined to leave it out. */

@@ -81,7 +81,7 @@ function reported(message: Message, node: Node, text: string | undefined): Decod
   const value = carefully(message, node, state);
   const found = new Map<string, Finding>();
   const allowance = reportAllowance();
-  for (const finding of state.findings.sort((a, b) => a.offset - b.offset)) {
+  for (const finding of state.findings.sort((a, b) => (a.offset === b.offset ? 0 : a.offset - b.offset))) {
     if (!allowance.takes(found.size, finding.path)) break;
     const sentence = `${finding.type} field ${JSON.stringify(finding.path)}`;
     if (!found.has(sentence)) found.set(sentence, finding);

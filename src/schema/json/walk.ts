@@ -3,7 +3,8 @@
 // the first wrong type it gives up (`irregular`), and the careful way says what is wrong.
 
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
-import type { Field, Message, ScalarName, Shape } from "../shape.ts";
+import type { Field, Message, OpenFields, ScalarName, Shape } from "../shape.ts";
+import { setOwn } from "#base";
 import { scalarChecks } from "./scalar-checks.ts";
 import { sortedMap } from "./sorted-map.ts";
 import { type Check, type WalkState, irregular } from "./walk-state.ts";
@@ -33,6 +34,8 @@ interface Plan {
   readonly required: readonly boolean[];
   readonly zeros: readonly (() => unknown)[];
   readonly requiredCount: number;
+  /** Reads fields that are not declared; undefined where there may be none. */
+  readonly open: OpenFields | undefined;
   /** Scratch of rebuild(), all zeros outside it. */
   readonly present: Uint8Array;
 }
@@ -51,6 +54,7 @@ export function planOf(message: Message): Plan {
     required: [],
     zeros: [],
     requiredCount: 0,
+    open: message.more.open,
     present: new Uint8Array(0),
   };
   plans.set(message, plan); // before its fields are looked at: a message may contain itself
@@ -95,12 +99,26 @@ export function walkMessage(plan: Plan, value: object, state: WalkState): object
   let met = 0;
   let requiredMet = 0;
   let clean = true;
+  let openBefore: string | undefined;
   for (const key in value) {
     met++;
     let i = next;
     if (names[i] !== key && names[++i] !== key && names[++i] !== key) {
       const found = plan.index.get(key);
       if (found === undefined) {
+        if (plan.open) {
+          const given = (value as Data)[key];
+          const kept = plan.open.read(key, given, state);
+          if (kept !== given) {
+            if (target === value && !state.own) target = { ...value };
+            if (kept === undefined) delete target[key];
+            else target[key] = kept;
+          }
+          if (openBefore !== undefined && key < openBefore) clean = false;
+          openBefore = key;
+          next = names.length;
+          continue;
+        }
         state.unknown = true;
         clean = false;
         continue;
@@ -208,7 +226,7 @@ function countTexts(map: object): number {
 }
 
 /** The same fields in the order of the declaration, with what was missing. */
-function rebuild({ names, index, required, zeros, present }: Plan, given: Data): object {
+function rebuild({ names, index, required, zeros, present, open }: Plan, given: Data): object {
   for (const key in given) {
     const i = index.get(key);
     if (i !== undefined && given[key] !== undefined) present[i] = 1;
@@ -220,6 +238,9 @@ function rebuild({ names, index, required, zeros, present }: Plan, given: Data):
       result[names[i]!] = given[names[i]!];
     } else if (required[i]) result[names[i]!] = zeros[i]!();
   }
+  if (open)
+    for (const key of Object.keys(given).sort())
+      if (!index.has(key) && given[key] !== undefined) setOwn(result, key, given[key]);
   return result;
 }
 

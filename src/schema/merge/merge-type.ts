@@ -53,7 +53,7 @@ const compiled = new WeakMap<Message, StructType>();
 
 /** The merge type of a schema, made on first ask. */
 export function mergeTypeOf(schema: Message | MergeType): MergeType {
-  return "is" in schema ? schema : structOf(schema);
+  return "is" in schema ? schema : (schema.more.open?.mergeType() ?? structOf(schema));
 }
 
 /** Builds a struct type by hand, for schemas that are not declarations. */

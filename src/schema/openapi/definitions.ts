@@ -33,7 +33,7 @@ export function collectDefinitions(
 
 /** The name under which a message is published: `io.<x>.api.core.v1.Pod`. */
 export const schemaName = (message: Message, dialect: Dialect): string =>
-  `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
+  message.more.publishedName ?? `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
 
 const places = { v2: "#/definitions/", v3: "#/components/schemas/" } as const;
 export const schemaReference = (name: string, version: OpenApiVersion): string => places[version] + name;
@@ -106,6 +106,15 @@ class Collector {
   }
 
   #message(message: Message): SchemaObject {
+    const { open } = message.more;
+    if (open) {
+      const metadata = this.refer(message.fields["metadata"]!.shape as Message);
+      const kinds = this.#kinds(message);
+      return {
+        ...open.published(metadata, this.#version),
+        ...this.#extensions({ "group-version-kind": kinds.length > 0 ? kinds : undefined }),
+      };
+    }
     const fields = flatFields(message);
     const required = fields
       .filter(
