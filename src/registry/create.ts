@@ -97,9 +97,8 @@ async function stored(
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
-  const outcome = await resource.write({
+  const { outcome, object: written } = await resource.writeObject(encoded, {
     key,
-    value: encoded.value,
     expect: "absent",
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(consumes && { consumes }),
@@ -107,7 +106,7 @@ async function stored(
   if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was reserved for the object was released before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
-  return encoded.hold(outcome.revision);
+  return written!;
 }
 
 function nameIt(meta: ApiObject["metadata"]): void {

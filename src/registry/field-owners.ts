@@ -191,7 +191,8 @@ export function ownersOfScale(
 ): { readonly scale: ApiObject; readonly managedFields: readonly ManagedFieldsEntry[] } {
   const { endpoint } = request;
   const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];
-  const replicas: FieldPath = [fieldElement("spec"), fieldElement("replicas")];
+  const { replicasPath = ["spec", "replicas"] } = endpoint.resource.strategy.scale!;
+  const replicas: FieldPath = replicasPath.map(fieldElement);
   const of = {
     paths: { [endpoint.apiVersion]: replicas },
     parentVersion: endpoint.apiVersion,

@@ -14,8 +14,14 @@ export {
   allVerbs,
   strategy,
 } from "./strategy.ts";
-export { ageColumn } from "./strategies/cells/columns.ts";
-export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
+export { ageColumn, ago, nameColumn } from "./strategies/cells/columns.ts";
+export {
+  type EncodedObject,
+  type Endpoint,
+  Resource,
+  type StorageConversion,
+  type StorageMedia,
+} from "./resource.ts";
 export { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
@@ -47,3 +53,4 @@ export {
   resourceId,
   serverWriter,
 } from "./server-objects.ts";
+export { clientErrors as webhookClientErrors } from "./strategies/webhook-configuration.ts";

@@ -78,7 +78,7 @@ export async function remove(
     } else if (marked === "mark, then delete") {
       const encoded = resource.encode(old(), { anySize: true });
       if (request.dryRun) return { gone: true, held: () => encoded.hold(cached.revision), uid };
-      const outcome = await resource.write({ key, value: encoded.value, expect: cached.revision });
+      const { outcome } = await resource.writeObject(encoded, { key, expect: cached.revision });
       if (!outcome.done) continue;
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
@@ -87,8 +87,8 @@ export async function remove(
     else {
       const encoded = resource.encode(marked, { anySize: request.dryRun });
       if (request.dryRun) return { gone: false, held: () => encoded.hold(cached.revision), uid };
-      const outcome = await resource.write({ key, value: encoded.value, expect: cached.revision });
-      if (outcome.done) return { gone: false, held: () => encoded.hold(outcome.revision), uid };
+      const { object } = await resource.writeObject(encoded, { key, expect: cached.revision });
+      if (object) return { gone: false, held: () => object, uid };
     }
   }
 }

@@ -27,6 +27,21 @@ export interface Endpoint {
 
 export type StorageMedia = "json" | "protobuf";
 
+/** Where objects are stored in another version than this resource reads and writes. */
+export interface StorageConversion {
+  /** The bytes to store. */
+  toStored(object: EncodedObject): Promise<Uint8Array>;
+  /** What stored bytes are in this resource's version. */
+  fromStored(key: string, value: Uint8Array, revision: Revision): Promise<CachedObject>;
+}
+
+/** An object encoded once: the bytes to store and what the caches need to know about them. */
+export interface EncodedObject {
+  readonly value: Uint8Array;
+  readonly json: Buffer;
+  readonly hold: (revision: Revision) => CachedObject;
+}
+
 export class Resource {
   readonly strategy: Strategy;
   readonly dialect: Dialect;
@@ -43,6 +58,8 @@ export class Resource {
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
   #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
+  /** Set where objects are stored in another version. */
+  conversion?: StorageConversion;
 
   constructor(
     strategy: Strategy,
@@ -132,14 +149,7 @@ export class Resource {
   }
 
   /** Encodes once: the bytes to store and what the caches need to know about them. */
-  encode(
-    object: ApiObject,
-    { anySize = false } = {},
-  ): {
-    readonly value: Uint8Array;
-    readonly hold: (revision: Revision) => CachedObject;
-    readonly json: Buffer;
-  } {
+  encode(object: ApiObject, { anySize = false } = {}): EncodedObject {
     // What cannot be stored is refused before anybody writes it down in another form.
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
@@ -155,6 +165,20 @@ export class Resource {
     return { value, json, hold: cached };
   }
 
+  /** Writes an encoded object in the version in which it is stored, and gives what is stored now. */
+  async writeObject(
+    encoded: EncodedObject,
+    write: Omit<Write, "value">,
+  ): Promise<{ readonly outcome: Outcome; readonly object?: CachedObject }> {
+    const value = this.conversion ? await this.conversion.toStored(encoded) : encoded.value;
+    const outcome = await this.write({ ...write, value });
+    if (!outcome.done) return { outcome };
+    const object = this.conversion
+      ? await this.conversion.fromStored(this.prefix + write.key, value, outcome.revision)
+      : encoded.hold(outcome.revision);
+    return { outcome, object };
+  }
+
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
     if (write.value && write.value.length > mostStoredBytes) this.#refuseTooLarge(write.value);
     return await this.store.write({ ...write, key: this.prefix + write.key });
@@ -163,7 +187,7 @@ export class Resource {
   /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
   #refuseTooLarge(value: Uint8Array): void {
     refuseTooLarge(
-      this.#media === "json"
+      this.#media === "json" && !this.strategy.custom
         ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length
         : value.length,
     );
@@ -191,6 +215,7 @@ export class Resource {
         namespace: meta.namespace ?? "",
         labels: meta.labels ?? nothing,
         fields: this.strategy.fields?.(object) ?? nothing,
+        ...(this.strategy.custom && { typedItems: true }),
       },
     };
   }

@@ -19,6 +19,8 @@ export interface Served<T extends ApiObject = ApiObject> {
   readonly schema: KindSchema;
   toHub?(served: ApiObject, dialect: Dialect): T;
   fromHub?(hub: T, dialect: Dialect): ApiObject;
+  /** Every client that speaks it is told this. */
+  readonly warning?: string;
   /** Clients that still speak it are warned: since which release, until which, and what to use instead. */
   readonly deprecated?: { readonly since: string; readonly until: string; readonly instead: string };
 }
@@ -50,7 +52,8 @@ export interface Column<T> {
   readonly doc: string;
   /** 0 is shown always, higher ones with `-o wide`. */
   readonly priority?: number;
-  cell(obj: T, now: Date): string | number | boolean;
+  /** Null shows nothing. */
+  cell(obj: T, now: Date): string | number | boolean | null;
 }
 
 /** A write that goes through `…/name/<subresource>` and touches only part of the object. */
@@ -93,6 +96,13 @@ export interface ReservedShare {
 }
 
 export interface Strategy<T extends ApiObject = ApiObject> {
+  /**
+   * Defined at run time: there is no binary form and no strategic merge patch, list items say what they are,
+   * and discovery lists verbs and parts in the order of definitions.
+   */
+  readonly custom?: boolean;
+  /** Whether the kind itself is to go: then nothing new is taken. */
+  terminating?(): boolean;
   /** Plural, lower case, as in paths. */
   readonly resource: string;
   readonly singular: string;
@@ -111,6 +121,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly conditionalUpdate?: boolean;
   /** Changes of anything but metadata and status count up metadata.generation. */
   readonly generation?: boolean;
+  /** A change of the status counts, too: the kind has no other way to write it. */
+  readonly generationCountsStatus?: boolean;
   /** Has a status that only `/status` writes: what creation makes of a status that was sent along. */
   readonly status?: "cleared" | "kept";
   /** Fields that a write of the object itself leaves as they are; a kind with a status resets that. */
@@ -187,6 +199,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 
 /** How many of something there should be and are, for kinds that can be scaled. */
 export interface ScaleView<T extends ApiObject> {
+  /** Where the number of replicas stands; `spec`, `replicas` unless said. */
+  readonly replicasPath?: readonly string[];
+  /** The kind's own rules look at the number; otherwise it must not be negative. */
+  readonly ownRules?: boolean;
   replicas(obj: T): number;
   setReplicas(obj: T, replicas: number): void;
   observed(obj: T): number;

@@ -178,7 +178,7 @@ async function prepared(
     const denied = strategy.precheck?.(object, old, ctx);
     if (denied && denied.length > 0)
       throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
-    if (strategy.generation && specChanged(object, old))
+    if (strategy.generation && specChanged(object, old, strategy.generationCountsStatus))
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { metadata: meta } = object;
@@ -227,9 +227,9 @@ function keepStatus(object: ApiObject & { status?: unknown }, old: ApiObject & {
   else object.status = old.status;
 }
 
-function specChanged(object: ApiObject, old: ApiObject): boolean {
-  const rest = ({ metadata: _metadata, status: _status, ...fields }: Record<string, unknown>): unknown =>
-    fields;
+function specChanged(object: ApiObject, old: ApiObject, withStatus = false): boolean {
+  const rest = ({ metadata: _metadata, status, ...fields }: Record<string, unknown>): unknown =>
+    withStatus ? { ...fields, status } : fields;
   return !isDeepStrictEqual(
     rest(object as unknown as Record<string, unknown>),
     rest(old as unknown as Record<string, unknown>),
@@ -270,12 +270,11 @@ async function store(
   }
   if (request.dryRun || sameContent(cached, encoded.json)) return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
-  const outcome = await resource.write({
+  const { object: written } = await resource.writeObject(encoded, {
     key,
-    value: encoded.value,
     expect: cached.revision,
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(share && { consumes: share.consumes }),
   });
-  return outcome.done ? encoded.hold(outcome.revision) : undefined;
+  return written;
 }

@@ -164,7 +164,7 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
   return errors;
 }
 
-function clientErrors({ url, service }: WebhookClientConfig, at: string): FieldError[] {
+export function clientErrors({ url, service }: WebhookClientConfig, at: string): FieldError[] {
   if ((url === undefined) === (service === undefined))
     return [required(at, "exactly one of url or service is required")];
   if (url !== undefined) return urlErrors(url, `${at}.url`);
