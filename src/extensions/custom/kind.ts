@@ -1,0 +1,70 @@
+// The declaration of a kind that is defined at run time: metadata as everywhere, and everything else as its
+// schema says. Codecs, merge types and published schemas follow from it as from any other declaration.
+import { type CustomResourceDefinition, ObjectMeta } from "#api";
+import type { Dialect } from "#dialect";
+import type { KindSchema } from "#registry";
+import { type OpenFields, embedded } from "#schema";
+import { applyStructuralDefaults } from "../structural/defaults.ts";
+import { objectMergeType } from "../structural/merge-type.ts";
+import { pruneField } from "../structural/prune.ts";
+import { publishedObject } from "../structural/published.ts";
+import { type SchemaProps, type Structural, structuralOf } from "../structural/structural.ts";
+
+export interface CustomKind {
+  readonly schema: KindSchema;
+  /** Undefined where the definition has no schema: then everything is kept. */
+  readonly structural: () => Structural | undefined;
+  readonly props: SchemaProps | undefined;
+}
+
+const metadata = embedded(1, ObjectMeta, "Name, labels and whatever else every object carries.");
+
+/** `com.example.v1.Widget` of the group `example.com`. */
+const publishedName = (group: string, version: string, kind: string): string =>
+  [...group.split(".").reverse(), version, kind].join(".");
+
+export function customKind(
+  { spec, status }: CustomResourceDefinition,
+  version: string,
+  dialect: Dialect,
+): CustomKind {
+  const { group } = spec;
+  const names = status.acceptedNames.kind ? status.acceptedNames : spec.names;
+  const found = (spec.versions ?? []).find(({ name }) => name === version);
+  const props = found?.schema?.openAPIV3Schema as SchemaProps | undefined;
+  let made: Structural | undefined;
+  const structural = (): Structural | undefined => (made ??= props && structuralOf(props, dialect));
+  const keepsAll = spec.preserveUnknownFields === true;
+  let merge: ReturnType<OpenFields["mergeType"]> | undefined;
+  const open: OpenFields = {
+    listKind: names.listKind || `${names.kind}List`,
+    read: (key, value, walk) => {
+      const schema = structural();
+      return pruneField(key, value, schema, walk, keepsAll || !schema || schema.preserveUnknown);
+    },
+    applyDefaults: (object) => {
+      const schema = structural();
+      if (schema && !keepsAll) applyStructuralDefaults(object, schema);
+    },
+    mergeType: () => (merge ??= objectMergeType(keepsAll ? undefined : structural())),
+    published: (reference, of) =>
+      publishedObject(keepsAll && of === "v2" ? undefined : structural(), {
+        dialect,
+        version: of,
+        metadata: reference,
+      }),
+  };
+  return {
+    structural,
+    props,
+    schema: {
+      shape: "message",
+      name: names.kind,
+      package: "",
+      doc: "",
+      fields: { metadata },
+      more: { open, publishedName: publishedName(group, version, names.kind) },
+      kind: { group, branded: false, version, kind: names.kind },
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// From a definition to resources: one for each served version, all over the same stored objects. The stored
+// version reads its cache as any kind does; the others convert what it gives.
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
+import type { Dialect } from "#dialect";
+import { compareVersions } from "#endpoints";
+import { type ApiObject, type Endpoint, Resource, type Served } from "#registry";
+import type { Store } from "#store";
+import type { CachedObject, StoreReflector } from "#watchcache";
+import { type Convert, convertNothing } from "./conversion.ts";
+import { ConvertedSource } from "./converted-source.ts";
+import { type CustomKind, customKind } from "./kind.ts";
+import { LateSource } from "./late-source.ts";
+import { customStrategy } from "./strategy.ts";
+
+export interface CustomResourcesOptions {
+  readonly dialect: Dialect;
+  readonly store: Store;
+  readonly storePrefix: string;
+  readonly reflector: StoreReflector;
+  readonly uncached: boolean;
+  /** How objects get from one version to another, for definitions that name a webhook. */
+  webhook(definition: CustomResourceDefinition): Convert;
+  /** Whether instances are being removed. */
+  terminating(): boolean;
+}
+
+export interface CustomResources {
+  /** Of the served versions, in the order of the definition. */
+  readonly endpoints: readonly Endpoint[];
+  /** The stored version, served or not: where instances are removed. */
+  readonly storage: Endpoint;
+  close(): void;
+}
+
+export function customResources(
+  definition: CustomResourceDefinition,
+  options: CustomResourcesOptions,
+): CustomResources {
+  const { dialect } = options;
+  const versions = definition.spec.versions ?? [];
+  const stored = versions.find(({ storage }) => storage) ?? versions[0]!;
+  const kinds = new Map(versions.map(({ name }) => [name, customKind(definition, name, dialect)]));
+  const served = versions.map((version): Served => {
+    const warning = warningOf(definition, version);
+    return { schema: kinds.get(version.name)!.schema, ...(warning !== undefined && { warning }) };
+  });
+  const resourceOf = (version: CustomResourceDefinitionVersion): Resource =>
+    new Resource(
+      customStrategy({
+        definition,
+        version,
+        kind: kinds.get(version.name)!,
+        served,
+        dialect,
+        terminating: () => options.terminating(),
+      }),
+      { dialect, store: options.store, storePrefix: options.storePrefix, media: "json" },
+    );
+  const storage = resourceOf(stored);
+  const convert =
+    definition.spec.conversion?.strategy === "Webhook" ? options.webhook(definition) : undefined;
+  const base = new LateSource({
+    reflector: options.reflector,
+    store: options.store,
+    prefix: storage.prefix,
+    reader: convert ? asStored(storage) : storage.reader,
+    uncached: options.uncached,
+  });
+  const connect = (resource: Resource): Resource => {
+    if (resource === storage && !convert) {
+      resource.source = base;
+      return resource;
+    }
+    const conversion = convert ?? convertNothing;
+    const to = resource.hubVersion;
+    resource.source = new ConvertedSource(base, (objects) => converted(objects, resource, to, conversion));
+    resource.conversion = {
+      toStored: async ({ json }) => {
+        const [made] = await conversion([JSON.parse(json.toString()) as ApiObject], storage.hubVersion);
+        return storage.encode(made!, { anySize: true }).value;
+      },
+      fromStored: async (key, value, revision) => {
+        const object = storage.reader({ key, value, revision, created: revision });
+        return (await converted([object], resource, to, conversion))[0]!;
+      },
+    };
+    return resource;
+  };
+  connect(storage);
+  const endpoints = versions
+    .filter((version) => version.served)
+    .map((version) => endpointOf(version === stored ? storage : connect(resourceOf(version))));
+  return { endpoints, storage: endpointOf(storage), close: () => base.close() };
+}
+
+/** What whoever speaks a deprecated version is told. */
+function warningOf(
+  { spec }: CustomResourceDefinition,
+  { name, deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
+): string | undefined {
+  if (!deprecated) return undefined;
+  if (deprecationWarning) return deprecationWarning;
+  const { group, names } = spec;
+  const [better] = (spec.versions ?? [])
+    .filter((other) => other.served && !other.deprecated && compareVersions(other.name, name) < 0)
+    .map((other) => other.name)
+    .sort(compareVersions);
+  const text = `${group}/${name} ${names.kind} is deprecated`;
+  return better === undefined ? text : `${text}; use ${group}/${better} ${names.kind}`;
+}
+
+/** The one endpoint in which a resource speaks its own version. */
+const endpointOf = (resource: Resource): Endpoint => resource.endpoints.find(({ isHub }) => isHub)!;
+
+/** Keeps objects in the version in which they are stored: converting them takes time. */
+function asStored(storage: Resource): Resource["reader"] {
+  const readers = new Map<string, Resource["reader"]>();
+  return (entry) => {
+    const version = /"apiVersion":\s*"([^"]*)"/.exec(Buffer.from(entry.value).toString("latin1"))?.[1] ?? "";
+    let reader = readers.get(version);
+    if (!reader) {
+      const own = storage.endpoints.find(({ apiVersion }) => apiVersion === version);
+      const resource =
+        !own || own.isHub
+          ? storage
+          : new Resource(
+              { ...storage.strategy, hub: own.schema },
+              { dialect: storage.dialect, store: storage.store, storePrefix: "", media: "json" },
+            );
+      readers.set(version, (reader = resource.reader));
+    }
+    return reader(entry);
+  };
+}
+
+async function converted(
+  objects: readonly CachedObject[],
+  resource: Resource,
+  to: string,
+  convert: Convert,
+): Promise<readonly CachedObject[]> {
+  const made = await convert(
+    objects.map((object) => JSON.parse(object.json.toString()) as ApiObject),
+    to,
+  );
+  return made.map((object, i) => {
+    const { resourceVersion: _, ...metadata } = object.metadata;
+    return resource.encode({ ...object, metadata }, { anySize: true }).hold(objects[i]!.revision);
+  });
+}
+
+export type { CustomKind };

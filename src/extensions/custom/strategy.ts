@@ -1,0 +1,105 @@
+// The strategy of a kind that is defined at run time: what its schema says, and no more.
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
+import type { FieldError } from "#base";
+import type { Dialect } from "#dialect";
+import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
+import { embeddedErrors } from "../structural/embedded.ts";
+import { listTypeErrors } from "../structural/list-types.ts";
+import { type ValueCheck, compileValues, valueErrors } from "../structural/values.ts";
+import { customColumns } from "./columns.ts";
+import type { CustomKind } from "./kind.ts";
+import { customScale, scaleSpecErrors, scaleStatusErrors } from "./scale.ts";
+
+/** In the order in which discovery lists them. */
+const verbs: readonly Verb[] = [
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "create",
+  "update",
+  "watch",
+];
+
+type Part = "spec" | "status";
+
+export interface CustomStrategyOptions {
+  readonly definition: CustomResourceDefinition;
+  readonly version: CustomResourceDefinitionVersion;
+  readonly kind: CustomKind;
+  /** All versions, so that owners of fields are understood in whichever they speak. */
+  readonly served: readonly Served[];
+  readonly dialect: Dialect;
+  terminating(): boolean;
+}
+
+export function customStrategy(options: CustomStrategyOptions): Strategy {
+  const { definition, version, kind, served, dialect } = options;
+  const { spec, status } = definition;
+  const names = status.acceptedNames.plural ? status.acceptedNames : spec.names;
+  const { status: statusPart, scale } = version.subresources ?? {};
+  let check: ValueCheck | undefined;
+  const values = (object: ApiObject): FieldError[] =>
+    kind.props ? valueErrors((check ??= compileValues(kind.props, dialect)), object, "") : [];
+  const errorsOf = (object: ApiObject, old: ApiObject | undefined, part: Part): FieldError[] => {
+    const structural = kind.structural();
+    const errors = [
+      ...values(object),
+      ...(part === "spec" ? scaleSpecErrors(object, scale) : []),
+      ...scaleStatusErrors(object, scale),
+      ...(part === "spec" ? embeddedErrors(object, structural) : []),
+    ];
+    // Lists that were not unique before need not become so.
+    if (!old || listTypeErrors(old, structural).length === 0)
+      errors.push(...listTypeErrors(object, structural));
+    return errors;
+  };
+  return strategy<ApiObject>({
+    custom: true,
+    terminating: () => options.terminating(),
+    resource: spec.names.plural,
+    singular: names.singular ?? "",
+    ...(names.shortNames && { shortNames: names.shortNames }),
+    ...(names.categories && { categories: names.categories }),
+    scope: spec.scope === "Cluster" ? "Cluster" : "Namespaced",
+    hub: kind.schema,
+    served,
+    storagePath: `${spec.group}/${spec.names.plural}`,
+    verbs,
+    metaChecks: { anyFinalizer: true },
+    fields: () => ({}),
+    conditionalUpdate: true,
+    generation: true,
+    ...(statusPart ? { status: "cleared" } : { generationCountsStatus: true }),
+    restore: (object) => kind.schema.more.open!.applyDefaults(object as unknown as Record<string, unknown>),
+    // What is shown of a status nobody has written yet.
+    prepareForCreate: (object) =>
+      kind.schema.more.open!.applyDefaults(object as unknown as Record<string, unknown>),
+    validate: (object) => errorsOf(object, undefined, "spec"),
+    validateUpdate: (object, old) => errorsOf(object, old, "spec"),
+    columns: customColumns(version.additionalPrinterColumns),
+    ...(scale && { scale: customScale(scale) }),
+    subresources: statusPart
+      ? {
+          status: {
+            merge: (sent, old) => withStatus(sent, old),
+            validate: (object, old) => errorsOf(object, old, "status"),
+            resets: ["spec"],
+          },
+        }
+      : {},
+  });
+}
+
+/** Nothing but the status is taken from what was sent, and who owns it. */
+function withStatus(sent: ApiObject, old: ApiObject): ApiObject {
+  const { resourceVersion, managedFields } = sent.metadata;
+  const { status: _, ...rest } = old as ApiObject & { status?: unknown };
+  const { status } = sent as ApiObject & { status?: unknown };
+  return {
+    ...rest,
+    metadata: { ...old.metadata, resourceVersion, managedFields },
+    ...(status !== undefined && { status }),
+  };
+}

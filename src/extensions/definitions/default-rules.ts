@@ -1,0 +1,54 @@
+// Defaults in a definition are values like any other: they fit their own schema and hold nothing unknown.
+import { type FieldError, invalidValue } from "#base";
+import type { Dialect } from "#dialect";
+import { DecodeError, type OpenWalk } from "#schema";
+import { embeddedErrors } from "../structural/embedded.ts";
+import { pruneValue } from "../structural/prune.ts";
+import { type Structural, metaFields } from "../structural/structural.ts";
+import { compileValues, valueErrors } from "../structural/values.ts";
+
+const deepest = 1000;
+
+export function defaultErrors(schema: Structural, path: string, dialect: Dialect): FieldError[] {
+  const errors: FieldError[] = [];
+  walk(schema, path, { dialect, root: true, inMetadata: false }, errors);
+  return errors;
+}
+
+interface Place {
+  readonly dialect: Dialect;
+  readonly root: boolean;
+  readonly inMetadata: boolean;
+}
+
+function walk(schema: Structural, path: string, place: Place, errors: FieldError[]): void {
+  const inMetadata = place.inMetadata && !schema.embedded;
+  if (schema.default !== undefined) errors.push(...ownErrors(schema, `${path}.default`, place, inMetadata));
+  if (schema.items) walk(schema.items, `${path}.items`, { ...place, root: false, inMetadata }, errors);
+  for (const [name, inner] of schema.properties) {
+    const meta = inMetadata || ((schema.embedded || place.root) && metaFields.has(name));
+    walk(inner, `${path}.properties[${name}]`, { ...place, root: false, inMetadata: meta }, errors);
+  }
+}
+
+function ownErrors(
+  schema: Structural,
+  path: string,
+  { dialect }: Place,
+  inMetadata: boolean,
+): readonly FieldError[] {
+  const { default: value } = schema;
+  const check = compileValues(schema.props, dialect);
+  if (inMetadata) return valueErrors(check, value, path);
+  const errors: FieldError[] = [];
+  const walked: OpenWalk = { own: false, keys: 0, depthLeft: deepest, unknown: false, numbers: false };
+  try {
+    pruneValue(value, schema, path, walked);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return [invalidValue(path, value, error.message)];
+  }
+  if (walked.unknown) errors.push(invalidValue(path, value, "must not have unknown fields"));
+  const embedded = embeddedErrors(value, schema, path);
+  return [...errors, ...(embedded.length > 0 ? embedded : valueErrors(check, value, path))];
+}

@@ -1,0 +1,213 @@
+// What a schema in a definition may say at all: keywords that are refused, and extensions that must fit
+// together. Paths and findings are the reference's.
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import type { Dialect } from "#dialect";
+import { type SchemaProps, isObject, metaFields } from "../structural/structural.ts";
+
+const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+interface Place {
+  readonly dialect: Dialect;
+  /** Why no default may stand here; undefined where one may. */
+  readonly noDefaults: string | undefined;
+  readonly insideMetadata: boolean;
+}
+
+/** Schemas below a schema, with the path of each. */
+export function* schemasBelow(schema: SchemaProps, path: string): Generator<[SchemaProps, string, string]> {
+  for (const key of ["properties", "definitions", "dependencies", "patternProperties"])
+    for (const [name, inner] of Object.entries((schema[key] as object | undefined) ?? {}))
+      if (isObject(inner)) yield [inner, `${path}.${key}[${name}]`, key];
+  for (const key of ["allOf", "anyOf", "oneOf"])
+    for (const [i, inner] of ((schema[key] as SchemaProps[] | undefined) ?? []).entries())
+      yield [inner, `${path}.${key}[${i}]`, key];
+  for (const key of ["not", "additionalProperties", "additionalItems"])
+    if (isObject(schema[key])) yield [schema[key], `${path}.${key}`, key];
+  const { items } = schema;
+  if (Array.isArray(items))
+    for (const [i, inner] of items.entries()) yield [inner as SchemaProps, `${path}.items[${i}]`, "items"];
+  else if (isObject(items)) yield [items, `${path}.items`, "items"];
+}
+
+export function schemaRuleErrors(schema: SchemaProps, path: string, dialect: Dialect): FieldError[] {
+  const errors: FieldError[] = [];
+  walk(schema, path, { dialect, noDefaults: undefined, insideMetadata: false }, true, errors);
+  return errors;
+}
+
+function walk(schema: SchemaProps, path: string, place: Place, root: boolean, errors: FieldError[]): void {
+  const x = place.dialect.wire.extensionPrefix;
+  keywordErrors(schema, path, place, errors);
+  for (const [inner, below, key] of schemasBelow(schema, path)) {
+    if (key === "patternProperties" || key === "additionalItems") continue;
+    let next = place;
+    if (key === "additionalProperties" && place.insideMetadata)
+      next = { ...place, noDefaults: "inside additionalProperties applying to object metadata" };
+    if (key === "properties" && (root || schema[`${x}embedded-resource`] === true)) {
+      const name = /\[([^\]]*)\]$/.exec(below)?.[1] ?? "";
+      if (metaFields.has(name))
+        next = { ...place, insideMetadata: true, ...(root && { noDefaults: `in top-level ${name}` }) };
+    }
+    walk(inner, below, next, false, errors);
+  }
+  extensionErrors(schema, path, x, errors);
+  listErrors(schema, path, x, errors);
+  ruleTextErrors(schema, path, x, errors);
+}
+
+function keywordErrors(schema: SchemaProps, path: string, place: Place, errors: FieldError[]): void {
+  const { type, default: value, items, additionalProperties: additional, properties } = schema;
+  const x = place.dialect.wire.extensionPrefix;
+  const refuse = (key: string, detail: string): void =>
+    void errors.push(forbiddenField(`${path}.${key}`, detail));
+  if (typeof type === "string" && type !== "" && !types.includes(type))
+    errors.push(notSupported(`${path}.type`, type, types));
+  if (value !== undefined && value !== null && place.noDefaults !== undefined)
+    refuse("default", `must not be set ${place.noDefaults}`);
+  if (schema["id"]) refuse("id", "id is not supported");
+  for (const key of ["additionalItems", "patternProperties", "definitions", "dependencies", "$ref"])
+    if (schema[key] !== undefined) refuse(key, `${key} is not supported`);
+  if (type === "null") refuse("type", "type cannot be set to null, use nullable as an alternative");
+  if (Array.isArray(items) && items.length > 0)
+    refuse("items", "items must be a schema object and not an array");
+  if (place.insideMetadata && schema[`${x}embedded-resource`] === true)
+    refuse(`${x}embedded-resource`, "must not be used inside of resource meta");
+  if (schema["uniqueItems"] === true)
+    refuse("uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
+  if (
+    additional !== undefined &&
+    additional !== true &&
+    isObject(properties) &&
+    Object.keys(properties).length > 0
+  )
+    refuse("additionalProperties", "additionalProperties and properties are mutual exclusive");
+}
+
+function extensionErrors(schema: SchemaProps, path: string, x: string, errors: FieldError[]): void {
+  const type = (schema["type"] as string | undefined) ?? "";
+  if (schema[`${x}preserve-unknown-fields`] === false)
+    errors.push(invalidValue(`${path}.${x}preserve-unknown-fields`, false, "must be true or undefined"));
+  const fits = (key: string, wanted: string, values: readonly string[]): void => {
+    const given = schema[`${x}${key}`] as string | undefined;
+    if (given === undefined) return;
+    const detail = `must be ${wanted} if ${x}${key} is specified`;
+    if (type === "") errors.push(required(`${path}.type`, detail));
+    else if (type !== wanted) errors.push(invalidValue(`${path}.type`, type, detail));
+    if (!values.includes(given)) errors.push(notSupported(`${path}.${x}${key}`, given, values));
+  };
+  fits("map-type", "object", ["atomic", "granular"]);
+  fits("list-type", "array", ["atomic", "set", "map"]);
+}
+
+function listErrors(schema: SchemaProps, path: string, x: string, errors: FieldError[]): void {
+  const list = schema[`${x}list-type`] as string | undefined;
+  const keys = (schema[`${x}list-map-keys`] as string[] | undefined) ?? [];
+  const items = isObject(schema["items"]) ? schema["items"] : undefined;
+  if (list === "set" && schema["type"] === "array" && items) atomicItemErrors(items, path, x, errors);
+  if (keys.length > 0 && list === undefined)
+    errors.push(required(`${path}.${x}list-type`, `must be map if ${x}list-map-keys is non-empty`));
+  else if (keys.length > 0 && list !== "map")
+    errors.push(invalidValue(`${path}.${x}list-type`, list, `must be map if ${x}list-map-keys is non-empty`));
+  if (list === "map") mapErrors(schema, keys, path, x, errors);
+  if (!items || (list !== "set" && list !== "map")) return;
+  if (items["nullable"] === true)
+    errors.push(forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${x}list-type is ${list}`));
+  if (list === "map") keyErrors(items, keys, path, x, errors);
+}
+
+/** Items of a set are compared as wholes. */
+function atomicItemErrors(items: SchemaProps, path: string, x: string, errors: FieldError[]): void {
+  const key =
+    items["type"] === "array" && items[`${x}list-type`] !== undefined && items[`${x}list-type`] !== "atomic"
+      ? "list-type"
+      : items["type"] === "object" && items[`${x}map-type`] !== "atomic"
+        ? "map-type"
+        : undefined;
+  if (key === undefined) return;
+  const detail = `must be atomic as item of a list with ${x}list-type=set`;
+  errors.push(invalidValue(`${path}.items.${x}${key}`, items[`${x}list-type`], detail));
+}
+
+function mapErrors(
+  schema: SchemaProps,
+  keys: readonly string[],
+  path: string,
+  x: string,
+  errors: FieldError[],
+): void {
+  const { items } = schema;
+  const place = `${path}.${x}list-map-keys`;
+  if (keys.length === 0) errors.push(required(place, `must not be empty if ${x}list-type is map`));
+  if (items === undefined || items === null) {
+    errors.push(required(`${path}.items`, `must have a schema if ${x}list-type is map`));
+    return;
+  }
+  if (!isObject(items)) {
+    errors.push(
+      invalidValue(`${path}.items`, items, `must only have a single schema if ${x}list-type is map`),
+    );
+    return;
+  }
+  if (items["type"] !== "object") {
+    const detail = `must be object if parent array's ${x}list-type is map`;
+    errors.push(invalidValue(`${path}.items.type`, items["type"] ?? "", detail));
+    return;
+  }
+  const properties = (items["properties"] ?? {}) as Record<string, SchemaProps>;
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (!property) errors.push(invalidValue(place, keys, "entries must all be names of item properties"));
+    else if (property["type"] === "array" || property["type"] === "object")
+      errors.push(
+        invalidValue(
+          `${path}.items.properties[${key}].type`,
+          items["type"],
+          `must be a scalar type if parent array's ${x}list-type is map`,
+        ),
+      );
+    if (seen.has(key)) errors.push(invalidValue(place, keys, "must not contain duplicate entries"));
+    seen.add(key);
+  }
+}
+
+/** Keys are always there. */
+function keyErrors(
+  items: SchemaProps,
+  keys: readonly string[],
+  path: string,
+  x: string,
+  errors: FieldError[],
+): void {
+  const properties = (items["properties"] ?? {}) as Record<string, SchemaProps>;
+  const wanted = (items["required"] as string[] | undefined) ?? [];
+  for (const key of keys) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (!property) continue;
+    const place = `${path}.items.properties[${key}]`;
+    const why = `this property is in ${x}list-map-keys, so it`;
+    if (!wanted.includes(key) && (property["default"] ?? undefined) === undefined)
+      errors.push(required(`${place}.default`, `${why} must have a default or be a required property`));
+    if (property["nullable"] === true)
+      errors.push(forbiddenField(`${place}.nullable`, `${why} cannot be nullable`));
+  }
+}
+
+const lineBreak = /[\n\r]/;
+
+function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: FieldError[]): void {
+  const rules = (schema[`${x}validations`] as Record<string, string | undefined>[] | undefined) ?? [];
+  rules.forEach(({ rule = "", message = "", messageExpression = "" }, i) => {
+    const place = `${path}.${x}validations[${i}]`;
+    const [text, words] = [rule.trim(), message.trim()];
+    if (text === "") errors.push(required(`${place}.rule`, "rule is not specified"));
+    else if (message !== "" && words === "")
+      errors.push(invalidValue(`${place}.message`, message, "message must be non-empty if specified"));
+    else if (lineBreak.test(words))
+      errors.push(invalidValue(`${place}.message`, message, "message must not contain line breaks"));
+    else if (lineBreak.test(text) && words === "")
+      errors.push(required(`${place}.message`, "message must be specified if rule contains line breaks"));
+    if (messageExpression !== "" && messageExpression.trim() === "")
+      errors.push(required(`${place}.messageExpression`, "messageExpression must be non-empty if specified"));
+  });
+}

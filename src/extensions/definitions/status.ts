@@ -1,0 +1,95 @@
+// The status that the server gives a definition: its names, whether it is established, whether its group was
+// approved, and what keeps an old schema from being structural.
+import type { CustomResourceDefinition } from "#api";
+import type { Dialect } from "#dialect";
+import { isDeepStrictEqual } from "node:util";
+import type { SchemaProps } from "../structural/structural.ts";
+import { approvalOf } from "./approval.ts";
+import { type NewCondition, removeCondition, setCondition } from "./conditions.ts";
+import { decideNames } from "./names.ts";
+import { notStructural, structuralErrors } from "./structural-rules.ts";
+import { hasCondition } from "./validate.ts";
+import { fieldErrorText } from "#base";
+
+/** Brings the status up to date, in place; says whether anything changed. */
+export function reconcileStatus(
+  definition: CustomResourceDefinition,
+  others: readonly CustomResourceDefinition[],
+  dialect: Dialect,
+  now: Date,
+): boolean {
+  const { status } = definition;
+  const { accepted, namesAccepted } = decideNames(definition, others);
+  const all = [
+    !isDeepStrictEqual(status.acceptedNames, accepted),
+    setCondition(status, namesAccepted, now),
+    established(definition, namesAccepted, now),
+    approved(definition, dialect, now),
+    structural(definition, dialect, now),
+  ];
+  status.acceptedNames = accepted;
+  return all.includes(true);
+}
+
+/** Once established, a definition stays so; it is served from then on. */
+function established(definition: CustomResourceDefinition, names: NewCondition, now: Date): boolean {
+  if (hasCondition(definition, "Established")) return false;
+  const accepted = names.status === "True";
+  return setCondition(
+    definition.status,
+    {
+      type: "Established",
+      status: accepted ? "True" : "False",
+      reason: accepted ? "InitialNamesAccepted" : "NotAccepted",
+      message: accepted ? "the initial names have been accepted" : "not all names are accepted",
+    },
+    now,
+  );
+}
+
+function approved(
+  { spec, metadata, status }: CustomResourceDefinition,
+  dialect: Dialect,
+  now: Date,
+): boolean {
+  const type = dialect.names.conditions.approvalPolicyConformant;
+  const approval = approvalOf(spec.group, metadata.annotations, dialect);
+  if (approval.state === "not needed") return removeCondition(status, type);
+  const reasons = {
+    approved: "ApprovedAnnotation",
+    bypassed: "UnapprovedAnnotation",
+    missing: "MissingAnnotation",
+    invalid: "InvalidAnnotation",
+  } as const;
+  return setCondition(
+    status,
+    {
+      type,
+      status: approval.state === "approved" ? "True" : "False",
+      reason: reasons[approval.state],
+      message: approval.reason,
+    },
+    now,
+  );
+}
+
+/** Only definitions from before schemas had to be structural can break this. */
+function structural({ spec, status }: CustomResourceDefinition, dialect: Dialect, now: Date): boolean {
+  const x = dialect.wire.extensionPrefix;
+  const violations = spec.preserveUnknownFields
+    ? (spec.versions ?? []).flatMap(({ schema }, i) => {
+        const props = schema?.openAPIV3Schema as SchemaProps | undefined;
+        if (!props) return [];
+        const why = notStructural(props, x);
+        const path = `spec.versions[${i}].schema.openAPIV3Schema`;
+        return why === undefined ? structuralErrors(props, path, dialect).map(fieldErrorText) : [why];
+      })
+    : [];
+  if (violations.length === 0) return removeCondition(status, "NonStructuralSchema");
+  const message = violations.length === 1 ? violations[0]! : `[${violations.join(", ")}]`;
+  return setCondition(
+    status,
+    { type: "NonStructuralSchema", status: "True", reason: "Violations", message },
+    now,
+  );
+}

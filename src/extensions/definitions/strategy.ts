@@ -1,0 +1,83 @@
+// Definitions of custom resources. The names controller writes their status; a deletion waits until all
+// instances are gone.
+import { CustomResourceDefinition } from "#api";
+import { type Dialect, groupName } from "#dialect";
+import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
+import { setCondition } from "./conditions.ts";
+import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
+
+/** The version in which objects are stored is one of those in which they may be. */
+function addStored({ spec, status }: CustomResourceDefinition): void {
+  const storage = (spec.versions ?? []).find((version) => version.storage);
+  if (!storage) return;
+  const stored = status.storedVersions ?? [];
+  if (!stored.includes(storage.name)) status.storedVersions = [...stored, storage.name];
+}
+
+export const definitionStrategy = (dialect: Dialect): Strategy =>
+  strategy<CustomResourceDefinition>({
+    resource: "customresourcedefinitions",
+    singular: "customresourcedefinition",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
+    scope: "Cluster",
+    hub: CustomResourceDefinition,
+    storagePath: `${groupName(dialect, CustomResourceDefinition.kind)}/customresourcedefinitions`,
+    generation: true,
+    status: "cleared",
+    conditionalUpdate: true,
+    returnsDeleted: true,
+    validateName: pathSegment,
+    metaChecks: { anyFinalizer: true },
+    defaults: (obj) => {
+      const { names } = obj.spec;
+      if (!names.singular && names.kind) names.singular = names.kind.toLowerCase();
+      if (!names.listKind && names.kind) names.listKind = `${names.kind}List`;
+      obj.spec.conversion ??= { strategy: "None" };
+      const service = obj.spec.conversion.webhook?.clientConfig?.service;
+      if (service) service.port ??= 443;
+      if (!obj.status?.storedVersions?.length) addStored(obj);
+    },
+    prepareForCreate: (obj) => {
+      obj.status = { conditions: [], acceptedNames: { plural: "", kind: "" }, storedVersions: [] };
+      addStored(obj);
+    },
+    prepareForUpdate: (obj, old) => {
+      obj.status = structuredClone(old.status);
+      addStored(obj);
+    },
+    validate: (obj) => definitionErrors(obj, dialect),
+    validateUpdate: (obj, old) => definitionUpdateErrors(obj, old, dialect),
+    beginDeletion: (obj, { now }) => {
+      const finalizer = dialect.names.finalizers.customResourceCleanup;
+      const { metadata, status } = obj;
+      if (!metadata.finalizers?.includes(finalizer))
+        metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+      setCondition(
+        status,
+        {
+          type: "Terminating",
+          status: "True",
+          reason: "InstanceDeletionPending",
+          message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        },
+        now,
+      );
+    },
+    columns: [
+      nameColumn,
+      {
+        name: "Created At",
+        type: "date",
+        doc: "When the server stored the object first.",
+        cell: ({ metadata }: CustomResourceDefinition) => metadata.creationTimestamp ?? "<unknown>",
+      },
+    ],
+    subresources: {
+      status: {
+        merge: (sent, old) => ({ ...sent, spec: old.spec }),
+        validate: (obj) => statusErrors(obj),
+        resets: ["metadata", "spec"],
+      },
+    },
+  });

@@ -1,0 +1,80 @@
+// One schema of a definition, from the keywords it may use to the defaults and rules in it.
+import { type FieldError, forbiddenField, invalidValue } from "#base";
+import type { Dialect } from "#dialect";
+import { type SchemaProps, structuralOf } from "../structural/structural.ts";
+import { defaultErrors } from "./default-rules.ts";
+import { schemaRuleErrors } from "./schema-rules.ts";
+import { notStructural, structuralErrors } from "./structural-rules.ts";
+
+/** `at` is the path of what carries the schema. */
+export function schemaErrors(
+  schema: SchemaProps | undefined,
+  statusEnabled: boolean,
+  at: string,
+  dialect: Dialect,
+): FieldError[] {
+  if (!schema) return [];
+  const x = dialect.wire.extensionPrefix;
+  const path = `${at}.openAPIV3Schema`;
+  const errors: FieldError[] = statusEnabled ? rootErrors(schema, path, x) : [];
+  if (schema["nullable"] === true)
+    errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
+  const why = notStructural(schema, x);
+  const before = errors.length;
+  if (why === undefined) {
+    errors.push(...structuralErrors(schema, path, dialect));
+    if (errors.length === before) errors.push(...defaultErrors(structuralOf(schema, dialect), path, dialect));
+  }
+  errors.push(...schemaRuleErrors(schema, path, dialect));
+  if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
+  return errors;
+}
+
+/** Where a status is written on its own, only keywords that hold for objects as wholes may stand at the root. */
+const rootKeywords = new Set([
+  "description",
+  "type",
+  "format",
+  "title",
+  "maximum",
+  "exclusiveMaximum",
+  "minimum",
+  "exclusiveMinimum",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "maxItems",
+  "minItems",
+  "uniqueItems",
+  "multipleOf",
+  "required",
+  "items",
+  "properties",
+  "externalDocs",
+  "example",
+]);
+
+function rootErrors(schema: SchemaProps, path: string, x: string): FieldError[] {
+  if (schema["type"] !== undefined && schema["type"] !== "object")
+    return [
+      invalidValue(
+        `${path}.type`,
+        schema["type"],
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+      ),
+    ];
+  const allowed = (key: string): boolean =>
+    rootKeywords.has(key) ||
+    key === `${x}preserve-unknown-fields` ||
+    key === `${x}validations` ||
+    key === "nullable";
+  return Object.keys(schema).every(allowed)
+    ? []
+    : [
+        invalidValue(
+          path,
+          schema,
+          `only ${[...rootKeywords].join(", ")} are allowed at the root of the schema if the status subresource is enabled`,
+        ),
+      ];
+}

@@ -1,0 +1,326 @@
+// What is wrong with a definition. Where all versions say the same of a thing, the reference looks at it once,
+// for all of them, and names it by an older path: `spec.validation`, not `spec.versions[0].schema`.
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+} from "#api";
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import type { Dialect } from "#dialect";
+import { webhookClientErrors } from "#registry";
+import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
+import { isDeepStrictEqual } from "node:util";
+import type { SchemaProps } from "../structural/structural.ts";
+import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
+import { schemaErrors } from "./validate-schema.ts";
+
+export function definitionErrors(obj: CustomResourceDefinition, dialect: Dialect): FieldError[] {
+  const { metadata, spec } = obj;
+  const errors: FieldError[] = [];
+  const name = metadata.name ?? "";
+  const problems = [...dns1123SubdomainProblems(name)];
+  if (name !== `${spec.names.plural}.${spec.group}`)
+    problems.push('must be spec.names.plural+"."+spec.group');
+  if (name !== "") for (const text of problems) errors.push(invalidValue("metadata.name", name, text));
+  return [...errors, ...commonErrors(obj, undefined, dialect)];
+}
+
+export function definitionUpdateErrors(
+  obj: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+  dialect: Dialect,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const fixed = (now: string, before: string, field: string): void => {
+    if (now !== before) errors.push(invalidValue(field, now, "field is immutable"));
+  };
+  if (hasCondition(old, "Established")) {
+    fixed(obj.spec.scope, old.spec.scope, "spec.scope");
+    fixed(obj.spec.names.kind, old.spec.names.kind, "spec.names.kind");
+  }
+  fixed(obj.spec.group, old.spec.group, "spec.group");
+  fixed(obj.spec.names.plural, old.spec.names.plural, "spec.names.plural");
+  return [...errors, ...commonErrors(obj, old, dialect)];
+}
+
+export const hasCondition = ({ status }: CustomResourceDefinition, type: string): boolean =>
+  (status.conditions ?? []).some((condition) => condition.type === type && condition.status === "True");
+
+export const statusErrors = ({ status }: CustomResourceDefinition): FieldError[] =>
+  nameErrors(status.acceptedNames, "status.acceptedNames");
+
+function commonErrors(
+  obj: CustomResourceDefinition,
+  old: CustomResourceDefinition | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  const { spec, metadata } = obj;
+  const kept = old?.spec.preserveUnknownFields === true;
+  const given = metadata.annotations?.[approvalAnnotation(dialect)] ?? "";
+  return [
+    ...specErrors(spec, old, dialect),
+    ...statusErrors(obj),
+    ...storedErrors(obj),
+    ...approvalErrors(
+      approvalOf(spec.group, metadata.annotations, dialect),
+      old && approvalOf(spec.group, old.metadata.annotations, dialect),
+      given,
+      dialect,
+    ),
+    ...(spec.preserveUnknownFields && !kept
+      ? [
+          invalidValue(
+            "spec.preserveUnknownFields",
+            true,
+            `cannot set to true, set ${dialect.wire.extensionPrefix}preserve-unknown-fields to true in spec.versions[*].schema instead`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function storedErrors({ spec, status }: CustomResourceDefinition): FieldError[] {
+  const stored = status.storedVersions ?? [];
+  const field = "status.storedVersions";
+  if (stored.length === 0) return [invalidValue(field, [], "must have at least one stored version")];
+  const names = new Set((spec.versions ?? []).map(({ name }) => name));
+  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !stored.includes(name));
+  return [
+    ...missing.map((version) =>
+      invalidValue(field, version, `must have the storage version ${version.name}`),
+    ),
+    ...stored.flatMap((name, i) =>
+      names.has(name) ? [] : [invalidValue(`${field}[${i}]`, name, "must appear in spec.versions")],
+    ),
+  ];
+}
+
+/** What all versions say alike, and is therefore looked at once. */
+function shared<T>(
+  versions: readonly CustomResourceDefinitionVersion[],
+  of: (version: CustomResourceDefinitionVersion) => T,
+): boolean {
+  const [first] = versions;
+  return first === undefined || versions.every((version) => isDeepStrictEqual(of(version), of(first)));
+}
+
+function specErrors(
+  spec: CustomResourceDefinitionSpec,
+  old: CustomResourceDefinition | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  const versions = spec.versions ?? [];
+  const errors = groupErrors(spec.group);
+  if (!spec.scope) errors.push(required("spec.scope"));
+  else if (spec.scope !== "Cluster" && spec.scope !== "Namespaced")
+    errors.push(notSupported("spec.scope", spec.scope, ["Cluster", "Namespaced"]));
+  versions.forEach(({ schema }, i) => {
+    if (!schema?.openAPIV3Schema)
+      errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, "schemas are required"));
+  });
+  errors.push(...versionErrors(versions, dialect));
+  // The first version is also looked at under its older name.
+  const [first] = versions;
+  const problems = first?.name ? dns1035LabelProblems(first.name) : [];
+  if (problems.length > 0) errors.push(invalidValue("spec.version", first!.name, problems.join(",")));
+  for (const key of ["plural", "singular", "kind", "listKind"] as const)
+    if (!spec.names[key]) errors.push(required(`spec.names.${key}`));
+  errors.push(...nameErrors(spec.names, "spec.names"), ...sharedErrors(versions, dialect));
+  const { conversion } = spec;
+  if (conversion && conversion.strategy !== "None" && spec.preserveUnknownFields)
+    errors.push(
+      invalidValue(
+        "spec.conversion.strategy",
+        conversion.strategy,
+        "must be None if spec.preserveUnknownFields is true",
+      ),
+    );
+  return [...errors, ...conversionErrors(conversion, old?.spec.conversion)];
+}
+
+function groupErrors(group: string): FieldError[] {
+  if (!group) return [required("spec.group")];
+  const problems = dns1123SubdomainProblems(group);
+  if (problems.length > 0) return [invalidValue("spec.group", group, problems.join(","))];
+  return group.includes(".")
+    ? []
+    : [invalidValue("spec.group", group, "should be a domain with at least one dot")];
+}
+
+const hasStatus = ({ subresources }: CustomResourceDefinitionVersion): boolean =>
+  subresources?.status !== undefined;
+
+function versionErrors(versions: readonly CustomResourceDefinitionVersion[], dialect: Dialect): FieldError[] {
+  const errors: FieldError[] = [];
+  const [oneSchema, onePart, oneTable] = [
+    shared(versions, ({ schema }) => schema),
+    shared(versions, ({ subresources }) => subresources),
+    shared(versions, ({ additionalPrinterColumns }) => additionalPrinterColumns),
+  ];
+  versions.forEach((version, i) => {
+    const at = `spec.versions[${i}]`;
+    const problems = dns1035LabelProblems(version.name);
+    if (problems.length > 0) errors.push(invalidValue(`${at}.name`, version.name, problems.join(",")));
+    for (const text of warningProblems(version))
+      errors.push(invalidValue(`${at}.deprecationWarning`, version.deprecationWarning, text));
+    if (!oneSchema)
+      errors.push(...schemaErrors(schemaOf(version), hasStatus(version), `${at}.schema`, dialect));
+    if (!onePart) errors.push(...subresourceErrors(version.subresources, `${at}.subresources`));
+    if (!oneTable)
+      version.additionalPrinterColumns?.forEach((column, j) =>
+        errors.push(...columnErrors(column, `${at}.additionalPrinterColumns[${j}]`)),
+      );
+  });
+  if (new Set(versions.map(({ name }) => name)).size < versions.length)
+    errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
+  if (versions.filter(({ storage }) => storage).length !== 1)
+    errors.push(
+      invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"),
+    );
+  return errors;
+}
+
+const schemaOf = ({ schema }: CustomResourceDefinitionVersion): SchemaProps | undefined =>
+  schema?.openAPIV3Schema;
+
+function sharedErrors(versions: readonly CustomResourceDefinitionVersion[], dialect: Dialect): FieldError[] {
+  const [first] = versions;
+  if (!first) return [];
+  const errors: FieldError[] = [];
+  if (shared(versions, ({ schema }) => schema))
+    errors.push(...schemaErrors(schemaOf(first), versions.some(hasStatus), "spec.validation", dialect));
+  if (shared(versions, ({ subresources }) => subresources))
+    errors.push(...subresourceErrors(first.subresources, "spec.subresources"));
+  if (shared(versions, ({ additionalPrinterColumns }) => additionalPrinterColumns))
+    first.additionalPrinterColumns?.forEach((column, i) =>
+      errors.push(...columnErrors(column, `spec.additionalPrinterColumns[${i}]`)),
+    );
+  return errors;
+}
+
+function warningProblems({
+  deprecated,
+  deprecationWarning: text,
+}: CustomResourceDefinitionVersion): string[] {
+  if (text === undefined || text === null) return [];
+  if (!deprecated) return ["can only be set for deprecated versions"];
+  const problems: string[] = [];
+  if (Buffer.byteLength(text) > 256) problems.push("must be <= 256 characters long");
+  if (text === "") problems.push("must not be an empty string");
+  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(text))
+    problems.push("must only contain printable UTF-8 characters");
+  return problems;
+}
+
+export function nameErrors(names: CustomResourceDefinitionNames, at: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const check = (field: string, text: string | undefined, mixed: boolean): void => {
+    if (!text) return;
+    const problems = dns1035LabelProblems(mixed ? text.toLowerCase() : text);
+    const detail = `${mixed ? "may have mixed case, but should otherwise match: " : ""}${problems.join(",")}`;
+    if (problems.length > 0) errors.push(invalidValue(`${at}.${field}`, text, detail));
+  };
+  check("plural", names.plural, false);
+  check("singular", names.singular, false);
+  check("kind", names.kind, true);
+  check("listKind", names.listKind, true);
+  for (const key of ["shortNames", "categories"] as const)
+    names[key]?.forEach((name, i) => {
+      const problems = dns1035LabelProblems(name);
+      if (problems.length > 0) errors.push(invalidValue(`${at}.${key}[${i}]`, name, problems.join(",")));
+    });
+  if (names.kind && names.kind === names.listKind)
+    errors.push(invalidValue(`${at}.listKind`, names.listKind, "kind and listKind may not be the same"));
+  return errors;
+}
+
+function pathErrors(path: string, field: string, below: readonly string[]): FieldError[] {
+  if (!path.startsWith(".")) return [invalidValue(field, path, "must be a simple json path starting with .")];
+  return below.length === 0 || below.some((prefix) => path.startsWith(prefix))
+    ? []
+    : [invalidValue(field, path, `should be a json path under ${below.join(" or ")}`)];
+}
+
+function subresourceErrors(parts: CustomResourceSubresources | undefined, at: string): FieldError[] {
+  const scale = parts?.scale;
+  if (!scale) return [];
+  const errors: FieldError[] = [];
+  for (const [key, below] of [
+    ["specReplicasPath", ".spec."],
+    ["statusReplicasPath", ".status."],
+  ] as const)
+    errors.push(
+      ...(scale[key]
+        ? pathErrors(scale[key], `${at}.scale.${key}`, [below])
+        : [required(`${at}.scale.${key}`)]),
+    );
+  if (scale.labelSelectorPath)
+    errors.push(
+      ...pathErrors(scale.labelSelectorPath, `${at}.scale.labelSelectorPath`, [".spec.", ".status."]),
+    );
+  return errors;
+}
+
+const columnTypes = ["boolean", "date", "integer", "number", "string"];
+const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+
+function columnErrors(column: CustomResourceColumnDefinition, at: string): FieldError[] {
+  const errors: FieldError[] = column.name ? [] : [required(`${at}.name`)];
+  const oneOf = (values: readonly string[]): string => `must be one of ${values.join(",")}`;
+  if (!column.type) errors.push(required(`${at}.type`, oneOf(columnTypes)));
+  else if (!columnTypes.includes(column.type))
+    errors.push(invalidValue(`${at}.type`, column.type, oneOf(columnTypes)));
+  if (column.format && !columnFormats.includes(column.format))
+    errors.push(invalidValue(`${at}.format`, column.format, oneOf(columnFormats)));
+  errors.push(
+    ...(column.jsonPath ? pathErrors(column.jsonPath, `${at}.JSONPath`, []) : [required(`${at}.JSONPath`)]),
+  );
+  return errors;
+}
+
+const reviewVersions = ["v1", "v1beta1"];
+
+function conversionErrors(
+  conversion: CustomResourceConversion | undefined,
+  old: CustomResourceConversion | undefined,
+): FieldError[] {
+  if (!conversion) return [];
+  const at = "spec.conversion";
+  const { strategy, webhook } = conversion;
+  const errors: FieldError[] = [];
+  if (!strategy) errors.push(required(`${at}.strategy`));
+  else if (strategy !== "None" && strategy !== "Webhook")
+    errors.push(notSupported(`${at}.strategy`, strategy, ["None", "Webhook"]));
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy !== "Webhook") {
+    const detail = "should not be set when strategy is not set to Webhook";
+    if (webhook?.clientConfig) errors.push(forbiddenField(`${at}.webhookClientConfig`, detail));
+    if (versions.length > 0) errors.push(forbiddenField(`${at}.conversionReviewVersions`, detail));
+    return errors;
+  }
+  errors.push(
+    ...(webhook?.clientConfig
+      ? webhookClientErrors(webhook.clientConfig, `${at}.webhookClientConfig`)
+      : [required(`${at}.webhookClientConfig`, "required when strategy is set to Webhook")]),
+  );
+  const before = old?.webhook?.conversionReviewVersions ?? [];
+  const wantsKnown = before.length === 0 || before.some((version) => reviewVersions.includes(version));
+  return [...errors, ...reviewVersionErrors(versions, `${at}.conversionReviewVersions`, wantsKnown)];
+}
+
+function reviewVersionErrors(versions: readonly string[], at: string, wantsKnown: boolean): FieldError[] {
+  if (versions.length === 0) return [required(at)];
+  const seen = new Set<string>();
+  const errors = versions.flatMap((version, i) => {
+    if (seen.has(version)) return [invalidValue(`${at}[${i}]`, version, "duplicate version")];
+    seen.add(version);
+    return dns1035LabelProblems(version).map((text) => invalidValue(`${at}[${i}]`, version, text));
+  });
+  if (wantsKnown && !versions.some((version) => reviewVersions.includes(version)))
+    errors.push(invalidValue(at, versions, `must include at least one of ${reviewVersions.join(", ")}`));
+  return errors;
+}

@@ -1,0 +1,65 @@
+// Objects that stand inside others: they say what they are, and their metadata keeps the rules of metadata.
+import type { ObjectMeta } from "#api";
+import { type FieldError, invalidValue, required } from "#base";
+import { pathSegment, validateMeta } from "#registry";
+import { dns1035LabelProblems } from "#schema";
+import { type Structural, isObject, under } from "./structural.ts";
+
+const known = new WeakMap<Structural, boolean>();
+function hasEmbedded(schema: Structural): boolean {
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  const inner = [...schema.properties.values(), schema.items, schema.additional?.of];
+  const answer = inner.some((each) => each !== undefined && (each.embedded || hasEmbedded(each)));
+  known.set(schema, answer);
+  return answer;
+}
+
+export function embeddedErrors(value: unknown, schema: Structural | undefined, path = ""): FieldError[] {
+  const errors: FieldError[] = [];
+  walk(value, schema, path, errors);
+  return errors;
+}
+
+function walk(value: unknown, schema: Structural | undefined, path: string, errors: FieldError[]): void {
+  if (!schema || (!schema.embedded && !hasEmbedded(schema))) return;
+  if (Array.isArray(value)) value.forEach((item, i) => walk(item, schema.items, `${path}[${i}]`, errors));
+  else if (isObject(value)) {
+    if (schema.embedded) errors.push(...typeErrors(value, path));
+    for (const key in value) {
+      const place = schema.properties.has(key) ? below(path, key) : `${path}[${key}]`;
+      walk(value[key], under(schema, key), place, errors);
+    }
+  }
+}
+
+const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+function typeErrors(value: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const key of ["apiVersion", "kind"] as const) {
+    const place = below(path, key);
+    const given = value[key];
+    if (!Object.hasOwn(value, key)) errors.push(required(place, "must not be empty"));
+    else if (typeof given !== "string") errors.push(invalidValue(place, given, "must be a string"));
+    else if (given === "") errors.push(invalidValue(place, given, "must not be empty"));
+    else if (key === "apiVersion" && given.split("/").length > 2)
+      errors.push(invalidValue(place, given, `unexpected GroupVersion string: ${given}`));
+    else if (key === "kind") {
+      const problems = dns1035LabelProblems(given.toLowerCase());
+      if (problems.length > 0)
+        errors.push(
+          invalidValue(
+            place,
+            given,
+            `may have mixed case, but should otherwise match: ${problems.join(",")}`,
+          ),
+        );
+    }
+  }
+  if (isObject(value["metadata"])) {
+    const meta = { name: "fakename", ...value["metadata"] } as unknown as ObjectMeta;
+    errors.push(...validateMeta(meta, Boolean(meta.namespace), pathSegment, below(path, "metadata")));
+  }
+  return errors;
+}

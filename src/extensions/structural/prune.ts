@@ -1,0 +1,164 @@
+// One walk that brings a decoded value into shape: fields that no schema names are dropped (and told), metadata
+// of embedded objects is read as metadata, keys come into order. A value that needs nothing comes back as it is.
+import { ObjectMeta } from "#api";
+import { setOwn } from "#base";
+import { DecodeError, type OpenWalk, fromJsonValue } from "#schema";
+import { type Structural, isObject, metaFields } from "./structural.ts";
+
+/** Where a value stands, as the reference writes it: `spec.list[0].name`. */
+const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+/** Whether keys stand in the order in which they are written. */
+function inOrder(value: object): boolean {
+  let last = "";
+  for (const key in value) {
+    if (key < last && !isIndex.test(last)) return false;
+    last = key;
+  }
+  return true;
+}
+const isIndex = /^(?:0|[1-9]\d{0,9})$/;
+
+/** Prunes the value of one field of an object, as part of that object. */
+export function pruneField(
+  key: string,
+  value: unknown,
+  schema: Structural | undefined,
+  walk: OpenWalk,
+  keep: boolean,
+): unknown {
+  const inner = schema?.properties.get(key);
+  if (inner) return prune(value, inner, key, walk, inner.preserveUnknown);
+  if (keep) return prune(value, undefined, key, walk, true);
+  walk.unknown = true;
+  walk.unknownPaths?.push(key);
+  return undefined;
+}
+
+export function pruneValue(
+  value: unknown,
+  schema: Structural | undefined,
+  path: string,
+  walk: OpenWalk,
+): unknown {
+  return prune(value, schema, path, walk, schema?.preserveUnknown ?? false);
+}
+
+/** `keep` says that keys which no schema names stay. */
+function prune(
+  value: unknown,
+  schema: Structural | undefined,
+  path: string,
+  walk: OpenWalk,
+  keep: boolean,
+): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (--walk.depthLeft < 0) throw new DecodeError("exceeded max depth", path);
+  const kept = Array.isArray(value)
+    ? pruneList(value, schema, path, walk, keep)
+    : pruneObject(value as Record<string, unknown>, schema, path, walk, keep);
+  walk.depthLeft++;
+  return kept;
+}
+
+function pruneList(
+  value: unknown[],
+  schema: Structural | undefined,
+  path: string,
+  walk: OpenWalk,
+  keep: boolean,
+): unknown[] {
+  let target = value;
+  for (let i = 0; i < value.length; i++) {
+    const given = value[i];
+    if (typeof given === "number") walk.numbers = true;
+    if (typeof given !== "object" || given === null) continue;
+    const items = schema?.items;
+    // Below a list whose own schema keeps what is unknown, only a schema of its items prunes again.
+    const inner = items ? items.preserveUnknown || keep : keep;
+    const kept = prune(given, items, walk.unknownPaths ? `${path}[${i}]` : path, walk, inner);
+    if (kept !== given) {
+      if (target === value && !walk.own) target = value.slice();
+      target[i] = kept;
+    }
+  }
+  return target;
+}
+
+function pruneObject(
+  value: Record<string, unknown>,
+  schema: Structural | undefined,
+  path: string,
+  walk: OpenWalk,
+  keep: boolean,
+): Record<string, unknown> {
+  let target = value;
+  for (const key in value) {
+    walk.keys++;
+    const given = value[key];
+    let kept: unknown;
+    if (schema?.embedded && metaFields.has(key))
+      kept = key === "metadata" ? coerceMetadata(given, below(path, key), walk) : given;
+    else {
+      const inner = schema?.properties.get(key);
+      if (inner !== undefined || schema?.additional !== undefined) {
+        const of = inner ?? schema?.additional?.of;
+        kept =
+          typeof given === "object" && given !== null
+            ? prune(
+                given,
+                of,
+                walk.unknownPaths ? below(path, key) : path,
+                walk,
+                of?.preserveUnknown ?? false,
+              )
+            : given;
+      } else if (keep)
+        kept =
+          typeof given === "object" && given !== null ? prune(given, undefined, path, walk, true) : given;
+      else {
+        walk.unknown = true;
+        walk.unknownPaths?.push(below(path, key));
+      }
+    }
+    if (kept !== given || kept === undefined) {
+      if (target === value && !walk.own) target = { ...value };
+      if (kept === undefined) delete target[key];
+      else target[key] = kept;
+    }
+  }
+  return inOrder(target) ? target : sorted(target);
+}
+
+function sorted(value: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) setOwn(result, key, value[key]);
+  return result;
+}
+
+/** Metadata of an embedded object keeps only what metadata has. */
+function coerceMetadata(value: unknown, path: string, walk: OpenWalk): unknown {
+  if (!isObject(value)) {
+    if (value === null) return value;
+    throw new DecodeError(`${path}: metadata must be an object`, path);
+  }
+  countKeys(value, walk);
+  const { value: meta, unknown } = fromJsonValue(ObjectMeta, value);
+  if (unknown.length > 0) {
+    walk.unknown = true;
+    walk.unknownMetadata?.push(...unknown.map((name) => `${path}.${name}`));
+  }
+  if (meta.creationTimestamp !== null) return meta;
+  const { creationTimestamp: _, ...rest } = meta;
+  return rest;
+}
+
+function countKeys(value: unknown, walk: OpenWalk): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) for (const item of value) countKeys(item, walk);
+  else
+    for (const item of Object.values(value)) {
+      walk.keys++;
+      countKeys(item, walk);
+    }
+}

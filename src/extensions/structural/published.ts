@@ -1,0 +1,126 @@
+// A structural schema as the API description publishes it. Version 2 leaves out what its readers cannot take:
+// alternatives, null, and fields of what keeps unknown ones.
+import type { Dialect } from "#dialect";
+import type { OpenApiVersion, SchemaObject } from "#schema";
+import type { SchemaProps, Structural } from "./structural.ts";
+
+type Json = Record<string, unknown>;
+
+const typeMeta: Readonly<Record<string, SchemaObject>> = {
+  apiVersion: {
+    type: "string",
+    description:
+      "The group and version in which this object is written. Servers convert what they know and refuse what they do not.",
+  },
+  kind: {
+    type: "string",
+    description:
+      "The kind of this object, in CamelCase. The endpoint the object is sent to knows it, and it never changes.",
+  },
+};
+
+/** Keywords that say something about values, as definitions write them. */
+const valueKeywords = [
+  "format",
+  "maximum",
+  "exclusiveMaximum",
+  "minimum",
+  "exclusiveMinimum",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "maxItems",
+  "minItems",
+  "uniqueItems",
+  "multipleOf",
+  "enum",
+  "maxProperties",
+  "minProperties",
+  "required",
+];
+const alternatives = ["allOf", "anyOf", "oneOf"];
+
+export interface PublishOptions {
+  readonly dialect: Dialect;
+  readonly version: OpenApiVersion;
+  /** A reference to the published metadata. */
+  readonly metadata: string;
+}
+
+/** The whole object; without a schema nothing is known of it. */
+export function publishedObject(schema: Structural | undefined, options: PublishOptions): SchemaObject {
+  if (!schema || (options.version === "v2" && schema.preserveUnknown)) return { type: "object" };
+  const published = publish(schema, options);
+  published["properties"] = {
+    ...(published["properties"] as Json | undefined),
+    ...typeMeta,
+    metadata: metadataOf(options),
+  };
+  return published;
+}
+
+const metadataOf = ({ version, metadata }: PublishOptions): Json => ({
+  description: "Name, labels and whatever else every object carries.",
+  ...(version === "v2" ? { $ref: metadata } : { allOf: [{ $ref: metadata }] }),
+});
+
+function publish(schema: Structural, options: PublishOptions): Json {
+  const { version, dialect } = options;
+  const v2 = version === "v2";
+  const { props } = schema;
+  const x = dialect.wire.extensionPrefix;
+  const closed = v2 && (schema.nullable || schema.preserveUnknown);
+  const result: Json = {};
+  const untyped =
+    v2 &&
+    (schema.nullable ||
+      (schema.type === "array" && closed) ||
+      (schema.type === "object" && schema.preserveUnknown));
+  if (schema.type !== "" && !untyped) result["type"] = schema.type;
+  for (const key of ["description", "title"]) if (props[key]) result[key] = props[key];
+  if (schema.default !== undefined) result["default"] = schema.default;
+  if (schema.nullable && !v2) result["nullable"] = true;
+  for (const key of valueKeywords) if (props[key] !== undefined) result[key] = props[key];
+  if (v2) dropNullable(result, schema);
+  else Object.assign(result, alternativesOf(props));
+  if (schema.items && !closed) result["items"] = publish(schema.items, options);
+  if (schema.properties.size > 0 && !closed)
+    result["properties"] = Object.fromEntries(
+      [...schema.properties].map(([name, inner]) => [name, publish(inner, options)]),
+    );
+  if (schema.additional)
+    result["additionalProperties"] = schema.additional.of
+      ? publish(schema.additional.of, options)
+      : schema.additional.allowed;
+  for (const [key, value] of Object.entries(props)) if (key.startsWith(x)) result[key] = value;
+  if (schema.intOrString && !v2 && !result["anyOf"] && !result["allOf"])
+    result["anyOf"] = [{ type: "integer" }, { type: "string" }];
+  if (schema.embedded && !(v2 && schema.preserveUnknown)) addEmbedded(result, options);
+  return result;
+}
+
+function alternativesOf(props: SchemaProps): Json {
+  const result: Json = {};
+  for (const key of alternatives) if (props[key] !== undefined) result[key] = props[key];
+  if (props["not"] !== undefined) result["not"] = props["not"];
+  return result;
+}
+
+/** Fields that may be null are not required where null cannot be said. */
+function dropNullable(result: Json, schema: Structural): void {
+  const wanted = ((result["required"] as string[] | undefined) ?? []).filter(
+    (name) => !schema.properties.get(name)?.nullable,
+  );
+  if (wanted.length === 0 || schema.additional?.of?.nullable) delete result["required"];
+  else result["required"] = wanted;
+}
+
+function addEmbedded(result: Json, options: PublishOptions): void {
+  result["properties"] = {
+    ...(result["properties"] as Json | undefined),
+    ...typeMeta,
+    metadata: metadataOf(options),
+  };
+  const wanted = (result["required"] as string[] | undefined) ?? [];
+  result["required"] = [...wanted, ...["kind", "apiVersion"].filter((name) => !wanted.includes(name))];
+}

@@ -1,0 +1,78 @@
+// A structural schema: the part of a definition's schema that says which fields there are. Parsed once; every
+// other file of this folder is a function over it.
+import type { Dialect } from "#dialect";
+
+/** A schema as definitions carry it, keys as the dialect writes them. */
+export type SchemaProps = Readonly<Record<string, unknown>>;
+
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string;
+  readonly messageExpression: string;
+}
+
+export interface Structural {
+  /** What it was parsed from, for everything that is about values and not about fields. */
+  readonly props: SchemaProps;
+  readonly type: string;
+  readonly nullable: boolean;
+  /** Undefined where there is none. */
+  readonly default: unknown;
+  readonly properties: ReadonlyMap<string, Structural>;
+  /** Other keys: of a schema, or of none where only `true` or `false` stands. */
+  readonly additional: { readonly of: Structural | undefined; readonly allowed: boolean } | undefined;
+  readonly items: Structural | undefined;
+  readonly preserveUnknown: boolean;
+  readonly embedded: boolean;
+  readonly intOrString: boolean;
+  readonly listType: string | undefined;
+  readonly listKeys: readonly string[];
+  readonly mapType: string | undefined;
+  readonly rules: readonly ValidationRule[];
+}
+
+/** Parses a schema; `undefined` when none of its kind can be structural, as the reference calls it. */
+export function structuralOf(props: SchemaProps, dialect: Dialect): Structural {
+  const { extensionPrefix: x } = dialect.wire;
+  const build = (given: SchemaProps): Structural => {
+    const properties = new Map<string, Structural>();
+    for (const [name, inner] of Object.entries((given["properties"] as object | undefined) ?? {}))
+      properties.set(name, build(inner as SchemaProps));
+    const { items, additionalProperties: additional } = given;
+    return {
+      props: given,
+      type: (given["type"] as string | undefined) ?? "",
+      nullable: given["nullable"] === true,
+      default: given["default"] ?? undefined,
+      properties,
+      additional:
+        typeof additional === "boolean"
+          ? { of: undefined, allowed: additional }
+          : additional
+            ? { of: build(additional as SchemaProps), allowed: true }
+            : undefined,
+      items: items && !Array.isArray(items) ? build(items as SchemaProps) : undefined,
+      preserveUnknown: given[`${x}preserve-unknown-fields`] === true,
+      embedded: given[`${x}embedded-resource`] === true,
+      intOrString: given[`${x}int-or-string`] === true,
+      listType: given[`${x}list-type`] as string | undefined,
+      listKeys: (given[`${x}list-map-keys`] as string[] | undefined) ?? [],
+      mapType: given[`${x}map-type`] as string | undefined,
+      rules: ((given[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? []).map((rule) => ({
+        rule: rule.rule ?? "",
+        message: rule.message ?? "",
+        messageExpression: rule.messageExpression ?? "",
+      })),
+    };
+  };
+  return build(props);
+}
+
+/** The schema of a value below a key; undefined where none applies. */
+export const under = (schema: Structural | undefined, key: string): Structural | undefined =>
+  schema && (schema.properties.get(key) ?? schema.additional?.of);
+
+export const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,312 @@
+// Checks values against a schema, compiled once to closures. Findings are those of the reference: where several
+// alternatives fail, the one with the most successful checks speaks for all.
+import { type FieldError, invalidValue, mostFindings, notSupported, required, tooLong, tooMany } from "#base";
+import { isDeepStrictEqual } from "node:util";
+import type { Dialect } from "#dialect";
+import { formatCheck } from "./formats.ts";
+import { compilePattern } from "./pattern.ts";
+import { type SchemaProps, isObject } from "./structural.ts";
+
+/** What was found, and how many checks went well: the reference chooses among alternatives by that. */
+export interface Findings {
+  readonly errors: FieldError[];
+  matches: number;
+}
+export type ValueCheck = (value: unknown, path: string, found: Findings) => void;
+
+/** Path of errors that the reference gives none. */
+const nowhere = "<nil>";
+
+const typeInvalid = (field: string, value: unknown, detail: string): FieldError => ({
+  type: "FieldValueTypeInvalid",
+  field,
+  value,
+  detail,
+});
+
+/** What is wrong with a value. */
+export function valueErrors(check: ValueCheck, value: unknown, path: string): FieldError[] {
+  const found: Findings = { errors: [], matches: 0 };
+  check(value, path, found);
+  return found.errors;
+}
+
+const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+/** Compiles a schema. Parts are compiled when they are first needed. */
+export function compileValues(props: SchemaProps, dialect: Dialect): ValueCheck {
+  const check = checkType(props, dialect);
+  const parts = [
+    combined(props, dialect),
+    checkString(props),
+    checkFormat(props),
+    checkNumber(props),
+    checkList(props, dialect),
+    checkEnum(props),
+    checkObject(props, dialect),
+  ].filter((part) => part !== undefined);
+  const whenNull = checkEnum(props);
+  return (value, path, found) => {
+    if (found.errors.length > mostFindings) return;
+    if (value === null || value === undefined) {
+      check?.(null, path, found);
+      whenNull?.(null, path, found);
+      return;
+    }
+    const before = found.errors.length;
+    check?.(value, path, found);
+    for (const part of parts) part(value, path, found);
+    found.matches += parts.length + (found.errors.length === before ? 2 : 1);
+  };
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  switch (typeof value) {
+    case "number":
+      return Number.isInteger(value) ? "integer" : "number";
+    case "bigint":
+      return "integer";
+    default:
+      return typeof value;
+  }
+}
+
+function checkType(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+  const intOrString = props[`${dialect.wire.extensionPrefix}int-or-string`] === true;
+  const type = props["type"] as string | undefined;
+  const types = intOrString ? ["integer", "string"] : type ? [type] : [];
+  const nullable = props["nullable"] === true;
+  const format = formatCheck((props["format"] as string | undefined) ?? "") !== undefined;
+  if (types.length === 0) return undefined;
+  const numeric = types.includes("number") || types.includes("integer");
+  return (value, path, found) => {
+    const given = typeOf(value);
+    if (given === "null") {
+      if (!nullable) found.errors.push(mustBe(path, types, given, value));
+      return;
+    }
+    // A format says enough about a text or a list.
+    if (format && !numeric && (given === "string" || given === "array")) return;
+    if (types.includes(given) || (given === "integer" && types.includes("number"))) return;
+    found.errors.push(mustBe(path, types, given, value));
+  };
+}
+
+const mustBe = (path: string, types: readonly string[], given: string, value: unknown): FieldError =>
+  typeInvalid(path, value ?? "", `${path} in body must be of type ${types.join(",")}: "${given}"`);
+
+function combined(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+  const compiled = (key: string): readonly ValueCheck[] =>
+    ((props[key] as SchemaProps[] | undefined) ?? []).map((inner) => compileValues(inner, dialect));
+  const [anyOf, oneOf, allOf] = [compiled("anyOf"), compiled("oneOf"), compiled("allOf")];
+  const not = props["not"] ? compileValues(props["not"] as SchemaProps, dialect) : undefined;
+  if (anyOf.length + oneOf.length + allOf.length === 0 && !not) return undefined;
+  const say = (path: string, found: Findings, text: string): void =>
+    void found.errors.push(invalidValue(nowhere, "", `"${path}" ${text}`));
+  return (value, path, found) => {
+    if (anyOf.length > 0) {
+      const results = tried(anyOf, value, path, true);
+      if (!results.some(isValid)) say(path, found, "must validate at least one schema (anyOf)");
+      merge(found, results.find(isValid) ?? best(results));
+    }
+    if (oneOf.length > 0) {
+      const results = tried(oneOf, value, path, false);
+      const valid = results.filter(isValid).length;
+      if (valid === 1) merge(found, results.find(isValid)!);
+      else {
+        const how = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+        say(path, found, `must validate one and only one schema (oneOf). ${how}`);
+        if (valid === 0) merge(found, best(results));
+      }
+    }
+    if (allOf.length > 0) {
+      const results = tried(allOf, value, path, false);
+      for (const result of results) merge(found, result);
+      if (!results.every(isValid)) say(path, found, "must validate all the schemas (allOf)");
+    }
+    if (not && isValid(tried([not], value, path, true)[0]!))
+      say(path, found, "must not validate the schema (not)");
+  };
+}
+
+const isValid = ({ errors }: Findings): boolean => errors.length === 0;
+
+function tried(checks: readonly ValueCheck[], value: unknown, path: string, untilValid: boolean): Findings[] {
+  const results: Findings[] = [];
+  for (const check of checks) {
+    const result: Findings = { errors: [], matches: 0 };
+    check(value, path, result);
+    results.push(result);
+    if (untilValid && isValid(result)) break;
+  }
+  return results;
+}
+
+const best = (results: readonly Findings[]): Findings =>
+  results.reduce((one, other) => (other.matches > one.matches ? other : one));
+
+function merge(found: Findings, other: Findings): void {
+  found.errors.push(...other.errors);
+  found.matches += other.matches;
+}
+
+function checkString(props: SchemaProps): ValueCheck | undefined {
+  const { minLength, maxLength } = props as { minLength?: number; maxLength?: number };
+  const source = (props["pattern"] as string | undefined) ?? "";
+  if (minLength === undefined && maxLength === undefined && source === "") return undefined;
+  let pattern: RegExp | undefined;
+  return (value, path, found) => {
+    if (typeof value !== "string") return;
+    // The first that fails speaks.
+    if (maxLength !== undefined && isLonger(value, maxLength))
+      found.errors.push({
+        ...tooLong(path, value, maxLength),
+        detail: `may not be longer than ${maxLength}`,
+      });
+    else if (minLength !== undefined && !isLonger(value, minLength - 1))
+      found.errors.push(
+        invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`),
+      );
+    else if (source !== "" && !(pattern ??= compilePattern(source)).test(value))
+      found.errors.push(invalidValue(path, value, `${path} in body should match '${source}'`));
+  };
+}
+
+/** Whether a text has more than so many characters, which may be fewer than its code units. */
+function isLonger(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let count = 0;
+  for (const _ of text) if (++count > most) return true;
+  return false;
+}
+
+function checkFormat(props: SchemaProps): ValueCheck | undefined {
+  const format = (props["format"] as string | undefined) ?? "";
+  const fits = formatCheck(format);
+  if (!fits) return undefined;
+  return (value, path, found) => {
+    if (typeof value === "string" && !fits(value))
+      found.errors.push(typeInvalid(path, value, `${path} in body must be of type ${format}: "${value}"`));
+  };
+}
+
+function checkNumber(props: SchemaProps): ValueCheck | undefined {
+  const { minimum, maximum, multipleOf } = props as {
+    minimum?: number;
+    maximum?: number;
+    multipleOf?: number;
+  };
+  if (minimum === undefined && maximum === undefined && multipleOf === undefined) return undefined;
+  const [above, under] = [props["exclusiveMinimum"] === true, props["exclusiveMaximum"] === true];
+  return (value, path, found) => {
+    if (typeof value !== "number" && typeof value !== "bigint") return;
+    const number = Number(value);
+    // Bounds of integers are integers: the reference cuts the rest off.
+    const bound = (given: number): number => (Number.isInteger(number) ? Math.trunc(given) : given);
+    const say = (text: string): void =>
+      void found.errors.push(invalidValue(path, value, `${path} in body should be ${text}`));
+    if (multipleOf !== undefined) {
+      const factor = bound(multipleOf);
+      if (factor <= 0) say("a multiple of a positive number");
+      else if (!isMultiple(number, factor)) say(`a multiple of ${multipleOf}`);
+    }
+    if (maximum !== undefined && (under ? number >= bound(maximum) : number > bound(maximum)))
+      say(`less than ${under ? "" : "or equal to "}${maximum}`);
+    if (minimum !== undefined && (above ? number <= bound(minimum) : number < bound(minimum)))
+      say(`greater than ${above ? "" : "or equal to "}${minimum}`);
+  };
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
+  const times = factor < 1 ? (1 / factor) * value : value / factor;
+  return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
+}
+
+function checkList(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+  const { minItems, maxItems, items, uniqueItems } = props as {
+    minItems?: number;
+    maxItems?: number;
+    items?: SchemaProps;
+    uniqueItems?: boolean;
+  };
+  if (minItems === undefined && maxItems === undefined && !items && !uniqueItems) return undefined;
+  let each: ValueCheck | undefined;
+  return (value, path, found) => {
+    if (!Array.isArray(value)) return;
+    if (items) {
+      each ??= compileValues(items, dialect);
+      for (let i = 0; i < value.length; i++) each(value[i], `${path}[${i}]`, found);
+    }
+    if (minItems !== undefined && value.length < minItems)
+      found.errors.push(
+        invalidValue(path, value.length, `${path} in body should have at least ${minItems} items`),
+      );
+    if (maxItems !== undefined && value.length > maxItems)
+      found.errors.push(tooMany(path, value.length, maxItems));
+  };
+}
+
+function checkEnum(props: SchemaProps): ValueCheck | undefined {
+  const allowed = props["enum"] as unknown[] | undefined;
+  if (!allowed || allowed.length === 0) return undefined;
+  const scalars = new Set(allowed.filter((item) => typeof item !== "object" || item === null));
+  const others = allowed.filter((item) => typeof item === "object" && item !== null);
+  const shown = allowed.map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
+  return (value, path, found) => {
+    if (scalars.has(value) && value !== null) return;
+    if (others.some((item) => isDeepStrictEqual(item, value))) return;
+    found.errors.push(notSupported(path, value, shown));
+  };
+}
+
+function checkObject(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+  const { minProperties, maxProperties } = props as { minProperties?: number; maxProperties?: number };
+  const named = (props["properties"] as Record<string, SchemaProps> | undefined) ?? {};
+  const wanted = (props["required"] as string[] | undefined) ?? [];
+  const additional = props["additionalProperties"] as SchemaProps | boolean | undefined;
+  const names = Object.keys(named);
+  const bounded = minProperties !== undefined || maxProperties !== undefined;
+  if (
+    names.length === 0 &&
+    wanted.length === 0 &&
+    !bounded &&
+    (additional === undefined || additional === true)
+  )
+    return undefined;
+  const checks = new Map<string, ValueCheck>();
+  const checkOf = (name: string): ValueCheck => {
+    let check = checks.get(name);
+    if (!check) checks.set(name, (check = compileValues(named[name]!, dialect)));
+    return check;
+  };
+  let others: ValueCheck | undefined;
+  return (value, path, found) => {
+    if (!isObject(value)) return;
+    if (bounded) {
+      const count = Object.keys(value).length;
+      if (minProperties !== undefined && count < minProperties) {
+        found.errors.push(
+          invalidValue(path, count, `${path} in body should have at least ${minProperties} properties`),
+        );
+        return;
+      }
+      if (maxProperties !== undefined && count > maxProperties) {
+        found.errors.push(tooMany(path, count, maxProperties));
+        return;
+      }
+    }
+    for (const key in value) {
+      if (Object.hasOwn(named, key)) checkOf(key)(value[key], below(path, key), found);
+      else if (additional === false)
+        found.errors.push(invalidValue(path, "", `${path}.${key} in body is a forbidden property`));
+      else if (typeof additional === "object") {
+        others ??= compileValues(additional, dialect);
+        others(value[key], below(path, key), found);
+      }
+    }
+    for (const key of wanted) if (!Object.hasOwn(value, key)) found.errors.push(required(below(path, key)));
+  };
+}
