@@ -5,10 +5,12 @@ import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
 import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter, serviceWith } from "#registry";
+import { definitionStrategy } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
 import { claimDialect } from "./bootstrap/namespaces.ts";
-import { catalog, discovery, isServed, openApi, router, servedApis } from "#endpoints";
+import { definitionController } from "./bootstrap/definition-controller.ts";
+import { catalog, discovery, dynamicCatalog, isServed, openApi, router, servedApis } from "#endpoints";
 import { plainHandler } from "./debug/socket.ts";
 import { type Edge, attributesOf, authorizeOrThrow, filters, logUnexpected, requestHandler } from "#filters";
 import { healthReply } from "./health/health.ts";
@@ -72,7 +74,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     ports: settings.serviceNodePortRange,
   });
   const services = serviceWith(allocator);
-  const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
+  const strategies = [
+    ...builtInStrategies.map((each) => (each.hub === services.hub ? services : each)),
+    definitionStrategy(dialect),
+  ];
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const store = await openStoreFor(
@@ -120,6 +125,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     reached: (revision) => reflector.reached(revision),
     ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
   });
+  const definitions = definitionController(server, caches, {
+    store,
+    storePrefix,
+    cached: settings.watchCache,
+  });
+  await definitions.start();
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress });
   for (const each of hooks) await each.start();
   const access = authorizersFor(server, settings);
@@ -169,7 +180,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
     stopping: closing.signal,
   });
-  const served = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
+  const builtIn = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
+  const served = dynamicCatalog(builtIn, definitions);
   const { authorizer } = access;
   const external = externalAddress(settings);
   const handle = requestHandler(
@@ -227,6 +239,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const running = Promise.all([
     background({ dialect, store, resources: caches.resources, settings, clock, log, metrics, signal }),
     ...hooks.map((each) => each.keep(clock, signal)),
+    definitions.run(signal),
     ...(settings.endpointReconcilerType === "none"
       ? []
       : [

@@ -1,5 +1,13 @@
 // From the bytes of a request to an object in the stored shape, as strict as the client asked.
-import { ApiError, TimeSlice, badRequest, tooLarge, unsupportedMediaType } from "#base";
+import {
+  ApiError,
+  TimeSlice,
+  badRequest,
+  invalid,
+  invalidValue,
+  tooLarge,
+  unsupportedMediaType,
+} from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
@@ -73,6 +81,8 @@ export function decodeObject(
             ? decodeYaml(schema, bytes)
             : decodeJson(schema, bytes)) as unknown as DecodedBody);
     const { value } = decoded;
+    // Kinds that are defined at run time are looked at once they are decoded.
+    if (schema.more.open) return decoded;
     if (
       (value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) ||
       (value.kind && value.kind !== expected.kind)
@@ -166,6 +176,36 @@ export function judgeStrictness(
   for (const text of strict) call.warn(text);
 }
 
+/**
+ * What was sent must say that it is of the endpoint's kind. In another version nothing of it is known; another
+ * kind is refused as its content is.
+ */
+function checkCustomType(
+  call: ApiCall,
+  decoded: DecodedBody,
+  endpoint: Endpoint,
+  mode: WriteOptions["fieldValidation"],
+): void {
+  const { value } = decoded;
+  const missing = value.kind ? (value.apiVersion ? undefined : "apiVersion") : "Kind";
+  if (missing !== undefined) throw badRequest(`Object '${missing}' is missing in the body of the request`);
+  if (value.apiVersion !== endpoint.apiVersion) {
+    const tops = decoded.strict.map((text) => /"([^".[]+)/.exec(text)?.[1] ?? "");
+    const keys = new Set([...Object.keys(value), ...tops].filter((key) => !typeKeys.has(key)));
+    const strict = [...keys].sort().map((key) => `unknown field "${key}"`);
+    judgeStrictness(call, { value, strict }, mode, value.kind);
+    throw badRequest(
+      `the API version in the data (${value.apiVersion}) does not match the expected API version (${endpoint.apiVersion})`,
+    );
+  }
+  if (value.kind !== endpoint.kind)
+    throw invalid({ group: endpoint.group, kind: value.kind }, value.metadata.name ?? "", [
+      invalidValue("kind", value.kind, `must be ${endpoint.kind}`),
+    ]);
+}
+
+const typeKeys = new Set(["apiVersion", "kind", "metadata", ""]);
+
 interface Sent {
   readonly object: ApiObject;
   readonly options: WriteOptions;
@@ -186,6 +226,7 @@ export async function objectFromBody(
   const options = writeOptions(call, dialect, kind);
   const reading = isLarge(bytes.length) ? new TimeSlice() : undefined;
   const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
+  if (endpoint.schema.more.open) checkCustomType(call, decoded, endpoint, options.fieldValidation);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
   if (reading?.expired) await reading.yield();
   return { object: decoded.value, options };

@@ -40,6 +40,10 @@ export interface VirtualGroup {
 }
 
 export interface Catalog {
+  /** Counts up whenever what is served changes. */
+  readonly generation: number;
+  /** Whether the server itself has the group; others come and go with definitions. */
+  isBuiltIn(group: string): boolean;
   readonly versions: readonly GroupVersion[];
   find(group: string, version: string): GroupVersion | undefined;
   /** Groups in the order discovery lists them, each with its versions, preferred first. */
@@ -140,11 +144,99 @@ export function catalog(
     },
   );
   groups.sort((a, b) => rank(a.neutral) - rank(b.neutral));
-  return { versions: list, find: (group, version) => byId.get(`${group}/${version}`), groups: () => groups };
+  const names = new Set(list.map(({ group }) => group));
+  return {
+    generation: 0,
+    isBuiltIn: (group) => names.has(group),
+    versions: list,
+    find: (group, version) => byId.get(`${group}/${version}`),
+    groups: () => groups,
+  };
 }
 
+/** What definitions add to what the server has. */
+export interface CustomEndpoints {
+  generation(): number;
+  served(): readonly Endpoint[];
+}
+
+/** A catalog that follows definitions. It is made anew when somebody asks after a change. */
+export function dynamicCatalog(base: Catalog, custom: CustomEndpoints): Catalog {
+  let made = { generation: -1, catalog: base };
+  const current = (): Catalog => {
+    const generation = custom.generation();
+    if (generation !== made.generation) made = { generation, catalog: extended(base, custom, made.catalog) };
+    return made.catalog;
+  };
+  return {
+    get generation() {
+      return custom.generation();
+    },
+    get versions() {
+      return current().versions;
+    },
+    isBuiltIn: (group) => base.isBuiltIn(group),
+    find: (group, version) => current().find(group, version),
+    groups: () => current().groups(),
+  };
+}
+
+/** Versions in which nothing has changed are those of before: what was made of them can be used again. */
+function extended(base: Catalog, custom: CustomEndpoints, before: Catalog): Catalog {
+  const byId = new Map(base.versions.map((item) => [`${item.group}/${item.version}`, item]));
+  const own = new Map<string, Map<string, Endpoint>>();
+  for (const endpoint of custom.served()) {
+    const { group, version, resource } = endpoint;
+    const id = `${group}/${version}`;
+    const name = resource.strategy.resource;
+    if (base.find(group, version)?.endpoints.has(name)) continue;
+    let endpoints = own.get(id);
+    if (!endpoints) {
+      const known = byId.get(id);
+      own.set(id, (endpoints = new Map(known?.endpoints)));
+      byId.set(id, {
+        group,
+        version,
+        groupVersion: id,
+        virtual: new Map(),
+        ...known,
+        endpoints,
+      });
+    }
+    endpoints.set(name, endpoint);
+  }
+  for (const [id, endpoints] of own) {
+    const { group, version } = byId.get(id)!;
+    const known = before.find(group, version);
+    if (known && sameEndpoints(known.endpoints, endpoints)) byId.set(id, known);
+  }
+  const versions = [...byId.values()];
+  const added = [...own.keys()].map((id) => byId.get(id)!.group);
+  const names = new Set([...base.groups().map(({ name }) => name), ...added.sort()]);
+  const perGroup = new Map<string, GroupVersion[]>();
+  for (const version of versions) {
+    const known = perGroup.get(version.group);
+    if (known) known.push(version);
+    else perGroup.set(version.group, [version]);
+  }
+  const groups = [...names].map((name) => ({
+    name,
+    versions: perGroup.get(name)!.sort((a, b) => compareVersions(a.version, b.version)),
+  }));
+  return {
+    generation: custom.generation(),
+    isBuiltIn: (group) => base.isBuiltIn(group),
+    versions,
+    find: (group, version) => byId.get(`${group}/${version}`),
+    groups: () => groups,
+  };
+}
+
+const sameEndpoints = (one: ReadonlyMap<string, Endpoint>, other: ReadonlyMap<string, Endpoint>): boolean =>
+  one.size === other.size && [...one].every(([name, endpoint]) => other.get(name) === endpoint);
+
 /** Stable versions first, higher ones first among equals: v2, v1, v1beta2, v1alpha1. */
-function compareVersions(a: string, b: string): number {
+export function compareVersions(a: string, b: string): number {
   const parse = (text: string): [number, number, number] => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
     if (!match) return [0, 0, 0];

@@ -1,6 +1,6 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import { type Clock, type Counter, badRequest } from "#base";
+import { type Clock, type Counter, badRequest, notAcceptable } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { CachedObject } from "#watchcache";
@@ -67,6 +67,8 @@ export function represented(
     ...(untabled && { without: ["Table"] }),
     ...(media && { media }),
   });
+  if (strategy.custom && choice.media === "protobuf" && choice.form === "object")
+    throw notAcceptable("objects of kinds that are defined at run time have no binary form");
   const include = choice.form === "Table" ? includeObject(call) : "Metadata";
   const id = `${choice.media} ${choice.form} ${choice.formVersion} ${choice.pretty} ${include}`;
   let known = representations.get(endpoint);

@@ -1,5 +1,14 @@
 export { ApiCall } from "./api-call.ts";
-export { catalog, isServed, type Catalog, type VirtualGroup, type VirtualResource } from "./catalog.ts";
+export {
+  type Catalog,
+  type CustomEndpoints,
+  type VirtualGroup,
+  type VirtualResource,
+  catalog,
+  compareVersions,
+  dynamicCatalog,
+  isServed,
+} from "./catalog.ts";
 export { bodyMedia, contentType, negotiate, type Choice } from "./represent/negotiate.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";

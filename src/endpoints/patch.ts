@@ -35,7 +35,7 @@ const patchTypes = [
 export type PatchType = (typeof patchTypes)[number];
 
 export const patch: EndpointHandler = async (context, call, endpoint) => {
-  const type = patchType(call);
+  const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
   const { as } = represented(context, call, endpoint, objectForms);
   const body = await readBody(call);
@@ -77,16 +77,24 @@ const applied =
     },
   });
 
-export function patchType(call: ApiCall): PatchType {
+export function patchType(call: ApiCall, custom = false): PatchType {
+  // Kinds that are defined at run time say nothing of how strategic patches merge.
+  const known = custom
+    ? patchTypes.filter((type) => type !== "application/strategic-merge-patch+json")
+    : patchTypes;
   const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
   const essence = said && `${said.type}/${said.subtype}`;
-  const found = patchTypes.find((item) => item === essence);
+  const found = known.find((item) => item === essence);
+  if (!found && custom)
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
+    );
   if (!found)
     throw new ApiError(
       415,
       "UnsupportedMediaType",
       unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
+        `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
       ).message,
       {},
     );

@@ -1,5 +1,5 @@
 // From a call to the one handler that answers it.
-import { ApiError, methodNotAllowed } from "#base";
+import { ApiError, methodNotAllowed, notFound } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -11,6 +11,7 @@ import { get, list } from "./read.ts";
 import { patchScale, readScale, replaceScale } from "./scale.ts";
 import { watch } from "./watch.ts";
 import { create, replace } from "./write.ts";
+import type { Target } from "./target.ts";
 
 /** Answers paths that are no resources; undefined passes on. */
 export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply | undefined;
@@ -55,7 +56,10 @@ export function router(
 
   /** A path in a group that nobody serves is a path like any other. */
   function known({ target }: ApiCall): boolean {
-    return target.group === "" || catalog.groups().some(({ name }) => name === target.group);
+    if (target.group === "") return true;
+    const endpoint = catalog.find(target.group, target.version)?.endpoints.get(target.resource);
+    if (endpoint?.resource.strategy.custom) return fitsScope(target, endpoint);
+    return catalog.isBuiltIn(target.group);
   }
 
   async function resource(call: ApiCall): Promise<Reply> {
@@ -69,9 +73,11 @@ export function router(
     if (virtual) return await virtual.handle(call);
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
-    checkPlace(call, endpoint);
+    if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
+    else checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
-    const { deprecated } = endpoint.served;
+    const { deprecated, warning } = endpoint.served;
+    if (warning !== undefined) call.warn(warning);
     if (deprecated) call.warn(deprecation(endpoint, deprecated));
     return await handler(context, call, endpoint);
   }
@@ -130,6 +136,28 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {
   if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never))
     throw methodNotAllowed();
   return handler;
+}
+
+/** Paths of a defined kind in another scope than its own belong to nobody. */
+function fitsScope({ namespace, verb }: Target, { resource: { namespaced } }: Endpoint): boolean {
+  if (!namespaced) return namespace === "";
+  return namespace !== "" || verb === "list" || verb === "watch";
+}
+
+function checkCustom({ target }: ApiCall, { group, resource: { strategy } }: Endpoint): void {
+  const { resource, subresource, name } = target;
+  const served =
+    subresource === "" ||
+    (subresource === "scale" && strategy.scale !== undefined) ||
+    Object.hasOwn(strategy.subresources ?? {}, subresource);
+  if (!served) throw notFound({ group, resource }, name);
+  if (strategy.terminating?.() && target.verb === "create" && subresource === "")
+    throw new ApiError(
+      405,
+      "MethodNotAllowed",
+      "create not allowed while custom resource definition is terminating",
+      { group, kind: resource },
+    );
 }
 
 function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {

@@ -154,7 +154,7 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
 };
 
 export const patchScale: EndpointHandler = async (context, call, endpoint) => {
-  const type = patchType(call);
+  const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
   const body = await readBody(call);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
@@ -192,14 +192,15 @@ async function written(
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
       const next = deepCopy(old);
       const replicas = (scale as unknown as { spec?: { replicas?: number } }).spec?.replicas ?? 0;
-      if (replicas < 0)
+      if (replicas < 0 && !view.ownRules)
         throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
           invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
         ]);
       view.setReplicas(next, replicas);
       next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;
-      if (scale.metadata.resourceVersion === undefined) delete next.metadata.resourceVersion;
-      else next.metadata.resourceVersion = scale.metadata.resourceVersion;
+      if (scale.metadata.resourceVersion === undefined) {
+        if (!view.ownRules) delete next.metadata.resourceVersion;
+      } else next.metadata.resourceVersion = scale.metadata.resourceVersion;
       return next;
     },
   });

@@ -19,9 +19,9 @@ export function aggregatedGroups(
 
 function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const all = apiResources(version);
-  const kindOf = ({ kind, group, version: kindVersion }: ApiResource): unknown => ({
-    group: group ?? (explicit ? version.group : ""),
-    version: kindVersion ?? (explicit ? version.version : ""),
+  const kindOf = ({ kind, group, version: kindVersion, custom }: ApiResource): unknown => ({
+    group: group ?? (explicit || custom ? version.group : ""),
+    version: kindVersion ?? (explicit || custom ? version.version : ""),
     kind,
   });
   const parts = (resource: string): unknown[] =>

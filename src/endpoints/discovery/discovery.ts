@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
 import { ApiError, methodNotAllowed } from "#base";
-import type { Dialect } from "#dialect";
+import { type Dialect, groupName } from "#dialect";
 import { type Reply, header, parseAccept } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
@@ -56,12 +56,7 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
       if (parts.length === 2) {
         const aggregated = asksForAggregated(call, dialect);
         if (aggregated)
-          return aggregatedReply(
-            call,
-            aggregated,
-            root === "api" ? coreOnly(catalog) : catalog.groups(),
-            dialect,
-          );
+          return aggregatedReply(call, aggregated, root === "api" ? coreOnly(catalog) : catalog.groups());
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
       if (root === "api" && parts.length === 3) {
@@ -95,27 +90,30 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
 ];
 
 /** The version of aggregated discovery a client takes before it takes anything plain. */
-function asksForAggregated(call: ApiCall, dialect: Dialect): "v2" | "v2beta1" | undefined {
+function asksForAggregated(
+  call: ApiCall,
+  dialect: Dialect,
+): { readonly group: string; readonly version: "v2" | "v2beta1" } | undefined {
+  const own = groupName(dialect, { group: "apidiscovery", branded: true });
   for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
     if (parameters["as"] === undefined) return undefined;
     if (
       `${type}/${subtype}` !== "application/json" ||
       parameters["as"] !== "APIGroupDiscoveryList" ||
-      parameters["g"] !== dialect.wire.discoveryGroup
+      (parameters["g"] !== dialect.wire.discoveryGroup && parameters["g"] !== own)
     )
       continue;
-    if (parameters["v"] === "v2" || parameters["v"] === "v2beta1") return parameters["v"];
+    const { g: group, v: version } = parameters;
+    if (version === "v2" || version === "v2beta1") return { group, version };
   }
   return undefined;
 }
 
 function aggregatedReply(
   call: ApiCall,
-  version: string,
+  { group: discoveryGroup, version }: { readonly group: string; readonly version: string },
   groups: readonly { name: string; versions: readonly GroupVersion[] }[],
-  dialect: Dialect,
 ): Reply {
-  const { discoveryGroup } = dialect.wire;
   const body = Buffer.from(
     `${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups, version === "v2") })}\n`,
   );

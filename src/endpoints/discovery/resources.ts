@@ -1,5 +1,6 @@
 // What a group's version offers, as discovery lists it.
 import { createHash } from "node:crypto";
+import type { Endpoint } from "#registry";
 import { type GroupVersion, verbsOf } from "../catalog.ts";
 
 export interface ApiResource {
@@ -13,11 +14,19 @@ export interface ApiResource {
   shortNames?: string[];
   categories?: string[];
   storageVersionHash?: string;
+  /** Not part of what is listed: it is defined at run time. */
+  custom?: boolean;
 }
 
+/** What discovery lists: those of definitions stand behind the server's own, each with its parts. */
 export function apiResources(version: GroupVersion): ApiResource[] {
   const list: ApiResource[] = [];
+  const defined: ApiResource[] = [];
   for (const [name, endpoint] of version.endpoints) {
+    if (endpoint.resource.strategy.custom) {
+      defined.push(...customResources(name, endpoint));
+      continue;
+    }
     const { strategy, namespaced, hub, hubVersion } = endpoint.resource;
     list.push({
       name,
@@ -61,7 +70,28 @@ export function apiResources(version: GroupVersion): ApiResource[] {
       ...(special.shortNames && { shortNames: [...special.shortNames] }),
     });
   }
-  return list.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...list.sort((a, b) => (a.name < b.name ? -1 : 1)), ...defined];
+}
+
+function customResources(name: string, endpoint: Endpoint): ApiResource[] {
+  const { strategy, namespaced, hubVersion } = endpoint.resource;
+  const { kind } = endpoint;
+  const part = { singularName: "", namespaced, verbs: ["get", "patch", "update"] };
+  const own: ApiResource = {
+    name,
+    singularName: strategy.singular,
+    namespaced,
+    kind,
+    verbs: [...verbsOf(endpoint)],
+    ...(strategy.shortNames && { shortNames: [...strategy.shortNames] }),
+    ...(strategy.categories && { categories: [...strategy.categories] }),
+    storageVersionHash: storageHash(hubVersion, kind),
+  };
+  const parts: ApiResource[] = [];
+  if (strategy.subresources?.["status"]) parts.push({ ...part, name: `${name}/status`, kind });
+  if (strategy.scale)
+    parts.push({ ...part, name: `${name}/scale`, group: "autoscaling", version: "v1", kind: "Scale" });
+  return [own, ...parts].map((each) => Object.defineProperty(each, "custom", { value: true }));
 }
 
 const storageHash = (apiVersion: string, kind: string): string =>

@@ -69,10 +69,12 @@ function definitions(
   const messages = used.filter((item): item is Message => typeof item === "object");
   const everywhere = {
     messages: [DeleteOptions, WatchEvent],
-    versions: catalog.versions.map(
-      ({ endpoints, version, group }) =>
-        [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
-    ),
+    versions: catalog.versions
+      .filter(({ group }) => catalog.isBuiltIn(group))
+      .map(
+        ({ endpoints, version, group }) =>
+          [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
+      ),
   };
   return collectDefinitions(
     [...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])],

@@ -6,6 +6,7 @@ import { type Reply, header } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
+import { pathItems } from "./path-items.ts";
 import { documentNames, openApiV2, openApiV3 } from "./document.ts";
 import { binaryDocument } from "./binary.ts";
 import { documentReply } from "./document-reply.ts";
@@ -13,6 +14,7 @@ import { documentReply } from "./document-reply.ts";
 interface Made {
   readonly body: Buffer;
   readonly hash: string;
+  readonly of: unknown;
   /** When it was made, as headers say it. */
   readonly at: string;
 }
@@ -30,14 +32,16 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix },
   };
   const made = new Map<string, Made>();
-  const once = (id: string, make: () => Buffer): Made => {
+  /** `of` is what a document is made from: when that is another, so is the document. */
+  const once = (id: string, of: unknown, make: () => Buffer): Made => {
     let known = made.get(id);
-    if (!known) {
+    if (!known || known.of !== of) {
       const body = make();
       made.set(
         id,
         (known = {
           body,
+          of,
           hash: createHash("sha512").update(body).digest("hex").toUpperCase(),
           at: new Date().toUTCString(),
         }),
@@ -54,14 +58,14 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (type !== "application/json") {
         return cached(
           call,
-          once("v2 binary", () => binaryDocument(openApiV2(catalog(), forClients))),
+          once("v2 binary", catalog().generation, () => binaryDocument(openApiV2(catalog(), forClients))),
           binaryTypes[1]!,
           varied,
         );
       }
       return cached(
         call,
-        once("v2", () => json(openApiV2(catalog(), dialect))),
+        once("v2", catalog().generation, () => json(openApiV2(catalog(), dialect))),
         "application/json",
         varied,
       );
@@ -104,7 +108,11 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
   }
 
   function document(name: string): Made {
-    return once(`v3 ${name}`, () => json(openApiV3(name, catalog(), dialect)));
+    const of = pathItems(catalog(), dialect).get(name);
+    const known = made.get(`v3 ${name}`);
+    // Documents of groups that are gone go as well.
+    if (!known && made.size > documentNames(catalog(), dialect).length + 2) made.clear();
+    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect)));
   }
 }
 

@@ -16,19 +16,34 @@ import {
 import { specialPaths } from "./special-paths.ts";
 import { watchPaths } from "./watch-paths.ts";
 
-const known = new WeakMap<Catalog, ReadonlyMap<string, readonly PathItem[]>>();
+interface Made {
+  readonly generation: number;
+  readonly items: ReadonlyMap<string, readonly PathItem[]>;
+}
+
+const known = new WeakMap<Catalog, Made>();
+/** By version: those that a change of definitions does not concern are not made anew. */
+const byVersion = new WeakMap<GroupVersion, readonly PathItem[]>();
 
 /** The documents by name: `apis/apps/v1`, `version`. */
 export function pathItems(catalog: Catalog, dialect: Dialect): ReadonlyMap<string, readonly PathItem[]> {
-  let items = known.get(catalog);
-  if (!items) known.set(catalog, (items = madeItems(catalog, dialect)));
-  return items;
+  const { generation } = catalog;
+  let made = known.get(catalog);
+  if (made?.generation !== generation)
+    known.set(catalog, (made = { generation, items: madeItems(catalog, dialect) }));
+  return made.items;
 }
 
-function madeItems(catalog: Catalog, dialect: Dialect): Map<string, PathItem[]> {
-  const documents = new Map<string, PathItem[]>();
-  for (const version of catalog.versions)
-    documents.set(rootOf(version).slice(1), versionItems(version, dialect).map(shared));
+function madeItems(catalog: Catalog, dialect: Dialect): Map<string, readonly PathItem[]> {
+  const documents = new Map<string, readonly PathItem[]>();
+  for (const version of catalog.versions) {
+    let items = byVersion.get(version);
+    if (!items) {
+      const builtIn = catalog.isBuiltIn(version.group);
+      byVersion.set(version, (items = versionItems(version, dialect, builtIn).map(shared)));
+    }
+    documents.set(rootOf(version).slice(1), items);
+  }
   const told = (
     path: string,
     operation: Pick<Operation, "id" | "tag" | "doc" | "answers"> & Partial<Operation>,
@@ -55,7 +70,7 @@ function madeItems(catalog: Catalog, dialect: Dialect): Map<string, PathItem[]> 
     answers: { "200": APIGroupList },
   });
   for (const { name, versions } of catalog.groups()) {
-    if (name === "") continue;
+    if (name === "" || !catalog.isBuiltIn(name)) continue;
     const part = idPart(versions[0]!, dialect).slice(0, -versions[0]!.version.length);
     told(`/apis/${name}/`, {
       id: `get${part}APIGroup`,
@@ -94,7 +109,7 @@ function madeItems(catalog: Catalog, dialect: Dialect): Map<string, PathItem[]> 
   return documents;
 }
 
-function versionItems(version: GroupVersion, dialect: Dialect): PathItem[] {
+function versionItems(version: GroupVersion, dialect: Dialect, builtIn: boolean): PathItem[] {
   const types = media(dialect);
   const resources: Operation = {
     method: "get",
@@ -108,7 +123,7 @@ function versionItems(version: GroupVersion, dialect: Dialect): PathItem[] {
   };
   const endpoints = [...version.endpoints.values()];
   return [
-    { path: `${rootOf(version)}/`, parameters: [], operations: [resources] },
+    ...(builtIn ? [{ path: `${rootOf(version)}/`, parameters: [], operations: [resources] }] : []),
     ...endpoints.flatMap((endpoint) => resourcePaths(version, endpoint, dialect)),
     ...[...version.virtual.values()].flatMap((special) => specialPaths(version, special, dialect)),
     ...endpoints.flatMap((endpoint) => watchPaths(version, endpoint, dialect)),

@@ -19,8 +19,8 @@ import {
 } from "./operations.ts";
 
 export function watchPaths(version: GroupVersion, endpoint: Endpoint, dialect: Dialect): PathItem[] {
-  if (!verbsOf(endpoint).includes("watch")) return [];
   const { strategy, namespaced } = endpoint.resource;
+  if (!verbsOf(endpoint).includes("watch") || strategy.custom) return [];
   const root = `${rootOf(version)}/watch`;
   const base = `${root}${namespaced ? "/namespaces/{namespace}" : ""}/${strategy.resource}`;
   const outer = namespaced ? [namespace] : [];

@@ -107,12 +107,12 @@ function spliced(endpoint: Endpoint): Representation {
     BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
   };
   const tail = Buffer.from("}\n");
-  const listHead = `{"kind":"${endpoint.kind}List","apiVersion":"${endpoint.apiVersion}","metadata":`;
+  const listHead = `{"kind":"${listKindOf(endpoint)}","apiVersion":"${endpoint.apiVersion}","metadata":`;
   return {
     media: "json",
     object: (cached) => cached.line,
     list: (items, metadata) => {
-      const head = Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`);
+      const head = Buffer.from(`${listHead}${JSON.stringify(listMetadata(endpoint, metadata))},"items":[`);
       const body = joined(items);
       return body instanceof Promise
         ? body.then((parts) => [head, ...parts, listTail])
@@ -159,6 +159,12 @@ function splice(items: readonly CachedObject[]): Uint8Array {
   return out.subarray(0, at);
 }
 
+const listKindOf = ({ schema, kind }: Endpoint): string => schema.more.open?.listKind ?? `${kind}List`;
+
+/** Lists of defined kinds always say where they continue. */
+const listMetadata = (endpoint: Endpoint, metadata: ListMetadata): ListMetadata =>
+  endpoint.resource.strategy.custom ? { continue: "", ...metadata } : metadata;
+
 interface ShapeOf {
   readonly schema: KindSchema;
   readonly listSchema: KindSchema;
@@ -198,13 +204,14 @@ function whole(endpoint: Endpoint): ShapeOf {
     listSchema,
     one,
     item: (cached) => {
+      if (resource.strategy.custom) return one(cached);
       const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(cached);
       return rest;
     },
     list: (items, metadata) => ({
-      kind: `${endpoint.kind}List`,
+      kind: listKindOf(endpoint),
       apiVersion: endpoint.apiVersion,
-      metadata,
+      metadata: listMetadata(endpoint, metadata),
       items,
     }),
     mark: (revision, complete) =>

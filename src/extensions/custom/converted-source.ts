@@ -82,6 +82,10 @@ export class ConvertedSource implements ObjectSource {
     return this.#base.count();
   }
 
+  changeCount(): number {
+    return this.#base.changeCount();
+  }
+
   lastChange(): Revision {
     return this.#base.lastChange();
   }

@@ -94,6 +94,10 @@ export class LateSource implements ObjectSource {
     return this.#cache?.count() ?? 0;
   }
 
+  changeCount(): number {
+    return (this.#cache ?? this.#direct).changeCount();
+  }
+
   lastChange(): Revision {
     return (this.#cache ?? this.#direct).lastChange();
   }

@@ -1,0 +1,332 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Answer, type Json, each, serve } from "./server.fixture.ts";
+
+const { must, ask, place, watch } = await serve();
+const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+let count = 0;
+
+interface Defined {
+  readonly group: string;
+  readonly name: string;
+}
+
+const definition = (versions: Json[], more: Json = {}): Json & { metadata: { name: string } } => {
+  const group = `g${++count}.example.com`;
+  const names = { plural: "widgets", kind: "Widget" };
+  return {
+    metadata: { name: `widgets.${group}` },
+    spec: { group, scope: "Namespaced", names, versions, ...more },
+  };
+};
+
+/** Defines a kind in a group of its own and waits until it is served. */
+async function define(versions: Json[], more: Json = {}): Promise<Defined> {
+  const body = definition(versions, more);
+  await must(201, "POST", definitions, { body });
+  const { group } = body["spec"] as { group: string };
+  await until(async () => (await ask("GET", `/apis/${group}`)).status === 200);
+  return { group, name: body.metadata.name };
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 2000; i++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.fail("it never came true");
+}
+
+const version = (properties: Json, more: Json = {}): Json => ({
+  name: "v1",
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema: { type: "object", properties } },
+  ...more,
+});
+
+const widget = ({ group }: Defined, name: string, rest: Json, apiVersion = "v1"): Json => ({
+  apiVersion: `${group}/${apiVersion}`,
+  kind: "Widget",
+  metadata: { name },
+  ...rest,
+});
+
+const spec = (properties: Json): Json => ({ spec: { type: "object", properties } });
+
+test("fields that the schema does not name are dropped, told, or refused", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  const body = widget(defined, "a", { spec: { a: "x", b: 1 }, top: {} });
+  const answer = await must(201, "POST", path, { body });
+  assert.deepEqual(answer.at("spec"), { a: "x" });
+  assert.deepEqual(answer.headers["warning"], [
+    '299 - "unknown field \\"spec.b\\""',
+    '299 - "unknown field \\"top\\""',
+  ]);
+  await must(400, "POST", `${path}?fieldValidation=Strict`, { body });
+  assert.deepEqual((await must(200, "GET", `${path}/a`)).at("spec"), { a: "x" });
+});
+
+const refused: [name: string, schema: Json, value: unknown, causes: string[]][] = [
+  ["a number below its minimum", { type: "integer", minimum: 3 }, 2, ["FieldValueInvalid spec.v"]],
+  ["a text for a number", { type: "integer" }, "1", ["FieldValueTypeInvalid spec.v"]],
+  ["a text outside of its pattern", { type: "string", pattern: "^a+$" }, "b", ["FieldValueInvalid spec.v"]],
+  ["a text that is too long", { type: "string", maxLength: 1 }, "ab", ["FieldValueTooLong spec.v"]],
+  ["an unknown value", { type: "string", enum: ["a"] }, "b", ["FieldValueNotSupported spec.v"]],
+  ["no date", { type: "string", format: "date" }, "2020-1-2", ["FieldValueTypeInvalid spec.v"]],
+  [
+    "none of the alternatives",
+    {
+      type: "object",
+      properties: { x: { type: "string" }, y: { type: "string" } },
+      oneOf: [{ required: ["x"] }, { required: ["y"] }],
+    },
+    {},
+    ["FieldValueInvalid <nil>", "FieldValueRequired spec.v.x"],
+  ],
+  [
+    "a set with a value twice",
+    { type: "array", items: { type: "string" }, "x-orch-list-type": "set" },
+    ["a", "a"],
+    ["FieldValueDuplicate spec.v[1]"],
+  ],
+];
+for (const [name, schema, value, causes] of refused) {
+  test(`what is refused: ${name}`, async () => {
+    const defined = await define([version(spec({ v: schema }))]);
+    const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+    const answer = await must(422, "POST", path, { body: widget(defined, "a", { spec: { v: value } }) });
+    assert.deepEqual([...causesOf(answer)].sort(), causes.sort());
+  });
+}
+
+const causesOf = (answer: Answer): string[] =>
+  (answer.at("details.causes") as { reason: string; field: string }[]).map(
+    ({ reason, field }) => `${reason} ${field}`,
+  );
+
+test("defaults are filled in when an object is written and when it is read", async () => {
+  const defined = await define([version(spec({ a: { type: "string", default: "x" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: {} }) });
+  assert.deepEqual((await must(200, "GET", `${path}/a`)).at("spec"), { a: "x" });
+  const change = [
+    {
+      op: "add",
+      path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/b",
+      value: { type: "integer", default: 1 },
+    },
+  ];
+  await must(200, "PATCH", `${definitions}/${defined.name}`, {
+    body: change,
+    type: "application/json-patch+json",
+  });
+  await until(async () => (await ask("GET", `${path}/a`)).at("spec.b") === 1);
+});
+
+test("watches of a kind end when its definition changes", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: { a: "x" } }) });
+  const watching = watch(`${path}?watch=true`);
+  assert.deepEqual(each(await watching.next(1), "object.spec"), [{ a: "x" }]);
+  await must(200, "PATCH", `${definitions}/${defined.name}`, {
+    body: { spec: { names: { shortNames: ["wdgt"] } } },
+    type: "application/merge-patch+json",
+  });
+  assert.deepEqual(await watching.rest(), []);
+});
+
+test("the same objects are read in every version, each with its own fields", async () => {
+  const defined = await define([
+    version(spec({ a: { type: "string" }, b: { type: "string" } })),
+    version(spec({ a: { type: "string" } }), { name: "v2", storage: false }),
+  ]);
+  const namespace = await place();
+  const [one, two] = ["v1", "v2"].map(
+    (name) => `/apis/${defined.group}/${name}/namespaces/${namespace}/widgets`,
+  );
+  await must(201, "POST", one!, { body: widget(defined, "a", { spec: { a: "x", b: "y" } }) });
+  const answer = await must(200, "GET", `${two}/a`);
+  assert.deepEqual([answer.at("apiVersion"), answer.at("spec")], [`${defined.group}/v2`, { a: "x" }]);
+  await must(201, "POST", two!, { body: widget(defined, "b", { spec: { a: "z" } }, "v2") });
+  const list = await must(200, "GET", one!);
+  assert.deepEqual(each(list.at("items"), "apiVersion"), [`${defined.group}/v1`, `${defined.group}/v1`]);
+  assert.deepEqual(each(list.at("items"), "spec"), [{ a: "x", b: "y" }, { a: "z" }]);
+});
+
+test("status and scale are written apart from the rest", async () => {
+  const properties = {
+    spec: { type: "object", properties: { replicas: { type: "integer" } } },
+    status: { type: "object", properties: { replicas: { type: "integer" } } },
+  };
+  const subresources = {
+    status: {},
+    scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+  };
+  const defined = await define([version(properties, { subresources })]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  const body = widget(defined, "a", { spec: { replicas: 1 }, status: { replicas: 9 } });
+  assert.equal((await must(201, "POST", path, { body })).at("status"), undefined);
+  const type = "application/merge-patch+json";
+  const status = { body: { status: { replicas: 2 }, spec: { replicas: 5 } }, type };
+  assert.deepEqual((await must(200, "PATCH", `${path}/a/status`, status)).at("spec.replicas"), 1);
+  const scaled = await must(200, "PATCH", `${path}/a/scale`, { body: { spec: { replicas: 3 } }, type });
+  assert.deepEqual(
+    [scaled.at("kind"), scaled.at("spec.replicas"), scaled.at("status.replicas")],
+    ["Scale", 3, 2],
+  );
+  assert.equal((await must(200, "GET", `${path}/a`)).at("metadata.generation"), 2);
+});
+
+test("columns of the definition are shown in tables", async () => {
+  const columns = [
+    { name: "Size", type: "integer", jsonPath: ".spec.size" },
+    { name: "Ready", type: "string", jsonPath: '.spec.conditions[?(@.type=="Ready")].status' },
+  ];
+  const conditions = {
+    type: "array",
+    items: { type: "object", properties: { type: { type: "string" }, status: { type: "string" } } },
+  };
+  const defined = await define([
+    version(spec({ size: { type: "integer" }, conditions }), { additionalPrinterColumns: columns }),
+  ]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  const ready = [
+    { type: "Other", status: "x" },
+    { type: "Ready", status: "True" },
+  ];
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: { size: 3, conditions: ready } }) });
+  const table = await must(200, "GET", path, { accept: "application/json;as=Table;g=meta.orch.io;v=v1" });
+  assert.deepEqual(each(table.at("columnDefinitions"), "name"), ["Name", "Size", "Ready"]);
+  assert.deepEqual(table.at("rows.0.cells"), ["a", 3, "True"]);
+});
+
+test("server-side apply merges lists as the schema says", async () => {
+  const ports = {
+    type: "array",
+    "x-orch-list-type": "map",
+    "x-orch-list-map-keys": ["name"],
+    items: {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string" }, port: { type: "integer" } },
+    },
+  };
+  const defined = await define([version(spec({ ports }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets/a`;
+  const apply = (manager: string, port: Json): Promise<Answer> =>
+    ask("PATCH", `${path}?fieldManager=${manager}`, {
+      body: widget(defined, "a", { spec: { ports: [port] } }),
+      type: "application/apply-patch+yaml",
+    });
+  assert.equal((await apply("one", { name: "a", port: 1 })).status, 201);
+  const both = await apply("two", { name: "b", port: 2 });
+  assert.deepEqual(each(both.at("spec.ports"), "name"), ["a", "b"]);
+  assert.equal((await apply("two", { name: "a", port: 3 })).status, 409);
+});
+
+test("a definition that is deleted takes its instances along", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: { a: "x" } }) });
+  const gone = await must(200, "DELETE", `${definitions}/${defined.name}`);
+  assert.deepEqual(gone.at("metadata.finalizers"), ["customresourcecleanup.apiextensions.orch.io"]);
+  await until(async () => (await ask("GET", `${definitions}/${defined.name}`)).status === 404);
+  assert.equal((await ask("GET", path)).status, 404);
+});
+
+test("of two definitions that want the same name, the first has it until it goes", async () => {
+  const group = `g${++count}.example.com`;
+  const named = (plural: string, kind: string): Json => ({
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Cluster",
+      names: { plural, kind, shortNames: ["same"] },
+      versions: [version(spec({}))],
+    },
+  });
+  const accepted = async (name: string): Promise<unknown> =>
+    (await must(200, "GET", `${definitions}/${name}.${group}`)).at("status.acceptedNames.shortNames");
+  await must(201, "POST", definitions, { body: named("ones", "One") });
+  await until(async () => (await accepted("ones")) !== undefined);
+  await must(201, "POST", definitions, { body: named("twos", "Two") });
+  const path = `${definitions}/twos.${group}`;
+  await until(
+    async () => (await must(200, "GET", path)).at("status.conditions.0.reason") === "ShortNamesConflict",
+  );
+  assert.equal((await ask("GET", `/apis/${group}/v1/twos`)).status, 404);
+  await must(200, "DELETE", `${definitions}/ones.${group}`);
+  await until(async () => (await ask("GET", `/apis/${group}/v1/twos`)).status === 200);
+  assert.deepEqual(await accepted("twos"), ["same"]);
+});
+
+const wrong: [name: string, versions: Json[], more: Json, causes: string[]][] = [
+  [
+    "no schema",
+    [{ name: "v1", served: true, storage: true }],
+    {},
+    ["FieldValueRequired spec.versions[0].schema.openAPIV3Schema"],
+  ],
+  [
+    "no version to store",
+    [version({}, { storage: false })],
+    {},
+    ["FieldValueInvalid spec.versions", "FieldValueInvalid status.storedVersions"],
+  ],
+  [
+    "no type",
+    [version({ a: {} })],
+    {},
+    ["FieldValueRequired spec.validation.openAPIV3Schema.properties[a].type"],
+  ],
+  [
+    "a default of another type",
+    [version({ a: { type: "integer", default: "x" } })],
+    {},
+    ["FieldValueTypeInvalid spec.validation.openAPIV3Schema.properties[a].default"],
+  ],
+  [
+    "types inside of alternatives",
+    [version({ a: { type: "object", anyOf: [{ type: "string" }] } })],
+    {},
+    ["FieldValueForbidden spec.validation.openAPIV3Schema.properties[a].anyOf[0].type"],
+  ],
+  [
+    "a reference",
+    [version({ a: { type: "object", $ref: "#/x" } })],
+    {},
+    ["FieldValueForbidden spec.validation.openAPIV3Schema.properties[a].$ref"],
+  ],
+  ["an odd scope", [version({})], { scope: "Galaxy" }, ["FieldValueNotSupported spec.scope"]],
+  [
+    "a webhook that is not said",
+    [version({})],
+    { conversion: { strategy: "Webhook" } },
+    [
+      "FieldValueRequired spec.conversion.conversionReviewVersions",
+      "FieldValueRequired spec.conversion.webhookClientConfig",
+    ],
+  ],
+];
+for (const [name, versions, more, causes] of wrong) {
+  test(`a definition is refused: ${name}`, async () => {
+    const answer = await must(422, "POST", definitions, { body: definition(versions, more) });
+    assert.deepEqual(causesOf(answer).sort(), causes);
+  });
+}
+
+test("discovery and the API description follow definitions", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const { group } = defined;
+  const resources = (await must(200, "GET", `/apis/${group}/v1`)).at("resources");
+  assert.deepEqual(each(resources, "name"), ["widgets"]);
+  const name = `com.example.${group.split(".")[0]}.v1.Widget`;
+  const v3 = await must(200, "GET", `/openapi/v3/apis/${group}/v1`);
+  const schemas = v3.at("components.schemas") as Record<string, Json>;
+  assert.deepEqual(schemas[name]?.["x-orch-group-version-kind"], [{ group, kind: "Widget", version: "v1" }]);
+  await must(200, "DELETE", `${definitions}/${defined.name}`);
+  await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
+});
