@@ -5,6 +5,7 @@ import { RuntimeClass } from "#api";
 import { ApiError } from "#base";
 import type { ApiClient } from "#client";
 import type { AgentDeps } from "./agent-parts.ts";
+import type { CredentialProviders } from "./credentials/credential-providers.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
@@ -26,6 +27,7 @@ export interface ContextParts
     Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
+  readonly credentialProviders?: CredentialProviders | undefined;
   /** Told when a probe has changed its mind about a pod, and of every answer. */
   readonly onProbe: ProbesOptions["onChange"];
   readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
@@ -35,7 +37,8 @@ export function contextFrom(
   { dialect, settings, clock, log, version, machine, runtime, client, events }: AgentDeps,
   parts: ContextParts,
 ): SyncContext {
-  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, ...rest } = parts;
+  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, ...others } = parts;
+  const { credentialProviders, ...rest } = others;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const queue = pullQueue({
     clock,
@@ -51,7 +54,15 @@ export function contextFrom(
     runtime,
     events,
     tally,
-    images: images({ runtime, clock, events, dialect, queue, backOff: backOff(backOffOptions) }),
+    images: images({
+      runtime,
+      clock,
+      events,
+      dialect,
+      queue,
+      providers: credentialProviders,
+      backOff: backOff(backOffOptions),
+    }),
     probes: probes({
       runtime,
       clock,

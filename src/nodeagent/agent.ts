@@ -16,6 +16,7 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
+import { credentialProvidersOf } from "./agent-credentials.ts";
 import { evictionFrom } from "./agent-eviction.ts";
 import { managersFrom } from "./agent-managers.ts";
 import {
@@ -284,6 +285,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   running.push(managers.run(signal));
   const context = contextFrom(ground, {
     contributors: [managers],
+    credentialProviders: await credentialProvidersOf(ground, metrics),
     cache,
     tally,
     volumes,

@@ -2,7 +2,6 @@ export {
   type CredentialProviderSettings,
   type CredentialProviders,
   credentialProvidersFrom,
-  imageMatches,
   readCredentialProviders,
 } from "./options/credential-providers.ts";
 export { type NodeagentSettings, nodeagentOptions } from "./options/options.ts";

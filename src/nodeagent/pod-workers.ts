@@ -432,8 +432,9 @@ export function pods(options: PodsOptions): Pods {
     const known = cache.cached(uidOf(pod));
     const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
     // What ran before the agent restarted was admitted then, but may not stay under pressure.
-    const stays = options.admission.stays?.(pod) ?? ({ ok: true } as const);
-    const admitted = ran ? stays : options.admission.admit(pod, others);
+    const admitted = ran
+      ? (options.admission.stays?.(pod) ?? ({ ok: true } as const))
+      : options.admission.admit(pod, others);
     if (admitted.ok) {
       const entry = add({ at: "syncing", pod }, false);
       // An earlier agent's volumes are taken over.

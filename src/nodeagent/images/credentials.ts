@@ -2,7 +2,7 @@
 import type { Secret } from "#api";
 import type { AuthConfig } from "#cri";
 import type { Dialect } from "#dialect";
-import type { ImageName } from "./image-name.ts";
+import type { RegistryAuths } from "../credentials/keyring.ts";
 
 interface Entry {
   readonly username?: string;
@@ -10,25 +10,11 @@ interface Entry {
   readonly auth?: string;
 }
 
-/** What might open the image's registry, the most exact first. */
-export function credentialsFor(
-  { registry, repository }: ImageName,
-  secrets: readonly Secret[],
-  dialect: Dialect,
-): AuthConfig[] {
-  const found: { readonly length: number; readonly auth: AuthConfig }[] = [];
-  for (const secret of secrets) {
-    for (const [server, entry] of Object.entries(entriesOf(secret, dialect))) {
-      const place = server
-        .replace(/^https?:\/\//, "")
-        .replace(/\/v[12]\/?$/, "")
-        .replace(/\/$/, "")
-        .replace(/^(www\.)?index\.docker\.io$/, "docker.io");
-      if (matches(place, registry, repository)) found.push({ length: place.length, auth: authOf(entry) });
-    }
-  }
-  return found.toSorted((a, b) => b.length - a.length).map(({ auth }) => auth);
-}
+/** One set of credentials per secret, by the places they hold for. */
+export const secretAuths = (secrets: readonly Secret[], dialect: Dialect): RegistryAuths[] =>
+  secrets.map((secret) =>
+    Object.entries(entriesOf(secret, dialect)).map(([place, entry]) => [place, authOf(entry)]),
+  );
 
 function entriesOf(secret: Secret, { names }: Dialect): Readonly<Record<string, Entry>> {
   const text = (key: string): string => Buffer.from(String(secret.data?.[key] ?? ""), "base64").toString();
@@ -41,20 +27,6 @@ function entriesOf(secret: Secret, { names }: Dialect): Readonly<Record<string, 
     // A broken secret opens nothing; the pull's own failure tells the user.
   }
   return {};
-}
-
-/** Whether an entry's place covers an image: the host may have * in its parts, a path must be a beginning. */
-function matches(place: string, registry: string, repository: string): boolean {
-  const slash = place.indexOf("/");
-  const host = slash < 0 ? place : place.slice(0, slash);
-  const path = slash < 0 ? "" : place.slice(slash + 1);
-  const [wanted, given] = [registry.split("."), host.split(".")];
-  const sameHost =
-    wanted.length === given.length &&
-    given.every((part, at) =>
-      new RegExp(`^${part.replace(/[+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(wanted[at]!),
-    );
-  return sameHost && (path === "" || repository === path || repository.startsWith(`${path}/`));
 }
 
 function authOf({ username, password, auth }: Entry): AuthConfig {

@@ -6,7 +6,8 @@ import { fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
 import { backOff } from "../plan/back-off.ts";
 import { samplePod } from "../pod.fixture.ts";
-import { credentialsFor } from "./credentials.ts";
+import { credentialsFor } from "../credentials/keyring.ts";
+import { secretAuths } from "./credentials.ts";
 import { parseImageName, withDefaultTag } from "./image-name.ts";
 import { images } from "./images.ts";
 import { PullRateExceeded, pullQueue } from "./pull-queue.ts";
@@ -83,10 +84,16 @@ const credentials: [name: string, image: string, auths: object, users: string[]]
   ["the usual registry", "busybox", { "https://index.docker.io/v1/": user("a") }, ["a"]],
   ["both in one", "r.example/x", { "r.example": { auth: Buffer.from("a:p").toString("base64") } }, ["a"]],
 ];
+const placeOf = (image: string): string => {
+  const { registry, repository } = parseImageName(image);
+  return `${registry}/${repository}`;
+};
 for (const [name, image, auths, users] of credentials) {
   test(`credentials by ${name}`, () =>
     assert.deepEqual(
-      credentialsFor(parseImageName(image), [secret(auths)], dialects.orch).map(({ username }) => username),
+      credentialsFor(placeOf(image), secretAuths([secret(auths)], dialects.orch)).map(
+        ({ username }) => username,
+      ),
       users,
     ));
 }
@@ -95,7 +102,7 @@ test("a broken secret opens nothing", () => {
     type: dialects.orch.names.secretTypes.dockerConfigJson,
     data: { ".dockerconfigjson": "e30x" },
   } as unknown as Secret;
-  assert.deepEqual(credentialsFor(parseImageName("x"), [broken], dialects.orch), []);
+  assert.deepEqual(credentialsFor("x", secretAuths([broken], dialects.orch)), []);
 });
 
 test("pulls run so many at once, in order, and not too often", async () => {

@@ -7,7 +7,9 @@ import { grpcErrorText } from "../errors.ts";
 import type { BackOff } from "../plan/back-off.ts";
 import { referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder } from "../interfaces.ts";
-import { credentialsFor } from "./credentials.ts";
+import { credentialsFor } from "../credentials/keyring.ts";
+import type { CredentialProviders } from "../credentials/credential-providers.ts";
+import { secretAuths } from "./credentials.ts";
 import { parseImageName, withDefaultTag } from "./image-name.ts";
 import type { PullQueue } from "./pull-queue.ts";
 
@@ -34,6 +36,8 @@ export interface ImagesOptions {
   readonly queue: PullQueue;
   readonly backOff: BackOff;
   readonly dialect: Dialect;
+  /** Programs that are asked for credentials. */
+  readonly providers?: CredentialProviders | undefined;
 }
 
 export interface Images {
@@ -49,7 +53,15 @@ export interface Images {
 /** A failure is shown this long before the wait for the next try is. */
 const settleMilliseconds = 3000;
 
-export function images({ runtime, clock, events, queue, backOff, dialect }: ImagesOptions): Images {
+export function images({
+  runtime,
+  clock,
+  events,
+  queue,
+  backOff,
+  dialect,
+  providers,
+}: ImagesOptions): Images {
   return {
     ensure: async (pod, container, secrets, sandbox, signal) => {
       const written = container.image ?? "";
@@ -154,7 +166,13 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
     sandbox: PodSandboxConfig,
     signal: AbortSignal,
   ): Promise<string> {
-    const credentials = credentialsFor(parseImageName(spec.image ?? ""), secrets, dialect);
+    const { registry, repository } = parseImageName(spec.image ?? "");
+    const place = `${registry}/${repository}`;
+    // What the pod brings is tried first.
+    const credentials = [
+      ...credentialsFor(place, secretAuths(secrets, dialect)),
+      ...credentialsFor(place, (await providers?.credentials(place, signal)) ?? []),
+    ];
     if (credentials.length === 0) return runtime.pullImage(spec, undefined, sandbox, signal);
     const problems: string[] = [];
     for (const auth of credentials) {

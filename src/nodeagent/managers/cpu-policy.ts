@@ -76,9 +76,9 @@ export function cpuPolicy(
     allocate: (state, pod, container, hint) => {
       const count = exclusiveCpus(pod, container);
       if (count === 0) return state;
-      if (options.fullCoresOnly) checkCores(state, count);
       const own = state.assignments.get(uidOf(pod))?.get(container.name);
       if (own) return { ...state, reusable: reusableAfter(state, pod, container, own) };
+      if (options.fullCoresOnly) checkCores(state, count);
       const cpus = choose(available(state).union(reusableOf(state, uidOf(pod))), count, hint);
       const after = {
         ...state,

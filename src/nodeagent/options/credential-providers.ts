@@ -1,4 +1,4 @@
-// The configuration file of image credential providers: strict reading, and which images a pattern means.
+// The configuration file of image credential providers.
 
 import { type Dialect, apiVersionOf, dialects } from "#dialect";
 import {
@@ -15,16 +15,17 @@ import {
   strings,
   text,
 } from "#options";
+import { placeOf } from "../credentials/image-pattern.ts";
 
 export interface CredentialProviderSettings {
   /** The program's name in the directory of providers. */
-  readonly name: string;
+  readonly name?: string;
   readonly matchImages: readonly string[];
   /** Milliseconds. */
   readonly defaultCacheDuration: number;
   readonly apiVersion: string;
   readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly env?: readonly { readonly name?: string; readonly value?: string }[];
 }
 
 export interface CredentialProviders {
@@ -37,11 +38,12 @@ export const readCredentialProviders = async (path: string, dialect: Dialect): P
   credentialProvidersFrom(await readConfigFile(path), dialect);
 
 export function credentialProvidersFrom(file: ConfigFile, dialect: Dialect): CredentialProviders {
-  const problems = [...file.problems, ...file.slips];
+  // Like others, the reader passes over fields that it does not know, and takes the last of two.
+  const problems = [...file.problems];
   if (!file.root) return { providers: [], problems };
   try {
-    const { providers } = fileType(dialect).read(plainOf(file.root));
-    const names = providers.map(({ name }) => name);
+    const { providers } = fileType(dialect).read(known(plainOf(file.root)));
+    const names = providers.map(({ name = "" }) => name);
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
     if (twice >= 0)
       throw new Refusal(`${JSON.stringify(names[twice])} is named twice`, `.providers[${twice}].name`);
@@ -59,6 +61,24 @@ export function credentialProvidersFrom(file: ConfigFile, dialect: Dialect): Cre
   }
 }
 
+const knownFields = {
+  file: ["apiVersion", "kind", "providers"],
+  providers: ["name", "matchImages", "defaultCacheDuration", "apiVersion", "args", "env"],
+  env: ["name", "value"],
+} as const;
+
+/** The value with nothing but known fields, at every level. */
+function known(value: unknown, level: keyof typeof knownFields = "file"): unknown {
+  if (Array.isArray(value)) return value.map((item) => known(item, level));
+  if (typeof value !== "object" || value === null) return value;
+  const fields: readonly string[] = knownFields[level];
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => fields.includes(name))
+      .map(([name, part]) => [name, name === "providers" || name === "env" ? known(part, name) : part]),
+  );
+}
+
 interface ProvidersFile {
   readonly apiVersion: string;
   readonly kind: string;
@@ -70,24 +90,27 @@ function fileType(dialect: Dialect): OptionType<ProvidersFile> {
   const versions = (group: string, ...list: readonly string[]): string[] =>
     spoken.flatMap((each) => list.map((version) => apiVersionOf(each, { group, branded: true, version })));
   const provider = struct<CredentialProviderSettings>({
-    name: { type: named(programName), required: true },
-    matchImages: { type: listOf(named(imagePattern)), required: true },
+    name: { type: named(programName) },
+    matchImages: { type: atLeastOne(listOf(named(imagePattern)), "pattern"), required: true },
     defaultCacheDuration: { type: duration, required: true },
-    apiVersion: { type: oneOf(...versions("credentialprovider.nodeagent", "v1beta1")), required: true },
+    apiVersion: {
+      type: oneOf(...versions("credentialprovider.nodeagent", "v1", "v1beta1", "v1alpha1")),
+      required: true,
+    },
     args: { type: strings },
     env: {
       type: listOf(
-        struct<{ name: string; value: string }>({
-          name: { type: text, required: true },
-          value: { type: text, required: true },
+        struct<{ name?: string; value?: string }>({
+          name: { type: text },
+          value: { type: text },
         }),
       ),
     },
   });
   return struct<ProvidersFile>({
-    apiVersion: { type: oneOf(...versions("nodeagent.config", "v1beta1", "v1")), required: true },
+    apiVersion: { type: oneOf(...versions("nodeagent.config", "v1", "v1beta1", "v1alpha1")), required: true },
     kind: { type: oneOf("CredentialProviderConfig"), required: true },
-    providers: { type: atLeastOne(listOf(provider)), required: true },
+    providers: { type: atLeastOne(listOf(provider), "provider"), required: true },
   });
 }
 
@@ -99,47 +122,20 @@ const named = (check: (value: string) => string | undefined): OptionType<string>
     return text.read(value);
   },
 });
-const atLeastOne = <T>(type: OptionType<readonly T[]>): OptionType<readonly T[]> => ({
+const atLeastOne = <T>(type: OptionType<readonly T[]>, what: string): OptionType<readonly T[]> => ({
   ...type,
   read: (value) => {
     const items = type.read(value);
-    if (items.length === 0) throw new Refusal("must name at least one provider");
+    if (items.length === 0) throw new Refusal(`must name at least one ${what}`);
     return items;
   },
 });
 
 const programName = (value: string): string | undefined =>
-  value === "" || value === "." || value === ".." || /[/\s]/.test(value)
+  value === "." || value === ".." || /[/\s]/.test(value)
     ? "must be the name of a program, without spaces or slashes"
     : undefined;
-const imagePattern = (value: string): string | undefined => {
-  const { host, port, path } = partsOf(value);
-  if (host === "" || /[^-a-zA-Z0-9.*_]/.test(host)) return "must begin with a registry's domain";
-  return `${port}${path}`.includes("*") ? "may have * in the domain only" : undefined;
-};
-
-/**
- * Whether an image, tag and all, falls under a pattern: as many domain parts, each matching, path a prefix,
- * port the same if given.
- */
-export function imageMatches(pattern: string, image: string): boolean {
-  const wanted = partsOf(pattern);
-  const found = partsOf(image);
-  const [parts, others] = [wanted.host.split("."), found.host.split(".")];
-  if (
-    parts.length !== others.length ||
-    (wanted.port !== "" && wanted.port !== found.port) ||
-    !found.path.startsWith(wanted.path)
-  )
-    return false;
-  return parts.every((part, i) =>
-    new RegExp(`^${part.replace(/[^a-zA-Z0-9*]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(others[i]!),
-  );
-}
-
-function partsOf(image: string): { host: string; port: string; path: string } {
-  const plain = image.replace(/^[a-z]+:\/\//, "");
-  const cut = plain.indexOf("/");
-  const [host = "", port = ""] = (cut < 0 ? plain : plain.slice(0, cut)).split(":");
-  return { host, port, path: cut < 0 ? "" : plain.slice(cut) };
-}
+const imagePattern = (value: string): string | undefined =>
+  placeOf(value.replace(/^https?:\/\//, ""))
+    ? undefined
+    : "must be a registry's domain, with a port and a path at most";

@@ -126,7 +126,6 @@ export const identitySection = (dialect: Dialect) =>
       flag: "image-credential-provider-bin-dir",
       type: directory,
       default: "",
-      notYet: later.credentials,
       doc: "Directory of the programs that provide image credentials.",
     }),
     option({
@@ -134,7 +133,6 @@ export const identitySection = (dialect: Dialect) =>
       type: file,
       default: "",
       readable: true,
-      notYet: later.credentials,
       doc: "Configuration file of those programs.",
     }),
     option({

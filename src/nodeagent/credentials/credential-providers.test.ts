@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { credentialProviders } from "./credential-providers.ts";
+import { credentialsFor } from "./keyring.ts";
+
+const apiVersion = "credentialprovider.example/v1";
+const answer = (more: object = {}): string =>
+  JSON.stringify({
+    apiVersion,
+    kind: "CredentialProviderResponse",
+    cacheKeyType: "Image",
+    auth: { "r.example": { username: "u", password: "p" } },
+    ...more,
+  });
+
+function asked(respond: () => string, defaultCacheMilliseconds = 60_000) {
+  const clock = virtualClock();
+  const inputs: string[] = [];
+  const it = credentialProviders({
+    clock,
+    log: silentLog,
+    providers: [
+      {
+        name: "plug",
+        matchImages: ["*.example"],
+        defaultCacheMilliseconds,
+        apiVersion,
+        run: async (input) => {
+          inputs.push(input);
+          return respond();
+        },
+      },
+    ],
+  });
+  const signal = new AbortController().signal;
+  return { clock, inputs, ask: async (image: string) => (await it.credentials(image, signal))[0]!.length };
+}
+
+test("a program gets one line of JSON, and is asked only for images that it is for", async () => {
+  const { ask, inputs } = asked(answer);
+  assert.equal(await ask("other.test/a"), 0);
+  assert.equal(await ask("r.example/a"), 1);
+  assert.deepEqual(inputs, [
+    `{"kind":"CredentialProviderRequest","apiVersion":"${apiVersion}","image":"r.example/a"}\n`,
+  ]);
+});
+
+const kept: [name: string, more: object, defaultMilliseconds: number, asks: number][] = [
+  ["by the default duration", {}, 60_000, 1],
+  ["for the registry", { cacheKeyType: "Registry" }, 60_000, 1],
+  ["for all images", { cacheKeyType: "Global" }, 60_000, 1],
+  ["not where the default is zero", {}, 0, 2],
+  ["not where the answer says zero", { cacheDuration: "0s" }, 60_000, 2],
+  ["no longer than the answer says", { cacheDuration: "-5s" }, 60_000, 2],
+  ["not under a key of an unknown type", { cacheKeyType: "image" }, 60_000, 2],
+];
+for (const [name, more, defaultMilliseconds, asks] of kept)
+  test(`an answer is kept ${name}`, async () => {
+    const { ask, inputs } = asked(() => answer(more), defaultMilliseconds);
+    await ask("r.example/a");
+    await ask("r.example/a");
+    assert.equal(inputs.length, asks);
+  });
+
+test("an answer is asked for again when its time is over", async () => {
+  const { ask, inputs, clock } = asked(() => answer({ cacheDuration: "5s" }));
+  await ask("r.example/a");
+  await clock.advance(5000);
+  await ask("r.example/a");
+  assert.equal(inputs.length, 2);
+});
+
+const useless: [name: string, output: string][] = [
+  ["of another version", answer({ apiVersion: "v2" })],
+  ["of another kind", answer({ kind: "CredentialProviderRequest" })],
+  ["that is no JSON", "kind: x"],
+  ["with a duration that is a number", answer({ cacheDuration: 5 })],
+  ["with a list of credentials", answer({ auth: [] })],
+  ["without a key type", answer({ cacheKeyType: undefined })],
+];
+for (const [name, output] of useless)
+  test(`an answer ${name} gives no credentials and is not kept`, async () => {
+    const { ask, inputs } = asked(() => output);
+    assert.equal(await ask("r.example/a"), 0);
+    await ask("r.example/a");
+    assert.equal(inputs.length, 2);
+  });
+
+const places: [image: string, users: readonly string[]][] = [
+  ["registry.io/team/app:1", ["app", "team", "host", "glob"]],
+  ["registry.io/teams/x", ["team", "host", "glob"]],
+  ["registry.io:5000/x", ["port"]],
+  ["busybox", ["hub"]],
+  ["docker.io/library/busybox", ["docker", "glob"]],
+];
+for (const [image, users] of places)
+  test(`credentials for ${image} are tried from the most exact place`, () => {
+    const auths = Object.entries({
+      "*.io": "glob",
+      "registry.io": "host",
+      "registry.io/team": "team",
+      "registry.io/team/app": "app",
+      "registry.io:5000": "port",
+      "https://index.docker.io/v1/": "hub",
+      "docker.io/library": "docker",
+    }).map(([place, username]) => [place, { username }] as const);
+    assert.deepEqual(
+      credentialsFor(image, [auths]).map(({ username }) => username),
+      users,
+    );
+  });
+
+test("of two sets with the same place the first comes first", () => {
+  const set = (username: string) => [["r.example", { username }]] as const;
+  assert.deepEqual(
+    credentialsFor("r.example/a", [set("first"), set("second")]).map(({ username }) => username),
+    ["first", "second"],
+  );
+});

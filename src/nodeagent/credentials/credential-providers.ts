@@ -1,0 +1,86 @@
+// Image credentials from provider programs: those whose patterns mean the image are asked, their answers are
+// kept for as long as they allow. A program that fails is as good as none.
+import { LRUCache } from "lru-cache";
+import type { Clock, Log } from "#base";
+import { imageMatches } from "./image-pattern.ts";
+import type { RegistryAuths } from "./keyring.ts";
+import { cacheKeyOf, cacheKeysOf, parseResponse } from "./provider-response.ts";
+
+export interface CredentialProvider {
+  readonly name: string;
+  readonly matchImages: readonly string[];
+  readonly defaultCacheMilliseconds: number;
+  readonly apiVersion: string;
+  /** Runs the program with this input; gives its output. */
+  run(input: string, signal: AbortSignal): Promise<string>;
+}
+
+export interface CredentialProvidersOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly providers: readonly CredentialProvider[];
+  /** Told after every run of a program. */
+  readonly onRun?: (provider: string, milliseconds: number, isGood: boolean) => void;
+}
+
+export interface CredentialProviders {
+  /** One set per provider, in their order. `image` has neither tag nor digest. */
+  credentials(image: string, signal: AbortSignal): Promise<readonly RegistryAuths[]>;
+}
+
+interface Kept {
+  readonly auths: RegistryAuths;
+  readonly until: number;
+}
+
+const mostKept = 1000;
+
+export function credentialProviders(options: CredentialProvidersOptions): CredentialProviders {
+  const asked = options.providers.map((provider) => cached(provider, options));
+  return {
+    credentials: (image, signal) => Promise.all(asked.map((ask) => ask(image, signal))),
+  };
+}
+
+type Ask = (image: string, signal: AbortSignal) => Promise<RegistryAuths>;
+
+function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialProvidersOptions): Ask {
+  const kept = new LRUCache<string, Kept>({ max: mostKept });
+  const running = new Map<string, Promise<RegistryAuths>>();
+  return async (image, signal) => {
+    if (!provider.matchImages.some((pattern) => imageMatches(pattern, image))) return [];
+    for (const key of cacheKeysOf(image)) {
+      const found = kept.get(key);
+      if (found && clock.now() < found.until) return found.auths;
+    }
+    // Pulls of the same image at the same time ask once.
+    const before = running.get(image);
+    if (before) return await before;
+    const now = ask(image, signal).finally(() => running.delete(image));
+    running.set(image, now);
+    return await now;
+  };
+
+  async function ask(image: string, signal: AbortSignal): Promise<RegistryAuths> {
+    const begunAt = clock.now();
+    try {
+      const request = { kind: "CredentialProviderRequest", apiVersion: provider.apiVersion, image };
+      const output = await provider.run(`${JSON.stringify(request)}\n`, signal);
+      const { auths, cacheKeyType, cacheMilliseconds } = parseResponse(output, provider.apiVersion);
+      onRun?.(provider.name, clock.now() - begunAt, true);
+      const key = cacheKeyOf(cacheKeyType, image);
+      if (key === undefined) throw new Error(`unknown cacheKeyType ${JSON.stringify(cacheKeyType)}`);
+      const milliseconds = cacheMilliseconds ?? provider.defaultCacheMilliseconds;
+      if (milliseconds !== 0) kept.set(key, { auths, until: clock.now() + milliseconds });
+      return auths;
+    } catch (error) {
+      onRun?.(provider.name, clock.now() - begunAt, false);
+      log.error("credential provider gave no credentials", {
+        provider: provider.name,
+        image,
+        error: (error as Error).message,
+      });
+      return [];
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// What a credential provider program answers, and under which key it may be kept.
+import type { AuthConfig } from "#cri";
+import { parseDuration } from "#base";
+import type { RegistryAuths } from "./keyring.ts";
+
+export interface ProviderResponse {
+  readonly auths: RegistryAuths;
+  readonly cacheKeyType: string;
+  /** Undefined leaves it to the provider's default. */
+  readonly cacheMilliseconds: number | undefined;
+}
+
+/** Throws on anything but a whole response of the version that was asked for. */
+export function parseResponse(stdout: string, apiVersion: string): ProviderResponse {
+  let found: Record<string, unknown>;
+  try {
+    found = JSON.parse(stdout) as typeof found;
+  } catch (error) {
+    throw new Error(`error reading GVK from response: ${(error as Error).message}`, { cause: error });
+  }
+  if (found?.["apiVersion"] !== apiVersion)
+    throw new Error(
+      `apiVersion from credential plugin response did not match expected apiVersion:${apiVersion}, ` +
+        `actual apiVersion:${String(found?.["apiVersion"] ?? "")}`,
+    );
+  const { kind, auth = {}, cacheKeyType = "", cacheDuration } = found;
+  const isObject = typeof auth === "object" && auth !== null && !Array.isArray(auth);
+  const isDuration =
+    cacheDuration === undefined || cacheDuration === null || typeof cacheDuration === "string";
+  if (kind !== "CredentialProviderResponse" || !isObject || !isDuration || typeof cacheKeyType !== "string")
+    throw new Error("error decoding credential provider plugin response from stdout");
+  return {
+    auths: Object.entries(auth as Record<string, unknown>).map(([place, entry]) => [place, authOf(entry)]),
+    cacheKeyType,
+    cacheMilliseconds:
+      typeof cacheDuration === "string" ? Number(parseDuration(cacheDuration)) / 1e6 : undefined,
+  };
+}
+
+function authOf(entry: unknown): AuthConfig {
+  const { username = "", password = "" } = (entry ?? {}) as { username?: unknown; password?: unknown };
+  if (typeof username !== "string" || typeof password !== "string")
+    throw new Error("error decoding credential provider plugin response from stdout");
+  return { username, password };
+}
+
+/** The key under which a response is kept for an image; undefined for a type that nobody knows. */
+export function cacheKeyOf(cacheKeyType: string, image: string): string | undefined {
+  if (cacheKeyType === "Image") return image;
+  if (cacheKeyType === "Registry") return registryOf(image);
+  return cacheKeyType === "Global" ? "global" : undefined;
+}
+
+/** Every key under which credentials for an image may be kept, the most exact first. */
+export const cacheKeysOf = (image: string): readonly string[] => [image, registryOf(image), "global"];
+
+const registryOf = (image: string): string => image.split("/")[0]!;
