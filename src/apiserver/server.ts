@@ -10,7 +10,17 @@ import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
 import { claimDialect } from "./bootstrap/namespaces.ts";
 import { definitionController } from "./bootstrap/definition-controller.ts";
-import { catalog, discovery, dynamicCatalog, isServed, openApi, router, servedApis } from "#endpoints";
+import {
+  catalog,
+  discovery,
+  dynamicCatalog,
+  isServed,
+  openApi,
+  router,
+  servedApis,
+  servesVersion,
+  versionsSwitchedOn,
+} from "#endpoints";
 import { plainHandler } from "./debug/socket.ts";
 import { type Edge, attributesOf, authorizeOrThrow, filters, logUnexpected, requestHandler } from "#filters";
 import { healthReply } from "./health/health.ts";
@@ -29,6 +39,7 @@ import { servingFor } from "./serving/serving.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { cachedResources } from "./storage/caches.ts";
+import { uncachedResources } from "./storage/uncached.ts";
 import { openStoreFor } from "./storage/open-store.ts";
 
 export interface StartOptions {
@@ -102,9 +113,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
     clock,
-    uncached: settings.watchCache
-      ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource))
-      : "all",
+    uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });
   const { reflector } = caches;
@@ -182,6 +191,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const builtIn = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
   const served = dynamicCatalog(builtIn, definitions);
+  for (const version of versionsSwitchedOn(settings.runtimeConfig).filter(
+    (each) => !servesVersion(builtIn, each),
+  ))
+    log.warn("--runtime-config switches on an API without resources; it is not served", { version });
   const { authorizer } = access;
   const external = externalAddress(settings);
   const handle = requestHandler(

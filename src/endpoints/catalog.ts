@@ -65,6 +65,12 @@ export function isServed(
   );
 }
 
+/** Whether anything of a version is served: `apps/v1`, or `v1` for the core group. */
+export function servesVersion(catalog: Catalog, version: string): boolean {
+  const cut = version.indexOf("/");
+  return catalog.find(version.slice(0, Math.max(cut, 0)), version.slice(cut + 1)) !== undefined;
+}
+
 /** The order in which clients see groups, and the order of a group's versions. */
 const groupOrder = [
   "apiregistration",

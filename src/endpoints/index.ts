@@ -8,6 +8,7 @@ export {
   compareVersions,
   dynamicCatalog,
   isServed,
+  servesVersion,
 } from "./catalog.ts";
 export { bodyMedia, contentType, negotiate, type Choice } from "./represent/negotiate.ts";
 export { partialMetadata } from "./represent/table.ts";
@@ -19,7 +20,7 @@ export { accepted, isHandshake, isWebSocket, part, webSocketReply } from "./web-
 export { decodeObject, judgeStrictness, readAnyBody, readBody } from "./body.ts";
 export { mostFields } from "./body-values.ts";
 export { statusObject, statusReply } from "./represent/status.ts";
-export { runtimeConfigProblems } from "./runtime-config.ts";
+export { runtimeConfigProblems, versionsSwitchedOn } from "./runtime-config.ts";
 export { splicedLongList } from "./represent/long-list.ts";
 export { discovery } from "./discovery/discovery.ts";
 export { openApi } from "./openapi/handler.ts";

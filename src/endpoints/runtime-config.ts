@@ -3,41 +3,41 @@
 import { type Dialect, groupName } from "#dialect";
 import { hint } from "#options";
 
-/** Group without the product's suffix (`*` marks the branded ones) and the versions it is known in. */
-const versions: Readonly<Record<string, readonly string[]>> = {
-  "": ["v1"],
-  "admissionregistration*": ["v1", "v1beta1", "v1alpha1"],
-  "apiextensions*": ["v1"],
-  "apiregistration*": ["v1"],
-  apps: ["v1"],
-  "authentication*": ["v1", "v1beta1", "v1alpha1"],
-  "authorization*": ["v1"],
-  autoscaling: ["v1", "v2"],
-  batch: ["v1"],
-  "certificates*": ["v1", "v1alpha1"],
-  "coordination*": ["v1"],
-  "discovery*": ["v1"],
-  "events*": ["v1"],
-  "flowcontrol.apiserver*": ["v1beta3", "v1beta2"],
-  "internal.apiserver*": ["v1alpha1"],
-  "networking*": ["v1", "v1alpha1"],
-  "node*": ["v1"],
-  policy: ["v1"],
-  "rbac.authorization*": ["v1"],
-  "resource*": ["v1alpha2"],
-  "scheduling*": ["v1"],
-  "storage*": ["v1", "v1beta1", "v1alpha1"],
+/**
+ * Group without the product's suffix (`*` marks the branded ones) and the versions that kube-apiserver 1.27
+ * knows of it, whether it serves them or not.
+ */
+const versions: Readonly<Record<string, string>> = {
+  "": "v1",
+  "admission*": "v1 v1beta1",
+  "admissionregistration*": "v1 v1beta1 v1alpha1",
+  "apiextensions*": "v1 v1beta1",
+  "apiregistration*": "v1 v1beta1",
+  apps: "v1 v1beta2 v1beta1",
+  "authentication*": "v1 v1beta1 v1alpha1",
+  "authorization*": "v1 v1beta1",
+  autoscaling: "v1 v2 v2beta2 v2beta1",
+  batch: "v1 v1beta1",
+  "certificates*": "v1 v1beta1 v1alpha1",
+  "coordination*": "v1 v1beta1",
+  "discovery*": "v1 v1beta1",
+  "events*": "v1 v1beta1",
+  extensions: "v1beta1",
+  "flowcontrol.apiserver*": "v1beta3 v1beta2 v1beta1 v1alpha1",
+  "imagepolicy*": "v1alpha1",
+  "internal.apiserver*": "v1alpha1",
+  "networking*": "v1 v1beta1 v1alpha1",
+  "node*": "v1 v1beta1 v1alpha1",
+  policy: "v1 v1beta1",
+  "rbac.authorization*": "v1 v1beta1 v1alpha1",
+  "resource*": "v1alpha2",
+  "scheduling*": "v1 v1beta1 v1alpha1",
+  "storage*": "v1 v1beta1 v1alpha1",
 };
 const wholeApis = ["api/all", "api/ga", "api/beta", "api/alpha"];
-const truths: Readonly<Record<string, boolean>> = {
-  "": true,
-  "1": true,
-  t: true,
-  true: true,
-  "0": false,
-  f: false,
-  false: false,
-};
+/** What strconv.ParseBool takes, and the empty value of a key given alone. */
+const truths = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
+const untruths = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
 /** Sentences on what is wrong with the pairs; none when all is well. */
 export function runtimeConfigProblems(given: Readonly<Record<string, string>>, dialect: Dialect): string[] {
@@ -45,36 +45,52 @@ export function runtimeConfigProblems(given: Readonly<Record<string, string>>, d
   const groups = new Set(
     [...known].map((version) => (version.includes("/") ? version.slice(0, version.indexOf("/")) : "")),
   );
+  if (given["api/all"] === "false" && Object.keys(given).length === 1)
+    return ["api/all=false alone leaves nothing to serve"];
   return Object.entries(given).flatMap(([key, value]) => {
+    if (wholeApis.includes(key))
+      return value === "true" || value === "false"
+        ? []
+        : [`${key} must be true or false, not ${JSON.stringify(value)}`];
     const wrong: string[] = [];
-    if (!Object.hasOwn(truths, value.toLowerCase()))
+    if (!truths.has(value) && !untruths.has(value))
       wrong.push(`${key} must be true or false, not ${JSON.stringify(value)}`);
-    const [group, version] = splitKey(key);
-    if (wholeApis.includes(key)) return wrong;
+    const [group, version, resource] = splitKey(key);
     if (!groups.has(group))
       wrong.push(`${JSON.stringify(key)} names no built-in API group${hint(key, [...known, ...wholeApis])}`);
     else if (!known.has(version))
       wrong.push(`${JSON.stringify(key)} names no version of that group${hint(key, known)}`);
+    else if (resource !== resource.toLowerCase())
+      wrong.push(`${JSON.stringify(key)}: a resource is written in lower case and in the plural`);
     return wrong;
   });
 }
 
 /** Whether a switch is on; a key given alone means yes. */
-export const switchedOn = (value: string): boolean =>
-  Object.hasOwn(truths, value.toLowerCase()) && truths[value.toLowerCase()]!;
+export const switchedOn = (value: string): boolean => truths.has(value);
 
-/** `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` → the group and its version as known. */
-function splitKey(key: string): [group: string, version: string] {
-  const [first = "", second = ""] = key.split("/");
-  return /^v[0-9]/.test(first) ? ["", first] : [first, `${first}/${second}`];
+/** The core group's versions have several names: `v1`, `/v1` and, as in kube-apiserver's own tests, `api/v1`. */
+export const canonicalKey = (key: string): string => key.replace(/^(?:api)?\/(?=v[0-9])/, "");
+
+/** `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` → the group, its version as known, and the resource. */
+function splitKey(key: string): [group: string, version: string, resource: string] {
+  const [first = "", second = "", third = ""] = canonicalKey(key).split("/");
+  return /^v[0-9]/.test(first) ? ["", first, second] : [first, `${first}/${second}`, third];
 }
+
+/** The versions, `apps/v1beta1` or `v1`, that the pairs switch on by name. */
+export const versionsSwitchedOn = (given: Readonly<Record<string, string>>): string[] =>
+  Object.entries(given).flatMap(([key, value]) => {
+    const [, version, resource] = splitKey(key);
+    return wholeApis.includes(key) || resource !== "" || !switchedOn(value) ? [] : [version];
+  });
 
 function knownVersions(dialect: Dialect): Set<string> {
   const known = new Set<string>();
   for (const [name, list] of Object.entries(versions)) {
     const branded = name.endsWith("*");
     const group = groupName(dialect, { group: branded ? name.slice(0, -1) : name, branded });
-    for (const version of list) known.add(group ? `${group}/${version}` : version);
+    for (const version of list.split(" ")) known.add(group ? `${group}/${version}` : version);
   }
   return known;
 }

@@ -25,6 +25,8 @@ const cases: [
   [{ "api/all": "false" }, ["", "v1", "pods"], false],
   [{ "api/all": "true", "api/alpha": "false" }, ["x", "v1alpha1", "y"], false],
   [{ "v1/pods": "0" }, ["", "v1", "pods"], false],
+  [{ "api/all": "false", "api/v1": "true" }, ["", "v1", "pods"], true],
+  [{ "/v1/pods": "false" }, ["", "v1", "pods"], false],
 ];
 for (const [config, api, served] of cases) {
   test(`${JSON.stringify(config)} ${served ? "serves" : "does not serve"} ${api.join("/")}`, () =>

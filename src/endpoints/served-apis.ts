@@ -3,7 +3,7 @@
 //
 //   api/all  <  api/ga, api/beta, api/alpha  <  group/version  <  group/version/resource
 import { type Dialect, groupName } from "#dialect";
-import { switchedOn } from "./runtime-config.ts";
+import { canonicalKey, switchedOn } from "./runtime-config.ts";
 
 export type Serves = (group: string, version: string, resource: string) => boolean;
 
@@ -13,8 +13,10 @@ const early: readonly { readonly group: string; readonly versions: readonly stri
 ];
 
 export function servedApis(runtimeConfig: Readonly<Record<string, string>>, dialect: Dialect): Serves {
-  const said = (key: string): boolean | undefined =>
-    Object.hasOwn(runtimeConfig, key) ? switchedOn(runtimeConfig[key]!) : undefined;
+  const switches = new Map(
+    Object.entries(runtimeConfig).map(([key, value]) => [canonicalKey(key), switchedOn(value)]),
+  );
+  const said = (key: string): boolean | undefined => switches.get(key);
   const ordinary = (group: string, version: string): boolean =>
     !/alpha|beta/.test(version) ||
     early.some(

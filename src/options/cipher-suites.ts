@@ -1,5 +1,7 @@
 // Cipher suites: the names operators write, and the names our TLS library uses.
 
+import { getCiphers } from "node:tls";
+
 /** Considered safe. The first three belong to TLS 1.3 and are always on there. */
 const preferred: Readonly<Record<string, string>> = {
   TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256",
@@ -37,8 +39,31 @@ const insecure: Readonly<Record<string, string>> = {
 export const cipherSuiteNames: readonly string[] = [...Object.keys(preferred), ...Object.keys(insecure)];
 export const isInsecureCipherSuite = (name: string): boolean => Object.hasOwn(insecure, name);
 
-/** A cipher string for `node:tls`; undefined leaves the library's own choice. */
-export function cipherString(names: readonly string[]): string | undefined {
-  const own = names.map((name) => preferred[name] ?? insecure[name]).filter((name) => name !== undefined);
-  return own.length === 0 ? undefined : [...new Set(own)].join(":");
+/** The TLS library's names of suites, those left out that it was built without. */
+export function libraryCiphers(names: readonly string[]): readonly string[] {
+  const missing = new Set(unavailableCipherSuites(names));
+  const present = names.filter((name) => !missing.has(name));
+  return [...new Set(present.flatMap((name) => preferred[name] ?? insecure[name] ?? []))];
 }
+
+/** Suites that operators may name and that this build of the TLS library cannot speak, such as RC4 and 3DES. */
+export function unavailableCipherSuites(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const known = new Set(getCiphers().map((name) => name.toUpperCase()));
+  return names.filter((name) => {
+    const own = preferred[name] ?? insecure[name];
+    return own !== undefined && !known.has(own);
+  });
+}
+
+/** What operators are told about the suites they chose. */
+export const cipherSuiteWarnings = (names: readonly string[]): string[] => {
+  const missing = new Set(unavailableCipherSuites(names));
+  return names.flatMap((name) =>
+    missing.has(name)
+      ? [`${name} is not available in this build and is left out`]
+      : isInsecureCipherSuite(name)
+        ? [`${name} is insecure`]
+        : [],
+  );
+};

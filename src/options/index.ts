@@ -1,4 +1,4 @@
-export { cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
+export { cipherSuiteNames, cipherSuiteWarnings } from "./cipher-suites.ts";
 export {
   dialectOption,
   directory,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSecureContext } from "node:tls";
+import { cipherSuiteNames, cipherSuiteWarnings } from "./cipher-suites.ts";
 import { tlsSettings } from "./tls-settings.ts";
 
 const newest = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
@@ -26,6 +27,13 @@ const cases: [name: string, version: string, suites: string[], oldest: string, c
     "TLSv1.3",
     new RegExp(`^${newest}$`),
   ],
+  [
+    "suites that the library was built without",
+    "VersionTLS12",
+    ["TLS_RSA_WITH_RC4_128_SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA"],
+    "TLSv1.2",
+    new RegExp(`^${newest}$`),
+  ],
   ["an old version", "VersionTLS10", [], "TLSv1", /:@SECLEVEL=0$/],
 ];
 for (const [name, version, suites, oldest, ciphers] of cases) {
@@ -36,3 +44,12 @@ for (const [name, version, suites, oldest, ciphers] of cases) {
     createSecureContext(settings);
   });
 }
+
+test("every suite that can be named alone makes a context, and what is wrong with it is told", () => {
+  for (const name of cipherSuiteNames) {
+    createSecureContext(tlsSettings("VersionTLS12", [name]));
+    const weak = /RC4|3DES|CBC_SHA256$/.test(name);
+    assert.equal(cipherSuiteWarnings([name]).length, weak ? 1 : 0, name);
+  }
+  assert.match(cipherSuiteWarnings(["TLS_RSA_WITH_RC4_128_SHA"])[0]!, /not available in this build/);
+});

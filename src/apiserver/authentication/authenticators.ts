@@ -27,6 +27,7 @@ import type { Metrics } from "#base";
 import { streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { OwnCredentials } from "../library/credentials.ts";
+import { allowsAnonymous } from "../options/anonymous.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface Authentication {
@@ -89,7 +90,7 @@ export function authenticationFor(
       bearerTokens(tokens, audiences),
       webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix),
     ],
-    { anonymous: settings.anonymousAuth },
+    { anonymous: allowsAnonymous(settings) },
   );
   return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
 }

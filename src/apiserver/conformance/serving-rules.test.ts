@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { networkInterfaces, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { selfSigned, writePair } from "#authn";
@@ -15,6 +15,7 @@ import { healthChecks } from "../health/health-checks.ts";
 import type { Lifecycle } from "#filters";
 import { storeMetrics } from "../metrics/store-metrics.ts";
 import { serve } from "../server.fixture.ts";
+import { hostAddress } from "../serving/host-address.ts";
 import { externalAddress, openSecurePort, publicAddress } from "../serving/secure-port.ts";
 import { start } from "../server.ts";
 
@@ -24,9 +25,6 @@ const folder = (t: TestContext): string => {
   t.after(() => rmSync(made, { recursive: true }));
   return made;
 };
-const outside = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each && !each.internal && each.family === "IPv4")?.address;
 
 const addresses: [name: string, flags: string[], expected: string][] = [
   ["the advertised address", ["--advertise-address=192.0.2.7", "--bind-address=192.0.2.8"], "192.0.2.7"],
@@ -38,12 +36,12 @@ const addresses: [name: string, flags: string[], expected: string][] = [
   [
     "that of the way out where it binds to all",
     ["--advertise-address=", "--bind-address=0.0.0.0"],
-    outside ?? "127.0.0.1",
+    hostAddress("IPv4") ?? "127.0.0.1",
   ],
   [
     "that of the way out where it binds to all of the newer family",
     ["--advertise-address=", "--bind-address=::"],
-    outside ?? "127.0.0.1",
+    hostAddress("IPv6") ?? "127.0.0.1",
   ],
 ];
 for (const [name, flags, expected] of addresses)

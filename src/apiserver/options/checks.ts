@@ -1,6 +1,7 @@
 // What must hold between settings of the API server.
 
-import { type Check, isInsecureCipherSuite, parseCidr } from "#options";
+import { type Check, cipherSuiteWarnings, parseCidr } from "#options";
+import { allowsAnonymous } from "./anonymous.ts";
 import type { ApiserverSettings } from "./options.ts";
 import { runtimeConfigProblems } from "#endpoints";
 
@@ -197,11 +198,17 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     }),
   ),
 
+  check("anonymous requests are not for a server that allows everything", (settings, _blame, { warn }) => {
+    if (settings.anonymousAuth && !allowsAnonymous(settings))
+      warn(
+        "--anonymous-auth cannot be combined with the authorization mode AlwaysAllow: requests without a credential are refused; choose another mode",
+      );
+  }),
   check("what is on its way out is told", (settings, _blame, { warn }) => {
     if (settings.endpointReconcilerType === "master-count")
       warn("--endpoint-reconciler-type=master-count is deprecated; use lease");
-    for (const name of settings.tlsCipherSuites.filter(isInsecureCipherSuite))
-      warn(`--tls-cipher-suites: ${name} is insecure`);
+    for (const warning of cipherSuiteWarnings(settings.tlsCipherSuites))
+      warn(`--tls-cipher-suites: ${warning}`);
     if (settings.watchCacheSizes.length > 0 && !settings.watchCache)
       warn("--watch-cache-sizes has no effect without --watch-cache");
   }),

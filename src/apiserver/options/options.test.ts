@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects, groupName } from "#dialect";
 import { helpText, settle } from "#options";
+import { allowsAnonymous } from "./anonymous.ts";
 import { apiserverOptions } from "./options.ts";
 
 const base = [
@@ -173,6 +174,11 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--runtime-config=nope.example.com/v1=true"], ["--runtime-config"]],
   [["--runtime-config=apps/v1=maybe"], ["--runtime-config"]],
   [["--runtime-config=apps/v7=true"], ["--runtime-config"]],
+  [["--runtime-config=api/v2=true"], ["--runtime-config"]],
+  [["--runtime-config=api/all=1"], ["--runtime-config"]],
+  [["--runtime-config=api/all=false"], ["--runtime-config"]],
+  [["--runtime-config=apps/v1=tRue"], ["--runtime-config"]],
+  [["--runtime-config=apps/v1/Deployments"], ["--runtime-config"]],
   [["--show-hidden-metrics-for-version=1.0"], ["--show-hidden-metrics-for-version", "1.26"]],
   [["--allow-metric-labels=bad"], ["--allow-metric-labels"]],
   [["--logging-format=json"], ["--logging-format"]],
@@ -202,6 +208,8 @@ const accepted: [argv: string[], without?: string[]][] = [
   [["--api-audiences="]],
   [["--cloud-provider=external"]],
   [["--runtime-config=api/all=true,apps/v1=false,v1/events"]],
+  [["--runtime-config=api/v1"]],
+  [["--runtime-config=/v1=true,apps/v1beta1=true"]],
   [[`--runtime-config=${groupName(dialects.orch, { group: "events", branded: true })}/v1=True`]],
   [["--feature-gates=AllAlpha=TRUE,NodeAgentTracing=False"]],
   [["--service-cluster-ip-range=10.0.0.0/24,fd00::/112"], ["--service-cluster-ip-range"]],
@@ -215,6 +223,24 @@ const accepted: [argv: string[], without?: string[]][] = [
 for (const [argv, without] of accepted) {
   test(`[${argv.join(" ")}] is accepted`, () =>
     assert.deepEqual(run(argv, without && { without }).errors, []));
+}
+
+const anonymous: [argv: string[], allowed: boolean, warned: boolean][] = [
+  [[], false, true],
+  [["--authorization-mode=RBAC"], true, false],
+  [["--authorization-mode=RBAC,AlwaysAllow"], false, true],
+  [["--anonymous-auth=false"], false, false],
+  [["--authorization-mode=Node,RBAC", "--anonymous-auth=false"], false, false],
+];
+for (const [argv, allowed, warned] of anonymous) {
+  test(`[${argv.join(" ")}] ${allowed ? "lets" : "does not let"} anonymous requests in`, () => {
+    const { values, warnings } = run(argv, { without: ["--authorization-mode"] });
+    assert.equal(allowsAnonymous(values), allowed);
+    assert.equal(
+      warnings.some((line) => /--anonymous-auth.*AlwaysAllow/.test(line)),
+      warned,
+    );
+  });
 }
 
 test("original spellings are aliases in their own dialect only", () => {

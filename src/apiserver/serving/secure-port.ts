@@ -1,13 +1,14 @@
 // The secure port: its certificates, the addresses it is known by, and how it is opened.
 import { readFileSync } from "node:fs";
-import { hostname, networkInterfaces } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { selfSigned, stillGood, writePair } from "#authn";
-import type { Clock, Log } from "#base";
+import { type Clock, type Log, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { servingCertificates } from "./certificates.ts";
+import { hostAddress } from "./host-address.ts";
 
 export interface SecurePortOptions {
   readonly settings: ApiserverSettings;
@@ -117,13 +118,13 @@ function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key
 
 /** The address that other members of the cluster reach this server at. */
 export function publicAddress(settings: ApiserverSettings): string {
-  if (settings.advertiseAddress) return settings.advertiseAddress;
-  if (settings.bindAddress && settings.bindAddress !== "0.0.0.0" && settings.bindAddress !== "::")
-    return settings.bindAddress;
-  const found = Object.values(networkInterfaces())
-    .flat()
-    .find((item) => item && !item.internal && item.family === "IPv4");
-  return found?.address ?? "127.0.0.1";
+  for (const given of [settings.advertiseAddress, settings.bindAddress]) {
+    const scope = given === "" ? "unspecified" : ipScope(parseIp(given)!);
+    if (scope !== "unspecified" && (scope !== "loopback" || given === settings.advertiseAddress))
+      return given;
+  }
+  const prefer = settings.bindAddress.includes(":") ? "IPv6" : "IPv4";
+  return hostAddress(prefer) ?? (settings.bindAddress === "::1" ? "::1" : "127.0.0.1");
 }
 
 /** Host and port in URLs that are handed out. */

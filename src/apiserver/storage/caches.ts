@@ -12,8 +12,8 @@ export interface CacheOptions {
   readonly storageMedia: StorageMedia;
   readonly strategies: readonly Strategy[];
   readonly clock: Clock;
-  /** Resources (by name) that are read straight from the store; "all" turns the cache off. */
-  readonly uncached?: ReadonlySet<string> | "all";
+  /** Which resources are read straight from the store. */
+  readonly uncached?: ((strategy: Strategy) => boolean) | undefined;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
 }
 
@@ -37,7 +37,7 @@ export function cachedResources(options: CacheOptions): Caches {
   });
   const resources = options.strategies.map((strategy) => {
     const resource = new Resource(strategy, { dialect, store, storePrefix, media: options.storageMedia });
-    const direct = !alwaysCached(strategy) && (uncached === "all" || uncached?.has(strategy.resource));
+    const direct = !alwaysCached(strategy) && uncached?.(strategy);
     resource.source = direct
       ? new DirectSource(store, resource.prefix, resource.reader)
       : reflector.cache(resource.prefix, resource.reader);

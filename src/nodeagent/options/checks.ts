@@ -2,7 +2,7 @@
 
 import { totalmem } from "node:os";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
-import { type Check, isInsecureCipherSuite } from "#options";
+import { type Check, cipherSuiteWarnings } from "#options";
 import { thresholdValue } from "../node/capacity.ts";
 import { later } from "./later.ts";
 import type { NodeagentSettings } from "./options.ts";
@@ -202,7 +202,6 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
       );
   }),
   check("what is insecure is told", ({ tlsCipherSuites }, _blame, { warn }) => {
-    for (const name of tlsCipherSuites.filter(isInsecureCipherSuite))
-      warn(`tlsCipherSuites: ${name} is insecure`);
+    for (const warning of cipherSuiteWarnings(tlsCipherSuites)) warn(`tlsCipherSuites: ${warning}`);
   }),
 ];

@@ -1,0 +1,29 @@
+// Which resources are read straight from the store: by --watch-cache all of them, by --watch-cache-sizes some.
+import type { Log } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import type { Strategy } from "#registry";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+type CacheSettings = Pick<ApiserverSettings, "watchCache" | "watchCacheSizes">;
+
+/** Sizes of resources that there are not have no effect, and are reported. */
+export function uncachedResources(
+  { watchCache, watchCacheSizes }: CacheSettings,
+  strategies: readonly Pick<Strategy, "resource" | "hub">[],
+  dialect: Dialect,
+  log: Pick<Log, "warn">,
+): (strategy: Pick<Strategy, "resource" | "hub">) => boolean {
+  if (!watchCache) return () => true;
+  const nameOf = (resource: string, group: string): string => `${resource}.${group}`;
+  const own = ({ resource, hub }: Pick<Strategy, "resource" | "hub">): string =>
+    nameOf(resource, groupName(dialect, hub.kind));
+  const known = new Set(strategies.map(own));
+  for (const { resource, group } of watchCacheSizes) {
+    if (!known.has(nameOf(resource, group)))
+      log.warn("--watch-cache-sizes names no built-in resource", { resource, group });
+  }
+  const off = new Set(
+    watchCacheSizes.filter(({ size }) => size === 0).map(({ resource, group }) => nameOf(resource, group)),
+  );
+  return (strategy) => off.has(own(strategy));
+}
