@@ -185,6 +185,15 @@ export const nodeRules = (
   gates: GateCheck = (gate) => onByDefault.has(gate),
 ): PolicyRule[] => policyRules(dialect, gates, nodeLines);
 
+/** The feature gates on which roles and rules depend. */
+export function policyGates(dialect: Dialect): ReadonlySet<string> {
+  const asked = new Set<string>();
+  const record: GateCheck = (gate) => asked.add(gate).has(gate);
+  bootstrapPolicy(dialect, record);
+  nodeRules(dialect, record);
+  return asked;
+}
+
 /** The roles whose gate is on, `Gate? name` without its gate. */
 function enabled(lines: RoleLines, gates: GateCheck): [name: string, rules: readonly string[]][] {
   return Object.entries(lines).flatMap(([key, rules]): [string, readonly string[]][] => {

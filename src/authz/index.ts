@@ -17,7 +17,7 @@ export { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
 export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts";
 export { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";
 export { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "./escalation.ts";
-export { type BootstrapPolicy, bootstrapPolicy, nodeRules } from "./bootstrap-policy.ts";
+export { type BootstrapPolicy, bootstrapPolicy, nodeRules, policyGates } from "./bootstrap-policy.ts";
 export { type GateCheck, policyRules } from "./policy-text.ts";
 export { type Reconciled, reconcile, reconcileBinding, reconcileRole } from "./reconcile.ts";
 export { aggregatedRules } from "./aggregation.ts";

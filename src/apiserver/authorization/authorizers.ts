@@ -8,6 +8,7 @@ import {
   alwaysDeny,
   authorizerOf,
   nodeAuthorizer,
+  type GateCheck,
   nodeRules,
   rbacAuthorizer,
 } from "#authz";
@@ -21,24 +22,29 @@ export interface Authorizers {
   readonly rbac: RbacAuthorizer;
 }
 
-export function authorizersFor(server: ServerObjects, settings: ApiserverSettings): Authorizers {
+/** `enabled` tells which feature gates are on. */
+export function authorizersFor(
+  server: ServerObjects,
+  settings: ApiserverSettings,
+  enabled: GateCheck,
+): Authorizers {
   const rbac = rbacAuthorizer(rbacSource(server.resources));
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
     RBAC: () => rbac,
-    Node: () => nodeMode(server),
+    Node: () => nodeMode(server, enabled),
     ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, server.dialect),
   };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
   return { authorizer, rbac };
 }
 
-function nodeMode(server: ServerObjects): Authorizer {
+function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
   const { dialect, resources } = server;
   return nodeAuthorizer({
     dialect,
-    rules: nodeRules(dialect),
+    rules: nodeRules(dialect, enabled),
     podsOn: (node) =>
       resources.pods.list("", selector([], [{ key: "spec.nodeName", operator: "in", values: [node] }])),
     volume: (name) => resources.persistentVolumes.get(name),

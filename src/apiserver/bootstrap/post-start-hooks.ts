@@ -26,7 +26,9 @@ export function postStartHooks(
   return [
     systemNamespaces(server),
     ownService(server, settings, ownAddress),
-    ...(settings.authorizationMode.includes("RBAC") ? [systemRoles(server)] : []),
+    ...(settings.authorizationMode.includes("RBAC")
+      ? [systemRoles(server, (gate) => gates.enabled(gate))]
+      : []),
     systemPriorities(server),
     flowControlProducer(server),
     flowControlConsumer(server),

@@ -4,18 +4,19 @@ import { type ApiObject, type Resource, type ServerObjects, remove, update } fro
 import type { ClusterRole } from "#api";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 
-export const systemRoles = (server: ServerObjects): PostStartHook =>
+/** `enabled` tells which feature gates are on: some rules depend on them. */
+export const systemRoles = (server: ServerObjects, enabled: (gate: string) => boolean): PostStartHook =>
   postStartHook({
     name: "poststarthook/rbac/bootstrap-roles",
-    reconcile: () => bootstrapRoles(server),
+    reconcile: () => bootstrapRoles(server, enabled),
     failed: ({ message: error }) =>
       server.onError("roles that every cluster has could not be put right; it is tried again", {
         error,
       }),
   });
 
-async function bootstrapRoles(server: ServerObjects): Promise<void> {
-  const policy = bootstrapPolicy(server.dialect);
+async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => boolean): Promise<void> {
+  const policy = bootstrapPolicy(server.dialect, enabled);
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = server.resources;
   const groups: [handle: { readonly resource: Resource }, objects: readonly unknown[]][] = [
     [clusterRoles, policy.clusterRoles],

@@ -35,3 +35,24 @@ test("not without its gate", async () => {
     /slis|logs/,
   );
 });
+
+test("flags that hide metrics and labels hold for health metrics, and gates for the rules of roles", async () => {
+  await using server = await startServer({
+    store: "memory",
+    dialect: "kubernetes",
+    flags: [
+      "--disabled-metrics=kubernetes_healthchecks_total",
+      "--allow-metric-labels=kubernetes_healthcheck,name=ping",
+      "--feature-gates=DynamicResourceAllocation=true",
+    ],
+  });
+  const read = async (path: string): Promise<string> =>
+    Buffer.from(await (await server.inject({ method: "GET", path })).bytes()).toString();
+  await read("/livez");
+  const text = await read("/metrics/slis");
+  assert.match(text, /kubernetes_healthcheck\{name="ping",type="livez"\} 1/);
+  assert.match(text, /kubernetes_healthcheck\{name="unexpected",type="livez"\} 1/);
+  assert.doesNotMatch(text, /healthchecks_total/);
+  const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  assert.match(await read(`${roles}/system:kube-scheduler`), /podschedulingcontexts/);
+});

@@ -1,5 +1,5 @@
 // /metrics/slis: what the health checks found, for those who reckon how long a server was well.
-import { type Metrics, createMetrics } from "#base";
+import { type Metrics, type MetricsOptions, createMetrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { HealthObserver } from "../health/health.ts";
 import { processStart } from "./process-metrics.ts";
@@ -8,8 +8,8 @@ export interface HealthMetrics extends HealthObserver {
   readonly metrics: Metrics;
 }
 
-export function healthMetrics(dialect: Dialect): HealthMetrics {
-  const metrics = createMetrics();
+export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): HealthMetrics {
+  const metrics = createMetrics(shown);
   const prefix = dialect.data.metricPrefix;
   const last = metrics.gauge({
     name: `${prefix}healthcheck`,

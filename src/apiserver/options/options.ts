@@ -6,6 +6,7 @@ import { admissionSection } from "./admission.ts";
 import { auditSection } from "./auditing.ts";
 import { authenticationSection, serviceAccountSection } from "./authentication.ts";
 import { authorizationSection } from "./authorization.ts";
+import { actingGates } from "./acting-gates.ts";
 import { apiserverChecks } from "./checks.ts";
 import { clusterSection, connectionSection } from "./cluster.ts";
 import { limitsSection } from "./limits.ts";
@@ -41,7 +42,9 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
   sections: sections(dialect),
   checks: apiserverChecks,
   gates: knownGates,
-  actingGates: ["APIPriorityAndFairness", "APIResponseCompression", "SecurityContextDeny", "WatchList"],
+  get actingGates() {
+    return actingGates(dialect);
+  },
   retired: {
     "admission-control": "use --enable-admission-plugins and --disable-admission-plugins",
     "insecure-port": "only the secure port is served",

@@ -1,5 +1,5 @@
 // What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
-import { type Clock, type Log, type Metrics, createMetrics, systemClock } from "#base";
+import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { profilingPaths } from "../debug/profiling.ts";
@@ -36,14 +36,15 @@ export interface Serving {
 }
 
 export function servingFor({ dialect, settings, enabled, clock, log, served }: ServingOptions): Serving {
-  const metrics = createMetrics({
+  const shown: MetricsOptions = {
     disabled: settings.disabledMetrics,
     allowedLabels: settings.allowMetricLabels,
-  });
+  };
+  const metrics = createMetrics(shown);
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = processMetrics(metrics);
   buildInfo(metrics, dialect);
-  const health = healthMetrics(dialect);
+  const health = healthMetrics(dialect, shown);
   const told = enabled("ComponentSLIs");
   const lifecycle = new Lifecycle({
     // Connections live in real time, whatever clock the requests see.

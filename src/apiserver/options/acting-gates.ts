@@ -1,0 +1,19 @@
+// The feature gates that switch something in the server. All others are accepted and reported as without
+// effect. A test holds the list against the places that read gates.
+import { policyGates } from "#authz";
+import type { Dialect } from "#dialect";
+
+/** Gates that the code asks about by name. */
+export const gatesRead = [
+  "APIPriorityAndFairness",
+  "APIResponseCompression",
+  "APIServerIdentity",
+  "ComponentSLIs",
+  "SecurityContextDeny",
+  "WatchList",
+] as const;
+
+/** Those, and the gates on which rules of the bootstrap roles depend. */
+export const actingGates = (dialect: Dialect): readonly string[] => [
+  ...new Set([...gatesRead, ...policyGates(dialect)]),
+];
