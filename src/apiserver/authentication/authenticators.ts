@@ -27,7 +27,7 @@ import type { Metrics } from "#base";
 import { streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { OwnCredentials } from "../library/credentials.ts";
-import { allowsAnonymous } from "../options/anonymous.ts";
+import { allowsAnonymous } from "./anonymous.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface Authentication {

@@ -1,7 +1,7 @@
 // What must hold between settings of the API server.
 
 import { type Check, cipherSuiteWarnings, parseCidr } from "#options";
-import { allowsAnonymous } from "./anonymous.ts";
+import { allowsAnonymous } from "../authentication/anonymous.ts";
 import type { ApiserverSettings } from "./options.ts";
 import { runtimeConfigProblems } from "#endpoints";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects, groupName } from "#dialect";
 import { helpText, settle } from "#options";
-import { allowsAnonymous } from "./anonymous.ts";
+import { allowsAnonymous } from "../authentication/anonymous.ts";
 import { apiserverOptions } from "./options.ts";
 
 const base = [
