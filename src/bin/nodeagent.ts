@@ -59,7 +59,10 @@ async function main(): Promise<number> {
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.
   const alive = setInterval(() => undefined, 2 ** 30);
   tellSupervisor({ ready: "" });
-  const reason = await reasonToStop();
+  const contended = agent.lockContended.then((isContended) =>
+    isContended ? "another process waits for the lock file" : new Promise<never>(() => undefined),
+  );
+  const reason = await Promise.race([reasonToStop(), contended]);
   clearInterval(alive);
   log.info("stopping", { reason });
   await agent.stop();

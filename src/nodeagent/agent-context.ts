@@ -39,6 +39,8 @@ export function contextFrom(
 ): SyncContext {
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, ...others } = parts;
   const { credentialProviders, ...rest } = others;
+  // Probes and hooks name the release by its first two numbers: 1.27.
+  const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const queue = pullQueue({
     clock,
@@ -68,13 +70,13 @@ export function contextFrom(
       clock,
       events,
       node: rest.node,
-      userAgent: `${dialect.data.componentPrefix}probe/${version}`,
+      userAgent: `${dialect.data.componentPrefix}probe/${release}`,
       onChange: onProbe,
       onResult: onProbeResult,
     }),
     hooks: hooks({
       runtime,
-      userAgent: `${dialect.data.componentPrefix}lifecycle/${version}`,
+      userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
       onFallback: (pod, host) => {
         tally.fellBack();
         log.warn("a hook's server speaks no TLS; it was asked without", { pod: keyOf(pod), host });
@@ -101,7 +103,7 @@ export function contextFrom(
       },
     },
     runtimeHandler: (name) => runtimeHandler(client, name),
-    networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
+    networkTrouble: () => health.networkTrouble(),
   };
 }
 

@@ -51,6 +51,7 @@ import { readMachine } from "./resources/machine.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
+import { systemdSlices } from "./resources/systemd-slices.ts";
 import { runOnce } from "./run-once.ts";
 import type { EventRecorder, PodRegistry } from "./interfaces.ts";
 import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
@@ -66,6 +67,7 @@ import { statusWriter } from "./status/writer.ts";
 import { podFiles } from "./sync/pod-files.ts";
 import { commandShell } from "./volumes/command-shell.ts";
 import { systemMounter } from "./volumes/mounter.ts";
+import { makeShared } from "./volumes/shared-root.ts";
 import { referencedObjects } from "./volumes/referenced-objects.ts";
 import { podVolumes } from "./volumes/volumes.ts";
 
@@ -89,10 +91,8 @@ export interface Agent {
   readonly node: NodeLife;
   /** Waits until the pods of files and URLs were started; gives the names of those that were not. */
   started(): Promise<readonly string[]>;
-  /**
-   * Resolves when another process wants this one's place; never without a lock file and the wish to give way.
-   */
-  readonly unwanted: Promise<void>;
+  /** Resolves with true when another process waits for the lock file and the settings say to give way. */
+  readonly lockContended: Promise<boolean>;
   /** Ends the agent; pods go on running. */
   stop(): Promise<void>;
 }
@@ -182,6 +182,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const cgroups = tally.cgroups(
     podCgroups({
       tree,
+      slices: settings.cgroupDriver === "systemd" ? systemdSlices() : undefined,
       naming: {
         root: settings.cgroupRoot,
         podsGroup: dialect.data.podsCgroup,
@@ -222,6 +223,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
   });
   const shell = commandShell();
+  const mounter = systemMounter(settings.experimentalMounterPath, (command, args) =>
+    shell.run(command, args),
+  );
+  await makeShared(mounter, settings.rootDir).catch((error: Error) =>
+    log.warn("root directory is not a shared mount: bidirectional mount propagation will fail", {
+      error: error.message,
+    }),
+  );
   const volumeTally = volumeMetrics(metrics, dialect);
   const volumes = podVolumes({
     dialect,
@@ -231,7 +240,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     events,
     objects,
     node,
-    mounter: systemMounter(settings.experimentalMounterPath, (command, args) => shell.run(command, args)),
+    mounter,
     tally: volumeTally,
     podsFolder: files.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,
@@ -469,8 +478,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     registry: all.registry,
     node,
     started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
-    unwanted:
-      lock && settings.exitOnLockContention ? lock.contended(signal) : new Promise<void>(() => undefined),
+    lockContended: lock && settings.exitOnLockContention ? lock.contended(signal) : Promise.resolve(false),
     stop: async () => {
       stopping.abort(new Error("the agent was stopped"));
       // What is still asked would open the way to the runtime again.

@@ -22,7 +22,7 @@ test("a lock is held until released, and whoever waits for it is noticed", async
   };
   try {
     const first = await lockFile(path, clock);
-    await first.contended(stop.signal);
+    assert.equal(await first.contended(stop.signal), true);
     assert.ok(second, "nobody waited before the second came");
     assert.equal(passed, false, "the second waits");
     first.release();
@@ -32,6 +32,17 @@ test("a lock is held until released, and whoever waits for it is noticed", async
     stop.abort();
     rmSync(folder, { recursive: true });
   }
+});
+
+test("an agent that stops is not contended for", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-lock-"));
+  const lock = await lockFile(join(folder, "lock"), systemClock);
+  const stop = new AbortController();
+  const contended = lock.contended(stop.signal);
+  stop.abort();
+  assert.equal(await contended, false);
+  lock.release();
+  rmSync(folder, { recursive: true });
 });
 
 test("a lock that cannot be had is told", async () => {

@@ -5,8 +5,8 @@ import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "#base";
 
 export interface LockFile {
-  /** Resolves when another process waits for the lock. */
-  contended(signal: AbortSignal): Promise<void>;
+  /** Resolves when another process waits for the lock: with false where the signal was aborted before. */
+  contended(signal: AbortSignal): Promise<boolean>;
   release(): void;
 }
 
@@ -31,9 +31,10 @@ export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
       while (!signal.aborted) {
         // A line with an arrow is one that waits: `1: -> FLOCK ADVISORY WRITE 42 08:01:1234 0 EOF`
         const locks = await readFile("/proc/locks", "utf8").catch(() => "");
-        if (locks.split("\n").some((line) => line.includes("->") && line.includes(`:${ino} `))) return;
-        await clock.sleep(lookMilliseconds, signal);
+        if (locks.split("\n").some((line) => line.includes("->") && line.includes(`:${ino} `))) return true;
+        await clock.sleep(lookMilliseconds, signal).catch(() => undefined);
       }
+      return false;
     },
     release: () => void holder.kill("SIGKILL"),
   };

@@ -468,7 +468,7 @@ export function pods(options: PodsOptions): Pods {
   }
 
   return {
-    registry: registryOf({ entries, cache, podOf }),
+    registry: registryOf({ entries, cache, podOf, mirrorOf: options.mirrorOf }),
     set: (pod) => {
       const entry = entries.get(uidOf(pod));
       if (entry) {

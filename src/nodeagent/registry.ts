@@ -3,7 +3,7 @@ import type { Pod } from "#api";
 import { restoredPod } from "./containers/restored-pod.ts";
 import type { PodCache } from "./containers/pod-cache.ts";
 import { isRunningPod } from "./containers/observed.ts";
-import { nameOf, namespaceOf } from "./pod.ts";
+import { nameOf, namespaceOf, uidOf } from "./pod.ts";
 import type { PodEntry } from "./pod-workers.ts";
 import type { PodRegistry } from "./interfaces.ts";
 
@@ -11,10 +11,12 @@ export function registryOf({
   entries,
   cache,
   podOf,
+  mirrorOf,
 }: {
   readonly entries: ReadonlyMap<string, PodEntry>;
   readonly cache: PodCache;
   readonly podOf: (entry: PodEntry) => Pod;
+  readonly mirrorOf: (pod: Pod) => Pod | undefined;
 }): PodRegistry {
   const shown = (entry: PodEntry): Pod => ({ ...podOf(entry), status: entry.status ?? podOf(entry).status });
   const wanted = (): PodEntry[] => [...entries.values()].filter(({ removed }) => !removed);
@@ -31,6 +33,7 @@ export function registryOf({
       const entry = entries.get(uid);
       return entry && shown(entry);
     },
+    isUidOf: (pod, uid) => uidOf(pod) === uid || mirrorOf(pod)?.metadata.uid === uid,
     sandboxId: (uid) => cache.cached(uid)?.sandboxes[0]?.id,
     containers: (uid) =>
       (cache.cached(uid)?.containers ?? []).map(({ name, id, state, runtimeLabels, logPath }) => ({

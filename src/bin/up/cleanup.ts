@@ -3,7 +3,7 @@
 // of the machine is not ours.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 
@@ -35,6 +35,8 @@ export async function cleanUpNode({
   if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
   else await leaveRuntime(agentRoot, runtimeEndpoint);
   unmountBelow(agentRoot, tell);
+  // The agent binds its root directory to itself, where that is what makes it a shared mount.
+  if (mountsBelow(dirname(agentRoot), mountTable()).includes(agentRoot)) unmount(agentRoot, tell);
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
   }
@@ -54,10 +56,12 @@ export async function leaveRuntime(agentRoot: string, endpoint: string): Promise
 const podsBelow = (agentRoot: string): ReadonlySet<string> => new Set(namesIn(join(agentRoot, "pods")));
 
 export function unmountBelow(folder: string, tell: (line: string) => void): void {
-  for (const mount of mountsBelow(folder, mountTable())) {
-    const { status, stderr } = spawnSync("umount", ["--lazy", mount], { encoding: "utf8" });
-    if (status !== 0) tell(`${mount} stays mounted: ${stderr.trim()}`);
-  }
+  for (const mount of mountsBelow(folder, mountTable())) unmount(mount, tell);
+}
+
+function unmount(point: string, tell: (line: string) => void): void {
+  const { status, stderr } = spawnSync("umount", ["--lazy", point], { encoding: "utf8" });
+  if (status !== 0) tell(`${point} stays mounted: ${stderr.trim()}`);
 }
 
 async function removeSandboxes(endpoint: string, isOurs: (uid: string) => boolean): Promise<void> {

@@ -110,4 +110,4 @@ const textOf = (bytes: Uint8Array | undefined): string =>
     .toString();
 
 const withoutCredentials = (headers: HttpGet["headers"]): HttpGet["headers"] =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "authorization"));
+  headers.filter(([name]) => name.toLowerCase() !== "authorization");

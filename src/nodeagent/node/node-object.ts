@@ -111,7 +111,7 @@ export function statusParts(
       operatingSystem: "linux",
       architecture: machine.architecture,
     },
-    ...(facts.images && facts.images.length > 0 && { images: facts.images }),
+    ...(facts.images && { images: facts.images }),
   };
 }
 
@@ -122,7 +122,10 @@ export function statusPatch(
 ): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
   for (const key of ["daemonEndpoints", "nodeInfo", "images", "volumesInUse"] as const) {
-    if (wanted[key] !== undefined && !isSame(standing[key], wanted[key])) patch[key] = wanted[key];
+    if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
+    // An empty list is the same as none.
+    if (isNothing(wanted[key]) && isNothing(standing[key])) continue;
+    patch[key] = wanted[key];
   }
   for (const key of ["capacity", "allocatable"] as const) {
     if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
@@ -138,6 +141,9 @@ export function statusPatch(
     patch["conditions"] = wanted.conditions;
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.length === 0);
 
 const timeless = (conditions: NodeStatus["conditions"]): unknown =>
   (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));

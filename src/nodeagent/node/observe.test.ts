@@ -31,6 +31,7 @@ const observer = (more: Partial<ObserveOptions>) => {
     runtimeHealth: {
       version: () => undefined,
       troubles: () => ["the runtime rests"],
+      networkTrouble: () => undefined,
       check: async () => undefined,
       stop: () => undefined,
     },

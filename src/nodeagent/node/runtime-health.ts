@@ -7,6 +7,8 @@ export interface RuntimeHealth {
   troubles(): readonly string[];
   /** What the runtime called itself last. */
   version(): Pick<VersionResponse, "runtimeName" | "runtimeVersion"> | undefined;
+  /** Why pods can have no network of their own now; undefined when they can. */
+  networkTrouble(): string | undefined;
   /** Asks now; never rejects. */
   check(): Promise<void>;
   stop(): void;
@@ -74,5 +76,11 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       await clock.sleep(checkMilliseconds, stopping.signal).catch(() => undefined);
     }
   })();
-  return { troubles, version: () => version, check, stop: () => stopping.abort(new Error("stopped")) };
+  return {
+    troubles,
+    networkTrouble: () => networkTrouble || undefined,
+    version: () => version,
+    check,
+    stop: () => stopping.abort(new Error("stopped")),
+  };
 }

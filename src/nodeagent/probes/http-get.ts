@@ -11,7 +11,7 @@ export interface HttpGet {
   readonly port: number;
   /** With its query. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderList;
 }
 
 export interface HttpAnswer {
@@ -31,8 +31,16 @@ export class PlainAnswer extends Error {
 const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean =>
   code === "EPROTO" && /wrong version number|packet length too long/.test(message);
 
-export const urlOf = ({ scheme, host, port, path }: HttpGet): string =>
-  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}${path.startsWith("/") ? "" : "/"}${path}`;
+/** As the Host header and the URL write it. */
+export const authorityOf = ({ host, port }: Pick<HttpGet, "host" | "port">): string =>
+  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+export const urlOf = ({ scheme, path, ...at }: HttpGet): string =>
+  `${scheme}://${authorityOf(at)}${path.startsWith("/") ? "" : "/"}${path}`;
+
+/** The host comes first, and is where the request goes unless the definition says otherwise. */
+const withHost = (get: HttpGet): HeaderList =>
+  get.headers[0]?.[0] === "Host" ? get.headers : [["Host", authorityOf(get)], ...get.headers];
 
 export function httpGet(
   get: HttpGet,
@@ -48,7 +56,7 @@ export function httpGet(
         port: get.port,
         path: get.path.startsWith("/") ? get.path : `/${get.path}`,
         method: "GET",
-        headers: get.headers,
+        headers: withHost(get).flat(),
         agent: false,
         rejectUnauthorized: false,
         ...(signal && { signal }),
@@ -95,20 +103,44 @@ export function httpGet(
   });
 }
 
-/** The headers of a request as its definition and our name make them. */
+/** Headers in the order in which they are sent. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/**
+ * The headers of a request as its definition and our name make them, in the order of Go's HTTP client: the
+ * host where it is given, the user agent, the others by name, the end of the connection.
+ */
 export function headersOf(
   given: readonly { readonly name: string; readonly value: string }[] | undefined,
   userAgent: string,
-): Record<string, string> {
-  const headers = new Map<string, [string, string]>([
-    ["user-agent", ["User-Agent", userAgent]],
-    ["accept", ["Accept", "*/*"]],
-    ["connection", ["Connection", "close"]],
-  ]);
-  for (const { name, value } of given ?? []) {
-    if (value === "" && (name.toLowerCase() === "accept" || name.toLowerCase() === "user-agent"))
-      headers.delete(name.toLowerCase());
-    else headers.set(name.toLowerCase(), [name, value]);
-  }
-  return Object.fromEntries(headers.values());
+): HeaderList {
+  const headers = (given ?? []).map(({ name, value }) => [canonicalName(name), value] as const);
+  const own = (name: string): string | undefined => headers.find(([one]) => one === name)?.[1];
+  const agent = own("User-Agent") ?? userAgent;
+  const accept = own("Accept") === undefined ? [["Accept", "*/*"] as const] : [];
+  const others = [...accept, ...headers]
+    .filter(([name, value]) => !special.has(name) && !(name === "Accept" && value === ""))
+    .toSorted(([one], [other]) => (one < other ? -1 : Number(one > other)));
+  const host = own("Host");
+  return [
+    ...(host ? [["Host", host] as const] : []),
+    ...(agent === "" ? [] : [["User-Agent", agent] as const]),
+    ...others,
+    ["Connection", "close"],
+  ];
 }
+
+const special = new Set([
+  "Host",
+  "User-Agent",
+  "Connection",
+  "Content-Length",
+  "Transfer-Encoding",
+  "Trailer",
+]);
+
+/** `x-custom-name` as `X-Custom-Name`; a name with other signs stays as it is. */
+const canonicalName = (name: string): string =>
+  /^[\w!#$%&'*+.^`|~-]+$/.test(name)
+    ? name.replaceAll(/[^-]+/g, (part) => part[0]!.toUpperCase() + part.slice(1).toLowerCase())
+    : name;

@@ -107,8 +107,51 @@ test("headers: given ones win, empty ones take ours away", () => {
       ],
       "ours",
     ),
-    { "User-agent": "mine", Connection: "close" },
+    [
+      ["User-Agent", "mine"],
+      ["Connection", "close"],
+    ],
   );
+  assert.deepEqual(
+    headersOf(
+      [
+        { name: "x-b", value: "1" },
+        { name: "host", value: "named" },
+        { name: "x-b", value: "2" },
+        { name: "a", value: "0" },
+      ],
+      "ours",
+    ),
+    [
+      ["Host", "named"],
+      ["User-Agent", "ours"],
+      ["A", "0"],
+      ["Accept", "*/*"],
+      ["X-B", "1"],
+      ["X-B", "2"],
+      ["Connection", "close"],
+    ],
+  );
+});
+
+test("a request begins with its host and the name of the one who asks", async () => {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const head = new Promise<string>((resolve) =>
+    server.once("connection", (socket) =>
+      socket.once("data", (bytes) => {
+        resolve(bytes.toString());
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+      }),
+    ),
+  );
+  await question({ httpGet: { port, path: "/x" } });
+  assert.equal(
+    await head,
+    `GET /x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: probe/1\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
+  );
+  await new Promise((resolve) => server.close(resolve));
 });
 
 const runs: [name: string, probe: object, answers: string, verdicts: string][] = [
@@ -215,4 +258,29 @@ test("once probing has ended, nothing is asked any more", async () => {
   all.update(pod, observed([running(pod, "c", "running", { restarts: 1 })]), []);
   await pass();
   assert.equal(asked, before);
+});
+
+test("after a restart of the agent the first answer decides, and later ones as ever", async () => {
+  const clock = virtualClock();
+  const answers = ["failure", "success", "failure", "failure", "failure"] as const;
+  const verdicts: string[] = [];
+  let at = 0;
+  const { stop } = probing({
+    clock,
+    probe: { successThreshold: 2 },
+    startedAt: 0,
+    firstDecides: true,
+    ask: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as Answer),
+    onTrouble: () => undefined,
+    onVerdict: (good) => {
+      verdicts.push(`${good ? "good" : "bad"}@${clock.now() / 1000}`);
+      return true;
+    },
+  });
+  for (let second = 0; second < 45; second++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(1000);
+  }
+  stop();
+  assert.deepEqual(verdicts, ["bad@0", "bad@40"]);
 });

@@ -86,6 +86,7 @@ export function probes(options: ProbesOptions): Probes {
         clock,
         probe,
         startedAt: observed.startedAt ?? clock.now(),
+        firstDecides: kind === "readiness" && carried,
         ask: (signal) =>
           isDue()
             ? ask(probe, { runtime, container, containerId: observed.id, podIp, userAgent, signal }).then(

@@ -9,6 +9,8 @@ export interface ProbingOptions {
   readonly probe: Probe;
   /** When the container started, in milliseconds. */
   readonly startedAt: number;
+  /** Whether the first answer decides alone: what is known is from before the agent restarted. */
+  readonly firstDecides?: boolean;
   /** Undefined while the question must not be asked yet. */
   readonly ask: (signal: AbortSignal) => Promise<Answer> | undefined;
   /** Told each answer that is not a plain success, and failures to ask. */
@@ -26,7 +28,8 @@ export interface Probing {
 }
 
 /** Begins to ask. */
-export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: ProbingOptions): Probing {
+export function probing(options: ProbingOptions): Probing {
+  const { clock, probe, startedAt, ask, onTrouble, onVerdict } = options;
   const stop = new AbortController();
   const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
   const enough = {
@@ -39,9 +42,10 @@ export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: 
   async function once(): Promise<boolean> {
     const good = await answer();
     if (good === undefined || stop.signal.aborted) return true;
+    const decides = options.firstDecides === true && last === undefined;
     inARow = good === last ? inARow + 1 : 1;
     last = good;
-    return inARow < (good ? enough.good : enough.bad) || onVerdict(good);
+    return (!decides && inARow < (good ? enough.good : enough.bad)) || onVerdict(good);
   }
 
   /** One answer; undefined when none could be had. */

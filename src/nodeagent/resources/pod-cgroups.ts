@@ -8,10 +8,13 @@ import { containersOf, initContainersOf, uidOf } from "../pod.ts";
 import type { PodCgroups } from "../interfaces.ts";
 import { type CgroupNaming, classCgroup, podCgroup, podsCgroup, uidOfGroup } from "./cgroup-names.ts";
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
+import type { SystemdSlices } from "./systemd-slices.ts";
 
 export interface PodCgroupsOptions {
   readonly tree: CgroupTree;
   readonly naming: CgroupNaming;
+  /** With the systemd driver: who makes the units of groups. */
+  readonly slices?: SystemdSlices | undefined;
   readonly cpu: CpuSettings;
   /** Zero or less is no limit. */
   readonly pidsPerPod: number;
@@ -56,10 +59,12 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     nameOf,
     prepare: async () => {
       if (!options.perPod) return;
+      await options.slices?.start(podsCgroup(naming));
       await tree.make(podsCgroup(naming));
       for (const qos of ["Burstable", "BestEffort"] as const) {
         // The weight of a group that an earlier agent made stays until all pods are known again.
         if (await tree.exists(classCgroup(naming, qos))) continue;
+        await options.slices?.start(classCgroup(naming, qos));
         await tree.make(classCgroup(naming, qos));
         await tree.limit(classCgroup(naming, qos), { cpuShares: sharesOf(0) });
       }
@@ -67,6 +72,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     ensure: async (pod) => {
       const name = nameOf(pod);
       if (!options.perPod || made.has(uidOf(pod))) return name;
+      await options.slices?.start(name);
       await tree.make(name);
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
@@ -127,7 +133,10 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
 
   async function remove(name: string): Promise<void> {
     for (let tries = 0; tries < removalTries; tries++) {
-      if (await tree.remove(name)) return;
+      if (await tree.remove(name)) {
+        await options.slices?.stop(name);
+        return;
+      }
       for (const pid of await tree.processes(name)) end(pid);
       await clock.sleep(removalPauseMilliseconds * (tries + 1));
     }

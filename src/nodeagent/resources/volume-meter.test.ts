@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import type { Filesystem } from "./machine.ts";
+import { filesystemOf, remoteFilesystemOf } from "./machine.ts";
 import { volumeMeter } from "./volume-meter.ts";
 
 /** Folders whose file systems answer when the test says so, and what was asked. */
@@ -22,6 +23,7 @@ function played() {
       return {} as Filesystem;
     },
     diskUsage: async () => ({ bytes: ++bytes, inodes: 1 }),
+    isRemote: async () => false,
   });
   return { clock, asked, away, took, meter };
 }
@@ -61,4 +63,27 @@ test("nothing is said of what is not there, or was forgotten and does not answer
   const waiting = meter.measure("/v");
   await clock.advance(5000);
   assert.equal(await waiting, undefined);
+});
+
+test("a volume of the network is asked for by a process of its own, and never walked", async () => {
+  const meter = volumeMeter({
+    clock: virtualClock(),
+    goodForMilliseconds: 60_000,
+    isRemote: async () => true,
+    remoteFilesystemOf: async () => ({
+      capacityBytes: 100,
+      availableBytes: 50,
+      freeBytes: 60,
+      inodes: 9,
+      inodesFree: 4,
+    }),
+    filesystemOf: () => Promise.reject(new Error("must not be asked here")),
+    diskUsage: () => Promise.reject(new Error("must not be walked")),
+  });
+  assert.deepEqual((await meter.measure("/far"))?.used, { bytes: 40, inodes: 5 });
+});
+
+test("the file system of a path is the same, whoever asks for it", async () => {
+  const [near, far] = await Promise.all([filesystemOf("/proc"), remoteFilesystemOf("/proc")]);
+  assert.deepEqual(far, near);
 });

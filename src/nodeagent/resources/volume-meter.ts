@@ -1,8 +1,10 @@
 // How much volumes hold. Counting takes its time, and a file server that is away never answers: nobody waits
 // long for either, and whoever has not answered yet is not asked again.
+import { readFile } from "node:fs/promises";
 import type { Clock } from "#base";
+import { isNetworkMount } from "../volumes/mounter.ts";
 import { type DiskUsage, diskUsage } from "./disk-usage.ts";
-import { type Filesystem, filesystemOf } from "./machine.ts";
+import { type Filesystem, filesystemOf, remoteFilesystemOf } from "./machine.ts";
 
 export interface VolumeMeasure {
   readonly filesystem: Filesystem;
@@ -17,6 +19,9 @@ export interface VolumeMeterOptions {
   readonly took?: (how: "du" | "statfs", milliseconds: number) => void;
   readonly filesystemOf?: typeof filesystemOf;
   readonly diskUsage?: typeof diskUsage;
+  /** Whether a path lies on a file system of the network, which is never walked. */
+  readonly isRemote?: (path: string) => Promise<boolean>;
+  readonly remoteFilesystemOf?: typeof remoteFilesystemOf;
 }
 
 export interface VolumeMeter {
@@ -28,12 +33,20 @@ export interface VolumeMeter {
 
 const patienceMilliseconds = 5000;
 
+/** Of a file system of the network all that is used counts as the volume's. */
+const usedOf = ({ capacityBytes, freeBytes, inodes, inodesFree }: Filesystem): DiskUsage => ({
+  bytes: capacityBytes - freeBytes,
+  inodes: inodes - inodesFree,
+});
+
 export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
   const {
     clock,
     goodForMilliseconds,
     filesystemOf: look = filesystemOf,
     diskUsage: count = diskUsage,
+    isRemote = async (path) => isNetworkMount(await readFile("/proc/self/mountinfo", "utf8"), path),
+    remoteFilesystemOf: lookRemotely = remoteFilesystemOf,
   } = options;
   const known = new Map<string, VolumeMeasure & { readonly countedAt: number }>();
   const asked = new Set<string>();
@@ -48,6 +61,12 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
   async function ask(path: string): Promise<VolumeMeasure | undefined> {
     asked.add(path);
     try {
+      if (await isRemote(path)) {
+        const filesystem = await timed("statfs", lookRemotely(path));
+        const found = { filesystem, countedAt: clock.now(), used: usedOf(filesystem) };
+        known.set(path, found);
+        return found;
+      }
       const filesystem = await timed("statfs", look(path));
       const old = known.get(path);
       const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;

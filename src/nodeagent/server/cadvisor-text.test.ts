@@ -11,7 +11,7 @@ import { readMachine } from "../resources/machine.ts";
 import type { NodeFigures } from "../resources/stats.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
 
-const disk = { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 };
+const disk = { capacityBytes: 100, availableBytes: 40, freeBytes: 40, inodes: 10, inodesFree: 4 };
 const network = [
   {
     name: "eth0",

@@ -253,7 +253,7 @@ export function cadvisorText(
       "gauge",
       "Bytes of the file system in use; of a container, those in its own layer.",
       [
-        ...onMachine([[device, figures.disk.capacityBytes - figures.disk.availableBytes]]),
+        ...onMachine([[device, figures.disk.capacityBytes - figures.disk.freeBytes]]),
         ...each(({ container }) => (container ? [[{ device }, container.rootfs.bytes]] : [])),
       ],
       at,

@@ -1,8 +1,7 @@
 // `/debug/`: the log's verbosity, and profiles of the running process.
 import { Session } from "node:inspector/promises";
-import { getHeapSnapshot } from "node:v8";
 import type { Clock } from "#base";
-import { type Reply, type Sink, plainReply } from "#http";
+import { type Query, type Reply, plainReply } from "#http";
 import { text } from "./replies.ts";
 import type { Answer } from "./routes.ts";
 
@@ -22,7 +21,10 @@ export function verbosityFlag(setVerbosity: (level: number) => void): Answer {
   };
 }
 
-/** Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. */
+/**
+ * Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. Of the heap only
+ * where memory was taken is told, never what it holds: that would be every key and secret of the agent.
+ */
 export function profiles(clock: Clock): Answer {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
     switch (name) {
@@ -33,11 +35,13 @@ export function profiles(clock: Clock): Answer {
       case "goroutine":
         return text(200, waitingText(), sure);
       case "profile": {
-        const seconds = Math.min(longestProfileSeconds, Number(query.get("seconds") ?? 30) || 30);
-        return attachment("agent.cpuprofile", await processorProfile(clock, seconds, call.signal));
+        return attachment(
+          "agent.cpuprofile",
+          await processorProfile(clock, secondsOf(query, 30), call.signal),
+        );
       }
       case "heap":
-        return { status: 200, headers: fileHeaders("agent.heapsnapshot"), body: { stream: heapSnapshot } };
+        return attachment("agent.heapprofile", await heapProfile(clock, secondsOf(query, 1), call.signal));
       default:
         return plainReply(404, "Unknown profile");
     }
@@ -76,10 +80,18 @@ async function processorProfile(clock: Clock, seconds: number, signal: AbortSign
   }
 }
 
-async function heapSnapshot(sink: Sink): Promise<void> {
-  for await (const chunk of getHeapSnapshot()) {
-    sink.write(Buffer.from(chunk as Uint8Array));
-    await sink.drained();
-    if (sink.closed.aborted) return;
+async function heapProfile(clock: Clock, seconds: number, signal: AbortSignal): Promise<string> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post("HeapProfiler.startSampling");
+    await clock.sleep(seconds * 1000, signal).catch(() => undefined);
+    const { profile } = await session.post("HeapProfiler.stopSampling");
+    return JSON.stringify(profile);
+  } finally {
+    session.disconnect();
   }
 }
+
+const secondsOf = (query: Query, usual: number): number =>
+  Math.min(longestProfileSeconds, Number(query.get("seconds") ?? usual) || usual);

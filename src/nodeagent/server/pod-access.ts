@@ -38,8 +38,10 @@ export function podAccess({
   limits,
   checkpointFolder,
 }: PodAccessOptions): PodAccess {
-  const podOf = ({ parts: { namespace = "", pod = "" } }: Request): Pod | undefined =>
-    registry.byName(namespace, pod);
+  const podOf = ({ parts: { namespace = "", pod: name = "", uid } }: Request): Pod | undefined => {
+    const pod = registry.byName(namespace, name);
+    return pod && (uid === undefined || registry.isUidOf(pod, uid)) ? pod : undefined;
+  };
   const runningId = (pod: Pod, name: string): string | undefined =>
     registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
   const noPod = text(404, "pod does not exist");

@@ -62,12 +62,13 @@ async function handlers(hostLogFolder: string) {
     pods: () => [pod],
     byName: (namespace, name) => (namespace === "t1" && name === "logger" ? pod : undefined),
     byUid: () => pod,
+    isUidOf: (pod, uid) => pod.metadata.uid === uid,
     sandboxId: () => "sandbox",
     containers: () => [{ name: "main", id: "id", state: "running", attempt: 0, logPath: "" }],
     runningPods: () => Promise.resolve([pod]),
     lastRelistAt: () => clock.now(),
   };
-  const disk = { capacityBytes: 1, availableBytes: 1, inodes: 1, inodesFree: 1 };
+  const disk = { capacityBytes: 1, availableBytes: 1, freeBytes: 1, inodes: 1, inodesFree: 1 };
   const figures: NodeFigures = {
     at: clock.now(),
     startedAt: 0,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -45,6 +45,7 @@ async function setUp(
     byName: (namespace, name) =>
       pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     byUid: (uid) => pods.find(({ metadata }) => metadata.uid === uid),
+    isUidOf: (pod, uid) => pod.metadata.uid === uid,
     sandboxId: () => "sandbox",
     containers: () =>
       changes.containers ?? [
@@ -81,9 +82,9 @@ async function setUp(
             majorPageFaults: 6,
           },
           network: [],
-          disk: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+          disk: { capacityBytes: 100, availableBytes: 40, freeBytes: 40, inodes: 10, inodesFree: 4 },
           images: {
-            filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+            filesystem: { capacityBytes: 100, availableBytes: 40, freeBytes: 40, inodes: 10, inodesFree: 4 },
             used: { bytes: 7, inodes: 1 },
           },
           processes: 3,
@@ -114,7 +115,13 @@ async function setUp(
                 {
                   name: "v",
                   used: { bytes: 30, inodes: 3 },
-                  filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+                  filesystem: {
+                    capacityBytes: 100,
+                    availableBytes: 40,
+                    freeBytes: 40,
+                    inodes: 10,
+                    inodesFree: 4,
+                  },
                   isLocal: true,
                 },
               ],
@@ -188,6 +195,8 @@ const answers: [
   ["secure", "GET", "/logs/pods", 301, ""],
   ["secure", "GET", "/logs/a.log/", 301, ""],
   ["secure", "GET", "/logs/nope", 404, notFound],
+  ["secure", "GET", "/logs/pods/in", 200, "pod line\n"],
+  ["secure", "GET", "/logs/pods/out", 404, notFound],
   ["secure", "GET", "/logs/%2e%2e/0.log", 404, notFound],
   ["secure", "GET", "/containerLogs", 404, noPage],
   ["secure", "GET", "/containerLogs/t1/logger", 404, noPage],
@@ -224,6 +233,10 @@ for (const [port, method, path, status, body, allow] of answers) {
     const { ask, folder } = await setUp(t, { port });
     await mkdir(join(folder, "log", "pods"), { recursive: true });
     await writeFile(join(folder, "log", "a.log"), "host line\n");
+    await writeFile(join(folder, "log", "pods", "0.log"), "pod line\n");
+    await writeFile(join(folder, "secret"), "password\n");
+    await symlink(join(folder, "secret"), join(folder, "log", "pods", "out"));
+    await symlink("0.log", join(folder, "log", "pods", "in"));
     const answer = await ask(method, path);
     assert.equal(answer.status, status);
     if (typeof body === "string") assert.equal(answer.body, body);

@@ -98,7 +98,7 @@ export function summary(
       ...withNetwork(figures.network),
       ...(!onlyCpuAndMemory && {
         fs: disk(nodeDisk, {
-          bytes: nodeDisk.capacityBytes - nodeDisk.availableBytes,
+          bytes: nodeDisk.capacityBytes - nodeDisk.freeBytes,
           inodes: nodeDisk.inodes - nodeDisk.inodesFree,
         }),
         runtime: { imageFs: disk(images.filesystem, images.used) },

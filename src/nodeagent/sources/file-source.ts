@@ -12,6 +12,8 @@ export interface FileSourceOptions extends Omit<ManifestOptions, "origin"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly onPods: (pods: readonly Pod[]) => void;
+  /** How a file is read. */
+  readonly read?: (file: string) => Promise<string>;
   /** Told about a manifest that makes no pods, once for each of its texts. */
   readonly onProblem?: (message: string) => void;
 }
@@ -21,7 +23,7 @@ const longestManifest = 10 * 1024 * 1024;
 
 /** Follows the path until the signal is aborted. */
 export async function fileSource(options: FileSourceOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log, path } = options;
+  const { clock, log, path, read = (file: string) => readFile(file, "utf8") } = options;
   const told = new Map<string, string>();
   const last = new Map<string, readonly Pod[]>();
   let wake = (): void => undefined;
@@ -57,9 +59,21 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     ]).catch(() => undefined);
   }
 
-  /** A broken manifest leaves what it made before as it is. */
+  /** A manifest that is broken or cannot be read leaves what it made before as it is. */
   async function podsOf(file: string): Promise<readonly Pod[]> {
-    const text = await readFile(file, "utf8").catch(() => "");
+    let text: string;
+    try {
+      text = await read(file);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") {
+        if (told.get(file) !== message)
+          log.error("static pod manifest cannot be read", { file, error: message });
+        told.set(file, message);
+        return last.get(file) ?? [];
+      }
+      text = "";
+    }
     if (text.trim() === "") {
       last.delete(file);
       return [];

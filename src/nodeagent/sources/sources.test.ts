@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -161,6 +162,7 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
   const told: string[][] = [];
   let heard = (): void => undefined;
   const problems: string[] = [];
+  let unreadable = "";
   const until = async (names: string[]): Promise<void> => {
     while (JSON.stringify(told.at(-1)) !== JSON.stringify(names))
       await new Promise<void>((resolve) => (heard = resolve));
@@ -178,6 +180,8 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
       clock: systemClock,
       log: silentLog,
       onPods,
+      read: (file) =>
+        file === unreadable ? Promise.reject(new Error("EIO: i/o error, read")) : readFile(file, "utf8"),
       onProblem: (message) => void problems.push(message),
     },
     stop.signal,
@@ -195,6 +199,11 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
     writeFileSync(join(folder, "a.yaml"), "broken: [");
     writeFileSync(join(folder, "d.yaml"), manifest("d"));
     await until(["a-n1 busybox:2", "c-n1 busybox:1", "d-n1 busybox:1"]);
+    unreadable = join(folder, "c.yaml");
+    writeFileSync(join(folder, "e.yaml"), manifest("e"));
+    await until(["a-n1 busybox:2", "c-n1 busybox:1", "d-n1 busybox:1", "e-n1 busybox:1"]);
+    unreadable = "";
+    rmSync(join(folder, "e.yaml"));
     rmSync(join(folder, "a.yaml"));
     await until(["c-n1 busybox:1", "d-n1 busybox:1"]);
     assert.ok(problems.some((problem) => problem.includes("b.yaml")));

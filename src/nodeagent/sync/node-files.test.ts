@@ -6,8 +6,13 @@ import { test } from "node:test";
 import { hostDns } from "./node-files.ts";
 
 test("without a resolver file pods are told no name server of the host", () => {
-  const nothing = { servers: [], searches: [], options: [] };
-  assert.deepEqual([hostDns(""), hostDns("/nowhere/resolv.conf")], [nothing, nothing]);
+  assert.deepEqual(hostDns(""), { servers: [], searches: [], options: [] });
+});
+
+test("a resolver file that is named and cannot be read is an error", () => {
+  assert.throws(() => hostDns("/nowhere/resolv.conf"), {
+    message: "open /nowhere/resolv.conf: no such file or directory",
+  });
 });
 
 test("a resolver file is read each time it is asked for", () => {

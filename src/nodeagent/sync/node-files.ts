@@ -1,17 +1,17 @@
 // Files of the node that pods are told of.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { fsErrorText } from "../errors.ts";
 import { type DnsConfig, parseResolvConf } from "../plan/dns.ts";
 
 export const nodeHostsText = (): Promise<string> => readFile("/etc/hosts", "utf8").catch(() => "");
 
-/** What a resolver file says; nothing when it is not named or cannot be read. */
+/** What a resolver file says; nothing when none is named. Throws when it cannot be read. */
 export function hostDns(path: string): DnsConfig {
+  if (path === "") return { servers: [], searches: [], options: [] };
   try {
-    return path === ""
-      ? { servers: [], searches: [], options: [] }
-      : parseResolvConf(readFileSync(path, "utf8"));
-  } catch {
-    return { servers: [], searches: [], options: [] };
+    return parseResolvConf(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Error(fsErrorText(error as Error), { cause: error });
   }
 }

@@ -110,7 +110,9 @@ export async function syncPod(
   });
   const volumes = await context.volumes.mount(pod, signal);
   const secrets = await pullSecrets(context, pod);
-  const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });
+  const dns = made(context, pod, () =>
+    podDns(pod, { ...context.settings, host: context.settings.hostDns() }),
+  );
   if (todo.newSandbox)
     for (const { reason, message } of dns.warnings)
       context.events.event(referenceTo(pod), "Warning", reason, message);

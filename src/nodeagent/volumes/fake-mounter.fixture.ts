@@ -22,6 +22,8 @@ export function fakeMounter(): FakeMounter {
     hugetlbfs: (target, pageSize) => add(`hugetlbfs ${pageSize}`, target),
     bind: (source, target) => add(`bind ${source.replace(/\d+\/fd\/\d+$/, "open")}`, target),
     network: (type, source, target, options) => add(`${type} ${source} ${options.join(",")}`, target),
+    makeShared: (target) => add("shared", target),
+    mountInfo: () => Promise.resolve(""),
     unmount: (target) => {
       points.splice(points.lastIndexOf(target), 1);
       done.push("unmount");

@@ -104,8 +104,8 @@ test("a group gets a whole volume, but nothing through links", asRoot, async (t)
     return `${gid} ${(mode & 0o7777).toString(8)}`;
   };
   assert.deepEqual(
-    [await shown("v/deep"), await shown("v/deep/f"), await shown("outside")],
-    ["2222 2770", "2222 660", "0 600"],
+    [await shown("v/deep"), await shown("v/deep/f"), await shown("outside"), await shown("v/link")],
+    ["2222 2770", "2222 660", "0 600", "2222 777"],
   );
   await writeFile(join(folder, "v/later"), "", { mode: 0o600 });
   await giveToGroup(join(folder, "v"), 2222, { onlyOnMismatch: true });

@@ -9,20 +9,37 @@ export interface Mounter {
   hugetlbfs(target: string, pageSize: string): Promise<void>;
   /** The source may be a path below /proc that stands for an open file. */
   bind(source: string, target: string): Promise<void>;
-  network(type: string, source: string, target: string, options: readonly string[]): Promise<void>;
+  /** Ended by the signal: a server that does not answer is waited for by nobody else. */
+  network(
+    type: string,
+    source: string,
+    target: string,
+    options: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<void>;
+  makeShared(target: string): Promise<void>;
   unmount(target: string): Promise<void>;
+  /** The kernel's list of mounts. */
+  mountInfo(): Promise<string>;
   /** Mount points at or below a path, in the order in which they were mounted. */
   below(path: string): Promise<readonly string[]>;
 }
 
 const run = promisify(execFile);
 const timeLimitMilliseconds = 120_000;
+const unmountMilliseconds = 30_000;
 
-const directly = async (command: string, args: readonly string[]): Promise<void> =>
-  void (await run(command, [...args], {
-    timeout: timeLimitMilliseconds,
-    env: { ...process.env, LC_ALL: "C" },
-  }));
+type Execute = (command: string, args: readonly string[]) => Promise<void>;
+
+const directly =
+  (timeout: number, signal?: AbortSignal): Execute =>
+  async (command, args) =>
+    void (await run(command, [...args], {
+      timeout,
+      killSignal: "SIGKILL",
+      env: { ...process.env, LC_ALL: "C" },
+      ...(signal && { signal }),
+    }));
 
 /**
  * Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from
@@ -30,11 +47,11 @@ const directly = async (command: string, args: readonly string[]): Promise<void>
  */
 export function systemMounter(
   program = "mount",
-  execute: (command: string, args: readonly string[]) => Promise<void> = directly,
+  execute: Execute = directly(timeLimitMilliseconds),
 ): Mounter {
-  const callBy = async (run: typeof execute, command: string, ...args: readonly string[]): Promise<void> => {
+  const callBy = async (by: Execute, command: string, ...args: readonly string[]): Promise<void> => {
     try {
-      await run(command, args);
+      await by(command, args);
     } catch (error) {
       const { stderr, message, code } = error as { stderr?: string; message: string; code?: unknown };
       const [what, given] =
@@ -67,10 +84,10 @@ export function systemMounter(
     hugetlbfs: (target, pageSize) => mount(target, "-t", "hugetlbfs", "-o", `pagesize=${pageSize}`, "nodev"),
     bind: (source, target) => call(program, "--no-canonicalize", "-o", "bind", source, target),
     // A server that does not answer must not hold up what is local.
-    network: async (type, source, target, options) => {
+    network: async (type, source, target, options, signal) => {
       await mkdir(target, { recursive: true, mode: 0o750 });
       await callBy(
-        directly,
+        directly(timeLimitMilliseconds, signal),
         program,
         "-t",
         type,
@@ -79,9 +96,35 @@ export function systemMounter(
         target,
       );
     },
-    unmount: (target) => call("umount", "--no-canonicalize", target),
-    below: async (path) => mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8"), path),
+    makeShared: (target) => call(program, "--make-rshared", target),
+    unmount: async (target) => {
+      if (!isNetworkMount(await mountInfo(), target))
+        return await call("umount", "--no-canonicalize", target);
+      // One whose server is gone may never end: it is given some time, and is then detached by force.
+      await callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", target).catch(() =>
+        callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", "--force", "--lazy", target),
+      );
+    },
+    mountInfo,
+    below: async (path) => mountPointsBelow(await mountInfo(), path),
   };
+}
+
+const mountInfo = (): Promise<string> => readFile("/proc/self/mountinfo", "utf8");
+
+/** File systems whose server may stop to answer. */
+const networkTypes = /^(nfs4?|cifs|smb3|smbfs|ceph|glusterfs|9p|afs|fuse(\..+)?)$/;
+
+/** Whether a path lies on a file system of the network: only a process that can be killed may touch it. */
+export function isNetworkMount(mountinfo: string, path: string): boolean {
+  let best = { point: "", type: "" };
+  for (const line of mountinfo.split("\n")) {
+    const fields = line.split(" ");
+    const point = unescaped(fields[4] ?? "");
+    if (point === "" || !(path === point || path.startsWith(point === "/" ? "/" : `${point}/`))) continue;
+    if (point.length >= best.point.length) best = { point, type: fields[fields.indexOf("-") + 1] ?? "" };
+  }
+  return networkTypes.test(best.type);
 }
 
 export function mountPointsBelow(mountinfo: string, path: string): string[] {
