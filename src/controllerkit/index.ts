@@ -49,3 +49,15 @@ export {
 export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
 export { type PatchTarget, patchObject, withoutUndefined, writeStatus } from "./writes.ts";
+export {
+  type MatchOptions,
+  type SeenClaim,
+  type SeenVolume,
+  claimClass,
+  findMatchingVolume,
+  hasModes,
+  isLargeEnough,
+  isReservedFor,
+  sameVolumeMode,
+  volumeClass,
+} from "./volume-match.ts";

@@ -23,7 +23,7 @@ export interface PatchTarget {
 export async function patchObject<T extends AnyObject>(
   resource: Pick<ResourceClient<T>, "patch">,
   { metadata }: AnyObject,
-  patch: { readonly metadata?: object } & object,
+  patch: { readonly metadata?: object; readonly [field: string]: unknown },
   { subresource, type = "merge", ifUnchanged = false }: PatchTarget = {},
 ): Promise<T> {
   const { uid, resourceVersion, name, namespace } = metadata;

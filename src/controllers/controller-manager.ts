@@ -12,6 +12,9 @@ import type { Dialect } from "#dialect";
 import { cronJobController } from "./cron-job/cron-job.ts";
 import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { deploymentController } from "./deployment/deployment.ts";
+import { endpointSliceController } from "./endpoints/endpoint-slices.ts";
+import { endpointsController } from "./endpoints/endpoints.ts";
+import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { jobController } from "./job/job.ts";
 import { namespaceController } from "./namespaces.ts";
@@ -48,6 +51,9 @@ const controllers: Readonly<Record<string, Start>> = {
   job: (context) => [jobController(context)],
   cronjob: (context) => [cronJobController(context)],
   "ttl-after-finished": (context) => [ttlAfterFinishedController(context)],
+  endpoint: (context) => [endpointsController(context)],
+  endpointslice: (context) => [endpointSliceController(context)],
+  endpointslicemirroring: (context) => [endpointSliceMirroringController(context)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

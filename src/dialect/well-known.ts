@@ -199,6 +199,11 @@ export function wellKnownNames({
       nodeClientCsr: `system:certificates.${suffix}:certificatesigningrequests:nodeclient`,
       selfNodeClientCsr: `system:certificates.${suffix}:certificatesigningrequests:selfnodeclient`,
     },
+    /** Who manages endpoint slices. */
+    managers: {
+      endpointSlices: `endpointslice-controller.${suffix}`,
+      endpointSliceMirroring: `endpointslicemirroring-controller.${suffix}`,
+    },
     objects: {
       rootCaConfigMap: `${component}root-ca.crt`,
       tokenVolumePrefix: `${component}api-access-`,

@@ -1,2 +1,8 @@
-export { type SchedulerOptions, runScheduler, schedulerName } from "./scheduler.ts";
-export { type Choice, choose } from "./choose.ts";
+export { type SchedulerOptions, runScheduler } from "./scheduler.ts";
+export {
+  type Profile,
+  type ProfileSettings,
+  defaultPlugins,
+  defaultSchedulerName,
+  profileFrom,
+} from "./profile.ts";

@@ -88,7 +88,11 @@ test("a pod that fits nowhere is said so, and bound when there is room", { timeo
     );
     assert.deepEqual(
       [condition.status, condition.reason, condition.message],
-      ["False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu."],
+      [
+        "False",
+        "Unschedulable",
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod..",
+      ],
     );
     await until(async () =>
       (await client.of(kinds.events).list({ namespace: "default" })).items.find(

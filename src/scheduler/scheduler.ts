@@ -1,116 +1,316 @@
-// Ties pods without a node to one. Pods that fit nowhere are said so, and looked at again when something
-// changes, or after a while.
-import type { Node, Pod } from "#api";
-import { ApiError, type Clock, type Log, timeOfMillis } from "#base";
+// Binds pods without a node to one. Pods that fit nowhere say why, and are tried again when something changes
+// that may help them.
+import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#base";
 import { type ApiClient, kinds } from "#client";
-import { type ClusterView, eventRecorder, workQueue } from "#controllerkit";
+import {
+  type ClusterView,
+  type EventRecorder,
+  eventRecorder,
+  ignoreReasons,
+  orUndefined,
+} from "#controllerkit";
 import type { Dialect } from "#dialect";
-import { choose } from "./choose.ts";
-import { type SeenPod, isOver, podsByNode } from "./pods-by-node.ts";
+import { ClusterCache, isOver } from "./cluster-cache.ts";
+import type { ClusterEvent, Snapshot } from "./framework.ts";
+import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
+import { type FilterFailures, failureText, findNode } from "./placement.ts";
+import { type Candidate, preempt } from "./preemption.ts";
+import { type Profile, profileFrom } from "./profile.ts";
+import { schedulerMetrics } from "./scheduler-metrics.ts";
+import { type QueuedPod, SchedulingQueue, priorityOf } from "./scheduling-queue.ts";
+import { snapshotSource } from "./snapshot.ts";
+import { bindVolumes } from "./volumes/bind-volumes.ts";
+import { type VolumeDecision, volumeDecision } from "./volumes/volume-plugins.ts";
+import { volumeView } from "./volumes/volume-view.ts";
 
 export interface SchedulerOptions {
   readonly client: ApiClient;
+  readonly view: ClusterView;
   readonly clock: Clock;
   /** Ends the scheduler. */
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
-  readonly view: ClusterView;
+  readonly metrics?: Metrics;
+  readonly profiles?: readonly Profile[];
+  readonly random?: () => number;
 }
 
-export const schedulerName = "default-scheduler";
-/** Pods that fit nowhere are tried again this often although nothing seems to have changed. */
-const patienceMilliseconds = 60_000;
-const firstPause = 1000;
-const longestPause = 10_000;
-
-const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
-const isOurs = ({ spec, metadata }: Pod): boolean =>
-  !spec.nodeName &&
-  (spec.schedulerName ?? schedulerName) === schedulerName &&
-  !spec.schedulingGates?.length &&
-  !metadata.deletionTimestamp;
+const keyOf = ({ metadata }: SeenPod): string => `${metadata.namespace}/${metadata.name}`;
 
 /** Runs until the signal; resolves when everything has ended. */
-export async function runScheduler({
-  client,
-  clock,
-  signal,
-  log,
-  dialect,
-  view: shared,
-}: SchedulerOptions): Promise<void> {
-  const view = shared.scoped();
-  const events = eventRecorder({ client, clock, log, component: schedulerName, form: "events" });
+export async function runScheduler(options: SchedulerOptions): Promise<void> {
+  const { client, clock, signal, log, dialect, random = Math.random } = options;
+  const view = options.view.scoped();
+  const profiles = new Map(
+    (options.profiles ?? [profileFrom({})]).map((profile) => [profile.schedulerName, profile]),
+  );
+  const recorders = new Map(
+    [...profiles.keys()].map((component) => [
+      component,
+      eventRecorder({ client, clock, log, component, form: "events" }),
+    ]),
+  );
   const pods = client.of(kinds.pods);
-  const onNodes = podsByNode();
-  /** Pods that fit nowhere, by how often they were tried. */
-  const unfit = new Map<string, number>();
-  const queue = workQueue({
+  const cache = new ClusterCache();
+  const helped = new Map<ClusterEvent, Set<string>>();
+  for (const { plugins } of profiles.values())
+    for (const { name, helpedBy } of plugins)
+      for (const event of helpedBy) helped.set(event, (helped.get(event) ?? new Set()).add(name));
+  const queue = new SchedulingQueue({
     clock,
     signal,
-    // One at a time: each pod must see where the one before it went.
-    workers: 1,
-    work: schedule,
-    onFailure: (pod, error) =>
-      log.warn("a pod could not be scheduled; it is tried again", { pod, error: error.message }),
+    helpedBy: (event) => helped.get(event) ?? new Set(),
   });
+  const measure = options.metrics && schedulerMetrics(options.metrics, queue);
+  const binding = new Set<Promise<void>>();
+  /** Nodes where room is being made, by pod. */
+  const nominations = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
+  let start = 0;
+
+  const isWaiting = ({ spec, metadata, status }: SeenPod): boolean =>
+    !spec.nodeName &&
+    profiles.has(spec.schedulerName ?? "default-scheduler") &&
+    !metadata.deletionTimestamp &&
+    status.phase !== "Failed" &&
+    status.phase !== "Succeeded";
+  const isGated = ({ spec }: SeenPod): boolean => Boolean(spec.schedulingGates?.length);
+
   const seen = view.follow(kinds.pods, (event) => {
-    onNodes.see(event);
-    const { object } = event;
-    if (event.type === "deleted" || isOver(object)) {
-      unfit.delete(keyOf(object));
-      if (object.spec.nodeName) retryUnfit();
-    } else if (isOurs(object) && (event.type === "added" || !isOurs(event.old) || matters(event.old, object)))
-      queue.add(keyOf(object));
-  });
-  const nodes = view.follow(kinds.nodes, (event) => {
-    if (event.type !== "updated" || nodeMatters(event.old, event.object)) retryUnfit();
-  });
-  await Promise.all([queue.stopped, view.stopped()]);
-
-  function retryUnfit(): void {
-    for (const [key, tries] of unfit)
-      queue.addAfter(key, Math.min(longestPause, firstPause * 2 ** Math.min(tries - 1, 10)));
-  }
-
-  async function schedule(key: string): Promise<{ againInMilliseconds: number } | void> {
-    await view.synced();
-    const [namespace = "", name = ""] = key.split("/");
-    const pod = seen.get(namespace, name);
-    if (!pod || !isOurs(pod) || onNodes.has(pod)) {
-      unfit.delete(key);
+    const { object: pod } = event;
+    const uid = pod.metadata.uid!;
+    if (event.type === "deleted") {
+      queue.delete(uid);
+      nominations.delete(uid);
+      cache.removePod(uid);
+      if (pod.spec.nodeName) queue.onEvent("pod deleted");
       return;
     }
-    const choice = choose(pod, [...nodes.items()], (node) => onNodes.of(node), dialect);
-    if (choice.node === undefined) {
-      unfit.set(key, (unfit.get(key) ?? 0) + 1);
-      await tellUnfit(pod, choice.why);
-      return { againInMilliseconds: patienceMilliseconds };
+    if (pod.spec.nodeName) {
+      queue.delete(uid);
+      nominations.delete(uid);
+      const wasThere = cache.has(uid);
+      cache.setPod(pod);
+      if (isOver(pod)) {
+        if (wasThere) queue.onEvent("pod deleted");
+      } else if (event.type === "added" || !event.old.spec.nodeName || haveLabelsChanged(event.old, pod))
+        queue.onEvent("pod added");
+      return;
     }
-    unfit.delete(key);
-    await bind(pod, choice.node);
+    nominate(pod, pod.status.nominatedNodeName);
+    if (!isWaiting(pod)) queue.delete(uid);
+    else if (isGated(pod)) return;
+    else if (event.type === "added") queue.add(pod);
+    else queue.update(pod, mayFit(event.old, pod));
+  });
+  view.follow(kinds.nodes, (event) => {
+    const { object: node } = event;
+    if (event.type === "deleted") return cache.removeNode(node.metadata.name!);
+    cache.setNode(node);
+    if (event.type === "added") return queue.onEvent("node added");
+    for (const change of nodeChanges(event.old, node)) queue.onEvent(change);
+  });
+  const budgets = view.follow(kinds.podDisruptionBudgets);
+  const volumes = volumeView(view, (event) => queue.onEvent(event));
+  const takeSnapshot = snapshotSource(view, cache, volumes, dialect);
+
+  try {
+    await view.synced();
+    for (;;) await schedule(await queue.take());
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await Promise.allSettled(binding);
   }
 
-  async function bind(pod: SeenPod, node: string): Promise<void> {
-    const { namespace, name, uid } = pod.metadata;
-    onNodes.assume(pod, node);
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace!)}/pods/${encodeURIComponent(name!)}/binding`;
-    const binding = {
-      apiVersion: "v1",
-      kind: "Binding",
-      metadata: { name, namespace, uid },
-      target: { kind: "Node", name: node },
-    };
+  function nominate(pod: SeenPod, node: string | undefined): void {
+    if (node) nominations.set(pod.metadata.uid!, { pod, node });
+    else nominations.delete(pod.metadata.uid!);
+  }
+
+  function nominatedPods(): Map<string, SeenPod[]> {
+    const byNode = new Map<string, SeenPod[]>();
+    for (const { pod, node } of nominations.values()) byNode.set(node, [...(byNode.get(node) ?? []), pod]);
+    return byNode;
+  }
+
+  async function schedule(entry: QueuedPod): Promise<void> {
+    const { pod } = entry;
+    const current = seen.get(pod.metadata.namespace, pod.metadata.name!);
+    if (current?.metadata.uid !== pod.metadata.uid || !isWaiting(current!) || cache.has(pod.metadata.uid!))
+      return;
+    const began = clock.now();
+    const profile = profiles.get(pod.spec.schedulerName ?? "default-scheduler")!;
+    const snapshot = takeSnapshot();
     try {
-      await client.request("POST", path, binding);
+      if (snapshot.nodes.size === 0) {
+        await reject(entry, new Set(), "no nodes available to schedule pods");
+        return;
+      }
+      const nominated = nominatedPods();
+      const found = findNode(pod, snapshot, { plugins: profile.plugins, nominated, random, start: start++ });
+      if (found.node) {
+        startBinding(entry, found.node, snapshot);
+        measure?.attempt("scheduled", clock.now() - began);
+      } else {
+        measure?.attempt("unschedulable", clock.now() - began);
+        await postFilter(entry, profile, snapshot, found.failures);
+      }
     } catch (error) {
-      onNodes.forget(pod);
-      // Gone, or bound by somebody else: the watch tells.
-      if (error instanceof ApiError && (error.code === 404 || error.code === 409)) return;
-      throw error;
+      if (signal.aborted) return;
+      measure?.attempt("error", clock.now() - began);
+      log.error("scheduling attempt failed", { pod: keyOf(pod), error: (error as Error).message });
+      queue.retry(entry);
     }
-    events.event(
+  }
+
+  /** Tries to make room for a pod that fits nowhere, and says why it waits. */
+  async function postFilter(
+    entry: QueuedPod,
+    profile: Profile,
+    snapshot: Snapshot,
+    failures: FilterFailures,
+  ): Promise<void> {
+    const { pod } = entry;
+    const plugins = new Set(
+      failures.forAll ? [failures.forAll.plugin] : [...failures.byNode.values()].map(({ plugin }) => plugin),
+    );
+    const result = preempt(pod, snapshot, failures, {
+      plugins: profile.plugins,
+      nominated: nominatedPods(),
+      budgets: [...budgets.items()],
+    });
+    if (result.candidate) {
+      await evictVictims(pod, result.candidate);
+      nominate(pod, result.candidate.node);
+      await reject(entry, plugins, failureText(failures), result.candidate.node);
+    } else await reject(entry, plugins, failureText(failures, result.message));
+  }
+
+  async function evictVictims(pod: SeenPod, { node, victims }: Candidate): Promise<void> {
+    // Less important pods that hoped for this node look elsewhere.
+    for (const { pod: other, node: hoped } of nominations.values())
+      if (hoped === node && other.metadata.uid !== pod.metadata.uid && priorityOf(other) < priorityOf(pod)) {
+        nominations.delete(other.metadata.uid!);
+        await patchStatus(other, { nominatedNodeName: null });
+      }
+    for (const victim of victims) {
+      const { name, namespace, uid } = victim.metadata;
+      if (victim.metadata.deletionTimestamp) continue;
+      const condition = {
+        type: "DisruptionTarget",
+        status: "True",
+        reason: "PreemptionByScheduler",
+        message: `${pod.spec.schedulerName ?? "default-scheduler"}: preempting to accommodate a higher priority pod`,
+        lastProbeTime: null,
+        lastTransitionTime: timeOfMillis(clock.now()),
+      };
+      await patchStatus(victim, { conditions: [condition] });
+      await ignoreReasons(["NotFound", "Conflict"], pods.delete(name!, { namespace: namespace!, uid: uid! }));
+      recorderOf(pod).event(
+        victim,
+        "Normal",
+        "Preempted",
+        `Preempted by pod ${pod.metadata.uid} on node ${node}`,
+        "Preempting",
+      );
+      log.verbose(2, "pod preempted", { pod: keyOf(victim), by: keyOf(pod), node });
+    }
+    measure?.preempted(victims.length);
+  }
+
+  function recorderOf({ spec }: SeenPod): EventRecorder {
+    return recorders.get(spec.schedulerName ?? "default-scheduler")!;
+  }
+
+  async function reject(
+    entry: QueuedPod,
+    plugins: ReadonlySet<string>,
+    message: string,
+    nominatedNode?: string,
+  ): Promise<void> {
+    const { pod } = entry;
+    queue.putBack(entry, plugins);
+    recorderOf(pod).event(pod, "Warning", "FailedScheduling", message, "Scheduling");
+    const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
+    const isSame =
+      before?.status === "False" && before.reason === "Unschedulable" && before.message === message;
+    if (isSame && nominatedNode === undefined) return;
+    const condition = {
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message,
+      lastProbeTime: null,
+      lastTransitionTime: before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now()),
+    };
+    await patchStatus(pod, {
+      conditions: [condition],
+      ...(nominatedNode !== undefined && { nominatedNodeName: nominatedNode }),
+    });
+  }
+
+  async function patchStatus({ metadata }: SeenPod, status: object): Promise<void> {
+    const { name, namespace, uid } = metadata;
+    await ignoreReasons(
+      ["NotFound", "Conflict"],
+      pods.patch(
+        name!,
+        "strategic",
+        { metadata: { uid }, status },
+        { namespace: namespace!, subresource: "status" },
+      ),
+    );
+  }
+
+  /** Reserves at once, binds in the background: the next pod does not wait for the server. */
+  function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot): void {
+    const { pod } = entry;
+    const decision = volumeDecision(pod, node, snapshot);
+    for (const { volume } of decision?.bind ?? []) volumes.promised.add(volume);
+    for (const name of decision?.provision ?? [])
+      volumes.provisioning.set(`${pod.metadata.namespace}/${name}`, node.name);
+    cache.assume(pod, node.name);
+    nominations.delete(pod.metadata.uid!);
+    const running = bind(entry, node.name, decision).finally(() => {
+      for (const { volume } of decision?.bind ?? []) volumes.promised.delete(volume);
+      for (const name of decision?.provision ?? [])
+        volumes.provisioning.delete(`${pod.metadata.namespace}/${name}`);
+      binding.delete(running);
+    });
+    binding.add(running);
+  }
+
+  async function bind(entry: QueuedPod, node: string, decision: VolumeDecision | undefined): Promise<void> {
+    const { pod } = entry;
+    const { namespace, name, uid } = pod.metadata;
+    try {
+      if (decision) await bindVolumes({ client, clock, signal, volumes }, pod, node, decision);
+      const path = `/api/v1/namespaces/${encodeURIComponent(namespace!)}/pods/${encodeURIComponent(name!)}/binding`;
+      await client.request("POST", path, {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name, namespace, uid },
+        target: { kind: "Node", name: node },
+      });
+    } catch (error) {
+      cache.forget(uid!);
+      if (signal.aborted) return;
+      queue.onEvent("pod deleted");
+      // Gone, or bound by somebody else: the watch tells.
+      const isSettled = error instanceof ApiError && (error.code === 404 || error.code === 409);
+      const fresh = isSettled
+        ? await orUndefined(pods.get(name!, { namespace: namespace! })).catch(() => undefined)
+        : pod;
+      if (fresh?.metadata.uid !== uid || fresh?.spec.nodeName) return;
+      log.warn("binding failed; the pod is tried again", {
+        pod: keyOf(pod),
+        error: (error as Error).message,
+      });
+      queue.retry(entry);
+      return;
+    }
+    recorderOf(pod).event(
       pod,
       "Normal",
       "Scheduled",
@@ -118,47 +318,22 @@ export async function runScheduler({
       "Binding",
     );
   }
-
-  async function tellUnfit(pod: SeenPod, why: string): Promise<void> {
-    events.event(pod, "Warning", "FailedScheduling", why, "Scheduling");
-    const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
-    if (before?.status === "False" && before.reason === "Unschedulable" && before.message === why) return;
-    const lastTransitionTime =
-      before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now());
-    const condition = {
-      type: "PodScheduled",
-      status: "False",
-      reason: "Unschedulable",
-      message: why,
-      lastProbeTime: null,
-      lastTransitionTime,
-    };
-    const { name, namespace, uid } = pod.metadata;
-    try {
-      await pods.patch(
-        name!,
-        "strategic",
-        { metadata: { uid }, status: { conditions: [condition] } },
-        { namespace: namespace!, subresource: "status" },
-      );
-    } catch (error) {
-      if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error;
-    }
-  }
 }
 
-/** Whether a change of a waiting pod may make it fit; its own status does not. */
-const matters = (old: Pod, pod: Pod): boolean =>
-  JSON.stringify([old.spec, old.metadata.labels, old.metadata.uid]) !==
-  JSON.stringify([pod.spec, pod.metadata.labels, pod.metadata.uid]);
+const haveLabelsChanged = (old: SeenPod, pod: SeenPod): boolean =>
+  JSON.stringify(old.metadata.labels) !== JSON.stringify(pod.metadata.labels);
 
-/** Whether a change of a node may make pods fit; heartbeats do not. */
-function nodeMatters(old: Node, node: Node): boolean {
-  const facts = ({ metadata, spec, status }: Node): unknown => [
-    metadata.labels,
-    spec,
-    status.allocatable,
-    status.conditions?.map(({ type, status: is }) => [type, is]),
-  ];
-  return JSON.stringify(facts(old)) !== JSON.stringify(facts(node));
+/** Whether a change of a waiting pod may make it fit; its own status does not. */
+const mayFit = (old: SeenPod, pod: SeenPod): boolean =>
+  haveLabelsChanged(old, pod) || JSON.stringify(old.spec) !== JSON.stringify(pod.spec);
+
+/** What of a node has changed that may make pods fit; heartbeats do not. */
+function nodeChanges(old: SeenNode, node: SeenNode): ClusterEvent[] {
+  const differ = (of: (node: SeenNode) => unknown): boolean =>
+    JSON.stringify(of(old) ?? null) !== JSON.stringify(of(node) ?? null);
+  const changes: ClusterEvent[] = [];
+  if (differ(({ status }) => status.allocatable)) changes.push("node allocatable");
+  if (differ(({ metadata }) => metadata.labels)) changes.push("node labels");
+  if (differ(({ spec }) => [spec.taints, spec.unschedulable])) changes.push("node taints");
+  return changes;
 }

@@ -1,0 +1,174 @@
+// Endpoints: the addresses of each service's pods, in one object of the service's name.
+import { isDeepStrictEqual } from "node:util";
+import type { EndpointSubset, Endpoints } from "#api";
+import { timeOfMillis } from "#base";
+import { type AnyObject, kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  ignoreReasons,
+  isNamespaceTerminating,
+  queueFor,
+  recorderFor,
+  withoutUndefined,
+} from "#controllerkit";
+import { type SeenPod, createdAt, isReady, keyOf, readySince, splitKey } from "../pods.ts";
+import {
+  type ResolvedPort,
+  type SeenService,
+  addressOf,
+  followServices,
+  hasSelector,
+  hostnameOf,
+  isCandidate,
+  isHeadless,
+  portsOn,
+  targetOf,
+} from "./service-pods.ts";
+
+type Address = NonNullable<EndpointSubset["addresses"]>[number];
+
+/** An object holds at most so many addresses. */
+const mostAddresses = 1000;
+
+/** The subsets for a service: addresses with the same ports together. */
+export function subsetsFor(service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] {
+  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
+  const showUnready = Boolean(service.spec.publishNotReadyAddresses);
+  const groups = new Map<string, { ports: readonly ResolvedPort[]; ready: Address[]; unready: Address[] }>();
+  for (const pod of pods) {
+    const ip = addressOf(pod, family);
+    if (!ip || !isCandidate(pod, showUnready)) continue;
+    const ports = portsOn(pod, service);
+    if (ports.length === 0 && !(isHeadless(service) && !service.spec.ports?.length)) continue;
+    const hostname = hostnameOf(pod, service);
+    const address: Address = {
+      ip,
+      ...(hostname && { hostname }),
+      ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
+      targetRef: targetOf(pod),
+    };
+    const key = JSON.stringify(ports.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)));
+    let group = groups.get(key);
+    if (!group) groups.set(key, (group = { ports, ready: [], unready: [] }));
+    (showUnready || isReady(pod) ? group.ready : group.unready).push(address);
+  }
+  const byIp = (a: Address, b: Address): number => (a.ip < b.ip ? -1 : 1);
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { ports, ready, unready }]) => ({
+      ...(ready.length > 0 && { addresses: ready.toSorted(byIp) }),
+      ...(unready.length > 0 && { notReadyAddresses: unready.toSorted(byIp) }),
+      ...(ports.length > 0 && {
+        ports: ports.map(({ name, ...rest }) => ({ ...(name && { name }), ...rest })),
+      }),
+    }));
+}
+
+/** Ready addresses stay before others where there are too many. */
+export function truncated(subsets: readonly EndpointSubset[]): {
+  subsets: readonly EndpointSubset[];
+  isCut: boolean;
+} {
+  const count = (of: "addresses" | "notReadyAddresses"): number =>
+    subsets.reduce((total, subset) => total + (subset[of]?.length ?? 0), 0);
+  if (count("addresses") + count("notReadyAddresses") <= mostAddresses) return { subsets, isCut: false };
+  let ready = mostAddresses;
+  let unready = Math.max(0, mostAddresses - count("addresses"));
+  return {
+    isCut: true,
+    subsets: subsets.flatMap((subset) => {
+      const addresses = (subset.addresses ?? []).slice(0, ready);
+      const notReadyAddresses = (subset.notReadyAddresses ?? []).slice(0, unready);
+      ready -= addresses.length;
+      unready -= notReadyAddresses.length;
+      if (addresses.length + notReadyAddresses.length === 0) return [];
+      return [
+        {
+          ...(addresses.length > 0 && { addresses }),
+          ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+          ...(subset.ports && { ports: subset.ports }),
+        },
+      ];
+    }),
+  };
+}
+
+/** When the newest of what endpoints depend on changed. */
+export function triggerTime(service: SeenService, pods: readonly SeenPod[]): string {
+  return timeOfMillis(Math.max(createdAt(service), ...pods.map((pod) => readySince(pod) || createdAt(pod))));
+}
+
+export function endpointsController(context: ControllerContext): Controller {
+  const { client, view, dialect } = context;
+  const { headlessService } = dialect.names.labels;
+  const { endpointsTriggerTime, endpointsOverCapacity } = dialect.names.annotations;
+  const events = recorderFor(context, "endpoint-controller");
+  const resource = client.of(kinds.endpoints);
+  const queue = queueFor(context, "endpoint", sync);
+  const { services, podsOf } = followServices(context, () => queue);
+  const endpoints = view.follow(kinds.endpoints, ({ type, object }) => {
+    if (type === "deleted") queue.add(keyOf(object));
+  });
+  return { stopped: queue.stopped };
+
+  async function sync(key: string): Promise<void> {
+    const [namespace, name] = splitKey(key);
+    const service = services.get(namespace, name);
+    const present = endpoints.get(namespace, name);
+    if (!service) {
+      // What a service without selector has was made by somebody else.
+      if (present && !present.metadata.annotations?.[dialect.names.annotations.leader])
+        await ignoreReasons(["NotFound"], resource.delete(name, { namespace }));
+      return;
+    }
+    if (!hasSelector(service)) return;
+    const pods = podsOf(service);
+    const { subsets, isCut } = truncated(subsetsFor(service, pods));
+    const labels = { ...service.metadata.labels };
+    delete labels[headlessService];
+    if (isHeadless(service)) labels[headlessService] = "";
+    const before = present?.metadata.annotations ?? {};
+    const isSame =
+      present &&
+      isDeepStrictEqual(withoutUndefined(present.subsets ?? []), withoutUndefined(subsets)) &&
+      isDeepStrictEqual(present.metadata.labels ?? {}, labels) &&
+      (before[endpointsOverCapacity] === "truncated") === isCut;
+    if (isSame) return;
+    const { [endpointsOverCapacity]: _, ...rest } = before;
+    const draft = {
+      metadata: {
+        ...present?.metadata,
+        name,
+        namespace,
+        labels,
+        annotations: {
+          ...rest,
+          [endpointsTriggerTime]: triggerTime(service, pods),
+          ...(isCut && { [endpointsOverCapacity]: "truncated" }),
+        },
+      },
+      subsets: subsets as NonNullable<Endpoints["subsets"]>,
+    };
+    await write(service, present, draft);
+  }
+
+  async function write(
+    service: SeenService,
+    present: AnyObject | undefined,
+    draft: Parameters<typeof resource.create>[0],
+  ): Promise<void> {
+    try {
+      if (present) await resource.update(draft);
+      else await resource.create(draft);
+    } catch (error) {
+      if (isNamespaceTerminating(error)) return;
+      const [reason, verb] = present
+        ? (["FailedToUpdateEndpoint", "update"] as const)
+        : (["FailedToCreateEndpoint", "create"] as const);
+      const text = `Failed to ${verb} endpoint ${keyOf(service)}: ${(error as Error).message}`;
+      events.event(present ?? service, "Warning", reason, text);
+      throw error;
+    }
+  }
+}

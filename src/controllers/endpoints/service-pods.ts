@@ -1,0 +1,101 @@
+// The pods behind a service: which count, at which address and on which ports.
+import type { Pod, Service } from "#api";
+import { type AnyObject, kinds } from "#client";
+import { type ControllerContext, type SharedInformer, type WorkQueue, selectsMap } from "#controllerkit";
+import { type SeenPod, isDeleting, isFinished, isReady, keyOf } from "../pods.ts";
+
+export type SeenService = Service & AnyObject;
+
+export interface ResolvedPort {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly appProtocol?: string;
+}
+
+export const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === "None";
+export const hasSelector = ({ spec }: Service): boolean =>
+  spec.type !== "ExternalName" && Object.keys(spec.selector ?? {}).length > 0;
+
+/** Whether a pod may be an endpoint at all. */
+export const isCandidate = (pod: SeenPod, includeTerminating: boolean): boolean =>
+  !isFinished(pod) && Boolean(pod.status.podIP) && (includeTerminating || !isDeleting(pod));
+
+/** The pod's address of a family. */
+export function addressOf({ status }: Pod, family: string): string | undefined {
+  const all = (status.podIPs ?? []).map(({ ip }) => ip ?? "");
+  if (status.podIP && all.length === 0) all.push(status.podIP);
+  return all.find((ip) => (ip.includes(":") ? "IPv6" : "IPv4") === family);
+}
+
+/** The number of a service port on one pod; undefined when a named one is missing there. */
+function portOn(
+  { spec }: Pod,
+  target: number | string | undefined,
+  fallback: number,
+  protocol: string,
+): number | undefined {
+  if (target === undefined || target === 0 || target === "") return fallback;
+  if (typeof target === "number") return target;
+  return (spec.containers ?? [])
+    .flatMap(({ ports }) => ports ?? [])
+    .find((port) => port.name === target && (port.protocol ?? "TCP") === protocol)?.containerPort;
+}
+
+export function portsOn(pod: Pod, { spec }: Service): ResolvedPort[] {
+  return (spec.ports ?? []).flatMap(({ name, port, targetPort, protocol = "TCP", appProtocol }) => {
+    const number = portOn(pod, targetPort ?? undefined, port, protocol);
+    if (number === undefined) return [];
+    return [{ name: name ?? "", port: number, protocol, ...(appProtocol && { appProtocol }) }];
+  });
+}
+
+/** Only a pod that names the service as its subdomain has a name of its own there. */
+export const hostnameOf = (pod: Pod, service: SeenService): string | undefined =>
+  pod.spec.hostname && pod.spec.subdomain === service.metadata.name ? pod.spec.hostname : undefined;
+
+export const targetOf = ({ metadata }: SeenPod) => ({
+  kind: "Pod",
+  namespace: metadata.namespace!,
+  name: metadata.name!,
+  uid: metadata.uid!,
+});
+
+export { isReady };
+
+/** Follows services and pods; a pod that changes in what endpoints show queues the services that select it. */
+export function followServices(
+  { view }: ControllerContext,
+  queue: () => WorkQueue,
+): { readonly services: SharedInformer<SeenService>; podsOf(service: SeenService): readonly SeenPod[] } {
+  const services: SharedInformer<SeenService> = view.follow(kinds.services, ({ object }) =>
+    queue().add(keyOf(object)),
+  );
+  const selecting = (pod: SeenPod): readonly SeenService[] =>
+    services
+      .inNamespace(pod.metadata.namespace ?? "")
+      .filter((service) => hasSelector(service) && selectsMap(service.spec.selector, pod.metadata.labels));
+  const facts = ({ metadata, spec, status }: SeenPod): string =>
+    JSON.stringify([
+      metadata.labels,
+      metadata.deletionTimestamp,
+      spec.nodeName,
+      spec.hostname,
+      status.podIPs ?? status.podIP,
+      status.phase,
+      isReady({ status }),
+    ]);
+  const pods: SharedInformer<SeenPod> = view.follow(kinds.pods, (event) => {
+    if (event.type === "updated" && facts(event.old) === facts(event.object)) return;
+    const affected = new Set(selecting(event.object));
+    if (event.type === "updated") for (const service of selecting(event.old)) affected.add(service);
+    for (const service of affected) queue().add(keyOf(service));
+  });
+  return {
+    services,
+    podsOf: (service) =>
+      pods
+        .inNamespace(service.metadata.namespace ?? "")
+        .filter(({ metadata }) => selectsMap(service.spec.selector, metadata.labels)),
+  };
+}

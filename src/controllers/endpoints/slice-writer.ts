@@ -1,0 +1,55 @@
+// Carries out a plan for the slices of one owner.
+import { isDeepStrictEqual } from "node:util";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import { controllerReference, ignoreReasons } from "#controllerkit";
+import { generateNameFor } from "../pods.ts";
+import type { SeenSlice, SlicePlan } from "./slices.ts";
+
+export interface SliceOwner {
+  readonly owner: AnyObject;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export async function writeSlices(
+  client: ApiClient,
+  { owner, labels, annotations }: SliceOwner,
+  plan: SlicePlan,
+  existing: readonly SeenSlice[],
+): Promise<void> {
+  const resource = client.of(kinds.endpointSlices);
+  const namespace = owner.metadata.namespace!;
+  for (const { addressType, ports, endpoints } of plan.create)
+    await ignoreReasons(
+      [],
+      resource.create({
+        metadata: {
+          generateName: generateNameFor(owner.metadata.name!),
+          namespace,
+          labels: { ...labels },
+          ...(Object.keys(annotations).length > 0 && { annotations: { ...annotations } }),
+          ownerReferences: [controllerReference(owner)],
+        },
+        addressType,
+        endpoints: [...endpoints],
+        ports: (ports.length > 0 ? ports : null) as never,
+      }),
+    );
+  const updated = new Map(plan.update.map(({ slice, endpoints }) => [slice, endpoints]));
+  for (const slice of existing) {
+    if (plan.remove.includes(slice)) continue;
+    const endpoints = updated.get(slice);
+    if (!endpoints && isDeepStrictEqual({ ...slice.metadata.labels }, { ...labels })) continue;
+    await resource.update({
+      ...slice,
+      metadata: {
+        ...slice.metadata,
+        labels: { ...labels },
+        annotations: { ...slice.metadata.annotations, ...annotations },
+      },
+      endpoints: [...(endpoints ?? slice.endpoints ?? [])],
+    });
+  }
+  for (const { metadata } of plan.remove)
+    await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace }));
+}

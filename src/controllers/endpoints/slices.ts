@@ -1,0 +1,70 @@
+// Spreading endpoints over slices of limited size, with as few writes as possible: a pure function.
+import { isDeepStrictEqual } from "node:util";
+import type { Endpoint, EndpointSlice } from "#api";
+import type { AnyObject } from "#client";
+import { withoutUndefined } from "#controllerkit";
+import type { ResolvedPort } from "./service-pods.ts";
+
+export type SeenSlice = EndpointSlice & AnyObject;
+
+/** Endpoints that share an address family and ports. */
+export interface Desired {
+  readonly addressType: string;
+  readonly ports: readonly ResolvedPort[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+export interface SlicePlan {
+  readonly create: readonly Desired[];
+  readonly update: readonly { readonly slice: SeenSlice; readonly endpoints: readonly Endpoint[] }[];
+  readonly remove: readonly SeenSlice[];
+}
+
+const idOf = ({ targetRef, addresses }: Endpoint): string => targetRef?.uid ?? (addresses ?? []).join();
+const groupOf = (addressType: string, ports: unknown): string =>
+  JSON.stringify([addressType, withoutUndefined(portsOf(ports))]);
+const portsOf = (ports: unknown): unknown =>
+  ((ports as readonly ResolvedPort[] | null | undefined) ?? [])
+    .map(({ name, port, protocol, appProtocol }) => [name, port, protocol, appProtocol ?? ""])
+    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+export function planSlices(
+  desired: readonly Desired[],
+  existing: readonly SeenSlice[],
+  most: number,
+): SlicePlan {
+  const create: Desired[] = [];
+  const update: { slice: SeenSlice; endpoints: readonly Endpoint[] }[] = [];
+  const remove: SeenSlice[] = [];
+  const groups = new Map(desired.map((each) => [groupOf(each.addressType, each.ports), each]));
+  const byGroup = Map.groupBy(existing, ({ addressType, ports }) => groupOf(addressType, ports));
+  for (const [key, slices] of byGroup) if (!groups.has(key)) remove.push(...slices);
+  for (const [key, { addressType, ports, endpoints }] of groups) {
+    const slices = (byGroup.get(key) ?? []).map((slice) => ({ slice, endpoints: [] as Endpoint[] }));
+    const left = new Map(endpoints.map((endpoint) => [idOf(endpoint), endpoint]));
+    for (const each of slices)
+      for (const endpoint of each.slice.endpoints ?? []) {
+        const wanted = left.get(idOf(endpoint));
+        if (!wanted) continue;
+        left.delete(idOf(endpoint));
+        each.endpoints.push(wanted);
+      }
+    const waiting = [...left.values()];
+    // The fullest slices that still have room are filled up first.
+    for (const each of slices.toSorted((a, b) => b.endpoints.length - a.endpoints.length))
+      each.endpoints.push(...waiting.splice(0, Math.max(0, most - each.endpoints.length)));
+    while (waiting.length > 0) create.push({ addressType, ports, endpoints: waiting.splice(0, most) });
+    for (const each of slices) {
+      if (each.endpoints.length === 0 && endpoints.length > 0) remove.push(each.slice);
+      else if (
+        !isDeepStrictEqual(withoutUndefined(each.slice.endpoints ?? []), withoutUndefined(each.endpoints))
+      )
+        update.push(each);
+    }
+    if (endpoints.length === 0) {
+      if (slices.length === 0) create.push({ addressType, ports, endpoints: [] });
+      remove.push(...slices.slice(1).map(({ slice }) => slice));
+    }
+  }
+  return { create, update, remove };
+}

@@ -1,0 +1,137 @@
+// Finding a node for a pod: filter, then score; or saying why there is none.
+import type { Plugin, PodView, Rejection, Snapshot } from "./framework.ts";
+import type { NodeInfo, SeenPod } from "./node-info.ts";
+import { priorityOf } from "./scheduling-queue.ts";
+
+export type Placement =
+  | { readonly node: NodeInfo; readonly failures?: undefined }
+  | { readonly node: undefined; readonly failures: FilterFailures };
+
+/** Why a pod fits nowhere. */
+export interface FilterFailures {
+  readonly total: number;
+  /** A reason that holds for every node. */
+  readonly forAll?: Rejection;
+  readonly byNode: ReadonlyMap<string, Rejection>;
+}
+
+/** Pods that are to get room on a node where others are being driven out, by node. */
+export type Nominated = ReadonlyMap<string, readonly SeenPod[]>;
+
+export interface PlacementOptions {
+  readonly plugins: readonly Plugin[];
+  readonly nominated: Nominated;
+  /** Between 0 and 1; breaks ties. */
+  readonly random: () => number;
+  /** Where to begin, so that all nodes get their turn when not all are looked at. */
+  readonly start?: number;
+}
+
+/** All nodes up to a hundred; of more, a share that shrinks to five of a hundred. */
+export function nodesToFind(total: number): number {
+  if (total <= 100) return total;
+  const share = Math.max(5, 50 - Math.trunc(total / 125));
+  return Math.max(100, Math.trunc((total * share) / 100));
+}
+
+export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plugin[]): readonly PodView[] {
+  return plugins.flatMap(({ view }) => (view ? [view(pod, snapshot)] : []));
+}
+
+/** The first plug-in that rejects the node decides. */
+export function filterNode(views: readonly PodView[], node: NodeInfo): Rejection | undefined {
+  for (const view of views) {
+    const rejection = view.filter?.(node);
+    if (rejection) return rejection;
+  }
+  return undefined;
+}
+
+/**
+ * Filters a node also with the more important pods that are nominated for it: their room must not be given
+ * away, but the pod must not depend on them either.
+ */
+export function filterWithNominated(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  views: readonly PodView[],
+  node: NodeInfo,
+  { plugins, nominated }: Pick<PlacementOptions, "plugins" | "nominated">,
+): Rejection | undefined {
+  const expected = (nominated.get(node.name) ?? []).filter(
+    (each) => each.metadata.uid !== pod.metadata.uid && priorityOf(each) >= priorityOf(pod),
+  );
+  const rejection = filterNode(views, node);
+  if (rejection || expected.length === 0) return rejection;
+  const crowded = node.clone();
+  for (const each of expected) crowded.add(each);
+  const simulated = withNode(snapshot, crowded);
+  return filterNode(viewsOf(pod, simulated, plugins), crowded);
+}
+
+/** The snapshot with one node replaced. */
+export const withNode = (snapshot: Snapshot, node: NodeInfo): Snapshot => ({
+  ...snapshot,
+  nodes: new Map(snapshot.nodes).set(node.name, node),
+});
+
+export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOptions): Placement {
+  const { plugins } = options;
+  const total = snapshot.nodes.size;
+  const views = viewsOf(pod, snapshot, plugins);
+  const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
+  const byNode = new Map<string, Rejection>();
+  if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
+  const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
+  const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
+  const feasible: NodeInfo[] = [];
+  const wanted = nodesToFind(all.length);
+  for (let index = 0; index < all.length && feasible.length < wanted; index++) {
+    const node = all[(index + (options.start ?? 0)) % all.length]!;
+    const rejection = filterWithNominated(pod, snapshot, views, node, options);
+    if (rejection) byNode.set(node.name, rejection);
+    else feasible.push(node);
+  }
+  if (feasible.length === 0) {
+    if (only.length > 0)
+      for (const { name } of snapshot.nodes.values())
+        if (!byNode.has(name))
+          byNode.set(name, {
+            plugin: "NodeAffinity",
+            reasons: ["node(s) didn't match Pod's node affinity/selector"],
+            isFinal: true,
+          });
+    return { node: undefined, failures: { total, byNode } };
+  }
+  return { node: feasible.length === 1 ? feasible[0]! : best(pod, snapshot, feasible, options) };
+}
+
+function best(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  feasible: readonly NodeInfo[],
+  { plugins, random }: PlacementOptions,
+): NodeInfo {
+  const totals = new Map(feasible.map(({ name }) => [name, 0]));
+  for (const { scorer, weight = 1 } of plugins) {
+    const found = scorer?.(pod, snapshot, feasible);
+    if (!found) continue;
+    const scores = new Map(feasible.map((node) => [node.name, found.score(node)]));
+    found.normalize?.(scores);
+    for (const [name, score] of scores) totals.set(name, totals.get(name)! + score * weight);
+  }
+  const most = Math.max(...totals.values());
+  const equals = feasible.filter(({ name }) => totals.get(name) === most);
+  return equals[Math.min(equals.length - 1, Math.floor(random() * equals.length))]!;
+}
+
+/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
+export function failureText({ total, forAll, byNode }: FilterFailures, preemption?: string): string {
+  const after = preemption ? ` ${preemption}.` : "";
+  if (forAll) return `0/${total} nodes are available: ${forAll.reasons.join(", ")}.${after}`;
+  const counts = new Map<string, number>();
+  for (const { reasons } of byNode.values())
+    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const list = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted();
+  return `0/${total} nodes are available: ${list.join(", ")}.${after}`;
+}

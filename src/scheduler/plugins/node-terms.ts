@@ -1,0 +1,23 @@
+// Node selector terms, as preferences and volumes carry them.
+import { type NodeSelectorTerm, wantsNode } from "#api";
+
+export interface LabelledNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Whether one term matches; a term without requirements matches nothing. */
+export const matchesSelectorTerm = (term: NodeSelectorTerm, node: LabelledNode): boolean =>
+  matchesTerms([term], node);
+
+export const matchesTerms = (terms: readonly NodeSelectorTerm[], node: LabelledNode): boolean =>
+  wantsNode(
+    {
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [...terms] },
+        },
+      },
+    },
+    node,
+  );

@@ -1,0 +1,167 @@
+// Topology spread constraints: how unevenly matching pods may lie over zones, hosts or other domains.
+import { type TopologySpreadConstraint, tolerates, wantsNode } from "#api";
+import { type Plugin, type PodView, type Scorer, type Snapshot, maxScore } from "../framework.ts";
+import type { NodeInfo, SeenPod } from "../node-info.ts";
+import { selectsLabels } from "./inter-pod-affinity.ts";
+
+interface Constraint {
+  readonly key: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly honorsAffinity: boolean;
+  readonly honorsTaints: boolean;
+  matches(labels: Readonly<Record<string, string>>): boolean;
+}
+
+const plugin = "PodTopologySpread";
+
+function constraintOf(given: TopologySpreadConstraint, pod: SeenPod): Constraint {
+  const { labelSelector, matchLabelKeys } = given;
+  const own = pod.metadata.labels ?? {};
+  const keys = (matchLabelKeys ?? []).filter((key) => own[key] !== undefined);
+  return {
+    key: given.topologyKey,
+    maxSkew: given.maxSkew,
+    minDomains: given.minDomains ?? 1,
+    honorsAffinity: (given.nodeAffinityPolicy ?? "Honor") === "Honor",
+    honorsTaints: (given.nodeTaintsPolicy ?? "Ignore") === "Honor",
+    matches: (labels) =>
+      selectsLabels(labelSelector, labels) && keys.every((key) => labels[key] === own[key]),
+  };
+}
+
+function counts(constraint: Constraint, pod: SeenPod, nodes: Iterable<NodeInfo>): Map<string, number> {
+  const domains = new Map<string, number>();
+  for (const node of nodes) {
+    const value = node.labels[constraint.key];
+    if (value === undefined || !takesPart(constraint, pod, node)) continue;
+    let count = domains.get(value) ?? 0;
+    for (const other of node.pods.values())
+      if (
+        other.metadata.namespace === pod.metadata.namespace &&
+        !other.metadata.deletionTimestamp &&
+        constraint.matches(other.metadata.labels ?? {})
+      )
+        count++;
+    domains.set(value, count);
+  }
+  return domains;
+}
+
+function takesPart(
+  { honorsAffinity, honorsTaints }: Constraint,
+  pod: SeenPod,
+  { name, labels, node }: NodeInfo,
+): boolean {
+  if (honorsAffinity && !wantsNode(pod.spec, { name, labels })) return false;
+  return (
+    !honorsTaints ||
+    (node.spec.taints ?? []).every(
+      (taint) =>
+        (taint.effect !== "NoSchedule" && taint.effect !== "NoExecute") ||
+        (pod.spec.tolerations ?? []).some((each) => tolerates(each, taint)),
+    )
+  );
+}
+
+export const topologySpread: Plugin = {
+  name: plugin,
+  weight: 2,
+  helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
+  view: filterOf,
+  scorer: scoreOf,
+};
+
+function filterOf(pod: SeenPod, { nodes }: Snapshot): PodView {
+  const hard = (pod.spec.topologySpreadConstraints ?? [])
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule")
+    .map((each) => constraintOf(each, pod));
+  if (hard.length === 0) return {};
+  // Only nodes that have all the keys take part.
+  const eligible = [...nodes.values()].filter(({ labels }) =>
+    hard.every(({ key }) => labels[key] !== undefined),
+  );
+  const found = hard.map((constraint) => {
+    const domains = counts(constraint, pod, eligible);
+    const least = domains.size < constraint.minDomains ? 0 : Math.min(...domains.values());
+    return { constraint, domains, least: Number.isFinite(least) ? least : 0 };
+  });
+  const self = (constraint: Constraint): number => (constraint.matches(pod.metadata.labels ?? {}) ? 1 : 0);
+  return {
+    filter: ({ labels }) => {
+      for (const { constraint, domains, least } of found) {
+        const value = labels[constraint.key];
+        if (value === undefined)
+          return {
+            plugin,
+            reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
+            isFinal: true,
+          };
+        if ((domains.get(value) ?? 0) + self(constraint) - least > constraint.maxSkew)
+          return {
+            plugin,
+            reasons: ["node(s) didn't match pod topology spread constraints"],
+            isFinal: false,
+          };
+      }
+      return undefined;
+    },
+  };
+}
+
+function scoreOf(pod: SeenPod, snapshot: Snapshot, feasible: readonly NodeInfo[]): Scorer | undefined {
+  const { dialect } = snapshot;
+  const given = (pod.spec.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway",
+  );
+  let soft = given.map((each) => constraintOf(each, pod));
+  const isDefault = !pod.spec.topologySpreadConstraints?.length;
+  if (isDefault) {
+    // Pods of services and sets spread softly by themselves.
+    const selectors = snapshot.ownerSelectors(pod);
+    if (selectors.length === 0) return undefined;
+    const matches = (labels: Readonly<Record<string, string>>): boolean =>
+      selectors.every((each) => each(labels));
+    const base = { minDomains: 1, honorsAffinity: true, honorsTaints: false, matches };
+    soft = [
+      { ...base, key: dialect.names.labels.hostname, maxSkew: 3 },
+      { ...base, key: dialect.names.labels.zone, maxSkew: 5 },
+    ];
+  }
+  if (soft.length === 0 || feasible.length === 0) return undefined;
+  const hasKeys = ({ labels }: NodeInfo): boolean =>
+    isDefault || soft.every(({ key }) => labels[key] !== undefined);
+  const ignored = new Set(feasible.filter((node) => !hasKeys(node)).map(({ name }) => name));
+  const hostKey = dialect.names.labels.hostname;
+  const eligible = [...snapshot.nodes.values()].filter(hasKeys);
+  const scored = feasible.filter(({ name }) => !ignored.has(name));
+  const found = soft.map((constraint) => {
+    const size =
+      constraint.key === hostKey
+        ? scored.length
+        : new Set(scored.flatMap(({ labels }) => labels[constraint.key] ?? [])).size;
+    return { constraint, domains: counts(constraint, pod, eligible), weight: Math.log(size + 2) };
+  });
+  return {
+    score: ({ name, labels }) =>
+      ignored.has(name)
+        ? 0
+        : Math.round(
+            found.reduce((total, { constraint, domains, weight }) => {
+              const value = labels[constraint.key];
+              return value === undefined
+                ? total
+                : total + (domains.get(value) ?? 0) * weight + (constraint.maxSkew - 1);
+            }, 0),
+          ),
+    normalize: (scores) => {
+      const counted = [...scores].filter(([name]) => !ignored.has(name)).map(([, score]) => score);
+      const [min, max] = [Math.min(...counted), Math.max(...counted)];
+      for (const [name, score] of scores)
+        scores.set(
+          name,
+          ignored.has(name) ? 0 : max === 0 ? maxScore : Math.trunc((maxScore * (max + min - score)) / max),
+        );
+    },
+  };
+}

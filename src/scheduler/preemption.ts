@@ -1,0 +1,156 @@
+// Making room for an important pod: which less important pods would have to go, and on which node it hurts least.
+import type { PodDisruptionBudget } from "#api";
+import type { AnyObject } from "#client";
+import type { Plugin, Snapshot } from "./framework.ts";
+import type { NodeInfo, SeenPod } from "./node-info.ts";
+import { type FilterFailures, type Nominated, filterWithNominated, viewsOf, withNode } from "./placement.ts";
+import { selectsLabels } from "./plugins/inter-pod-affinity.ts";
+import { priorityOf } from "./scheduling-queue.ts";
+
+export interface Candidate {
+  readonly node: string;
+  readonly victims: readonly SeenPod[];
+  readonly budgetViolations: number;
+}
+
+export type PreemptionResult =
+  | { readonly candidate: Candidate }
+  | { readonly candidate: undefined; readonly message: string };
+
+export interface PreemptionOptions {
+  readonly plugins: readonly Plugin[];
+  readonly nominated: Nominated;
+  readonly budgets: readonly (PodDisruptionBudget & AnyObject)[];
+}
+
+export const startedAt = ({ status, metadata }: SeenPod): string =>
+  status.startTime ?? metadata.creationTimestamp ?? "";
+
+/** The more important first: by priority, then by age. */
+export const byImportance = (a: SeenPod, b: SeenPod): number =>
+  priorityOf(b) - priorityOf(a) || (startedAt(a) < startedAt(b) ? -1 : 1);
+
+export function preempt(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  failures: FilterFailures,
+  options: PreemptionOptions,
+): PreemptionResult {
+  const none = (why: string): PreemptionResult => ({ candidate: undefined, message: `preemption: ${why}` });
+  if (pod.spec.preemptionPolicy === "Never") return none("not eligible due to preemptionPolicy=Never.");
+  const nominatedNode = snapshot.nodes.get(pod.status.nominatedNodeName ?? "");
+  const isEnding =
+    nominatedNode &&
+    !failures.byNode.get(nominatedNode.name)?.isFinal &&
+    [...nominatedNode.pods.values()].some(
+      (each) => each.metadata.deletionTimestamp && priorityOf(each) < priorityOf(pod),
+    );
+  if (isEnding) return none("not eligible due to a terminating pod on the nominated node.");
+  const total = snapshot.nodes.size;
+  if (failures.forAll)
+    return none(`0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`);
+  const candidates: Candidate[] = [];
+  const reasons = new Map<string, number>();
+  const note = (reason: string): void => void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const helpful = [...failures.byNode].filter(([, { isFinal }]) => !isFinal);
+  for (let rest = total - helpful.length; rest > 0; rest--) note("Preemption is not helpful for scheduling");
+  for (const [name] of helpful) {
+    const node = snapshot.nodes.get(name);
+    const result = node && victimsOn(pod, snapshot, node, options);
+    if (typeof result === "object") candidates.push(result);
+    else note(result ?? "No preemption victims found for incoming pod");
+  }
+  if (candidates.length > 0) return { candidate: bestOf(candidates) };
+  const list = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted();
+  return none(`0/${total} nodes are available: ${list.join(", ")}.`);
+}
+
+/** The fewest pods of a node without which the pod would fit, or why none help. */
+function victimsOn(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  node: NodeInfo,
+  options: PreemptionOptions,
+): Candidate | string {
+  const lower = [...node.pods.values()].filter((each) => priorityOf(each) < priorityOf(pod));
+  if (lower.length === 0) return "No preemption victims found for incoming pod";
+  const trial = node.clone();
+  for (const each of lower) trial.remove(each.metadata.uid!);
+  const fits = (): string | undefined => {
+    const simulated = withNode(snapshot, trial);
+    const views = viewsOf(pod, simulated, options.plugins);
+    const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
+    return (forAll ?? filterWithNominated(pod, simulated, views, trial, options))?.reasons[0];
+  };
+  const problem = fits();
+  if (problem !== undefined) return problem;
+  const { violating, others } = splitByBudget(lower.toSorted(byImportance), options.budgets);
+  const victims: SeenPod[] = [];
+  let budgetViolations = 0;
+  // The most important are spared first, those guarded by a budget before all others.
+  for (const [each, isGuarded] of [
+    ...violating.map((one) => [one, true] as const),
+    ...others.map((one) => [one, false] as const),
+  ]) {
+    trial.add(each);
+    if (fits() === undefined) continue;
+    trial.remove(each.metadata.uid!);
+    victims.push(each);
+    if (isGuarded) budgetViolations++;
+  }
+  return { node: node.name, victims: victims.toSorted(byImportance), budgetViolations };
+}
+
+/** Pods whose eviction a budget would not allow, counting those before them. */
+export function splitByBudget(
+  pods: readonly SeenPod[],
+  budgets: readonly (PodDisruptionBudget & AnyObject)[],
+): { readonly violating: readonly SeenPod[]; readonly others: readonly SeenPod[] } {
+  const left = new Map(budgets.map((budget) => [budget, budget.status.disruptionsAllowed ?? 0]));
+  const violating: SeenPod[] = [];
+  const others: SeenPod[] = [];
+  for (const pod of pods) {
+    let isViolating = false;
+    for (const budget of budgets) {
+      const { metadata, spec, status } = budget;
+      if (
+        metadata.namespace !== pod.metadata.namespace ||
+        Object.keys(pod.metadata.labels ?? {}).length === 0
+      )
+        continue;
+      if (!spec.selector || !selectsLabels(spec.selector, pod.metadata.labels)) continue;
+      if (status.disruptedPods?.[pod.metadata.name!]) continue;
+      left.set(budget, left.get(budget)! - 1);
+      if (left.get(budget)! < 0) isViolating = true;
+    }
+    (isViolating ? violating : others).push(pod);
+  }
+  return { violating, others };
+}
+
+/** Fewest broken budgets, least important victims, smallest sum, fewest, latest started. */
+export function bestOf(candidates: readonly Candidate[]): Candidate {
+  const priorities = ({ victims }: Candidate): number[] => victims.map(priorityOf);
+  const criteria: ((candidate: Candidate) => number | string)[] = [
+    ({ budgetViolations }) => budgetViolations,
+    (candidate) => Math.max(-Infinity, ...priorities(candidate)),
+    (candidate) => priorities(candidate).reduce((sum, each) => sum + each + 2 ** 31, 0),
+    ({ victims }) => victims.length,
+  ];
+  let left = candidates;
+  for (const of of criteria) {
+    const least = left.map(of).reduce((a, b) => (a < b ? a : b));
+    left = left.filter((each) => of(each) === least);
+    if (left.length === 1) return left[0]!;
+  }
+  const earliest = ({ victims }: Candidate): string => {
+    const highest = Math.max(...victims.map(priorityOf));
+    return (
+      victims
+        .filter((each) => priorityOf(each) === highest)
+        .map(startedAt)
+        .toSorted()[0] ?? ""
+    );
+  };
+  return left.reduce((a, b) => (earliest(b) > earliest(a) ? b : a));
+}

@@ -1,0 +1,67 @@
+// A profile: the plug-ins that a scheduler name stands for.
+import type { Plugin } from "./framework.ts";
+import { interPodAffinity } from "./plugins/inter-pod-affinity.ts";
+import {
+  imageLocality,
+  nodeAffinity,
+  nodeName,
+  nodePorts,
+  nodeUnschedulable,
+  taintToleration,
+} from "./plugins/node.ts";
+import { balancedAllocation, resourcesFit } from "./plugins/resources.ts";
+import { topologySpread } from "./plugins/topology-spread.ts";
+import { volumeBinding, volumeLimits, volumeRestrictions, volumeZone } from "./volumes/volume-plugins.ts";
+
+/** In the order in which they are asked; the first that rejects a node decides. */
+export const defaultPlugins: readonly Plugin[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+  resourcesFit,
+  volumeRestrictions,
+  volumeLimits,
+  volumeBinding,
+  volumeZone,
+  topologySpread,
+  interPodAffinity,
+  balancedAllocation,
+  imageLocality,
+];
+
+export const defaultSchedulerName = "default-scheduler";
+
+export interface Profile {
+  readonly schedulerName: string;
+  readonly plugins: readonly Plugin[];
+}
+
+export interface ProfileSettings {
+  readonly schedulerName?: string;
+  /** Names of plug-ins that are left out. */
+  readonly disabled?: readonly string[];
+  /** Other weights of scores, by plug-in; 0 leaves a score out. */
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+/** Makes a profile; a plug-in that does not exist is an error. */
+export function profileFrom({
+  schedulerName = defaultSchedulerName,
+  disabled = [],
+  weights = {},
+}: ProfileSettings): Profile {
+  const names = new Set(defaultPlugins.map(({ name }) => name));
+  for (const name of [...disabled.filter((each) => each !== "*"), ...Object.keys(weights)])
+    if (!names.has(name)) throw new Error(`there is no scheduler plug-in ${name}`);
+  const plugins = defaultPlugins
+    .filter(({ name }) => !disabled.includes("*") && !disabled.includes(name))
+    .map((plugin) => {
+      const weight = weights[plugin.name];
+      if (weight === undefined) return plugin;
+      const { scorer, ...rest } = plugin;
+      return weight === 0 ? rest : { ...rest, ...(scorer && { scorer }), weight };
+    });
+  return { schedulerName, plugins };
+}

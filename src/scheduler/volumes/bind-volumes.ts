@@ -1,0 +1,65 @@
+// Carries out the volume decisions for a pod before it is bound, and waits until its claims are.
+import type { Clock } from "#base";
+import { type ApiClient, kinds } from "#client";
+import { patchObject } from "#controllerkit";
+import type { SeenPod } from "../node-info.ts";
+import type { VolumeDecision } from "./volume-plugins.ts";
+import type { VolumeView } from "./volume-view.ts";
+
+const timeoutMilliseconds = 10 * 60_000;
+const pollMilliseconds = 100;
+
+export interface BindVolumesOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly volumes: VolumeView;
+}
+
+export async function bindVolumes(
+  { client, clock, signal, volumes }: BindVolumesOptions,
+  pod: SeenPod,
+  nodeName: string,
+  { bind, provision }: VolumeDecision,
+): Promise<void> {
+  const { annotations } = client.dialect.names;
+  const namespace = pod.metadata.namespace!;
+  for (const { claim: name, volume: volumeName } of bind) {
+    const claim = volumes.claim(namespace, name);
+    const volume = volumes.volume(volumeName);
+    if (!claim || !volume) throw new Error(`volume ${volumeName} or claim ${name} is gone`);
+    const { apiVersion, kind, metadata } = claim;
+    const claimRef = {
+      apiVersion,
+      kind,
+      namespace,
+      name,
+      uid: metadata.uid!,
+      resourceVersion: metadata.resourceVersion!,
+    };
+    await patchObject(
+      client.of(kinds.persistentVolumes),
+      volume,
+      { metadata: { annotations: { [annotations.boundByController]: "yes" } }, spec: { claimRef } },
+      { ifUnchanged: true },
+    );
+  }
+  for (const name of provision) {
+    const claim = volumes.claim(namespace, name);
+    if (!claim) throw new Error(`claim ${name} is gone`);
+    await patchObject(client.of(kinds.persistentVolumeClaims), claim, {
+      metadata: { annotations: { [annotations.selectedNode]: nodeName } },
+    });
+  }
+  const names = [...bind.map(({ claim }) => claim), ...provision];
+  const isBound = (name: string): boolean => {
+    const claim = volumes.claim(namespace, name);
+    if (!claim) throw new Error(`claim ${name} is gone`);
+    return Boolean(claim.spec.volumeName && claim.metadata.annotations?.[annotations.bindCompleted]);
+  };
+  for (const end = clock.now() + timeoutMilliseconds; !names.every(isBound);) {
+    if (clock.now() > end)
+      throw new Error(`timed out waiting for the claims of pod ${pod.metadata.name} to be bound`);
+    await clock.sleep(pollMilliseconds, signal);
+  }
+}

@@ -1,0 +1,241 @@
+// Plug-ins for volumes: exclusive claims, limits, zones, and binding that waits for the pod.
+import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit";
+import type { Plugin, PodView, Rejection, Snapshot } from "../framework.ts";
+import type { NodeInfo, SeenPod } from "../node-info.ts";
+import { matchesTerms } from "../plugins/node-terms.ts";
+import { type VolumeView, claimsOf } from "./volume-view.ts";
+
+const reject = (plugin: string, reason: string, isFinal = true): Rejection => ({
+  plugin,
+  reasons: [reason],
+  isFinal,
+});
+
+export const volumeRestrictions: Plugin = {
+  name: "VolumeRestrictions",
+  helpedBy: ["pod deleted", "node added", "claim"],
+  view: (pod, { nodes, volumes }): PodView => {
+    const exclusive = claimsOf(pod).filter(({ name }) =>
+      volumes.claim(pod.metadata.namespace!, name)?.spec.accessModes?.includes("ReadWriteOncePod"),
+    );
+    if (exclusive.length === 0) return {};
+    const isUsed = [...nodes.values()].some(({ pods }) =>
+      [...pods.values()].some(
+        (other) =>
+          other.metadata.namespace === pod.metadata.namespace &&
+          claimsOf(other).some(({ name }) => exclusive.some((each) => each.name === name)),
+      ),
+    );
+    const reason =
+      "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+    return isUsed ? { rejectsPod: reject("VolumeRestrictions", reason, false) } : {};
+  },
+};
+
+/** The CSI volumes of a pod, as driver and handle. */
+function handlesOf(
+  pod: SeenPod,
+  volumes: VolumeView,
+): { readonly driver: string; readonly handle: string }[] {
+  return claimsOf(pod).flatMap(({ name }) => {
+    const claim = volumes.claim(pod.metadata.namespace!, name);
+    const csi = claim?.spec.volumeName ? volumes.volume(claim.spec.volumeName)?.spec.csi : undefined;
+    if (csi) return [{ driver: csi.driver, handle: csi.volumeHandle }];
+    const provisioner = claim && volumes.storageClass(claim.spec.storageClassName ?? "")?.provisioner;
+    return provisioner ? [{ driver: provisioner, handle: `${pod.metadata.namespace}/${name}` }] : [];
+  });
+}
+
+export const volumeLimits: Plugin = {
+  name: "NodeVolumeLimits",
+  helpedBy: ["csi node", "pod deleted", "node added"],
+  view: (pod, { volumes }) => {
+    const wanted = handlesOf(pod, volumes);
+    if (wanted.length === 0) return {};
+    return {
+      filter: ({ name, pods }) => {
+        const drivers = volumes.csiNode(name)?.spec.drivers ?? [];
+        for (const { name: driver, allocatable } of drivers) {
+          const limit = allocatable?.count;
+          if (typeof limit !== "number" || !wanted.some((each) => each.driver === driver)) continue;
+          const handles = new Set(
+            [...pods.values(), pod]
+              .flatMap((each) => handlesOf(each, volumes))
+              .filter((each) => each.driver === driver)
+              .map(({ handle }) => handle),
+          );
+          if (handles.size > limit)
+            return reject("NodeVolumeLimits", "node(s) exceed max volume count", false);
+        }
+        return undefined;
+      },
+    };
+  },
+};
+
+export const volumeZone: Plugin = {
+  name: "VolumeZone",
+  helpedBy: ["storage class", "node added", "node labels", "claim", "volume"],
+  view: (pod, { volumes, dialect }) => {
+    const { zone, region, betaZone, betaRegion } = dialect.names.labels;
+    const keys = [zone, region, betaZone, betaRegion];
+    const wanted = claimsOf(pod).flatMap(({ name }) => {
+      const volume = volumes.volume(volumes.claim(pod.metadata.namespace!, name)?.spec.volumeName ?? "");
+      const labels = volume?.metadata.labels ?? {};
+      return keys.flatMap((key) =>
+        labels[key] === undefined ? [] : [{ key, values: labels[key].split("__") }],
+      );
+    });
+    if (wanted.length === 0) return {};
+    return {
+      filter: ({ labels }) => {
+        // A cluster without zones has no wrong ones.
+        if (!keys.some((key) => labels[key] !== undefined)) return undefined;
+        return wanted.every(({ key, values }) => values.includes(labels[key] ?? ""))
+          ? undefined
+          : reject("VolumeZone", "node(s) had no available volume zone");
+      },
+    };
+  },
+};
+
+/** What binding a pod's claims on a node takes. */
+export interface VolumeDecision {
+  readonly bind: readonly { readonly claim: string; readonly volume: string }[];
+  /** Claims whose volumes are to be provisioned for the node. */
+  readonly provision: readonly string[];
+}
+
+const plugin = "VolumeBinding";
+
+export const volumeBinding: Plugin = {
+  name: plugin,
+  helpedBy: ["storage class", "claim", "volume", "node added", "node labels", "csi node"],
+  view: (pod, snapshot): PodView => {
+    const sorted = sortClaims(pod, snapshot);
+    if ("rejectsPod" in sorted) return sorted;
+    if (sorted.bound.length + sorted.waiting.length === 0) return {};
+    return {
+      filter: (node) => {
+        const decision = decide(pod, node, snapshot, sorted);
+        return "plugin" in decision ? decision : undefined;
+      },
+    };
+  },
+};
+
+interface SortedClaims {
+  readonly bound: readonly SeenVolume[];
+  /** Claims that wait for their first consumer, by name. */
+  readonly waiting: readonly string[];
+}
+
+function sortClaims(
+  pod: SeenPod,
+  { volumes, dialect }: Snapshot,
+): SortedClaims | { readonly rejectsPod: Rejection } {
+  const namespace = pod.metadata.namespace!;
+  const bound: SeenVolume[] = [];
+  const waiting: string[] = [];
+  let hasImmediate = false;
+  for (const { name, isEphemeral } of claimsOf(pod)) {
+    const claim = volumes.claim(namespace, name);
+    if (!claim)
+      return {
+        rejectsPod: reject(
+          plugin,
+          isEphemeral
+            ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+            : `persistentvolumeclaim "${name}" not found`,
+        ),
+      };
+    if (claim.status.phase === "Lost")
+      return {
+        rejectsPod: reject(
+          plugin,
+          `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec.volumeName}"`,
+        ),
+      };
+    if (claim.metadata.deletionTimestamp)
+      return { rejectsPod: reject(plugin, `persistentvolumeclaim "${name}" is being deleted`) };
+    if (isEphemeral && !claim.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid))
+      return {
+        rejectsPod: reject(
+          plugin,
+          `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`,
+        ),
+      };
+    if (claim.spec.volumeName && claim.metadata.annotations?.[dialect.names.annotations.bindCompleted]) {
+      const volume = volumes.volume(claim.spec.volumeName);
+      if (!volume)
+        return {
+          rejectsPod: reject(
+            plugin,
+            "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+          ),
+        };
+      bound.push(volume);
+      continue;
+    }
+    const mode = volumes.storageClass(claimClass(claim, dialect))?.volumeBindingMode;
+    if (mode === "WaitForFirstConsumer" && !claim.spec.volumeName) waiting.push(name);
+    else hasImmediate = true;
+  }
+  if (hasImmediate) return { rejectsPod: reject(plugin, "pod has unbound immediate PersistentVolumeClaims") };
+  return { bound, waiting };
+}
+
+const reaches = ({ name, labels }: NodeInfo, { spec }: SeenVolume): boolean =>
+  !spec.nodeAffinity?.required ||
+  matchesTerms(spec.nodeAffinity.required.nodeSelectorTerms ?? [], { name, labels });
+
+function decide(
+  pod: SeenPod,
+  node: NodeInfo,
+  { volumes, dialect }: Snapshot,
+  { bound, waiting }: SortedClaims,
+): VolumeDecision | Rejection {
+  if (!bound.every((volume) => reaches(node, volume)))
+    return reject(plugin, "node(s) had volume node affinity conflict");
+  const excluded = new Set(volumes.promised);
+  const bind: { claim: string; volume: string }[] = [];
+  const provision: string[] = [];
+  const conflict = reject(plugin, "node(s) didn't find available persistent volumes to bind");
+  for (const name of waiting) {
+    const claim = volumes.claim(pod.metadata.namespace!, name)!;
+    const selected =
+      claim.metadata.annotations?.[dialect.names.annotations.selectedNode] ??
+      volumes.provisioning.get(`${pod.metadata.namespace}/${name}`);
+    if (selected) {
+      if (selected !== node.name) return conflict;
+      provision.push(name);
+      continue;
+    }
+    const isReachable = (volume: SeenVolume): boolean => reaches(node, volume);
+    const found = findMatchingVolume(claim, volumes.volumes(), { dialect, excluded, isReachable });
+    if (found) {
+      excluded.add(found.metadata.name!);
+      bind.push({ claim: name, volume: found.metadata.name! });
+      continue;
+    }
+    const storageClass = volumes.storageClass(claimClass(claim, dialect));
+    if (!storageClass || storageClass.provisioner === dialect.names.volumes.noProvisioner) return conflict;
+    const terms = storageClass.allowedTopologies ?? [];
+    const isAllowed =
+      terms.length === 0 ||
+      terms.some(({ matchLabelExpressions }) =>
+        (matchLabelExpressions ?? []).every(({ key, values }) => values?.includes(node.labels[key] ?? "")),
+      );
+    if (!isAllowed) return conflict;
+    provision.push(name);
+  }
+  return { bind, provision };
+}
+
+/** The decision for a node that was chosen. */
+export function volumeDecision(pod: SeenPod, node: NodeInfo, snapshot: Snapshot): VolumeDecision | undefined {
+  const sorted = sortClaims(pod, snapshot);
+  if ("rejectsPod" in sorted || sorted.waiting.length === 0) return undefined;
+  const decision = decide(pod, node, snapshot, sorted);
+  return "plugin" in decision ? undefined : decision;
+}
