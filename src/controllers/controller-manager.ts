@@ -19,6 +19,8 @@ import { garbageCollector } from "./garbage-collector.ts";
 import { jobController } from "./job/job.ts";
 import { namespaceController } from "./namespaces.ts";
 import { nodeLifecycleController } from "./node-lifecycle.ts";
+import { nodeIpamController } from "./node-ipam.ts";
+import { nodeTtlController } from "./node-ttl.ts";
 import { podGcController } from "./pod-gc.ts";
 import { replicaSetController, replicationController } from "./replica-set.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
@@ -26,7 +28,11 @@ import { rootCaController } from "./root-ca.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 import { type ControllerSettings, defaultSettings } from "./settings.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
-import { claimProtectionController, volumeProtectionController } from "./storage-protection.ts";
+import { attachDetachController } from "./storage/attach-detach.ts";
+import { volumeBinderController } from "./storage/binder.ts";
+import { ephemeralVolumeController } from "./storage/ephemeral.ts";
+import { volumeExpanderController } from "./storage/expander.ts";
+import { claimProtectionController, volumeProtectionController } from "./storage/protection.ts";
 import { taintEvictionController } from "./taint-eviction.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
 
@@ -38,8 +44,14 @@ const controllers: Readonly<Record<string, Start>> = {
   serviceaccount: (context) => [serviceAccountController(context)],
   "root-ca-cert-publisher": (context, { rootCa }) =>
     rootCa === undefined ? [] : [rootCaController(context, rootCa)],
-  podgc: (context) => [podGcController(context)],
-  nodelifecycle: (context) => [nodeLifecycleController(context), taintEvictionController(context)],
+  podgc: (context, { terminatedPodThreshold }) => [podGcController(context, terminatedPodThreshold)],
+  nodelifecycle: (context, settings) => [
+    nodeLifecycleController(context, settings),
+    taintEvictionController(context),
+  ],
+  nodeipam: (context, { clusterCidr, nodeMaskSize }) =>
+    clusterCidr === undefined ? [] : [nodeIpamController(context, { clusterCidr, nodeMaskSize })],
+  ttl: (context) => [nodeTtlController(context)],
   "clusterrole-aggregation": (context) => [roleAggregationController(context)],
   "pvc-protection": (context) => [claimProtectionController(context)],
   "pv-protection": (context) => [volumeProtectionController(context)],
@@ -54,6 +66,12 @@ const controllers: Readonly<Record<string, Start>> = {
   endpoint: (context) => [endpointsController(context)],
   endpointslice: (context) => [endpointSliceController(context)],
   endpointslicemirroring: (context) => [endpointSliceMirroringController(context)],
+  "persistentvolume-binder": (context, { claimBinderSyncMilliseconds }) => [
+    volumeBinderController(context, claimBinderSyncMilliseconds),
+  ],
+  "persistentvolume-expander": (context) => [volumeExpanderController(context)],
+  "ephemeral-volume": (context) => [ephemeralVolumeController(context)],
+  attachdetach: (context) => [attachDetachController(context)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

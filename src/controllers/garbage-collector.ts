@@ -1,7 +1,7 @@
 // Deletes what belonged to objects that are gone, in the background, in the foreground, or not at all when it
 // is to be orphaned.
 import type { OwnerReference } from "#api";
-import { type AnyObject, type Informer, informer } from "#client";
+import type { AnyObject, Informer, InformerEvent } from "#client";
 import {
   type GraphNode,
   type Standing,
@@ -21,6 +21,8 @@ import {
   discover,
   metadataClient,
   queueFor,
+  recorderFor,
+  startInformer,
 } from "#controllerkit";
 
 /** New kinds may come; they are looked for this often. */
@@ -28,17 +30,23 @@ const discoverEveryMilliseconds = 30_000;
 /** Kinds whose objects neither own nor are owned. */
 const ignored = new Set(["events"]);
 const mostAbsent = 1000;
+/** A kind that cannot be listed holds the others up for no longer than this. */
+const syncMilliseconds = 30_000;
 
 interface Followed {
   readonly resource: ServedResource;
   readonly objects: MetadataClient;
-  readonly copy: Informer<AnyObject>;
-  readonly ending: AbortController;
+  readonly copy: Pick<Informer<AnyObject>, "items">;
+  /** Resolves when the kind is listed, or has had its time. */
+  readonly ready: Promise<unknown>;
+  readonly stopped: Promise<void>;
+  end(): void;
 }
 
 export function garbageCollector(context: ControllerContext): Controller {
   const { client, clock, signal, log } = context;
   const graph = ownerGraph();
+  const events = recorderFor(context, "garbage-collector-controller");
   const followed = new Map<string, Followed>();
   /** Owners that the server was asked for and did not have. Bounded; a uid never comes back. */
   const absent = new Set<string>();
@@ -46,7 +54,7 @@ export function garbageCollector(context: ControllerContext): Controller {
   queue.add(discovery);
   return {
     stopped: queue.stopped.then(
-      async () => void (await Promise.all([...followed.values()].map(({ copy }) => copy.stopped))),
+      async () => void (await Promise.all([...followed.values()].map((each) => each.stopped))),
     ),
   };
 
@@ -63,27 +71,53 @@ export function garbageCollector(context: ControllerContext): Controller {
     return { againInMilliseconds: discoverEveryMilliseconds };
   }
 
+  /** Kinds that other controllers follow are shared with them; of all others only the metadata is kept. */
   function follow(resource: ServedResource): void {
-    const ending = new AbortController();
     const objects = metadataClient(client, resource);
-    const copy = informer<AnyObject>({
-      client: objects,
-      clock,
-      signal: AbortSignal.any([signal, ending.signal]),
-      onEvent: ({ type, object }) =>
-        type === "deleted" ? wentAway(object.metadata.uid!) : changed(nodeOf(resource, object)),
-      onTrouble: (error) =>
-        log.verbose(2, "a watch was interrupted and goes on", {
-          kind: resource.plural,
-          error: error.message,
-        }),
+    const onEvent = ({ type, object }: InformerEvent<AnyObject>): void =>
+      type === "deleted" ? wentAway(object.metadata.uid!) : changed(nodeOf(resource, object));
+    const shared = context.view.existing(resource.groupVersion, resource.plural);
+    if (shared) {
+      const end = shared.listen(onEvent);
+      followed.set(idOf(resource), {
+        resource,
+        objects,
+        copy: shared.informer,
+        ready: inTime(shared.informer.synced),
+        stopped: Promise.resolve(),
+        end,
+      });
+      return;
+    }
+    const ending = new AbortController();
+    const started = startInformer(
+      objects,
+      resource.plural,
+      {},
+      {
+        clock,
+        signal: AbortSignal.any([signal, ending.signal]),
+        log,
+      },
+    );
+    started.listen(onEvent);
+    followed.set(idOf(resource), {
+      resource,
+      objects,
+      copy: started.informer,
+      ready: inTime(started.informer.synced),
+      stopped: started.stopped,
+      end: () => ending.abort(),
     });
-    followed.set(idOf(resource), { resource, objects, copy, ending });
+  }
+
+  function inTime(synced: Promise<void>): Promise<unknown> {
+    return Promise.race([synced, clock.sleep(syncMilliseconds, signal).catch(() => undefined)]);
   }
 
   /** A kind that is not served any more has no objects. */
-  function unfollow(id: string, { copy, ending }: Followed): void {
-    ending.abort();
+  function unfollow(id: string, { copy, end }: Followed): void {
+    end();
     followed.delete(id);
     for (const { metadata } of copy.items()) wentAway(metadata.uid!);
   }
@@ -114,7 +148,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     const known = graph.get(uid);
     if (!known) return;
     // Nothing is judged before everything has been seen once.
-    await abortable(Promise.all([...followed.values()].map(({ copy }) => copy.synced)), signal);
+    await abortable(Promise.all([...followed.values()].map(({ ready }) => ready)), signal);
     const objects = followed.get(idOf(known.resource))?.objects;
     const present = await objects?.get(known.namespace, known.name);
     if (!objects || present?.metadata.uid !== uid) return;
@@ -129,6 +163,11 @@ export function garbageCollector(context: ControllerContext): Controller {
     const verdict = decide(node, (owner) => standings.get(owner.uid)!, dependents.length > 0);
     if (verdict.do === "disown") await disown(node, present, objects, new Set(verdict.uids));
     if (verdict.do !== "delete") return;
+    // A dependent that itself waits for its dependents may wait for this one: somebody must not wait.
+    if (verdict.propagation === "Foreground" && dependents.some(isWaiting)) {
+      const blocks = present.metadata.ownerReferences?.some(({ blockOwnerDeletion }) => blockOwnerDeletion);
+      if (blocks) return await unblock(node, present, objects);
+    }
     const deleted = await objects.delete(node.namespace, node.name, {
       uid,
       resourceVersion: present.metadata.resourceVersion!,
@@ -144,6 +183,14 @@ export function garbageCollector(context: ControllerContext): Controller {
 
   async function standingOf(owner: OwnerReference, dependent: GraphNode): Promise<Standing> {
     const known = graph.get(owner.uid);
+    if (known?.namespace !== undefined && known.namespace !== dependent.namespace) {
+      const where = dependent.namespace ?? "";
+      const reference = `${owner.apiVersion}/${owner.kind}, namespace: ${where}, name: ${owner.name}, uid: ${owner.uid}`;
+      const text = `ownerRef [${reference}] does not exist in namespace "${where}"`;
+      events.event(referenceTo(dependent), "Warning", "OwnerRefInvalidNamespace", text);
+      // An object of no namespace is kept: its owner may be meant in any.
+      return dependent.namespace === undefined ? "there" : "gone";
+    }
     if (known) return isWaiting(known) ? "waits for its dependents" : "there";
     if (absent.has(owner.uid)) return "gone";
     const found = [...followed.values()].find(
@@ -186,6 +233,21 @@ export function garbageCollector(context: ControllerContext): Controller {
     for (const { uid } of dependents) queue.add(uid);
   }
 
+  async function unblock(
+    { namespace, name, uid }: GraphNode,
+    { metadata }: AnyObject,
+    objects: MetadataClient,
+  ): Promise<void> {
+    const ownerReferences = (metadata.ownerReferences ?? []).map((each) => ({
+      ...each,
+      blockOwnerDeletion: false,
+    }));
+    await objects.patch(namespace, name, {
+      metadata: { uid, resourceVersion: metadata.resourceVersion, ownerReferences },
+    });
+    queue.add(uid);
+  }
+
   async function disown(
     { namespace, name, uid }: GraphNode,
     { metadata }: AnyObject,
@@ -218,3 +280,10 @@ const groupOf = (groupVersion: string): string =>
   groupVersion.includes("/") ? groupVersion.split("/")[0]! : "";
 const isWaiting = ({ deleting, finalizers }: GraphNode): boolean =>
   deleting && finalizers.includes(foregroundFinalizer);
+
+/** As events name an object of which only the metadata is known. */
+const referenceTo = ({ resource, namespace, name, uid }: GraphNode): AnyObject => ({
+  apiVersion: resource.groupVersion,
+  kind: resource.kind,
+  metadata: { name, uid, creationTimestamp: null, ...(namespace !== undefined && { namespace }) },
+});

@@ -31,42 +31,48 @@ test("conditions of others stay, and times move only with what they tell", () =>
 const inX = { namespace: "x" };
 
 test("a namespace goes with everything in it", { timeout: 20_000 }, () =>
-  withController(namespaceController, async ({ client }) => {
-    await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
-    await client.of(kinds.configMaps).create({ metadata: { name: "a", ...inX } });
-    await client.of(kinds.deployments).create({
-      metadata: { name: "d", ...inX },
-      spec: {
-        selector: { matchLabels: { a: "b" } },
-        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
-      },
-    } as never);
-    await client.of(kinds.leases).create({ metadata: { name: "l", ...inX }, spec: {} });
-    await client.of(kinds.namespaces).delete("x");
-    await until(() => gone(client.of(kinds.namespaces).get("x")));
-    for (const kind of [kinds.configMaps, kinds.deployments, kinds.leases] as readonly ResourceKind[])
-      assert.deepEqual((await client.of(kind).list({ namespace: "x" })).items, []);
-    assert.equal((await client.of(kinds.namespaces).list()).items.length, 4);
-  }),
+  withController(
+    (context) => namespaceController(context, 0),
+    async ({ client }) => {
+      await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
+      await client.of(kinds.configMaps).create({ metadata: { name: "a", ...inX } });
+      await client.of(kinds.deployments).create({
+        metadata: { name: "d", ...inX },
+        spec: {
+          selector: { matchLabels: { a: "b" } },
+          template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+        },
+      } as never);
+      await client.of(kinds.leases).create({ metadata: { name: "l", ...inX }, spec: {} });
+      await client.of(kinds.namespaces).delete("x");
+      await until(() => gone(client.of(kinds.namespaces).get("x")));
+      for (const kind of [kinds.configMaps, kinds.deployments, kinds.leases] as readonly ResourceKind[])
+        assert.deepEqual((await client.of(kind).list({ namespace: "x" })).items, []);
+      assert.equal((await client.of(kinds.namespaces).list()).items.length, 4);
+    },
+  ),
 );
 
 test("what a finalizer holds is reported, and the namespace goes when it lets go", { timeout: 20_000 }, () =>
-  withController(namespaceController, async ({ client }) => {
-    const [namespaces, maps] = [client.of(kinds.namespaces), client.of(kinds.configMaps)];
-    await namespaces.create({ metadata: { name: "x" }, spec: {} });
-    await maps.create({ metadata: { name: "held", finalizers: ["example.com/hold"], ...inX } });
-    await namespaces.delete("x");
-    const conditions = await until(async () => (await namespaces.get("x")).status.conditions);
-    const of = (type: string) => conditions.find((each) => each.type === type);
-    assert.equal(
-      of("NamespaceContentRemaining")?.message,
-      "Some resources are remaining: configmaps. has 1 resource instances",
-    );
-    assert.equal(
-      of("NamespaceFinalizersRemaining")?.message,
-      "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
-    );
-    await maps.patch("held", "merge", { metadata: { finalizers: null } }, inX);
-    await until(() => gone(namespaces.get("x")));
-  }),
+  withController(
+    (context) => namespaceController(context, 0),
+    async ({ client }) => {
+      const [namespaces, maps] = [client.of(kinds.namespaces), client.of(kinds.configMaps)];
+      await namespaces.create({ metadata: { name: "x" }, spec: {} });
+      await maps.create({ metadata: { name: "held", finalizers: ["example.com/hold"], ...inX } });
+      await namespaces.delete("x");
+      const conditions = await until(async () => (await namespaces.get("x")).status.conditions);
+      const of = (type: string) => conditions.find((each) => each.type === type);
+      assert.equal(
+        of("NamespaceContentRemaining")?.message,
+        "Some resources are remaining: configmaps. has 1 resource instances",
+      );
+      assert.equal(
+        of("NamespaceFinalizersRemaining")?.message,
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+      );
+      await maps.patch("held", "merge", { metadata: { finalizers: null } }, inX);
+      await until(() => gone(namespaces.get("x")));
+    },
+  ),
 );

@@ -14,6 +14,7 @@ import {
   queueFor,
   resourceText,
 } from "#controllerkit";
+import { timeOf } from "./pods.ts";
 
 type Condition = NonNullable<Namespace["status"]["conditions"]>[number];
 
@@ -60,8 +61,10 @@ export function conditionsFor(found: Emptying, before: readonly Condition[], now
 
 /** While something is left, it is looked at again this often; what is deleted gracefully takes its time. */
 const againMilliseconds = 1000;
+/** A namespace is emptied so long after its deletion: other servers must have seen that it takes no more. */
+const graceMilliseconds = 5000;
 
-export function namespaceController(context: ControllerContext): Controller {
+export function namespaceController(context: ControllerContext, grace = graceMilliseconds): Controller {
   const { client, clock, dialect } = context;
   const own = dialect.data.namespaceFinalizer;
   const queue = queueFor(context, "namespaces", work);
@@ -73,7 +76,9 @@ export function namespaceController(context: ControllerContext): Controller {
   async function work(name: string): Promise<{ againInMilliseconds: number } | void> {
     const namespace = namespaces.get(undefined, name);
     if (!namespace?.metadata.deletionTimestamp || !namespace.spec.finalizers?.includes(own)) return;
-    const found = await empty(name);
+    const age = clock.now() - timeOf(namespace.metadata.deletionTimestamp);
+    if (age < grace) return { againInMilliseconds: grace - age };
+    const found = await empty(name, age);
     const isEmpty = found.left.size === 0 && found.failures.length === 0 && found.undiscovered.length === 0;
     const before = namespace.status.conditions ?? [];
     const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
@@ -96,7 +101,7 @@ export function namespaceController(context: ControllerContext): Controller {
     await client.of(kinds.namespaces).update({ ...present, spec }, { subresource: "finalize" });
   }
 
-  async function empty(namespace: string): Promise<Emptying> {
+  async function empty(namespace: string, age: number): Promise<Emptying> {
     const { resources, failed: undiscovered }: Discovered = await discover(client);
     const failures: string[] = [];
     const left = new Map<string, number>();
@@ -107,8 +112,15 @@ export function namespaceController(context: ControllerContext): Controller {
     await Promise.all(
       mine.map(async (resource) => {
         try {
+          const isPods = resource.plural === "pods" && resource.groupVersion === "v1";
+          const isInTime = isPods && age < (await longestGrace(namespace)) * 1000;
           const rest = await emptied(resource, namespace);
           if (rest.length > 0) left.set(resourceText(resource), rest.length);
+          const isExpected = isInTime || rest.some(({ metadata }) => metadata.finalizers?.length);
+          if (rest.length > 0 && !isExpected)
+            failures.push(
+              `unexpected items still remain in namespace: ${namespace} for gvr: ${gvrText(resource)}`,
+            );
           for (const { metadata } of rest)
             for (const finalizer of metadata.finalizers ?? [])
               held.set(finalizer, (held.get(finalizer) ?? 0) + 1);
@@ -118,6 +130,13 @@ export function namespaceController(context: ControllerContext): Controller {
       }),
     );
     return { undiscovered, failures, left, held };
+  }
+
+  /** How long the pods that still run may take to end. */
+  async function longestGrace(namespace: string): Promise<number> {
+    const { items } = await client.of(kinds.pods).list({ namespace });
+    const running = items.filter(({ status }) => status.phase !== "Succeeded" && status.phase !== "Failed");
+    return Math.max(0, ...running.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 0));
   }
 
   /** Asks for the deletion of everything; gives what is left. */
@@ -133,4 +152,10 @@ export function namespaceController(context: ControllerContext): Controller {
       );
     return (await objects.list({ namespace })).items;
   }
+}
+
+/** `/v1, Resource=pods`, as the original writes it. */
+function gvrText({ groupVersion, plural }: ServedResource): string {
+  const [group, version] = groupVersion.includes("/") ? groupVersion.split("/") : ["", groupVersion];
+  return `${group}/${version}, Resource=${plural}`;
 }

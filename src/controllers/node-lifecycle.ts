@@ -3,15 +3,31 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node, Taint } from "#api";
 import { timeOfMillis } from "#base";
-import { kinds } from "#client";
+import { type AnyObject, kinds } from "#client";
 import type { Dialect } from "#dialect";
-import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import {
+  type Controller,
+  type ControllerContext,
+  ignoreReasons,
+  patchObject,
+  queueFor,
+  recorderFor,
+} from "#controllerkit";
+import { conditionOf } from "./pods.ts";
+import { defaultSettings } from "./settings.ts";
 
 type Condition = NonNullable<Node["status"]["conditions"]>[number];
 
-const everyMilliseconds = 5000;
-/** A node that was not heard of for so long is Unknown. */
-const graceMilliseconds = 40_000;
+type SeenNode = Node & AnyObject;
+
+export interface NodeMonitorSettings {
+  readonly nodeMonitorPeriodMilliseconds: number;
+  /** A node that was not heard of for so long is Unknown. */
+  readonly nodeMonitorGraceMilliseconds: number;
+  /** The same for a node that has never been heard of. */
+  readonly nodeStartupGraceMilliseconds: number;
+}
+
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** The conditions of a node that has gone silent. */
@@ -101,17 +117,39 @@ interface Heard {
   readonly at: number;
 }
 
-export function nodeLifecycleController(context: ControllerContext): Controller {
+export function nodeLifecycleController(
+  context: ControllerContext,
+  settings: NodeMonitorSettings = defaultSettings,
+): Controller {
   const { client, clock, view, dialect, log } = context;
+  const events = recorderFor(context, "node-controller");
+  const {
+    nodeMonitorPeriodMilliseconds: everyMilliseconds,
+    nodeMonitorGraceMilliseconds: graceMilliseconds,
+    nodeStartupGraceMilliseconds: startupGraceMilliseconds,
+  } = settings;
+  /** Nodes that were announced. */
+  const registered = new Set<string>();
   const heard = new Map<string, Heard>();
   let lastLook = clock.now();
   const queue = queueFor(context, "node lifecycle", (key) =>
     key === everything ? lookAtAll() : mendTaints(key),
   );
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
-    if (type === "deleted") heard.delete(object.metadata.name!);
-    else queue.add(object.metadata.name!);
+    const name = object.metadata.name!;
+    if (type === "deleted") {
+      heard.delete(name);
+      registered.delete(name);
+      return;
+    }
+    queue.add(name);
+    if (registered.has(name)) return;
+    registered.add(name);
+    const text = `Node ${name} event: Registered Node ${name} in Controller`;
+    events.event(object, "Normal", "RegisteredNode", text);
   });
+  const pods = view.follow(kinds.pods);
+  const onNode = pods.index("node", ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
   const leases = view.follow(kinds.leases, () => undefined);
   queue.add(everything);
   return { stopped: queue.stopped };
@@ -128,30 +166,54 @@ export function nodeLifecycleController(context: ControllerContext): Controller 
       const sign = `${lease?.spec.renewTime ?? ""} ${ready?.lastHeartbeatTime ?? ""}`;
       const before = heard.get(name);
       if (before?.sign !== sign) heard.set(name, { sign, at: now });
-      else if (now - Math.max(before.at, excuse) >= graceMilliseconds) await silence(node);
+      else {
+        const grace = ready ? graceMilliseconds : startupGraceMilliseconds;
+        if (now - Math.max(before.at, excuse) >= grace) await silence(node);
+      }
     }
     return { againInMilliseconds: everyMilliseconds };
   }
 
-  async function silence(node: Node): Promise<void> {
+  async function silence(node: SeenNode): Promise<void> {
     const conditions = silentConditions(node, dialect, timeOfMillis(clock.now()));
-    if (isDeepStrictEqual(conditions, node.status.conditions)) return;
-    log.warn("a node has not been heard of", {
+    if (isDeepStrictEqual(conditions, node.status.conditions)) return await markPods(node);
+    const { name } = node.metadata;
+    if (conditionOf(node.status.conditions, "Ready")?.status === "True")
+      events.event(node, "Normal", "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
+    log.warn("node stopped posting its status", {
       node: node.metadata.name,
       graceSeconds: graceMilliseconds / 1000,
     });
-    const { resourceVersion, uid } = node.metadata;
     await ignoreReasons(
       ["NotFound", "Conflict"],
-      client
-        .of(kinds.nodes)
-        .patch(
-          node.metadata.name!,
-          "merge",
-          { metadata: { resourceVersion, uid }, status: { conditions } },
-          { subresource: "status" },
-        ),
+      patchObject(
+        client.of(kinds.nodes),
+        node,
+        { status: { conditions } },
+        { subresource: "status", ifUnchanged: true },
+      ),
     );
+    await markPods(node);
+  }
+
+  /** Pods of a silent node are not ready: nobody knows how they are. */
+  async function markPods({ metadata: { name } }: SeenNode): Promise<void> {
+    for (const pod of onNode(name!)) {
+      const ready = conditionOf(pod.status.conditions, "Ready");
+      if (ready?.status !== "True") continue;
+      const now = timeOfMillis(clock.now());
+      const condition = { ...ready, status: "False", reason: "NodeNotReady", lastTransitionTime: now };
+      await ignoreReasons(
+        ["NotFound", "Conflict"],
+        patchObject(
+          client.of(kinds.pods),
+          pod,
+          { status: { conditions: [condition] } },
+          { subresource: "status", type: "strategic" },
+        ),
+      );
+      events.event(pod, "Warning", "NodeNotReady", "Node is not ready");
+    }
   }
 
   async function mendTaints(name: string): Promise<void> {

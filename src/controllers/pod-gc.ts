@@ -1,6 +1,6 @@
 // Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they
 // got a node, and the oldest of too many that are over.
-import type { Pod } from "#api";
+import type { Node, Pod } from "#api";
 import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
@@ -10,13 +10,15 @@ export interface PodGcFacts {
   /** When a node that is missing was first missed. */
   readonly missingSince: ReadonlyMap<string, number>;
   readonly now: number;
+  /** Nodes that are down and marked to be out of service: their terminating pods go by force. */
+  readonly outOfService?: ReadonlySet<string>;
   /** How many pods that are over may stay. */
   readonly mostOver: number;
 }
 
 /** A node may be made anew under its name; until then its pods are left alone. */
 const patienceMilliseconds = 40_000;
-const usualMostOver = 12_500;
+const defaultThreshold = 12_500;
 const everyMilliseconds = 20_000;
 
 const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
@@ -25,8 +27,8 @@ const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? "
 /** Which pods go, and why. */
 export function decide<P extends Pod>(
   pods: readonly P[],
-  { nodes, missingSince, now, mostOver }: PodGcFacts,
-): { readonly pod: P; readonly why: "orphaned" | "never placed" | "over" }[] {
+  { nodes, missingSince, now, outOfService, mostOver }: PodGcFacts,
+): { readonly pod: P; readonly why: "orphaned" | "never placed" | "out of service" | "over" }[] {
   const orphaned = pods.filter(
     ({ spec }) =>
       spec.nodeName &&
@@ -34,18 +36,23 @@ export function decide<P extends Pod>(
       now - (missingSince.get(spec.nodeName) ?? now) >= patienceMilliseconds,
   );
   const unplaced = pods.filter(({ spec, metadata }) => !spec.nodeName && metadata.deletionTimestamp);
+  const stuck = pods.filter(
+    ({ spec, metadata }) => metadata.deletionTimestamp && spec.nodeName && outOfService?.has(spec.nodeName),
+  );
+  const going = new Set([...orphaned, ...unplaced, ...stuck]);
   const over = pods
-    .filter((pod) => isOver(pod) && !orphaned.includes(pod) && !unplaced.includes(pod))
+    .filter((pod) => isOver(pod) && !going.has(pod))
     .toSorted((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1));
   return [
     ...orphaned.map((pod) => ({ pod, why: "orphaned" as const })),
     ...unplaced.map((pod) => ({ pod, why: "never placed" as const })),
+    ...stuck.map((pod) => ({ pod, why: "out of service" as const })),
     ...over.slice(0, Math.max(0, over.length - mostOver)).map((pod) => ({ pod, why: "over" as const })),
   ];
 }
 
-export function podGcController(context: ControllerContext): Controller {
-  const { client, clock, view, log } = context;
+export function podGcController(context: ControllerContext, threshold = defaultThreshold): Controller {
+  const { client, clock, view, log, dialect } = context;
   const pods = client.of(kinds.pods);
   const missingSince = new Map<string, number>();
   const queue = queueFor(context, "pod garbage", work, { workers: 1 });
@@ -67,12 +74,13 @@ export function podGcController(context: ControllerContext): Controller {
       nodes: present,
       missingSince,
       now: clock.now(),
-      mostOver: usualMostOver,
+      mostOver: threshold > 0 ? threshold : Infinity,
+      outOfService: new Set([...nodes.items()].filter(isOutOfService).map(({ metadata }) => metadata.name!)),
     })) {
       const node = pod.spec.nodeName;
       // The local copy may be behind: only the server knows that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
-      if (why === "orphaned" && !isOver(pod)) await fail(pod, node!);
+      if ((why === "orphaned" || why === "out of service") && !isOver(pod)) await fail(pod, node!);
       await ignoreReasons(
         ["NotFound", "Conflict"],
         pods.delete(pod.metadata.name!, {
@@ -84,6 +92,12 @@ export function podGcController(context: ControllerContext): Controller {
       log.info("a pod was removed", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
     return { againInMilliseconds: everyMilliseconds };
+  }
+
+  function isOutOfService({ spec, status }: Node): boolean {
+    const ready = status.conditions?.find(({ type }) => type === "Ready");
+    const { outOfService } = dialect.names.taints;
+    return ready?.status !== "True" && (spec.taints ?? []).some(({ key }) => key === outOfService);
   }
 
   async function isThere(name: string): Promise<boolean> {

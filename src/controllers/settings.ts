@@ -3,16 +3,23 @@
 export interface ControllerSettings {
   /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
   readonly rootCa?: string;
+  /** The range that nodes get theirs from; without it they get none. */
+  readonly clusterCidr?: string;
+  readonly nodeMaskSize: number;
   readonly nodeMonitorPeriodMilliseconds: number;
   readonly nodeMonitorGraceMilliseconds: number;
   readonly nodeStartupGraceMilliseconds: number;
+  /** How often claims that wait are looked at again. */
+  readonly claimBinderSyncMilliseconds: number;
   /** Finished pods beyond so many are deleted, the oldest first; 0 keeps them all. */
   readonly terminatedPodThreshold: number;
 }
 
 export const defaultSettings: ControllerSettings = {
+  nodeMaskSize: 24,
   nodeMonitorPeriodMilliseconds: 5000,
   nodeMonitorGraceMilliseconds: 40_000,
   nodeStartupGraceMilliseconds: 60_000,
+  claimBinderSyncMilliseconds: 15_000,
   terminatedPodThreshold: 12_500,
 };

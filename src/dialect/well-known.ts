@@ -112,6 +112,7 @@ export function wellKnownNames({
       bindCompleted: `pv.${domain}/bind-completed`,
       provisionedBy: `pv.${domain}/provisioned-by`,
       storageProvisioner: `volume.${domain}/storage-provisioner`,
+      betaStorageProvisioner: `volume.beta.${domain}/storage-provisioner`,
       selectedNode: `volume.${domain}/selected-node`,
       defaultIngressClass: `ingressclass.${domain}/is-default-class`,
       ingressClass: `${domain}/ingress.class`,
@@ -215,8 +216,10 @@ export function wellKnownNames({
     },
     /** Volume plugins and provisioners. */
     volumes: {
+      csiPrefix: `${domain}/csi/`,
       pluginPrefix: `${domain}/`,
       noProvisioner: `${domain}/no-provisioner`,
+      localPathProvisioner: `${domain}/local-path`,
       csiPodInfoPrefix: `csi.storage.${suffix}/`,
     },
     resources: {

@@ -63,6 +63,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     helpedBy: (event) => helped.get(event) ?? new Set(),
   });
   const measure = options.metrics && schedulerMetrics(options.metrics, queue);
+  /** Writes that are under way. */
   const binding = new Set<Promise<void>>();
   /** Nodes where room is being made, by pod. */
   const nominations = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
@@ -144,7 +145,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const snapshot = takeSnapshot();
     try {
       if (snapshot.nodes.size === 0) {
-        await reject(entry, new Set(), "no nodes available to schedule pods");
+        reject(entry, new Set(), "no nodes available to schedule pods");
         return;
       }
       const nominated = nominatedPods();
@@ -183,8 +184,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     if (result.candidate) {
       await evictVictims(pod, result.candidate);
       nominate(pod, result.candidate.node);
-      await reject(entry, plugins, failureText(failures), result.candidate.node);
-    } else await reject(entry, plugins, failureText(failures, result.message));
+      reject(entry, plugins, failureText(failures), result.candidate.node);
+    } else reject(entry, plugins, failureText(failures, result.message));
   }
 
   async function evictVictims(pod: SeenPod, { node, victims }: Candidate): Promise<void> {
@@ -223,12 +224,12 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     return recorders.get(spec.schedulerName ?? "default-scheduler")!;
   }
 
-  async function reject(
+  function reject(
     entry: QueuedPod,
     plugins: ReadonlySet<string>,
     message: string,
     nominatedNode?: string,
-  ): Promise<void> {
+  ): void {
     const { pod } = entry;
     queue.putBack(entry, plugins);
     recorderOf(pod).event(pod, "Warning", "FailedScheduling", message, "Scheduling");
@@ -244,10 +245,16 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       lastProbeTime: null,
       lastTransitionTime: before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now()),
     };
-    await patchStatus(pod, {
+    // The next pod does not wait for this either.
+    const writing = patchStatus(pod, {
       conditions: [condition],
       ...(nominatedNode !== undefined && { nominatedNodeName: nominatedNode }),
-    });
+    })
+      .catch((error: unknown) =>
+        log.verbose(2, "condition not written", { pod: keyOf(pod), error: (error as Error).message }),
+      )
+      .finally(() => binding.delete(writing));
+    binding.add(writing);
   }
 
   async function patchStatus({ metadata }: SeenPod, status: object): Promise<void> {

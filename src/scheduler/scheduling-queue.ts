@@ -28,6 +28,7 @@ export interface QueueOptions {
 
 const unschedulableMilliseconds = 5 * 60_000;
 const sweepMilliseconds = 30_000;
+const tickMilliseconds = 1000;
 
 export const priorityOf = ({ spec }: SeenPod): number => spec.priority ?? 0;
 
@@ -158,14 +159,16 @@ export class SchedulingQueue {
       longestBackOffMilliseconds,
       firstBackOffMilliseconds * 2 ** Math.min(entry.attempts - 1, 20),
     );
-    const left = entry.failedAt + wait - clock.now();
-    if (left <= 0) return this.#activate(entry);
+    const due = entry.failedAt + wait;
+    if (due <= clock.now()) return this.#activate(entry);
+    // Pods leave their back-off together, once a second, so that the more important of them goes first.
+    const left = Math.ceil(due / tickMilliseconds) * tickMilliseconds - clock.now();
     const uid = entry.pod.metadata.uid!;
-    const due = (): void => {
+    const end = (): void => {
       this.#backOff.delete(uid);
       this.#activate(entry);
     };
-    this.#backOff.set(uid, { entry, cancel: clock.after(left, due) });
+    this.#backOff.set(uid, { entry, cancel: clock.after(left, end) });
   }
 
   /** Pods that have waited long are tried again although nothing seems to have changed. */

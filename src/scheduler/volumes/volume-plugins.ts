@@ -28,7 +28,7 @@ export const volumeRestrictions: Plugin = {
     );
     const reason =
       "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
-    return isUsed ? { rejectsPod: reject("VolumeRestrictions", reason, false) } : {};
+    return isUsed ? { filter: () => reject("VolumeRestrictions", reason, false) } : {};
   },
 };
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PersistentVolumeClaim, Pod } from "#api";
 import { kinds } from "#client";
-import { gone, until, withController } from "./cluster.fixture.ts";
-import { claimProtectionController, uses, volumeProtectionController } from "./storage-protection.ts";
+import { gone, until, withController } from "../cluster.fixture.ts";
+import { claimProtectionController, uses, volumeProtectionController } from "./protection.ts";
 
 const claim = {
   metadata: { name: "p-v", ownerReferences: [{ uid: "u", controller: true }] },

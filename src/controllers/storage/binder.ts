@@ -1,0 +1,320 @@
+// Binds claims to persistent volumes, follows what becomes of both, and asks provisioners for new volumes.
+import type { PersistentVolumeClaimStatus, StorageClass } from "#api";
+import { type AnyObject, kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  type SeenClaim,
+  type SeenVolume,
+  claimClass,
+  findMatchingVolume,
+  hasModes,
+  ignoreReasons,
+  isLargeEnough,
+  isReservedFor,
+  patchObject,
+  queueFor,
+  recorderFor,
+  sameVolumeMode,
+  volumeClass,
+} from "#controllerkit";
+import { keyOf, splitKey } from "../pods.ts";
+
+type SeenClass = StorageClass & AnyObject;
+type Again = { readonly againInMilliseconds: number } | void;
+
+export function volumeBinderController(context: ControllerContext, resyncMilliseconds = 15_000): Controller {
+  const { client, view, dialect } = context;
+  const { annotations, volumes: volumeNames } = dialect.names;
+  const events = recorderFor(context, "persistentvolume-controller");
+  const claimClient = client.of(kinds.persistentVolumeClaims);
+  const volumeClient = client.of(kinds.persistentVolumes);
+  // One queue and one worker: two claims must not take the same volume.
+  const queue = queueFor(
+    context,
+    "persistentvolume-binder",
+    (key) => (key.includes("/") ? syncClaim(key) : syncVolume(key)),
+    { workers: 1 },
+  );
+  const claims = view.follow(kinds.persistentVolumeClaims, ({ object }) => {
+    queue.add(keyOf(object));
+    if (object.spec.volumeName) queue.add(object.spec.volumeName);
+  });
+  const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
+    queue.add(object.metadata.name!);
+    const reference = object.spec.claimRef;
+    if (reference) queue.add(`${reference.namespace}/${reference.name}`);
+    else if (type !== "deleted") queueWaiting(volumeClass(object, dialect));
+  });
+  const byVolume = claims.index("volume", ({ spec }) => (spec.volumeName ? [spec.volumeName] : []));
+  const waiting = claims.index("unbound", (claim) =>
+    claim.spec.volumeName ? [] : [claimClass(claim, dialect)],
+  );
+  const classes = view.follow(kinds.storageClasses, ({ type, object }) => {
+    if (type === "deleted") return;
+    queueWaiting(object.metadata.name!);
+    queueWaiting("");
+  });
+  const pods = view.follow(kinds.pods);
+  return { stopped: queue.stopped };
+
+  function queueWaiting(name: string): void {
+    for (const claim of waiting(name)) queue.add(keyOf(claim));
+  }
+
+  async function syncClaim(key: string): Promise<Again> {
+    const [namespace, name] = splitKey(key);
+    const claim = claims.get(namespace, name);
+    if (!claim) return;
+    if (claim.metadata.annotations?.[annotations.bindCompleted]) return await syncBound(claim);
+    await syncUnbound(claim);
+    return { againInMilliseconds: resyncMilliseconds };
+  }
+
+  async function syncBound(claim: SeenClaim): Promise<void> {
+    const lost = "Data on the volume is lost!";
+    const { volumeName } = claim.spec;
+    if (!volumeName)
+      return await lose(claim, "ClaimLost", `Bound claim has lost reference to PersistentVolume. ${lost}`);
+    const volume = volumes.get(undefined, volumeName);
+    if (!volume) return await lose(claim, "ClaimLost", `Bound claim has lost its PersistentVolume. ${lost}`);
+    if (volume.spec.claimRef && !isReservedFor(volume, claim))
+      return await lose(
+        claim,
+        "ClaimMisbound",
+        "Two claims are bound to the same volume, this one is bound incorrectly",
+      );
+    await bind(volume, claim);
+  }
+
+  async function lose(claim: SeenClaim, reason: string, message: string): Promise<void> {
+    if (claim.status.phase === "Lost") return;
+    await claimClient.update({ ...claim, status: { phase: "Lost" } }, { subresource: "status" });
+    events.event(claim, "Warning", reason, message);
+  }
+
+  async function syncUnbound(claim: SeenClaim): Promise<void> {
+    if (claim.spec.volumeName) return await syncNamed(claim, claim.spec.volumeName);
+    const storageClass = classes.get(undefined, claimClass(claim, dialect));
+    const isSelected = Boolean(claim.metadata.annotations?.[annotations.selectedNode]);
+    const isDelayed = storageClass?.volumeBindingMode === "WaitForFirstConsumer" && !isSelected;
+    const volume = findMatchingVolume(claim, volumes.items(), { dialect, onlyReserved: isDelayed });
+    if (volume) return await bind(volume, claim);
+    if (await assignDefaultClass(claim)) return;
+    if (isDelayed) tellDelay(claim);
+    else if (claimClass(claim, dialect) !== "") await provision(claim, storageClass);
+    else {
+      const text = "no persistent volumes available for this claim and no storage class is set";
+      events.event(claim, "Normal", "FailedBinding", text);
+    }
+  }
+
+  async function syncNamed(claim: SeenClaim, volumeName: string): Promise<void> {
+    const volume = volumes.get(undefined, volumeName);
+    if (!volume) return;
+    if (volume.spec.claimRef && !isReservedFor(volume, claim)) {
+      const { namespace, name } = volume.spec.claimRef;
+      const text = `volume "${volumeName}" already bound to a different claim. (${namespace}/${name})`;
+      events.event(claim, "Warning", "FailedBinding", text);
+      return;
+    }
+    const isSuitable =
+      isReservedFor(volume, claim) ||
+      (isLargeEnough(volume, claim) &&
+        hasModes(volume, claim) &&
+        sameVolumeMode(volume, claim) &&
+        volumeClass(volume, dialect) === claimClass(claim, dialect));
+    if (isSuitable) return await bind(volume, claim);
+    const text = `Cannot bind to requested volume "${volumeName}": ${mismatch(volume, claim)}`;
+    events.event(claim, "Warning", "VolumeMismatch", text);
+  }
+
+  function mismatch(volume: SeenVolume, claim: SeenClaim): string {
+    if (!isLargeEnough(volume, claim)) return "requested PV is too small";
+    if (volumeClass(volume, dialect) !== claimClass(claim, dialect)) return "storageClassName does not match";
+    return sameVolumeMode(volume, claim) ? "incompatible accessMode" : "incompatible volumeMode";
+  }
+
+  /** A claim that names no class at all gets the default one when there is one. */
+  async function assignDefaultClass(claim: SeenClaim): Promise<boolean> {
+    const named = claim.spec.storageClassName ?? claim.metadata.annotations?.[annotations.betaStorageClass];
+    if (named !== undefined && named !== null) return false;
+    const defaults = [...classes.items()]
+      .filter(
+        ({ metadata }) =>
+          metadata.annotations?.[annotations.defaultStorageClass] === "true" ||
+          metadata.annotations?.[annotations.betaDefaultStorageClass] === "true",
+      )
+      .toSorted((a, b) =>
+        (a.metadata.creationTimestamp ?? "") > (b.metadata.creationTimestamp ?? "") ? -1 : 1,
+      );
+    const storageClassName = defaults[0]?.metadata.name;
+    if (storageClassName === undefined) return false;
+    await patchObject(claimClient, claim, { spec: { storageClassName } }, { ifUnchanged: true });
+    return true;
+  }
+
+  function tellDelay(claim: SeenClaim): void {
+    const users = pods
+      .inNamespace(claim.metadata.namespace!)
+      .filter(
+        ({ spec, metadata }) =>
+          !spec.nodeName &&
+          (spec.volumes ?? []).some(
+            ({ name, persistentVolumeClaim, ephemeral }) =>
+              persistentVolumeClaim?.claimName === claim.metadata.name ||
+              (ephemeral && `${metadata.name}-${name}` === claim.metadata.name),
+          ),
+      );
+    if (users.length === 0) {
+      const text = "waiting for first consumer to be created before binding";
+      events.event(claim, "Normal", "WaitForFirstConsumer", text);
+    } else {
+      const names = users.map(({ metadata }) => metadata.name).join(",");
+      const text = `waiting for pod ${names} to be scheduled`;
+      events.event(claim, "Normal", "WaitForPodScheduled", text);
+    }
+  }
+
+  async function provision(claim: SeenClaim, storageClass: SeenClass | undefined): Promise<void> {
+    if (!storageClass) {
+      const kind = `storageclass.storage.${dialect.wire.groupSuffix}`;
+      const text = `${kind} "${claimClass(claim, dialect)}" not found`;
+      events.event(claim, "Warning", "ProvisioningFailed", text);
+      return;
+    }
+    const { provisioner } = storageClass;
+    if (provisioner.startsWith(volumeNames.pluginPrefix) && !isLocalPath(provisioner)) {
+      events.event(claim, "Warning", "ProvisioningFailed", `no volume plugin matched name: ${provisioner}`);
+      return;
+    }
+    if (claim.metadata.annotations?.[annotations.storageProvisioner] !== provisioner)
+      await patchObject(claimClient, claim, {
+        metadata: {
+          annotations: {
+            [annotations.storageProvisioner]: provisioner,
+            [annotations.betaStorageProvisioner]: provisioner,
+          },
+        },
+      });
+    const text = `waiting for a volume to be created, either by external provisioner "${provisioner}" or manually created by system administrator`;
+    events.event(claim, "Normal", "ExternalProvisioning", text);
+  }
+
+  function isLocalPath(provisioner: string): boolean {
+    return provisioner === volumeNames.localPathProvisioner;
+  }
+
+  /** Ties both to each other, and says so in both. */
+  async function bind(volume: SeenVolume, claim: SeenClaim): Promise<void> {
+    const { uid, name, namespace, resourceVersion } = claim.metadata;
+    let bound = volume;
+    if (volume.spec.claimRef?.uid !== uid) {
+      const claimRef = {
+        apiVersion: claim.apiVersion,
+        kind: claim.kind,
+        namespace,
+        name,
+        uid,
+        resourceVersion,
+      };
+      const isOurChoice = !isReservedFor(volume, claim);
+      bound = await patchObject(
+        volumeClient,
+        volume,
+        {
+          spec: { claimRef },
+          ...(isOurChoice && { metadata: { annotations: { [annotations.boundByController]: "yes" } } }),
+        },
+        { ifUnchanged: true },
+      );
+    }
+    bound = await setPhase(bound, "Bound");
+    let tied = claim;
+    const volumeName = bound.metadata.name!;
+    const isNew = claim.spec.volumeName !== volumeName;
+    if (isNew || !claim.metadata.annotations?.[annotations.bindCompleted])
+      tied = await patchObject(
+        claimClient,
+        claim,
+        {
+          metadata: {
+            annotations: {
+              [annotations.bindCompleted]: "yes",
+              ...(isNew && { [annotations.boundByController]: "yes" }),
+            },
+          },
+          spec: { volumeName },
+        },
+        { ifUnchanged: true },
+      );
+    const { accessModes, capacity } = bound.spec;
+    const before = tied.status;
+    if (before.phase === "Bound" && before.capacity) return;
+    const status: PersistentVolumeClaimStatus = {
+      ...before,
+      phase: "Bound",
+      ...(accessModes && { accessModes }),
+      ...(capacity && { capacity }),
+    };
+    await claimClient.update({ ...tied, status }, { subresource: "status" });
+  }
+
+  async function setPhase(volume: SeenVolume, phase: string, message = ""): Promise<SeenVolume> {
+    if (volume.status.phase === phase && (volume.status.message ?? "") === message) return volume;
+    const { message: _, ...rest } = volume.status;
+    return await volumeClient.update(
+      { ...volume, status: { ...rest, phase, ...(message && { message }) } },
+      { subresource: "status" },
+    );
+  }
+
+  async function syncVolume(name: string): Promise<void> {
+    const volume = volumes.get(undefined, name);
+    if (!volume) {
+      for (const claim of byVolume(name)) queue.add(keyOf(claim));
+      return;
+    }
+    const reference = volume.spec.claimRef;
+    if (!reference?.uid) return void (await setPhase(volume, "Available"));
+    const claim = claims.get(reference.namespace, reference.name!);
+    if (claim?.metadata.uid !== reference.uid) return await release(volume);
+    if (!claim.spec.volumeName) return queue.add(keyOf(claim));
+    if (claim.spec.volumeName === name) return void (await setPhase(volume, "Bound"));
+    // The claim has chosen another volume.
+    if (
+      volume.metadata.annotations?.[annotations.provisionedBy] &&
+      volume.spec.persistentVolumeReclaimPolicy === "Delete"
+    )
+      return await release(volume);
+    const { [annotations.boundByController]: ours, ...others } = volume.metadata.annotations ?? {};
+    const { uid: _, resourceVersion: __, ...kept } = reference;
+    const { claimRef: ___, ...spec } = volume.spec;
+    const freed = await volumeClient.update({
+      ...volume,
+      metadata: { ...volume.metadata, annotations: others },
+      spec: ours ? spec : { ...spec, claimRef: kept },
+    });
+    await setPhase(freed, "Available");
+  }
+
+  /** The claim is gone: the volume is released, and reclaimed as its policy says. */
+  async function release(volume: SeenVolume): Promise<void> {
+    const { name, namespace } = volume.spec.claimRef!;
+    const fresh = await claimClient.get(name!, { namespace: namespace! }).catch(() => undefined);
+    if (fresh?.metadata.uid === volume.spec.claimRef!.uid && fresh?.spec.volumeName === volume.metadata.name)
+      return;
+    const { phase } = volume.status;
+    const released = phase === "Released" || phase === "Failed" ? volume : await setPhase(volume, "Released");
+    const policy = volume.spec.persistentVolumeReclaimPolicy;
+    if (policy === "Retain" || !policy || phase === "Failed") return;
+    const provisioner = volume.metadata.annotations?.[annotations.provisionedBy];
+    // Whoever made it also deletes it.
+    if (provisioner !== undefined || volume.spec.csi) return;
+    const [reason, verb] =
+      policy === "Recycle" ? ["VolumeFailedRecycle", "recyclable"] : ["VolumeFailedDelete", "deletable"];
+    const text = `error getting ${policy === "Recycle" ? "recycler" : "deleter"} volume plugin for volume "${volume.metadata.name}": no ${verb} volume plugin matched`;
+    await ignoreReasons(["NotFound"], setPhase(released, "Failed", text));
+    events.event(volume, "Warning", reason, text);
+  }
+}

@@ -1,0 +1,43 @@
+// Claims that are to grow: no volume is grown in the cluster itself, drivers do that, and the claim says so.
+import { compareQuantity, parseQuantity } from "#base";
+import { kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  type SeenClaim,
+  queueFor,
+  recorderFor,
+} from "#controllerkit";
+import { keyOf, splitKey } from "../pods.ts";
+
+/** Whether a bound claim asks for more than it has. */
+export function isToGrow({ spec, status }: SeenClaim): boolean {
+  const [wanted, has] = [spec.resources.requests?.["storage"], status.capacity?.["storage"]];
+  if (status.phase !== "Bound" || wanted === undefined || has === undefined) return false;
+  return compareQuantity(parseQuantity(wanted), parseQuantity(has)) > 0;
+}
+
+export function volumeExpanderController(context: ControllerContext): Controller {
+  const { view } = context;
+  const events = recorderFor(context, "volume_expand");
+  const queue = queueFor(context, "volume_expand", sync);
+  const claims = view.follow(kinds.persistentVolumeClaims, (event) => {
+    const { object } = event;
+    const isNew =
+      event.type === "added" ||
+      (event.type === "updated" &&
+        event.old.spec.resources.requests?.["storage"] !== object.spec.resources.requests?.["storage"]);
+    if (event.type !== "deleted" && isNew && isToGrow(object)) queue.add(keyOf(object));
+  });
+  const volumes = view.follow(kinds.persistentVolumes);
+  return { stopped: queue.stopped };
+
+  async function sync(key: string): Promise<void> {
+    const [namespace, name] = splitKey(key);
+    const claim = claims.get(namespace, name);
+    if (!claim || !isToGrow(claim) || !volumes.get(undefined, claim.spec.volumeName ?? "")) return;
+    const text = "waiting for an external controller to expand this PVC";
+    events.event(claim, "Normal", "ExternalExpanding", text);
+    await Promise.resolve();
+  }
+}
