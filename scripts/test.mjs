@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checks } from "./checks.mjs";
+import { mergeRetry, tooManyFlaky } from "./flaky.mjs";
 import { build, filesUnder, install, root, runtime } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
@@ -84,18 +85,16 @@ function choose(wanted) {
 }
 
 async function runTwiceIfNeeded(suite) {
-  const found = await runSuite(suite);
-  const failed = new Set(found.filter(({ result }) => result === "failed").map(({ file }) => file));
+  const first = await runSuite(suite);
+  const failed = new Set(first.filter(({ result }) => result === "failed").map(({ file }) => file));
   if (failed.size === 0 || !suite.again) {
-    results.push(...found);
+    results.push(...first);
     return;
   }
   const own = suite.files.filter((file) => failed.has(file));
   const files = own.length === failed.size ? own : suite.files;
   console.log(`${suite.name}: once more: ${files.join(", ")}`);
-  const second = await runSuite({ ...suite, files });
-  const anew = new Set(files === suite.files ? found.map(({ file }) => file) : files);
-  results.push(...found.filter(({ file }) => !anew.has(file)), ...second);
+  results.push(...mergeRetry(first, await runSuite({ ...suite, files }), files));
 }
 
 async function runSuite({ name, files, args, minutes, verbose }) {
@@ -177,10 +176,15 @@ function slowest(list) {
 function finish() {
   const failed = results.filter(({ result }) => result === "failed");
   const skipped = results.filter(({ result }) => result === "skipped");
+  const flaky = results.filter((result) => result.flaky);
+  if (flaky.length)
+    console.log(`\nFlaky (failed, then passed): ${flaky.length}\n${flaky.map(line).join("\n")}`);
+  const refusal = tooManyFlaky(flaky);
+  if (refusal) console.log(refusal);
   if (failed.length) console.log(`\nFailed:\n${failed.map(line).join("\n")}`);
   if (skipped.length) console.log(`\nSkipped:\n${skipped.map(line).join("\n")}`);
   console.log(`\n${count(results)}`);
-  process.exitCode = failed.length ? 1 : 0;
+  process.exitCode = failed.length || refusal ? 1 : 0;
 }
 
 function line({ name, file, reason }) {
