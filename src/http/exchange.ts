@@ -35,7 +35,9 @@ function bodyReader(
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes)
       return Promise.reject(new BodyTooLarge(limitBytes));
-    if (source.destroyed && !source.readableEnded) return Promise.reject(new BodyCutShort());
+    // Waiting for an empty body is enough to reach its end, and Node does not emit that twice.
+    if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
+    if (source.destroyed) return Promise.reject(new BodyCutShort());
     ask?.();
     return new Promise((resolve, reject) => {
       const chunks = new RequestBody();
