@@ -1,6 +1,7 @@
 // Runs the plugins in their order: all that change, then all that only look.
 import { ApiError, type FieldError, invalid } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes } from "./attributes.ts";
+import { reinvocation } from "./reinvocation.ts";
 
 export interface AdmissionChain {
   mutate(attributes: AdmissionAttributes): Promise<void>;
@@ -15,7 +16,9 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
     plugins: plugins.map(({ name }) => name),
     mutate: async (attributes) => {
       try {
-        for (const plugin of mutating(attributes)) await plugin.mutate!(attributes);
+        reinvocation.reset(attributes.state);
+        do for (const plugin of mutating(attributes)) await plugin.mutate!(attributes);
+        while (reinvocation.begin(attributes.state));
       } catch (error) {
         throw aboutSomething(error, attributes);
       }

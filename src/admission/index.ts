@@ -41,3 +41,15 @@ export { type QuotaOptions, resourceQuota } from "./plugins/quota/resource-quota
 export { runtimeClassPlugin } from "./plugins/runtime-class.ts";
 export { type ServiceAccountOptions, serviceAccountPlugin } from "./plugins/service-account.ts";
 export { taintNodesByCondition } from "./plugins/taint-nodes-by-condition.ts";
+export { type Conditions, conditionsOf } from "./expressions/conditions.ts";
+export { type Expressions, admissionExpressions } from "./expressions/expressions.ts";
+export { type MutatingOptions, mutatingWebhooks } from "./webhooks/mutating.ts";
+export { type ValidatingOptions, type WebhookOptions, validatingWebhooks } from "./webhooks/validating.ts";
+export { type WebhookMetrics, webhookMetrics } from "./webhooks/metrics.ts";
+export {
+  type CredentialsFor,
+  type PostReview,
+  type ResolveService,
+  type WebhookCredentials,
+  webhookTransport,
+} from "./webhooks/transport.ts";

@@ -32,6 +32,7 @@ import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { openIdHandler } from "./authentication/openid.ts";
 import { rootPaths } from "./serving/root-paths.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
+import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
@@ -122,6 +123,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const registrySettings = {
     allowPrivileged: settings.allowPrivileged,
     eventTtlSeconds: settings.eventTtl / 1000,
+    matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
   };
   const resources = resourceHandles(caches.resources);
   const writer = serverWriter({ dialect, clock, settings: registrySettings });
@@ -154,7 +156,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { lifecycle } = serving;
   const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
-  const admission = admissionChain([...admissionPlugins(server, caches.resources, settings, access)]);
+  const asking = askingPlugins(server, {
+    authorizer: access.authorizer,
+    metrics: serving.metrics,
+    log,
+    enabled: (gate) => gates.enabled(gate),
+  });
+  const admission = admissionChain([...admissionPlugins(server, caches.resources, settings, access, asking)]);
   const health = healthChecks({
     dialect,
     clock,

@@ -32,6 +32,7 @@ export function writeRequest(
   call: ApiCall,
   endpoint: Endpoint,
   options: { readonly dryRun: boolean; readonly fieldManager: string },
+  shown: Readonly<Record<string, unknown>> = shownOptions(call),
 ): WriteRequest {
   return {
     endpoint,
@@ -44,9 +45,21 @@ export function writeRequest(
     admission: context.admission,
     settings: context.settings,
     yieldBudget: new YieldBudget(call.bodyBytes),
-    options: {},
+    options: shown,
     warn: (text) => call.warn(text),
     annotate: (key, value) => call.annotate(key, value),
+  };
+}
+
+/** The options of a write as admission shows them: those that the client gave. */
+export function shownOptions({ query }: ApiCall): Readonly<Record<string, unknown>> {
+  const dryRun = query.all("dryRun");
+  const fieldManager = query.get("fieldManager");
+  const fieldValidation = query.get("fieldValidation");
+  return {
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager && { fieldManager }),
+    ...(fieldValidation && { fieldValidation }),
   };
 }
 

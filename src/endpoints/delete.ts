@@ -23,10 +23,13 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   // Before anything is done: an answer that cannot be given must not find out afterwards.
   const { as, choice } = represented(context, call, endpoint, objectForms);
   const options = await deleteOptions(call, endpoint);
-  const request = writeRequest(context, call, endpoint, {
-    dryRun: (options.dryRun?.length ?? 0) > 0,
-    fieldManager: "",
-  });
+  const request = writeRequest(
+    context,
+    call,
+    endpoint,
+    { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" },
+    shownDeletion(options),
+  );
   validateDeleteOptions(request, options);
   const why = strategy.deletionForbidden?.(call.target.name);
   if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
@@ -49,7 +52,7 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" });
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" }, shownDeletion(options));
   validateDeleteOptions(request, options);
   const listing = await listPage(call, endpoint, wanted);
   await removeAll(
@@ -85,6 +88,12 @@ async function removeAll(
   };
   await Promise.all(Array.from({ length: workers * deletionsPerWorker }, work));
   if (failed !== undefined) throw failed;
+}
+
+/** The options without what the server adds to them. */
+function shownDeletion(options: Partial<DeleteOptions>): Record<string, unknown> {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = options as Record<string, unknown>;
+  return rest;
 }
 
 /** From the body when there is one, else from the query. */

@@ -175,6 +175,9 @@ const appliedScale = (configuration: Configuration, { force = false }: WriteOpti
   applying: { force },
 });
 
+const replicasOf = (scale: Record<string, unknown>): number =>
+  (scale["spec"] as { replicas?: number } | undefined)?.replicas ?? 0;
+
 /** Stores the replicas a scale says, and who owns them. */
 async function written(
   request: WriteRequest,
@@ -187,11 +190,15 @@ async function written(
   const { object } = await update(request, name, {
     tracked: true,
     uid,
+    view: {
+      endpoint: scaleEndpoint(endpoint),
+      put: (object, scale) => view.setReplicas(object, replicasOf(scale)),
+    },
     transform: (found) => {
       const old = found!;
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
       const next = deepCopy(old);
-      const replicas = (scale as unknown as { spec?: { replicas?: number } }).spec?.replicas ?? 0;
+      const replicas = replicasOf(scale as unknown as Record<string, unknown>);
       if (replicas < 0 && !view.ownRules)
         throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
           invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),

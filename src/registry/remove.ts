@@ -80,6 +80,8 @@ export async function remove(
       if (request.dryRun) return { gone: true, held: () => encoded.hold(cached.revision), uid };
       const { outcome } = await resource.writeObject(encoded, { key, expect: cached.revision });
       if (!outcome.done) continue;
+      // Both writes are shown to those who only look, as the reference does.
+      await request.admission.validate(attributes);
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
         return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };

@@ -9,6 +9,7 @@ import type {
   IngressClass,
   Lease,
   LimitRange,
+  MutatingWebhookConfiguration,
   Namespace,
   Node,
   PersistentVolume,
@@ -24,6 +25,7 @@ import type {
   Service,
   ServiceAccount,
   StorageClass,
+  ValidatingWebhookConfiguration,
   VolumeAttachment,
 } from "#api";
 import { admissionChain } from "#admission";
@@ -47,6 +49,7 @@ interface Kinds {
   readonly ingressClasses: IngressClass;
   readonly leases: Lease;
   readonly limitRanges: LimitRange;
+  readonly mutatingWebhookConfigurations: MutatingWebhookConfiguration;
   readonly namespaces: Namespace;
   readonly nodes: Node;
   readonly persistentVolumes: PersistentVolume;
@@ -62,6 +65,7 @@ interface Kinds {
   readonly serviceAccounts: ServiceAccount;
   readonly services: Service;
   readonly storageClasses: StorageClass;
+  readonly validatingWebhookConfigurations: ValidatingWebhookConfiguration;
   readonly volumeAttachments: VolumeAttachment;
 }
 
@@ -76,6 +80,7 @@ const ids: Readonly<Record<keyof Kinds, string>> = {
   ingressClasses: "networking/ingressclasses",
   leases: "coordination/leases",
   limitRanges: "/limitranges",
+  mutatingWebhookConfigurations: "admissionregistration/mutatingwebhookconfigurations",
   namespaces: "/namespaces",
   nodes: "/nodes",
   persistentVolumes: "/persistentvolumes",
@@ -91,6 +96,7 @@ const ids: Readonly<Record<keyof Kinds, string>> = {
   serviceAccounts: "/serviceaccounts",
   services: "/services",
   storageClasses: "storage/storageclasses",
+  validatingWebhookConfigurations: "admissionregistration/validatingwebhookconfigurations",
   volumeAttachments: "storage/volumeattachments",
 };
 

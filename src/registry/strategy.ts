@@ -43,6 +43,8 @@ export interface RequestContext {
 export interface RegistrySettings {
   readonly allowPrivileged: boolean;
   readonly eventTtlSeconds: number;
+  /** Whether webhooks may have match conditions. */
+  readonly matchConditions?: boolean;
 }
 
 export interface Column<T> {

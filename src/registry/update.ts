@@ -19,7 +19,7 @@ import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
-import { WriteAttributes, writeContext } from "./write-context.ts";
+import { type AdmissionView, WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
 export interface ObjectUpdate {
@@ -43,6 +43,8 @@ export interface ObjectUpdate {
   readonly mayCreate?: () => Promise<void>;
   /** The uid that must be there, where the client says one. */
   readonly uid?: string | undefined;
+  /** What admission sees instead of the stored object. */
+  readonly view?: AdmissionView;
 }
 
 export interface UpdateResult {
@@ -107,8 +109,7 @@ export async function update(
       checkVersion(object);
       throw resource.changedSince(endpoint, name);
     }
-    object.metadata.resourceVersion = String(cached.revision);
-    const reserved: Reserved = {};
+    const reserved: Reserved = { revision: String(cached.revision) };
     let written: CachedObject | undefined;
     try {
       const ctx = writeContext(request);
@@ -142,6 +143,8 @@ const wantsAnyVersion = ({ metadata }: ApiObject): boolean =>
 /** What was taken for the change on the way. */
 interface Reserved {
   share?: ReservedShare;
+  /** The version that is there; the object says it once mutating admission has seen it as it was sent. */
+  readonly revision: string;
 }
 
 async function prepared(
@@ -162,8 +165,9 @@ async function prepared(
   const { yieldBudget } = request;
   if (!change.tracked) trackUpdate(request, old, object);
   if (yieldBudget?.expired) await yieldBudget.yield();
-  const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old);
+  const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old, change.view);
   await request.admission.mutate(attributes);
+  object.metadata.resourceVersion = reserved.revision;
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.

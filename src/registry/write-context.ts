@@ -28,6 +28,13 @@ export const writeContext = (request: WriteRequest): RequestContext => ({
   state: new WriteState(),
 });
 
+/** An object that admission sees in the place of the stored one, such as the scale of a workload. */
+export interface AdmissionView {
+  readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "fromHub">;
+  /** Takes over what admission made of the view. */
+  put(object: ApiObject, view: Record<string, unknown>): void;
+}
+
 /** Admission's view of a write. The registry sets `object` anew where it makes another one. */
 export class WriteAttributes implements AdmissionAttributes {
   readonly operation: Operation;
@@ -38,6 +45,7 @@ export class WriteAttributes implements AdmissionAttributes {
   readonly #request: WriteRequest;
   readonly #context: RequestContext;
   readonly #old: ApiObject | (() => ApiObject) | undefined;
+  readonly #view: AdmissionView | undefined;
 
   constructor(
     request: WriteRequest,
@@ -46,6 +54,7 @@ export class WriteAttributes implements AdmissionAttributes {
     name: string,
     object: ApiObject | undefined,
     old: ApiObject | (() => ApiObject) | undefined,
+    view?: AdmissionView,
   ) {
     const { group, version, resource } = request.endpoint;
     const { kind } = resource.hub;
@@ -57,13 +66,15 @@ export class WriteAttributes implements AdmissionAttributes {
     this.#request = request;
     this.#context = context;
     this.#old = old;
+    this.#view = view;
   }
 
   get requestKind(): AdmissionAttributes["kind"] {
-    const { group, version, kind } = this.#request.endpoint;
+    const { group, version, kind } = this.#view?.endpoint ?? this.#request.endpoint;
     return { group, version, kind };
   }
   get equivalents(): readonly Equivalent[] {
+    if (this.#view) return [{ resource: this.resource, kind: this.requestKind }];
     return equivalentsOf(this.#request.endpoint.resource);
   }
   get subresource(): string {
@@ -79,7 +90,10 @@ export class WriteAttributes implements AdmissionAttributes {
     return this.#request.dryRun;
   }
   get options(): WriteRequest["options"] {
-    return this.#request.options;
+    const kind = optionKinds[this.operation];
+    if (!kind) return this.#request.options;
+    const group = groupName(this.#request.endpoint.resource.dialect, { group: "meta", branded: true });
+    return { kind, apiVersion: `${group}/v1`, ...this.#request.options };
   }
   get state(): WriteState {
     return this.#context.state;
@@ -95,13 +109,17 @@ export class WriteAttributes implements AdmissionAttributes {
     this.#request.annotate(key, value);
   }
   versioned(apiVersion: string): ReturnType<AdmissionAttributes["versioned"]> {
-    const endpoint = this.#endpoint(apiVersion);
+    const endpoint = this.#view?.endpoint ?? this.#endpoint(apiVersion);
     const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] =>
       object && (endpoint.fromHub(structuredClone(object) as unknown as ApiObject) as never);
     return { object: shown(this.object), oldObject: shown(this.oldObject) };
   }
   replace(object: Record<string, unknown>, apiVersion: string): void {
     if (!this.object) throw new Error(`a ${this.operation} has no object to replace`);
+    if (this.#view) {
+      this.#view.put(this.object as unknown as ApiObject, object);
+      return;
+    }
     const { schema, resource, toHub } = this.#endpoint(apiVersion);
     const decoded = decodeJson(schema, JSON.stringify(object));
     applyDefaults(schema, decoded as never);
@@ -116,6 +134,12 @@ export class WriteAttributes implements AdmissionAttributes {
     return endpoint;
   }
 }
+
+const optionKinds: Partial<Record<Operation, string>> = {
+  CREATE: "CreateOptions",
+  UPDATE: "UpdateOptions",
+  DELETE: "DeleteOptions",
+};
 
 const equivalentsOf = ({ endpoints, strategy }: Resource): readonly Equivalent[] =>
   endpoints.map(({ group, version, kind }) => ({

@@ -26,6 +26,7 @@ import {
   notServed,
   readBody,
   writeOptions,
+  shownOptions,
 } from "#endpoints";
 
 export interface VirtualContext {
@@ -138,7 +139,11 @@ export async function admit(
     dryRun: options.dryRun,
     object: object as Record<string, unknown>,
     oldObject: undefined,
-    options: {},
+    options: {
+      kind: "CreateOptions",
+      apiVersion: `${groupName(dialect, { group: "meta", branded: true })}/v1`,
+      ...shownOptions(call),
+    },
     warn: (text) => call.warn(text),
     annotate: (key, value) => call.annotate(key, value),
   });

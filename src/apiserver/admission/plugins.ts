@@ -35,6 +35,7 @@ import { chargeQuota } from "./charge-quota.ts";
 import { escalationGuard } from "./escalation-guard.ts";
 import { admissionPlugins as knownPlugins } from "../options/admission.ts";
 import { lifecyclePlugin } from "./namespace-lifecycle.ts";
+import type { AskingPlugins } from "./webhooks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 const shortestPause = 100;
@@ -44,6 +45,7 @@ export function admissionPlugins(
   resourceList: readonly Resource[],
   settings: ApiserverSettings,
   access: EscalationOptions,
+  asking: AskingPlugins,
 ): readonly AdmissionPlugin[] {
   const { dialect, resources } = server;
   const namespace = (name: string) => resources.namespaces.get(name);
@@ -100,6 +102,8 @@ export function admissionPlugins(
     defaultIngressClass(dialect, () => resources.ingressClasses.list()),
     denyServiceExternalIPs,
     escalationGuard(access, dialect),
+    asking.mutating,
+    asking.validating,
     resourceQuota({
       dialect,
       now: () => server.clock.now(),

@@ -47,10 +47,8 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
 const notBuilt: readonly string[] = [
   "EventRateLimit",
   "ImagePolicyWebhook",
-  "MutatingAdmissionWebhook",
   "PersistentVolumeLabel",
   "ValidatingAdmissionPolicy",
-  "ValidatingAdmissionWebhook",
 ];
 const plugin = oneOf(...Object.keys(admissionPlugins));
 

@@ -9,10 +9,12 @@ import {
 } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import { dns1035LabelProblems, dns1123SubdomainProblems, portNumberProblems } from "#schema";
-import { type Column, strategy } from "../strategy.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Column, type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors } from "./rules/format.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
+import { matchConditionErrors } from "./rules/match-conditions.ts";
 import { supported } from "./rules/one-of.ts";
 import { repeats } from "./rules/repeats.ts";
 import { urlParts } from "./rules/url-parts.ts";
@@ -226,10 +228,29 @@ interface Configuration {
   readonly webhooks?: Webhook[] | undefined;
 }
 
-/** Conditions on requests are not offered yet; those that are there already stay. */
-function dropConditions({ webhooks }: Configuration, old?: Configuration): void {
-  if (old?.webhooks?.some(({ matchConditions }) => matchConditions?.length)) return;
+/** Without their gate conditions are dropped; those that are there already stay. */
+function dropConditions(
+  { webhooks }: Configuration,
+  { settings }: RequestContext,
+  old?: Configuration,
+): void {
+  if (settings.matchConditions || old?.webhooks?.some(({ matchConditions }) => matchConditions?.length))
+    return;
   for (const webhook of webhooks ?? []) delete webhook.matchConditions;
+}
+
+/** Conditions that a change leaves as they were are not looked at again. */
+function conditionErrors(
+  { webhooks }: Configuration,
+  { dialect }: RequestContext,
+  old?: Configuration,
+): FieldError[] {
+  const conditionsOf = (configuration: Configuration) =>
+    (configuration.webhooks ?? []).map(({ matchConditions }) => matchConditions);
+  if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return [];
+  return (webhooks ?? []).flatMap(({ matchConditions }, position) =>
+    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, dialect, false),
+  );
 }
 
 const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>[] = [
@@ -249,11 +270,17 @@ const configuration = {
   generation: true,
   conditionalUpdate: true,
   metaChecks: { asNew: 1, asChange: 0, anyFinalizer: true },
-  prepareForCreate: (obj: Configuration) => dropConditions(obj),
-  prepareForUpdate: (obj: Configuration, old: Configuration) => dropConditions(obj, old),
-  validate: ({ webhooks }: Configuration) => errorsOf(webhooks, strict),
-  validateUpdate: ({ webhooks }: Configuration, old: Configuration) =>
-    errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
+  prepareForCreate: (obj: Configuration, ctx: RequestContext) => dropConditions(obj, ctx),
+  prepareForUpdate: (obj: Configuration, old: Configuration, ctx: RequestContext) =>
+    dropConditions(obj, ctx, old),
+  validate: (obj: Configuration, ctx: RequestContext) => [
+    ...errorsOf(obj.webhooks, strict),
+    ...conditionErrors(obj, ctx),
+  ],
+  validateUpdate: (obj: Configuration, old: Configuration, ctx: RequestContext) => [
+    ...errorsOf(obj.webhooks, strictnessOf(old.webhooks ?? [])),
+    ...conditionErrors(obj, ctx, old),
+  ],
   columns,
 } as const;
 

@@ -1,0 +1,169 @@
+// Expressions about requests: the variables that webhooks' conditions and policies see, and their evaluation
+// within a cost budget.
+
+import {
+  type CelType,
+  type Compilation,
+  type Decide,
+  type Environment,
+  type Program,
+  type Value,
+  authorizerValues,
+  compile,
+  environment,
+  formatType,
+  listOf,
+  mapOf,
+  objectType,
+  sameType,
+  types,
+} from "#cel";
+import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
+import { requestOf } from "../webhooks/review.ts";
+import { namespaceOf } from "../webhooks/matching.ts";
+
+/** What one expression may cost, and what all of one policy or webhook may. */
+export const costLimit = 1_000_000;
+export const policyBudget = 10_000_000;
+export const conditionsBudget = 2_500_000;
+
+export interface CompiledExpression {
+  readonly source: string;
+  readonly program?: Program;
+  /** Why there is no program. */
+  readonly error?: string;
+}
+
+export interface Expressions {
+  /** Compiles an expression that must have one of the result types. */
+  compile(source: string, results: readonly CelType[], withParams: boolean): CompiledExpression;
+  readonly environment: Environment;
+}
+
+function requestType(prefix: string): CelType {
+  const { bool, dyn, string } = types;
+  const kind = objectType(`${prefix}.GroupVersionKind`, { group: string, version: string, kind: string });
+  const resource = objectType(`${prefix}.GroupVersionResource`, {
+    group: string,
+    version: string,
+    resource: string,
+  });
+  const userInfo = objectType(`${prefix}.UserInfo`, {
+    username: string,
+    uid: string,
+    groups: listOf(string),
+    extra: mapOf(string, listOf(string)),
+  });
+  return objectType(`${prefix}.AdmissionRequest`, {
+    kind,
+    resource,
+    subResource: string,
+    requestKind: kind,
+    requestResource: resource,
+    requestSubResource: string,
+    name: string,
+    namespace: string,
+    operation: string,
+    userInfo,
+    dryRun: bool,
+    options: dyn,
+  });
+}
+
+const made = new Map<string, Expressions>();
+
+/** Made once per dialect; its product begins the names of types. */
+export const admissionExpressions = (typePrefix: string): Expressions =>
+  made.getOrInsertComputed(typePrefix, makeExpressions);
+
+function makeExpressions(typePrefix: string): Expressions {
+  const env = environment({ typePrefix });
+  const always = {
+    object: types.dyn,
+    oldObject: types.dyn,
+    request: requestType(typePrefix),
+    authorizer: env.authorizer.authorizer,
+    "authorizer.requestResource": env.authorizer.resourceCheck,
+  };
+  const withParamsToo = { ...always, params: types.dyn };
+  return {
+    environment: env,
+    compile: (source, results, withParams) => {
+      const compiled = compile(env, source, { variables: withParams ? withParamsToo : always });
+      if ("error" in compiled) return { source, error: compileError(compiled) };
+      const { program } = compiled;
+      if (results.some((type) => sameType(type, program.resultType))) return { source, program };
+      return { source, error: wrongResult(results) };
+    },
+  };
+}
+
+const compileError = ({ stage, error }: Extract<Compilation, { error: string }>): string =>
+  stage === "compile" ? `compilation failed: ${error}` : `program instantiation failed: ${error}`;
+
+const wrongResult = (results: readonly CelType[]): string =>
+  results.length === 1
+    ? `must evaluate to ${formatType(results[0]!)}`
+    : `must evaluate to one of [${results.map(formatType).join(" ")}]`;
+
+export interface RequestView {
+  readonly attributes: AdmissionAttributes;
+  readonly matched: Equivalent;
+  readonly objects: ReturnType<AdmissionAttributes["versioned"]>;
+  /** Undefined where there are no parameters to speak of; null where they are left out. */
+  readonly params?: Value;
+  readonly decide: Decide;
+}
+
+/** The variables of one request. */
+export function bindingsOf(env: Environment, view: RequestView): Readonly<Record<string, Value>> {
+  const { attributes, objects } = view;
+  const asked = { resource: attributes.resource, kind: attributes.requestKind };
+  const { authorizer, requestResource } = authorizerValues(env.authorizer, view.decide, {
+    group: attributes.resource.group,
+    resource: attributes.resource.resource,
+    subresource: attributes.subresource,
+    namespace: namespaceOf(attributes),
+    name: attributes.name,
+  });
+  return {
+    object: (objects.object ?? null) as Value,
+    oldObject: (objects.oldObject ?? null) as Value,
+    request: requestOf(attributes, asked) as Value,
+    params: view.params ?? null,
+    authorizer,
+    "authorizer.requestResource": requestResource,
+  };
+}
+
+export type Evaluated = { readonly value: Value } | { readonly error: string };
+
+/** The budget is used up: nothing more is evaluated. */
+export class BudgetExceeded extends Error {
+  override readonly name = "BudgetExceeded";
+}
+
+/** Evaluates expressions one after the other until their budget is used up. */
+export class Evaluator {
+  readonly #bindings: Readonly<Record<string, Value>>;
+  #left: number;
+
+  constructor(bindings: Readonly<Record<string, Value>>, budget: number) {
+    this.#bindings = bindings;
+    this.#left = budget;
+  }
+
+  async run({ source, program, error }: CompiledExpression): Promise<Evaluated> {
+    if (!program) return { error: `compilation error: ${error ?? ""}` };
+    const outcome = await program.evaluateWaiting(this.#bindings, costLimit, never);
+    if (outcome.cost > this.#left)
+      throw new BudgetExceeded(
+        "validation failed due to running out of cost budget, no further validation rules will be run",
+      );
+    this.#left -= outcome.cost;
+    if ("value" in outcome) return { value: outcome.value };
+    return { error: `expression '${source}' resulted in error: ${outcome.error}` };
+  }
+}
+
+const never = new AbortController().signal;

@@ -1,0 +1,73 @@
+// One question to one webhook: the review is sent, the answer checked, warnings and annotations passed on.
+
+import type { ValidatingWebhook } from "#api";
+import { badRequest } from "#base";
+import type { AdmissionAttributes } from "../attributes.ts";
+import { BrokenCall } from "./errors.ts";
+import { type Invocation, apiVersionOf } from "./hooks.ts";
+import { type Answer, checkAnswer, question, reviewVersion } from "./review.ts";
+import type { PostReview } from "./transport.ts";
+
+export interface AskOptions {
+  readonly post: PostReview;
+  /** The group of the review on the wire. */
+  readonly reviewGroup: string;
+}
+
+/** The answer; throws BrokenCall when there is none to use. */
+export async function ask(
+  { hook: { webhook }, matched }: Invocation<ValidatingWebhook>,
+  attributes: AdmissionAttributes,
+  mutating: boolean,
+  options: AskOptions,
+): Promise<Answer> {
+  const { name, sideEffects } = webhook;
+  if (attributes.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun")
+    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+  const version = reviewVersion(webhook.admissionReviewVersions);
+  if (!version)
+    throw new BrokenCall(
+      name,
+      "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)",
+      400,
+    );
+  const apiVersion = `${options.reviewGroup}/${version}`;
+  const { uid, body } = question(
+    attributes,
+    matched,
+    apiVersion,
+    attributes.versioned(apiVersionOf(matched)),
+  );
+  const reply = await send(webhook, body, options.post);
+  const checked = checkAnswer(reply, { uid, version, apiVersion }, mutating);
+  if ("problem" in checked)
+    throw new BrokenCall(name, `received invalid webhook response: ${checked.problem}`, 503);
+  const { answer } = checked;
+  for (const [key, value] of Object.entries(answer.annotations)) attributes.annotate(`${name}/${key}`, value);
+  for (const warning of answer.warnings) attributes.warn(warning);
+  return answer;
+}
+
+async function send(
+  { name, clientConfig, timeoutSeconds }: ValidatingWebhook,
+  body: Record<string, unknown>,
+  post: PostReview,
+): Promise<unknown> {
+  const failed = (reason: string, code = 400) =>
+    new BrokenCall(name, `failed to call webhook: ${reason}`, code);
+  let reply: Awaited<ReturnType<PostReview>>;
+  try {
+    reply = await post(clientConfig, body, timeoutSeconds ?? 10);
+  } catch (error) {
+    throw failed((error as Error).message);
+  }
+  if (reply.status < 200 || reply.status > 206)
+    throw failed(`the server answered with status ${reply.status}`, reply.status);
+  if (reply.contentType !== "" && !/^\s*application\/json\s*(?:;|$)/i.test(reply.contentType))
+    throw failed(`serializer for ${reply.contentType} doesn't exist`);
+  try {
+    return JSON.parse(reply.body) as unknown;
+  } catch (error) {
+    throw failed((error as Error).message);
+  }
+}

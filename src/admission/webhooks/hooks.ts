@@ -1,0 +1,99 @@
+// Webhooks as the configurations declare them, in the order in which they are asked.
+
+import type { ValidatingWebhook } from "#api";
+import { forbidden } from "#base";
+import type { Decide } from "#cel";
+import type { AdmissionAttributes, Equivalent, UserInfo } from "../attributes.ts";
+import { type Conditions, conditionsOf } from "../expressions/conditions.ts";
+import type { Expressions } from "../expressions/expressions.ts";
+import { type NamespaceLabels, matchedResource, namespaceMatches, objectMatches } from "./matching.ts";
+import type { WebhookKind, WebhookMetrics } from "./metrics.ts";
+
+export interface Hook<W extends ValidatingWebhook = ValidatingWebhook> {
+  /** Unique among all webhooks of the plugin. */
+  readonly uid: string;
+  readonly configuration: string;
+  readonly webhook: W;
+}
+
+type Configuration<W> = {
+  readonly metadata: { readonly name?: string | undefined };
+  readonly webhooks?: readonly W[] | undefined;
+};
+
+/** The webhooks of all configurations, by the names of the configurations. */
+export function hooksOf<W extends ValidatingWebhook>(configurations: readonly Configuration<W>[]): Hook<W>[] {
+  const nameOf = ({ metadata }: Configuration<W>): string => metadata.name ?? "";
+  return configurations
+    .toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
+    .flatMap((configuration) => {
+      const repeats = new Map<string, number>();
+      return (configuration.webhooks ?? []).map((webhook) => {
+        const count = repeats.get(webhook.name) ?? 0;
+        repeats.set(webhook.name, count + 1);
+        const uid = `${nameOf(configuration)}/${webhook.name}/${count}`;
+        return { uid, configuration: nameOf(configuration), webhook };
+      });
+    });
+}
+
+export interface Invocation<W extends ValidatingWebhook> {
+  readonly hook: Hook<W>;
+  /** Under which name the webhook's rules cover the resource. */
+  readonly matched: Equivalent;
+}
+
+export interface HookMatcherOptions {
+  readonly namespaceLabels: NamespaceLabels;
+  readonly expressions: Expressions;
+  /** Whether match conditions count; otherwise they are not there. */
+  readonly conditions: boolean;
+  readonly decide: (user: UserInfo) => Decide;
+  readonly metrics: WebhookMetrics;
+}
+
+/** Finds out whether a webhook is to be asked. */
+export function hookMatcher(
+  options: HookMatcherOptions,
+  kind: WebhookKind,
+): <W extends ValidatingWebhook>(
+  hook: Hook<W>,
+  attributes: AdmissionAttributes,
+) => Promise<Invocation<W> | undefined> {
+  const compiled = new WeakMap<object, Conditions>();
+  return async (hook, attributes) => {
+    const { webhook } = hook;
+    const equivalent = webhook.matchPolicy === "Equivalent";
+    const matched = matchedResource(webhook.rules ?? [], equivalent, attributes);
+    if (!matched || !objectMatches(webhook.objectSelector, attributes)) return undefined;
+    if (!(await namespaceMatches(webhook.namespaceSelector, attributes, options.namespaceLabels)))
+      return undefined;
+    const { matchConditions } = webhook;
+    if (options.conditions && matchConditions && matchConditions.length > 0) {
+      const holds = compiled.getOrInsertComputed(matchConditions, () =>
+        conditionsOf(options.expressions, matchConditions, webhook.failurePolicy, false),
+      );
+      const objects = attributes.versioned(apiVersionOf(matched));
+      const decide = options.decide(attributes.user);
+      const view = { attributes, matched, objects, decide };
+      const result = await holds(view, () => options.metrics.conditionFailed(webhook.name, kind));
+      if ("error" in result) throw forbidden(attributes.resource, attributes.name, result.error);
+      if (!result.matches) return undefined;
+    }
+    return { hook, matched };
+  };
+}
+
+export const apiVersionOf = ({ kind: { group, version } }: Equivalent): string =>
+  group === "" ? version : `${group}/${version}`;
+
+const exemptKinds = new Set([
+  "ValidatingWebhookConfiguration",
+  "MutatingWebhookConfiguration",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+]);
+
+/** Configurations of admission are never intercepted: a broken one must be mendable. */
+export const isExempt = ({ requestKind }: AdmissionAttributes, group: string): boolean =>
+  requestKind.group === group && exemptKinds.has(requestKind.kind);

@@ -1,0 +1,154 @@
+// MutatingAdmissionWebhook: webhooks are asked one after the other, each sees what the ones before it changed.
+// After a change, those that ask for it are asked once more in a second round.
+
+import { isDeepStrictEqual } from "node:util";
+import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
+import { type Json, jsonPatch } from "#schema";
+import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
+import { reinvocation } from "../reinvocation.ts";
+import { ask } from "./ask.ts";
+import { internalError, rejection } from "./errors.ts";
+import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
+import type { WebhookCall } from "./metrics.ts";
+import { type WebhookOptions, observed } from "./validating.ts";
+
+export interface MutatingOptions extends WebhookOptions {
+  readonly configurations: () => readonly MutatingWebhookConfiguration[];
+  /** Keys of audit annotations about mutations and patches begin with these. */
+  readonly mutationPrefix: string;
+  readonly patchPrefix: string;
+}
+
+/** What the first round leaves for the second. */
+interface Rounds {
+  /** Webhooks asked so far that want to be asked again after a change. */
+  readonly asked: Set<string>;
+  readonly again: Set<string>;
+  /** The object when the last webhook was done with it. */
+  output: unknown;
+}
+
+const rounds = slot<Rounds>("webhook rounds");
+
+export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
+  const match = hookMatcher(options, "admit");
+  return {
+    name: "MutatingAdmissionWebhook",
+    handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
+    mutate: async (attributes) => {
+      const configurations = options.configurations();
+      if (configurations.length === 0 || isExempt(attributes, options.registrationGroup)) return;
+      const second = reinvocation.isSecond(attributes.state);
+      const state = roundsOf(attributes, second);
+      if (second && !isDeepStrictEqual(state.output, attributes.object)) askAgain(state);
+      let index = -1;
+      for (const hook of hooksOf(configurations)) {
+        index += 1;
+        const invocation = await match(hook, attributes);
+        if (!invocation || (second && !state.again.has(hook.uid))) continue;
+        const changed = await mutate(
+          invocation,
+          `round_${second ? 1 : 0}_index_${index}`,
+          attributes,
+          options,
+        );
+        if (changed) {
+          askAgain(state);
+          reinvocation.request(attributes.state);
+        }
+        if (hook.webhook.reinvocationPolicy === "IfNeeded") state.asked.add(hook.uid);
+      }
+      state.output = structuredClone(attributes.object);
+    },
+  };
+}
+
+function roundsOf({ state }: AdmissionAttributes, second: boolean): Rounds {
+  const known = second ? state.get(rounds) : undefined;
+  if (known) return known;
+  const fresh: Rounds = { asked: new Set(), again: new Set(), output: undefined };
+  state.set(rounds, fresh);
+  return fresh;
+}
+
+/** Everybody asked so far is to be asked again. */
+function askAgain({ asked, again }: Rounds): void {
+  for (const uid of asked) again.add(uid);
+  asked.clear();
+}
+
+/** Asks one webhook and applies its patch; answers whether that changed the object. */
+async function mutate(
+  invocation: Invocation<MutatingWebhook>,
+  place: string,
+  attributes: AdmissionAttributes,
+  options: MutatingOptions,
+): Promise<boolean> {
+  const { webhook, configuration } = invocation.hook;
+  const call: WebhookCall = { webhook: webhook.name, kind: "admit", operation: attributes.operation };
+  let changed = false;
+  const note = () =>
+    attributes.annotate(
+      `${options.mutationPrefix}${place}`,
+      JSON.stringify({ configuration, webhook: webhook.name, mutated: changed }),
+    );
+  try {
+    const broken = await observed(call, options, webhook.failurePolicy, async () => {
+      const answer = await ask(invocation, attributes, true, options);
+      if (!answer.allowed) throw rejection(webhook.name, answer.status);
+      if (answer.patch === "") return;
+      const patch = parsePatch(answer.patch);
+      if (patch.length === 0) return;
+      changed = applyPatch(invocation, patch, attributes);
+      attributes.annotate(
+        `${options.patchPrefix}${place}`,
+        JSON.stringify({ configuration, webhook: webhook.name, patch, patchType: "JSONPatch" }),
+      );
+    });
+    if (broken) {
+      options.log.warn("calling a webhook failed, the request passes", {
+        webhook: webhook.name,
+        error: broken.message,
+      });
+      attributes.annotate(`${options.failedOpenPrefix}${place}`, webhook.name);
+    }
+  } finally {
+    note();
+  }
+  return changed;
+}
+
+function parsePatch(text: string): readonly unknown[] {
+  let patch: unknown;
+  try {
+    patch = JSON.parse(text);
+  } catch (error) {
+    throw internalError((error as Error).message);
+  }
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw internalError("a JSON patch must be a list of operations");
+  return patch;
+}
+
+function applyPatch(
+  { hook: { webhook }, matched }: Invocation<MutatingWebhook>,
+  patch: readonly unknown[],
+  attributes: AdmissionAttributes,
+): boolean {
+  const apiVersion = apiVersionOf(matched);
+  const { object } = attributes.versioned(apiVersion);
+  if (!object)
+    throw internalError(
+      `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, ` +
+        "which is not supported for this operation",
+    );
+  try {
+    const patched = jsonPatch(object as Json, patch) as Record<string, unknown>;
+    if (patched["kind"] !== object["kind"] || patched["apiVersion"] !== object["apiVersion"])
+      throw new Error(`a patch may not make a ${String(patched["kind"])} of a ${String(object["kind"])}`);
+    attributes.replace(patched, apiVersion);
+  } catch (error) {
+    throw internalError((error as Error).message);
+  }
+  return !isDeepStrictEqual(object, attributes.versioned(apiVersion).object);
+}

@@ -1,0 +1,94 @@
+// ValidatingAdmissionWebhook: all webhooks that a request concerns are asked at once; any of them may refuse.
+
+import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
+import { ApiError, type Clock, type Log } from "#base";
+import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
+import { type AskOptions, ask } from "./ask.ts";
+import { BrokenCall, Rejection, internalError, rejection } from "./errors.ts";
+import { type HookMatcherOptions, type Invocation, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
+import type { WebhookCall, WebhookMetrics } from "./metrics.ts";
+
+export interface WebhookOptions extends HookMatcherOptions, AskOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The group of webhook configurations on the wire. */
+  readonly registrationGroup: string;
+  /** Keys of audit annotations begin with this, before `round_0_index_0`. */
+  readonly failedOpenPrefix: string;
+}
+
+export interface ValidatingOptions extends WebhookOptions {
+  readonly configurations: () => readonly ValidatingWebhookConfiguration[];
+}
+
+export function validatingWebhooks(options: ValidatingOptions): AdmissionPlugin {
+  const match = hookMatcher(options, "validating");
+  return {
+    name: "ValidatingAdmissionWebhook",
+    handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
+    validate: async (attributes) => {
+      const configurations = options.configurations();
+      if (configurations.length === 0 || isExempt(attributes, options.registrationGroup)) return [];
+      const invocations: Invocation<ValidatingWebhook>[] = [];
+      for (const hook of hooksOf(configurations)) {
+        const invocation = await match(hook, attributes);
+        if (invocation) invocations.push(invocation);
+      }
+      const results = await Promise.allSettled(
+        invocations.map((invocation, index) => validate(invocation, index, attributes, options)),
+      );
+      const refused = results.find((result) => result.status === "rejected");
+      if (refused) throw refused.reason;
+      return [];
+    },
+  };
+}
+
+async function validate(
+  invocation: Invocation<ValidatingWebhook>,
+  index: number,
+  attributes: AdmissionAttributes,
+  options: ValidatingOptions,
+): Promise<void> {
+  const { webhook } = invocation.hook;
+  const call: WebhookCall = { webhook: webhook.name, kind: "validating", operation: attributes.operation };
+  const broken = await observed(call, options, webhook.failurePolicy, async () => {
+    const answer = await ask(invocation, attributes, false, options);
+    if (!answer.allowed) throw rejection(webhook.name, answer.status);
+  });
+  if (!broken) return;
+  options.log.warn("calling a webhook failed, the request passes", {
+    webhook: webhook.name,
+    error: broken.message,
+  });
+  attributes.annotate(`${options.failedOpenPrefix}round_0_index_${index}`, webhook.name);
+}
+
+/** Runs a call and counts how it ends. A broken one that the policy forgives is returned, everything else thrown. */
+export async function observed(
+  call: WebhookCall,
+  { metrics, clock }: { readonly metrics: WebhookMetrics; readonly clock: Clock },
+  failurePolicy: string | undefined,
+  run: () => Promise<void>,
+): Promise<BrokenCall | undefined> {
+  const start = clock.now();
+  const seconds = () => (clock.now() - start) / 1000;
+  try {
+    await run();
+    metrics.called(call, seconds(), 200, false);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BrokenCall) {
+      const forgiven = failurePolicy === "Ignore";
+      if (forgiven) metrics.failedOpen(call);
+      else metrics.rejected(call, "calling_webhook_error", error.code);
+      metrics.called(call, seconds(), error.code, !forgiven);
+      if (forgiven) return error;
+      throw internalError(error.message);
+    }
+    const code = error instanceof Rejection ? error.code : 0;
+    metrics.rejected(call, error instanceof Rejection ? "no_error" : "apiserver_internal_error", code);
+    metrics.called(call, seconds(), code, true);
+    throw error instanceof ApiError ? error : internalError((error as Error).message);
+  }
+}

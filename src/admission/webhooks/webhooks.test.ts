@@ -1,0 +1,380 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MutatingWebhook, ValidatingWebhook } from "#api";
+import { ApiError, createMetrics, silentLog, virtualClock } from "#base";
+import type { AdmissionAttributes } from "../attributes.ts";
+import { attemptOf } from "../attributes.fixture.ts";
+import { admissionChain } from "../chain.ts";
+import { admissionExpressions } from "../expressions/expressions.ts";
+import { webhookMetrics } from "./metrics.ts";
+import { mutatingWebhooks } from "./mutating.ts";
+import { validatingWebhooks } from "./validating.ts";
+import type { PostReview } from "./transport.ts";
+
+interface Asked {
+  readonly path: string;
+  readonly request: Record<string, unknown>;
+}
+type Respond = (asked: Asked, times: number) => Record<string, unknown> | Error | { readonly status: number };
+
+/** Webhooks by their paths, with what they were asked. */
+function world(respond: Respond) {
+  const asked: Asked[] = [];
+  const post: PostReview = (client, body) => {
+    const { url = "" } = client;
+    const question = { path: new URL(url).pathname, request: body["request"] as Record<string, unknown> };
+    const times = asked.filter(({ path }) => path === question.path).length;
+    asked.push(question);
+    const answer = respond(question, times);
+    if (answer instanceof Error) return Promise.reject(answer);
+    if ("status" in answer && typeof answer["status"] === "number")
+      return Promise.resolve({ status: answer["status"], contentType: "application/json", body: "{}" });
+    const response = { uid: question.request["uid"], ...answer };
+    const reply = { kind: "AdmissionReview", apiVersion: body["apiVersion"], response };
+    return Promise.resolve({ status: 200, contentType: "application/json", body: JSON.stringify(reply) });
+  };
+  const metrics = createMetrics();
+  const options = {
+    clock: virtualClock(),
+    log: silentLog,
+    metrics: webhookMetrics(metrics),
+    registrationGroup: "admissionregistration.example",
+    reviewGroup: "admission.example",
+    failedOpenPrefix: "failed-open/",
+    mutationPrefix: "mutation/",
+    patchPrefix: "patch/",
+    namespaceLabels: (name: string) => Promise.resolve(name === "n" ? { team: "a" } : undefined),
+    expressions: admissionExpressions("orch"),
+    conditions: true,
+    decide: () => () => Promise.resolve({ allowed: true, reason: "" }),
+    post,
+  };
+  return { asked, options, metrics };
+}
+
+const rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "*" };
+
+const hook = (name: string, more: Partial<MutatingWebhook> = {}): MutatingWebhook => ({
+  name: `${name}.example.com`,
+  clientConfig: { url: `https://hook.example/${name}` },
+  rules: [rule],
+  sideEffects: "None",
+  admissionReviewVersions: ["v1"],
+  failurePolicy: "Fail",
+  matchPolicy: "Equivalent",
+  ...more,
+});
+
+const configurationOf = (webhooks: readonly ValidatingWebhook[], name = "c") =>
+  ({ metadata: { name, creationTimestamp: null }, webhooks }) as never;
+
+const pod = () => ({ kind: "Pod", apiVersion: "v1", metadata: { name: "p", labels: { app: "web" } } });
+
+async function validate(
+  webhooks: readonly ValidatingWebhook[],
+  respond: Respond,
+  given: Partial<AdmissionAttributes> = {},
+): Promise<{ asked: Asked[]; refused?: ApiError; exposed: string }> {
+  const { asked, options, metrics } = world(respond);
+  const plugin = validatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
+  try {
+    await plugin.validate!(attemptOf({ object: pod(), ...given }));
+    return { asked, exposed: metrics.expose() };
+  } catch (error) {
+    assert.ok(error instanceof ApiError, String(error));
+    return { asked, refused: error, exposed: metrics.expose() };
+  }
+}
+
+const allow: Respond = () => ({ allowed: true });
+
+const reach: [
+  name: string,
+  webhook: Partial<MutatingWebhook>,
+  given: Partial<AdmissionAttributes>,
+  asked: boolean,
+][] = [
+  ["a wildcard covers everything", {}, {}, true],
+  ["another operation is not covered", { rules: [{ ...rule, operations: ["DELETE"] }] }, {}, false],
+  ["another group is not covered", { rules: [{ ...rule, apiGroups: ["apps"] }] }, {}, false],
+  [
+    "a resource does not cover its subresources",
+    { rules: [{ ...rule, resources: ["pods"] }] },
+    { subresource: "status" },
+    false,
+  ],
+  [
+    "a subresource of any resource is covered",
+    { rules: [{ ...rule, resources: ["*/status"] }] },
+    { subresource: "status" },
+    true,
+  ],
+  [
+    "scope Cluster does not cover what is in a namespace",
+    { rules: [{ ...rule, scope: "Cluster" }] },
+    {},
+    false,
+  ],
+  ["labels of the namespace are asked for", { namespaceSelector: { matchLabels: { team: "b" } } }, {}, false],
+  [
+    "requests outside of namespaces pass the selector",
+    { namespaceSelector: { matchLabels: { team: "b" } } },
+    { namespace: "" },
+    true,
+  ],
+  ["labels of the object are asked for", { objectSelector: { matchLabels: { app: "db" } } }, {}, false],
+  [
+    "the labels that the object had count as well",
+    { objectSelector: { matchLabels: { app: "db" } } },
+    { oldObject: { metadata: { labels: { app: "db" } } } },
+    true,
+  ],
+  [
+    "a false condition keeps the webhook out",
+    { matchConditions: [{ name: "c", expression: "object.metadata.name == 'q'" }] },
+    {},
+    false,
+  ],
+  [
+    "a true condition lets it in",
+    { matchConditions: [{ name: "c", expression: "request.userInfo.username == 'u'" }] },
+    {},
+    true,
+  ],
+  [
+    "a false condition wins over one that fails",
+    {
+      matchConditions: [
+        { name: "a", expression: "object.absent == 1" },
+        { name: "b", expression: "false" },
+      ],
+    },
+    {},
+    false,
+  ],
+  [
+    "a failing condition keeps an Ignore webhook out",
+    { failurePolicy: "Ignore", matchConditions: [{ name: "a", expression: "object.absent == 1" }] },
+    {},
+    false,
+  ],
+  [
+    "configurations are never intercepted",
+    {},
+    {
+      requestKind: {
+        group: "admissionregistration.example",
+        version: "v1",
+        kind: "MutatingWebhookConfiguration",
+      },
+    },
+    false,
+  ],
+];
+for (const [name, webhook, given, expected] of reach) {
+  test(name, async () => {
+    const { asked, refused } = await validate([hook("v", webhook)], allow, given);
+    assert.equal(refused, undefined);
+    assert.equal(asked.length > 0, expected);
+  });
+}
+
+const outcomes: [
+  name: string,
+  webhook: Partial<MutatingWebhook>,
+  respond: Respond,
+  code: number,
+  message: RegExp,
+][] = [
+  [
+    "a denial without explanation is 400",
+    {},
+    () => ({ allowed: false }),
+    400,
+    /admission webhook "v\.example\.com" denied the request without explanation/,
+  ],
+  [
+    "a denial carries its code and message",
+    {},
+    () => ({ allowed: false, status: { code: 418, message: "no", reason: "Teapot" } }),
+    418,
+    /denied the request: no/,
+  ],
+  [
+    "a code that would mean success becomes 400",
+    {},
+    () => ({ allowed: false, status: { code: 200 } }),
+    400,
+    /without explanation/,
+  ],
+  [
+    "a reason stands in for a message",
+    {},
+    () => ({ allowed: false, status: { code: 403, reason: "Nope" } }),
+    403,
+    /denied the request: Nope/,
+  ],
+  [
+    "a call that fails is an internal error",
+    {},
+    () => new Error("refused"),
+    500,
+    /Internal error occurred: failed calling webhook "v\.example\.com": failed to call webhook: refused/,
+  ],
+  ["a status of failure is one", {}, () => ({ status: 503 }), 500, /failed to call webhook/],
+  ["another uid is one", {}, () => ({ uid: "x", allowed: true }), 500, /expected response\.uid=/],
+  [
+    "a patch from a validating webhook is one",
+    {},
+    () => ({ allowed: true, patch: "W10=" }),
+    500,
+    /validating webhook may not return response\.patch/,
+  ],
+  [
+    "unknown review versions are one",
+    { admissionReviewVersions: ["v7"] },
+    allow,
+    500,
+    /does not accept known AdmissionReview versions/,
+  ],
+  [
+    "a failing condition of a Fail webhook is 403",
+    { matchConditions: [{ name: "a", expression: "object.absent == 1" }] },
+    allow,
+    403,
+    /no such key: absent/,
+  ],
+];
+for (const [name, webhook, respond, code, message] of outcomes) {
+  test(name, async () => {
+    const { refused } = await validate([hook("v", webhook)], respond);
+    assert.equal(refused?.code, code);
+    assert.match(refused.message, message);
+  });
+}
+
+test("a broken call that is to be ignored leaves an annotation and passes", async () => {
+  const notes: string[] = [];
+  const { refused, exposed } = await validate(
+    [hook("v", { failurePolicy: "Ignore" })],
+    () => new Error("gone"),
+    {
+      annotate: (key, value) => notes.push(`${key}=${value}`),
+    },
+  );
+  assert.equal(refused, undefined);
+  assert.deepEqual(notes, ["failed-open/round_0_index_0=v.example.com"]);
+  assert.match(
+    exposed,
+    /apiserver_admission_webhook_fail_open_count\{name="v\.example\.com",type="validating"\} 1/,
+  );
+});
+
+test("a dry run asks no webhook with side effects", async () => {
+  const { refused, asked } = await validate([hook("v", { sideEffects: "Some" })], allow, { dryRun: true });
+  assert.equal(refused?.code, 400);
+  assert.match(refused.message, /does not support dry run/);
+  assert.equal(asked.length, 0);
+});
+
+test("an equivalent name of the resource is matched, unless exactness is asked for", async () => {
+  const beta = {
+    resource: { group: "", version: "v2", resource: "pods" },
+    kind: { group: "", version: "v2", kind: "Pod" },
+  };
+  const rules = [{ ...rule, apiVersions: ["v2"] }];
+  const equivalents = [beta];
+  const { asked } = await validate([hook("v", { rules })], allow, { equivalents });
+  assert.deepEqual(asked[0]?.request["kind"], beta.kind);
+  assert.deepEqual(asked[0].request["requestKind"], { group: "", version: "v1", kind: "Pod" });
+  const exact = await validate([hook("v", { rules, matchPolicy: "Exact" })], allow, { equivalents });
+  assert.equal(exact.asked.length, 0);
+});
+
+test("the review says who asks for what, without what is empty", async () => {
+  const { asked } = await validate([hook("v")], allow, {
+    user: { name: "alice", uid: "1", groups: ["dev"], extra: { k: ["v"] } },
+    namespace: "",
+  });
+  const { uid: _uid, ...request } = asked[0]!.request;
+  assert.deepEqual(request, {
+    kind: { group: "", version: "v1", kind: "Pod" },
+    resource: { group: "", version: "v1", resource: "pods" },
+    requestKind: { group: "", version: "v1", kind: "Pod" },
+    requestResource: { group: "", version: "v1", resource: "pods" },
+    name: "p",
+    operation: "CREATE",
+    userInfo: { username: "alice", uid: "1", groups: ["dev"], extra: { k: ["v"] } },
+    dryRun: false,
+    options: null,
+    object: pod(),
+    oldObject: null,
+  });
+});
+
+const patched = (...operations: object[]) => ({
+  allowed: true,
+  patchType: "JSONPatch",
+  patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
+});
+const label = (name: string) => patched({ op: "add", path: `/metadata/labels/${name}`, value: "1" });
+
+async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
+  const { asked, options } = world(respond);
+  const plugin = mutatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
+  const object = pod();
+  await admissionChain([plugin]).mutate(attemptOf({ object }));
+  return { paths: asked.map(({ path }) => path), labels: Object.keys(object.metadata.labels) };
+}
+
+test("webhooks are asked in order and each sees what the others changed", async () => {
+  const { paths, labels } = await mutate([hook("b"), hook("a")], ({ path }) => label(path.slice(1)));
+  assert.deepEqual(paths, ["/b", "/a"]);
+  assert.deepEqual(labels, ["app", "b", "a"]);
+});
+
+test("a webhook that asks for it is called once more after a later one changed something", async () => {
+  const first = hook("a", { reinvocationPolicy: "IfNeeded" });
+  const { paths } = await mutate([first, hook("b")], ({ path }) => label(path.slice(1)));
+  assert.deepEqual(paths, ["/a", "/b", "/a"]);
+});
+
+test("nobody is called again when the later ones changed nothing", async () => {
+  const first = hook("a", { reinvocationPolicy: "IfNeeded" });
+  const { paths } = await mutate([first, hook("b")], ({ path }) =>
+    path === "/a" ? label("a") : { allowed: true },
+  );
+  assert.deepEqual(paths, ["/a", "/b"]);
+});
+
+const badPatches: [name: string, answer: Record<string, unknown>, message: RegExp][] = [
+  ["a patch that does not apply", patched({ op: "remove", path: "/spec/none" }), /Internal error occurred/],
+  [
+    "a patch that is no list",
+    { ...patched(), patch: Buffer.from("{}").toString("base64") },
+    /list of operations/,
+  ],
+  [
+    "a patch of another kind",
+    patched({ op: "replace", path: "/kind", value: "Secret" }),
+    /may not make a Secret/,
+  ],
+  [
+    "a patch without its type",
+    { allowed: true, patch: "W10=" },
+    /response\.patch but not response\.patchType/,
+  ],
+  [
+    "a type without a patch",
+    { allowed: true, patchType: "JSONPatch" },
+    /response\.patchType but not response\.patch/,
+  ],
+];
+for (const [name, answer, message] of badPatches) {
+  test(`${name} is an internal error`, async () => {
+    await assert.rejects(
+      () => mutate([hook("a")], () => answer),
+      (error) => error instanceof ApiError && error.code === 500 && message.test(error.message),
+    );
+  });
+}

@@ -1,0 +1,97 @@
+// The plug-ins that ask others, over the server's own caches: admission webhooks.
+
+import {
+  type AdmissionPlugin,
+  type Expressions,
+  type UserInfo,
+  admissionExpressions,
+  mutatingWebhooks,
+  validatingWebhooks,
+  webhookMetrics,
+  webhookTransport,
+} from "#admission";
+import type { User } from "#authn";
+import type { Authorizer } from "#authz";
+import type { Log, Metrics } from "#base";
+import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
+import type { ServerObjects } from "#registry";
+import { resolveService } from "../services/resolve-service.ts";
+
+export interface AskingOptions {
+  readonly authorizer: Authorizer;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly enabled: (gate: string) => boolean;
+}
+
+export interface AskingPlugins {
+  readonly mutating: AdmissionPlugin;
+  readonly validating: AdmissionPlugin;
+}
+
+export function askingPlugins(server: ServerObjects, options: AskingOptions): AskingPlugins {
+  const { dialect, resources, clock } = server;
+  const suffix = dialect.wire.groupSuffix;
+  const namespace = (name: string) => resources.namespaces.get(name);
+  const shared = {
+    clock,
+    log: options.log,
+    metrics: webhookMetrics(options.metrics),
+    registrationGroup: `admissionregistration.${suffix}`,
+    reviewGroup: `admission.${suffix}`,
+    namespaceLabels: async (name: string) => {
+      const found = await namespace(name);
+      return found && (found.metadata.labels ?? {});
+    },
+    expressions: expressionsOf(server),
+    conditions: options.enabled("AdmissionWebhookMatchConditions"),
+    decide: (user: UserInfo) => decisionsFor(options.authorizer, user),
+    post: webhookTransport({
+      clock,
+      userAgent: `${dialect.cli.apiServer}-admission`,
+      resolveService: (within, name, port) =>
+        resolveService((key) => resources.services.get(key), within, name, port),
+    }),
+  };
+  return {
+    mutating: mutatingWebhooks({
+      ...shared,
+      configurations: () => resources.mutatingWebhookConfigurations.listCached(""),
+      failedOpenPrefix: `failed-open.mutation.webhook.admission.${suffix}/`,
+      mutationPrefix: `mutation.webhook.admission.${suffix}/`,
+      patchPrefix: `patch.webhook.admission.${suffix}/`,
+    }),
+    validating: validatingWebhooks({
+      ...shared,
+      configurations: () => resources.validatingWebhookConfigurations.listCached(""),
+      failedOpenPrefix: `failed-open.validating.webhook.admission.${suffix}/`,
+    }),
+  };
+}
+
+const expressionsOf = ({ dialect }: ServerObjects): Expressions => admissionExpressions(dialect.cli.product);
+
+/** Answers what expressions ask of the authorizer. */
+export function decisionsFor(authorizer: Authorizer, user: UserInfo): Decide {
+  return async (query): Promise<AuthorizationDecision> => {
+    const decision = await authorizer.decide({
+      user: subjectOf(query, user),
+      verb: query.verb,
+      ...(query.resource ? { resource: { ...query.resource, version: "*" } } : { path: query.path ?? "" }),
+    });
+    if (decision.error) throw new Error(decision.error);
+    return { allowed: decision.verdict === "allow", reason: decision.reason };
+  };
+}
+
+function subjectOf({ serviceAccount }: AuthorizationQuery, user: UserInfo): User {
+  if (!serviceAccount) {
+    const { name, groups, uid, extra } = user;
+    return { name, groups, ...(uid !== undefined && { uid }), ...(extra && { extra }) };
+  }
+  const { namespace, name } = serviceAccount;
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  };
+}

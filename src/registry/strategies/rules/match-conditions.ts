@@ -1,0 +1,37 @@
+// What is wrong with the conditions under which webhooks and policies look at requests.
+import { admissionExpressions } from "#admission";
+import type { MatchCondition } from "#api";
+import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
+import { types } from "#cel";
+import type { Dialect } from "#dialect";
+import { qualifiedNameErrors } from "./format.ts";
+import { repeats } from "./repeats.ts";
+
+const mostConditions = 64;
+
+export function matchConditionErrors(
+  conditions: readonly MatchCondition[] | undefined,
+  path: string,
+  dialect: Dialect,
+  withParams: boolean,
+): FieldError[] {
+  if (!conditions) return [];
+  const errors = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : [];
+  const repeated = repeats<string>();
+  const expressions = admissionExpressions(dialect.cli.product);
+  conditions.forEach(({ name, expression }, position) => {
+    const at = `${path}[${position}]`;
+    const source = (expression ?? "").trim();
+    if (source === "") errors.push(required(`${at}.expression`));
+    else {
+      const { error } = expressions.compile(source, [types.bool], withParams);
+      if (error !== undefined) errors.push(invalidValue(`${at}.expression`, source, error));
+    }
+    if (!name) errors.push(required(`${at}.name`));
+    else {
+      errors.push(...qualifiedNameErrors(name, `${at}.name`));
+      if (repeated(name)) errors.push(duplicate(`${at}.name`, name));
+    }
+  });
+  return errors;
+}
