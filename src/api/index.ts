@@ -505,3 +505,5 @@ export {
   CredentialProviderResponse,
   ExecEnvVar,
 } from "./nodeagentconfig/credential-provider.ts";
+export { AuditPolicyFile, AuditPolicyRule } from "./config/audit-policy.ts";
+export { type ConfigKind, type ConfigObject, configObject } from "./config/config-object.ts";

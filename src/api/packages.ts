@@ -136,3 +136,11 @@ export const credentialProvider = apiPackage({
   branded: true,
   version: "v1beta1",
 });
+
+/** Files of the API server; they have no binary form. */
+export const auditPolicy = apiPackage({
+  package: "apiserver.audit.v1",
+  group: "audit",
+  branded: true,
+  version: "v1",
+});

@@ -43,3 +43,4 @@ export {
   writeClientConfig,
 } from "./client-config.ts";
 export { type Fault, type FaultRule, type FaultyTransport, isWatch, withFaults } from "./faults.ts";
+export { type Webhook, WebhookError, type WebhookOptions, webhook, webhookConnection } from "./webhook.ts";

@@ -1,0 +1,189 @@
+// The audit system of a server: a policy that may be replaced while it runs, and the backends.
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { type Clock, type Log, type Metrics } from "#base";
+import { webhook, webhookConnection } from "#client";
+import { type Dialect, componentName, groupName } from "#dialect";
+import { type AuditBackend, type AuditMode, type AuditSink, type LostEvents, sinkOf, unionSink } from "./backend.ts";
+import { batching } from "./batch.ts";
+import { logBackend, standardOutput } from "./log-backend.ts";
+import { type AuditMetrics, auditMetrics } from "./metrics.ts";
+import { type AuditPolicy, parsePolicy } from "./policy.ts";
+import { rotatingFile } from "./rotating-file.ts";
+import { truncating } from "./truncate.ts";
+import { webhookBackend } from "./webhook-backend.ts";
+
+/** What a backend does besides delivering. */
+export interface BackendSettings {
+  readonly mode: AuditMode;
+  readonly bufferSize: number;
+  readonly maxBatchSize: number;
+  readonly maxWaitMilliseconds: number;
+  readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
+  readonly truncate: { readonly maxEventBytes: number; readonly maxBatchBytes: number } | undefined;
+}
+
+export interface AuditSettings {
+  readonly policyFile: string;
+  readonly log:
+    | (BackendSettings & {
+        /** - is standard output. */
+        readonly path: string;
+        readonly format: "json" | "legacy";
+        readonly maxMegabytes: number;
+        readonly maxBackups: number;
+        readonly maxAgeDays: number;
+        readonly compress: boolean;
+      })
+    | undefined;
+  readonly webhook:
+    | (BackendSettings & { readonly configFile: string; readonly initialBackoffMilliseconds: number })
+    | undefined;
+}
+
+export interface AuditOptions {
+  readonly settings: AuditSettings;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Aborted when the policy is not followed any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What the audit filter needs. */
+export interface Audit {
+  readonly policy: () => AuditPolicy;
+  readonly sink: AuditSink;
+  readonly metrics: AuditMetrics;
+}
+
+const defaultMegabytes = 100;
+
+/**
+ * Opens policy and backends. Nothing is audited, and undefined comes back, unless there is a policy and a
+ * place for its events. Throws naming the file that cannot be used.
+ */
+export function openAudit(options: AuditOptions): Audit | undefined {
+  const { settings, dialect, log, metrics: registry } = options;
+  const metrics = auditMetrics(registry);
+  const { policyFile } = settings;
+  if (policyFile === "") {
+    if (settings.log || settings.webhook)
+      log.warn("no audit policy is given: no audit events are recorded");
+    return undefined;
+  }
+  const policy = followedPolicy(options);
+  if (!settings.log && !settings.webhook) {
+    log.warn("an audit policy is given, but neither a log nor a webhook: no audit events are recorded");
+    return undefined;
+  }
+  const apiVersion = `${groupName(dialect, { group: "audit", branded: true })}/v1`;
+  const lost: LostEvents = (backend, count, error) => {
+    metrics.lost(backend, count);
+    log.error("audit events were lost", { backend, count, error: error.message });
+  };
+  const sinks: AuditSink[] = [];
+  if (settings.log) sinks.push(logSink(settings.log, options, apiVersion, lost));
+  if (settings.webhook) sinks.push(webhookSink(settings.webhook, options, apiVersion, lost));
+  return { policy, metrics, sink: sinks.length === 1 ? sinks[0]! : unionSink(sinks) };
+}
+
+function logSink(
+  settings: NonNullable<AuditSettings["log"]>,
+  options: AuditOptions,
+  apiVersion: string,
+  lost: LostEvents,
+): AuditSink {
+  const { clock, log } = options;
+  const file =
+    settings.path === "-"
+      ? standardOutput((bytes) => void process.stdout.write(bytes))
+      : rotatingFile({
+          path: settings.path,
+          maxBytes: (settings.maxMegabytes || defaultMegabytes) * 1024 * 1024,
+          maxBackups: settings.maxBackups,
+          maxAgeDays: settings.maxAgeDays,
+          compress: settings.compress,
+          clock,
+          onError: (error) => log.error("old audit logs cannot be cleaned up", { error: error.message }),
+        });
+  const strict = settings.mode === "blocking-strict";
+  const backend = logBackend({ format: settings.format, apiVersion, file, strict });
+  return wrapped(backend, settings, options, { name: "log", apiVersion, concurrent: false, lost });
+}
+
+const webhookAttempts = 5;
+
+function webhookSink(
+  settings: NonNullable<AuditSettings["webhook"]>,
+  options: AuditOptions,
+  apiVersion: string,
+  lost: LostEvents,
+): AuditSink {
+  const { clock, dialect } = options;
+  const backend = webhookBackend({
+    webhook: webhook({
+      connection: webhookConnection(settings.configFile),
+      clock,
+      userAgent: componentName(dialect, "apiserver"),
+      initialBackoffMilliseconds: settings.initialBackoffMilliseconds,
+      attempts: webhookAttempts,
+      retryOn: () => true,
+    }),
+    apiVersion,
+    maxBatchBytes: settings.truncate?.maxBatchBytes,
+  });
+  return wrapped(backend, settings, options, { name: "webhook", apiVersion, concurrent: true, lost });
+}
+
+function wrapped(
+  inner: AuditBackend,
+  settings: BackendSettings,
+  { clock, dialect }: AuditOptions,
+  of: {
+    readonly name: string;
+    readonly apiVersion: string;
+    readonly concurrent: boolean;
+    readonly lost: LostEvents;
+  },
+): AuditSink {
+  const { name, apiVersion, concurrent } = of;
+  const lost = (count: number, error: Error): void => of.lost(name, count, error);
+  const buffered = settings.mode === "batch" ? batching(inner, { ...settings, concurrent, clock, lost }) : inner;
+  const backend = settings.truncate
+    ? truncating(buffered, {
+        maxEventBytes: settings.truncate.maxEventBytes,
+        apiVersion,
+        annotation: `${groupName(dialect, { group: "audit", branded: true })}/truncated`,
+        dropped: lost,
+      })
+    : buffered;
+  return sinkOf(backend, { name, mode: settings.mode, lost: of.lost });
+}
+
+const lookEveryMilliseconds = 5_000;
+
+/** The policy of a file; one that replaces it is taken up if it can be used. */
+function followedPolicy({ settings, dialect, clock, log, signal }: AuditOptions): () => AuditPolicy {
+  const file = settings.policyFile;
+  let text = readFileSync(file, "utf8");
+  let policy = parsePolicy(text, file, dialect);
+  for (const warning of policy.warnings) log.warn("the audit policy has a field without meaning", { warning });
+  const look = async (): Promise<void> => {
+    try {
+      const now = await readFile(file, "utf8");
+      if (now !== text) {
+        text = now;
+        policy = parsePolicy(now, file, dialect);
+        log.info("the audit policy was reloaded", { file });
+      }
+    } catch (error) {
+      log.error("a changed audit policy cannot be used; the one before stays", { error: (error as Error).message });
+    }
+    if (!signal.aborted) cancel = clock.after(lookEveryMilliseconds, () => void look());
+  };
+  let cancel = clock.after(lookEveryMilliseconds, () => void look());
+  signal.addEventListener("abort", () => cancel(), { once: true });
+  return () => policy;
+}

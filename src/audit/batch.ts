@@ -1,0 +1,112 @@
+// Buffers events and hands them on in batches, beside the requests. A full buffer loses events rather than
+// hold up requests; what is buffered when the server stops is still delivered.
+import type { Clock } from "#base";
+import type { AuditBackend } from "./backend.ts";
+import type { AuditEvent } from "./event.ts";
+
+export interface BatchOptions {
+  readonly bufferSize: number;
+  readonly maxBatchSize: number;
+  readonly maxWaitMilliseconds: number;
+  readonly throttle?: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** Whether a batch may be sent while another is still under way. */
+  readonly concurrent: boolean;
+  readonly clock: Clock;
+  readonly lost: (count: number, error: Error) => void;
+}
+
+/** Batches under way at most when they may overlap: a backend that hangs must not collect them for ever. */
+const mostUnderWay = 64;
+
+export function batching(backend: AuditBackend, options: BatchOptions): AuditBackend {
+  const { bufferSize, maxBatchSize, maxWaitMilliseconds, clock, lost } = options;
+  const most = options.concurrent ? mostUnderWay : 1;
+  let buffer: AuditEvent[] = [];
+  const underWay = new Set<Promise<void>>();
+  let cancelWait: (() => void) | undefined;
+  let waited = false;
+  let closing = false;
+  let running: Promise<void> | undefined;
+  let freed: (() => void) | undefined;
+  const admit = options.throttle ? tokenBucket(options.throttle, clock) : undefined;
+  const stopThrottling = new AbortController();
+
+  const send = (events: readonly AuditEvent[]): void => {
+    const sent = Promise.resolve(backend.process(events))
+      .catch((error: Error) => lost(events.length, error))
+      .finally(() => {
+        underWay.delete(sent);
+        freed?.();
+      });
+    underWay.add(sent);
+  };
+  const due = (): boolean =>
+    buffer.length >= maxBatchSize || (buffer.length > 0 && (waited || closing || maxWaitMilliseconds <= 0));
+  const drain = async (): Promise<void> => {
+    while (due()) {
+      if (underWay.size >= most) await new Promise<void>((resolve) => (freed = resolve));
+      else if (admit) await admit(stopThrottling.signal);
+      if (underWay.size >= most || !due()) continue;
+      send(buffer.splice(0, maxBatchSize));
+      waited = false;
+      cancelWait?.();
+      cancelWait = undefined;
+      wait();
+    }
+  };
+  const start = (): void => {
+    if (running || !due()) return;
+    running = drain().finally(() => {
+      running = undefined;
+      start();
+    });
+  };
+  const wait = (): void => {
+    if (buffer.length === 0 || cancelWait || closing) return;
+    cancelWait = clock.after(Math.max(maxWaitMilliseconds, 0), () => {
+      cancelWait = undefined;
+      waited = true;
+      start();
+    });
+  };
+  return {
+    process: (events) => {
+      const room = closing ? 0 : Math.max(bufferSize - buffer.length, 0);
+      buffer.push(...events.slice(0, room));
+      if (room < events.length)
+        lost(events.length - room, new Error(closing ? "the server is stopping" : "the audit buffer is full"));
+      if (buffer.length >= maxBatchSize || maxWaitMilliseconds <= 0) start();
+      else wait();
+      return undefined;
+    },
+    close: async () => {
+      closing = true;
+      cancelWait?.();
+      stopThrottling.abort();
+      start();
+      while (running || underWay.size > 0) await Promise.all([running, ...underWay]);
+      await backend.close();
+    },
+  };
+}
+
+/** Waits until one more is allowed; an aborted signal lets everything through. */
+function tokenBucket(
+  { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
+  clock: Clock,
+): (signal: AbortSignal) => Promise<void> {
+  let tokens = burst;
+  let at = clock.now();
+  return async (signal) => {
+    for (;;) {
+      const now = clock.now();
+      tokens = Math.min(burst, tokens + ((now - at) / 1000) * perSecond);
+      at = now;
+      if (tokens >= 1 || signal.aborted) {
+        tokens = Math.max(tokens - 1, 0);
+        return;
+      }
+      await clock.sleep(Math.ceil(((1 - tokens) / perSecond) * 1000), signal).catch(() => undefined);
+    }
+  };
+}

@@ -1,0 +1,145 @@
+// An audit event: what is recorded of a request at one stage, and its form on the wire and in the log.
+import { microTimeOfMillis } from "#base";
+
+export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
+export type Level = (typeof levels)[number];
+export const stages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
+export type Stage = (typeof stages)[number];
+
+export interface AuditUser {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** The object a request is about. Parts that are not known are empty. */
+export interface ObjectReference {
+  resource: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  apiGroup: string;
+  apiVersion: string;
+  resourceVersion: string;
+  subresource: string;
+}
+
+/** The answer: its code, and what a Status body said. */
+export interface ResponseStatus {
+  readonly status?: string | undefined;
+  readonly message?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly details?: unknown;
+  readonly code: number;
+}
+
+export interface AuditEvent {
+  readonly level: Level;
+  readonly auditId: string;
+  readonly stage: Stage;
+  readonly requestUri: string;
+  readonly verb: string;
+  readonly user: AuditUser | undefined;
+  readonly impersonatedUser?: AuditUser | undefined;
+  readonly sourceIps: readonly string[];
+  readonly userAgent: string;
+  readonly object?: Readonly<ObjectReference> | undefined;
+  readonly responseStatus?: ResponseStatus | undefined;
+  /** JSON texts. */
+  readonly requestObject?: string | undefined;
+  readonly responseObject?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly stageAt: number;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+const field = (name: string, text: string): string => (text === "" ? "" : `,"${name}":${JSON.stringify(text)}`);
+
+function userText({ name, uid, groups, extra }: AuditUser): string {
+  return JSON.stringify({
+    ...(name && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(extra && Object.keys(extra).length > 0 && { extra }),
+  });
+}
+
+function objectText(object: Readonly<ObjectReference>): string {
+  const fields =
+    field("resource", object.resource) +
+    field("namespace", object.namespace) +
+    field("name", object.name) +
+    field("uid", object.uid) +
+    field("apiGroup", object.apiGroup) +
+    field("apiVersion", object.apiVersion) +
+    field("resourceVersion", object.resourceVersion) +
+    field("subresource", object.subresource);
+  return `,"objectRef":{${fields.slice(1)}}`;
+}
+
+const statusText = ({ status, message, reason, details, code }: ResponseStatus): string =>
+  `,"responseStatus":{"metadata":{}${field("status", status ?? "")}${field("message", message ?? "")}${field("reason", reason ?? "")}${
+    details === undefined ? "" : `,"details":${JSON.stringify(details)}`
+  },"code":${code}}`;
+
+function annotationsText(annotations: Readonly<Record<string, string>>): string {
+  const keys = Object.keys(annotations).toSorted();
+  if (keys.length === 0) return "";
+  return `,"annotations":{${keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(annotations[key])}`).join(",")}}`;
+}
+
+/** Users are shared between requests: their text is made once. */
+const userTexts = new WeakMap<AuditUser, string>();
+function knownUserText(user: AuditUser): string {
+  let text = userTexts.get(user);
+  if (text === undefined) userTexts.set(user, (text = userText(user)));
+  return text;
+}
+
+/** The fields of an event behind its type header, without the opening brace. */
+function fieldsText(event: AuditEvent): string {
+  return `"level":"${event.level}","auditID":${JSON.stringify(event.auditId)},"stage":"${event.stage}","requestURI":${JSON.stringify(event.requestUri)},"verb":${JSON.stringify(event.verb)},"user":${
+    event.user ? knownUserText(event.user) : "{}"
+  }${event.impersonatedUser ? `,"impersonatedUser":${userText(event.impersonatedUser)}` : ""}${
+    event.sourceIps.length > 0 ? `,"sourceIPs":${JSON.stringify(event.sourceIps)}` : ""
+  }${field("userAgent", event.userAgent)}${event.object ? objectText(event.object) : ""}${
+    event.responseStatus ? statusText(event.responseStatus) : ""
+  }${event.requestObject === undefined ? "" : `,"requestObject":${event.requestObject}`}${
+    event.responseObject === undefined ? "" : `,"responseObject":${event.responseObject}`
+  },"requestReceivedTimestamp":"${microTimeOfMillis(event.receivedAt)}","stageTimestamp":"${microTimeOfMillis(event.stageAt)}"${
+    event.annotations ? annotationsText(event.annotations) : ""
+  }}`;
+}
+
+/** One event as a JSON document of its own; `apiVersion` is the audit group's. */
+export const eventText = (event: AuditEvent, apiVersion: string): string =>
+  `{"kind":"Event","apiVersion":"${apiVersion}",${fieldsText(event)}`;
+
+/** An EventList; items carry no type header. */
+export const eventListText = (events: readonly AuditEvent[], apiVersion: string): string =>
+  `{"kind":"EventList","apiVersion":"${apiVersion}","metadata":{},"items":[${events.map((event) => `{${fieldsText(event)}`).join(",")}]}`;
+
+/** One line of the log's old form. */
+export function legacyText(event: AuditEvent): string {
+  const { user, impersonatedUser: as } = event;
+  const quoted = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(",");
+  const name = user?.name ? user.name : "<none>";
+  const groups = user?.name && user.groups.length > 0 ? quoted(user.groups) : "<none>";
+  const parts: readonly (readonly [string, string])[] = [
+    ["id", JSON.stringify(event.auditId)],
+    ["stage", JSON.stringify(event.stage)],
+    ["ip", JSON.stringify(event.sourceIps[0] ?? "<unknown>")],
+    ["method", JSON.stringify(event.verb)],
+    ["user", JSON.stringify(name)],
+    ["groups", groups],
+    ["as", JSON.stringify(as ? as.name : "<self>")],
+    ["asgroups", as ? quoted(as.groups) : "<lookup>"],
+    ["user-agent", JSON.stringify(event.userAgent)],
+    ["namespace", JSON.stringify(event.object?.namespace || "<none>")],
+    ["uri", JSON.stringify(event.requestUri)],
+    ["response", `"${event.responseStatus ? event.responseStatus.code : "<deferred>"}"`],
+  ];
+  return `${microTimeOfMillis(event.receivedAt)} AUDIT: ${parts.map(([key, value]) => `${key}=${value}`).join(" ")}`;
+}

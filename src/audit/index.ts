@@ -1,0 +1,13 @@
+export { type Audit, type AuditSettings, type BackendSettings, openAudit } from "./audit.ts";
+export { type AuditMode, type AuditSink } from "./backend.ts";
+export {
+  type AuditEvent,
+  type AuditUser,
+  type Level,
+  type ObjectReference,
+  type ResponseStatus,
+  type Stage,
+} from "./event.ts";
+export { type AuditMetrics, auditMetrics } from "./metrics.ts";
+export { type AuditConfig, type AuditPolicy, type PolicyRequest, parsePolicy } from "./policy.ts";
+export { AuditRecord, type RecordedRequest } from "./record.ts";

@@ -1,0 +1,41 @@
+// What the audit system counts.
+import type { Counter, Metrics } from "#base";
+import { type Level, levels } from "./event.ts";
+
+export interface AuditMetrics {
+  readonly events: Counter;
+  readonly rejected: Counter;
+  readonly level: Readonly<Record<Level, Counter>>;
+  /** Events that a backend lost. */
+  lost(backend: string, count: number): void;
+}
+
+export function auditMetrics(metrics: Metrics): AuditMetrics {
+  const stability = "ALPHA";
+  const errors = metrics.counter({
+    name: "apiserver_audit_error_total",
+    help: "Audit events that were not stored, by the backend that failed.",
+    labels: ["plugin"],
+    stability,
+  });
+  const perLevel = metrics.counter({
+    name: "apiserver_audit_level_total",
+    help: "Requests by the level at which they are audited.",
+    labels: ["level"],
+    stability,
+  });
+  return {
+    events: metrics
+      .counter({ name: "apiserver_audit_event_total", help: "Audit events made.", stability })
+      .with(),
+    rejected: metrics
+      .counter({
+        name: "apiserver_audit_requests_rejected_total",
+        help: "Requests refused because their audit event could not be stored.",
+        stability,
+      })
+      .with(),
+    level: Object.fromEntries(levels.map((level) => [level, perLevel.with(level)])) as Record<Level, Counter>,
+    lost: (backend, count) => errors.with(backend).add(count),
+  };
+}

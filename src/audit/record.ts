@@ -1,0 +1,115 @@
+// What is being recorded of one request: the filter makes it, whoever learns something about the request
+// adds to it, and each stage is written as an event.
+import type { AuditUser, AuditEvent, Level, ObjectReference, ResponseStatus, Stage } from "./event.ts";
+import { withoutManagedFields } from "./managed-fields.ts";
+import type { AuditConfig } from "./policy.ts";
+
+export interface RecordedRequest {
+  readonly auditId: string;
+  readonly requestUri: string;
+  readonly verb: string;
+  readonly user: AuditUser | undefined;
+  readonly sourceIps: readonly string[];
+  readonly userAgent: string;
+  readonly object: ObjectReference | undefined;
+  readonly receivedAt: number;
+}
+
+/** Longer values of annotations are cut: an event stays small. */
+const longestAnnotation = 128 * 1024;
+const mostAnnotations = 256;
+
+export class AuditRecord {
+  readonly level: Level;
+  readonly #config: AuditConfig;
+  readonly #request: RecordedRequest;
+  readonly #annotations = new Map<string, string>();
+  #impersonated: AuditUser | undefined;
+  #status: ResponseStatus | undefined;
+  #requestObject: string | undefined;
+  #responseObject: string | undefined;
+
+  constructor(config: AuditConfig, request: RecordedRequest) {
+    this.level = config.level;
+    this.#config = config;
+    this.#request = request;
+  }
+
+  /** Whether bodies of requests are recorded. */
+  get wantsRequest(): boolean {
+    return this.level === "Request" || this.level === "RequestResponse";
+  }
+
+  /** Whether bodies of answers are recorded. */
+  get wantsResponse(): boolean {
+    return this.level === "RequestResponse";
+  }
+
+  omits(stage: Stage): boolean {
+    return this.#config.omitStages.has(stage);
+  }
+
+  /** Notes something; the first value of a key stays. */
+  annotate(key: string, value: string): void {
+    if (this.#annotations.has(key) || this.#annotations.size >= mostAnnotations) return;
+    this.#annotations.set(key, value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value);
+  }
+
+  impersonated(user: AuditUser): void {
+    this.#impersonated = user;
+  }
+
+  /** The metadata of the object that was sent completes what the path says. */
+  named(metadata: {
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+  }): void {
+    const { object } = this.#request;
+    if (!object) return;
+    object.namespace ||= metadata.namespace ?? "";
+    object.name ||= metadata.name ?? "";
+    object.uid ||= metadata.uid ?? "";
+    object.resourceVersion ||= metadata.resourceVersion ?? "";
+  }
+
+  /** The body as JSON; kept only at a level that records it. */
+  requestObject(json: () => string): void {
+    if (this.wantsRequest) this.#requestObject = this.#trimmed(json());
+  }
+
+  responseObject(json: () => string): void {
+    if (this.wantsResponse) this.#responseObject = this.#trimmed(json());
+  }
+
+  status(status: ResponseStatus): void {
+    this.#status = status;
+  }
+
+  get hasStatus(): boolean {
+    return this.#status !== undefined;
+  }
+
+  /** The event of a stage, as things stand. */
+  event(stage: Stage, stageAt: number): AuditEvent {
+    const { object, ...request } = this.#request;
+    return {
+      ...request,
+      level: this.level,
+      stage,
+      stageAt,
+      impersonatedUser: this.#impersonated,
+      object: object && { ...object },
+      responseStatus: this.#status,
+      requestObject: this.#requestObject,
+      responseObject: this.#responseObject,
+      ...(this.#annotations.size > 0 && { annotations: Object.fromEntries(this.#annotations) }),
+    };
+  }
+
+  #trimmed(json: string): string {
+    const text = json.trimEnd();
+    return this.#config.omitManagedFields ? withoutManagedFields(text) : text;
+  }
+}

@@ -1,0 +1,142 @@
+// A log file that is put aside when it grows too large: `audit.log` becomes `audit-<time>.log` (or
+// `….log.gz`), and old ones are removed by number and age.
+import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { Clock } from "#base";
+
+export interface RotatingFileOptions {
+  readonly path: string;
+  /** A file never grows beyond this. */
+  readonly maxBytes: number;
+  /** Old files to keep; 0 is no limit. */
+  readonly maxBackups: number;
+  /** Days to keep old files, by the time in their name; 0 keeps them. */
+  readonly maxAgeDays: number;
+  readonly compress: boolean;
+  readonly clock: Clock;
+  /** Told when old files cannot be compressed or removed. */
+  readonly onError: (error: Error) => void;
+}
+
+export interface RotatingFile {
+  /** Appends bytes; throws when they cannot be written. */
+  write(bytes: Uint8Array): void;
+  close(): Promise<void>;
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+const ownerOnly = 0o600;
+
+export function rotatingFile(options: RotatingFileOptions): RotatingFile {
+  const { path, maxBytes, clock } = options;
+  let descriptor: number | undefined;
+  let size = 0;
+  let cleaning: Promise<void> | undefined;
+  let again = false;
+
+  const open = (mode = ownerOnly): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    descriptor = openSync(path, "a", mode);
+    ({ size } = fstatSync(descriptor));
+  };
+  const rotate = (): void => {
+    const { mode } = fstatSync(descriptor!);
+    closeSync(descriptor!);
+    descriptor = undefined;
+    renameSync(path, backupName(path, clock.now()));
+    open();
+    fchmodSync(descriptor!, mode & 0o777);
+    clean();
+  };
+  const clean = (): void => {
+    if (cleaning) {
+      again = true;
+      return;
+    }
+    cleaning = cleanUp(options)
+      .catch(options.onError)
+      .finally(() => {
+        cleaning = undefined;
+        if (!again) return;
+        again = false;
+        clean();
+      });
+  };
+  open();
+  clean();
+  return {
+    write: (bytes) => {
+      if (bytes.length > maxBytes)
+        throw new Error(`${bytes.length} bytes are more than a file may have (${maxBytes})`);
+      if (descriptor === undefined) open();
+      if (size + bytes.length > maxBytes) rotate();
+      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor!, bytes, at);
+      size += bytes.length;
+    },
+    close: async () => {
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+      while (cleaning) await cleaning;
+    },
+  };
+}
+
+const timeText = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace("Z", "").replaceAll(":", "-");
+
+/** `audit-2024-05-06T07-08-09.123.log`, in UTC; a name that is taken is not used again. */
+function backupName(path: string, now: number): string {
+  const extension = extname(path);
+  const folder = dirname(path);
+  const taken = new Set(readdirSync(folder));
+  for (let at = now; ; at++) {
+    const name = `${basename(path, extension)}-${timeText(at)}${extension}`;
+    if (!taken.has(name) && !taken.has(`${name}.gz`)) return join(folder, name);
+  }
+}
+
+interface Backup {
+  readonly file: string;
+  readonly at: number;
+}
+
+/** The files put aside, the newest first. */
+function backupsOf(path: string): Backup[] {
+  const extension = extname(path);
+  const start = `${basename(path, extension)}-`;
+  return readdirSync(dirname(path))
+    .flatMap((name): Backup[] => {
+      const plain = name.endsWith(".gz") ? name.slice(0, -3) : name;
+      if (!plain.startsWith(start) || !plain.endsWith(extension)) return [];
+      const text = plain.slice(start.length, plain.length - extension.length);
+      const [, day, hour, minute, rest] = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(text) ?? [];
+      const at = Date.parse(`${day}${hour}:${minute}:${rest}Z`);
+      return Number.isNaN(at) ? [] : [{ file: join(dirname(path), name), at }];
+    })
+    .toSorted((one, other) => other.at - one.at);
+}
+
+async function cleanUp(options: RotatingFileOptions): Promise<void> {
+  const { path, maxBackups, maxAgeDays, compress, clock } = options;
+  const oldest = maxAgeDays > 0 ? clock.now() - maxAgeDays * dayMilliseconds : -Infinity;
+  const backups = backupsOf(path);
+  const kept = backups.filter(({ at }, index) => (maxBackups <= 0 || index < maxBackups) && at >= oldest);
+  for (const { file } of backups) if (!kept.some((each) => each.file === file)) rmSync(file, { force: true });
+  if (!compress) return;
+  for (const { file } of kept) if (!file.endsWith(".gz")) await compressFile(file);
+}
+
+/** Under a name of its own until it is whole. */
+async function compressFile(file: string): Promise<void> {
+  const partial = `${file}.gz.partial`;
+  await pipeline(
+    createReadStream(file),
+    createGzip(),
+    createWriteStream(partial, { mode: ownerOnly, flags: "w" }),
+  );
+  renameSync(partial, `${file}.gz`);
+  rmSync(file, { force: true });
+}

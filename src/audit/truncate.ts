@@ -1,0 +1,55 @@
+// Events that are too large lose their bodies; those that are still too large are dropped.
+import type { AuditBackend } from "./backend.ts";
+import { type AuditEvent, eventText } from "./event.ts";
+
+export interface TruncateOptions {
+  readonly maxEventBytes: number;
+  readonly apiVersion: string;
+  /** The annotation that marks a truncated event. */
+  readonly annotation: string;
+  /** Told about events that are too large even without their bodies. */
+  readonly dropped: (count: number, error: Error) => void;
+}
+
+export function truncating(backend: AuditBackend, options: TruncateOptions): AuditBackend {
+  const { maxEventBytes, apiVersion, annotation, dropped } = options;
+  const tooLarge = (event: AuditEvent): boolean => Buffer.byteLength(eventText(event, apiVersion)) > maxEventBytes;
+  const fit = (event: AuditEvent): AuditEvent | undefined => {
+    if (!tooLarge(event)) return event;
+    const { requestObject, responseObject, ...rest } = event;
+    const bare =
+      requestObject === undefined && responseObject === undefined
+        ? rest
+        : { ...rest, annotations: { ...rest.annotations, [annotation]: "true" } };
+    return tooLarge(bare) ? undefined : bare;
+  };
+  return {
+    process: (events) => {
+      const kept = events.map(fit).filter((event) => event !== undefined);
+      if (kept.length < events.length)
+        dropped(events.length - kept.length, new Error(`the event is larger than ${maxEventBytes} bytes`));
+      return kept.length > 0 ? backend.process(kept) : undefined;
+    },
+    close: () => backend.close(),
+  };
+}
+
+/** Splits a batch so that each part's events stay below the limit together; an event is never split. */
+export function splitBySize(
+  events: readonly AuditEvent[],
+  maxBytes: number,
+  apiVersion: string,
+): readonly (readonly AuditEvent[])[] {
+  const parts: AuditEvent[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    const size = Buffer.byteLength(eventText(event, apiVersion));
+    if (bytes + size > maxBytes) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(event);
+    bytes += size;
+  }
+  return parts;
+}

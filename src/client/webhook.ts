@@ -1,0 +1,156 @@
+// Asks another HTTPS server by POST, as webhooks do: the server and the credentials come from a
+// client-config file, failures are tried again with growing pauses.
+import { Agent as PlainAgent, request as plainRequest } from "node:http";
+import type { ClientRequest as NodeRequest, IncomingMessage } from "node:http";
+import { Agent, request as tlsRequest } from "node:https";
+import { type ConnectionOptions, connect } from "node:tls";
+import type { Clock } from "#base";
+import { connectionOf, readClientConfig } from "./client-config.ts";
+import type { HttpsOptions } from "./https.ts";
+
+export interface WebhookOptions {
+  readonly connection: HttpsOptions;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Pause before the second attempt; it grows by half each time. */
+  readonly initialBackoffMilliseconds?: number;
+  /** Attempts in all. */
+  readonly attempts?: number;
+  /** Whether a failure is worth another attempt; by default those that pass by themselves. */
+  readonly retryOn?: (error: WebhookError) => boolean;
+  readonly timeoutMilliseconds?: number;
+}
+
+export interface Webhook {
+  /** Sends a JSON document and gives the answer's. Throws WebhookError when there is no good answer. */
+  post(document: string, signal?: AbortSignal): Promise<string>;
+  close(): void;
+}
+
+/** No answer, or one that says no. */
+export class WebhookError extends Error {
+  override readonly name = "WebhookError";
+  /** The status of the answer; undefined when none came. */
+  readonly status: number | undefined;
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The connection that a webhook's configuration file describes. Throws naming the file. */
+export const webhookConnection = (file: string): HttpsOptions => connectionOf(readClientConfig(file));
+
+const usualTimeoutMilliseconds = 30_000;
+const growth = 1.5;
+const jitter = 0.2;
+const mostConnections = 64;
+const largestAnswerBytes = 8 * 1024 * 1024;
+
+/** Failures of the network, of the server, and "too many requests". */
+const passing = ({ status }: WebhookError): boolean => status === undefined || status >= 500 || status === 429;
+
+export function webhook(options: WebhookOptions): Webhook {
+  const { clock, attempts = 1, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
+  const sender = senderOf(options);
+  return {
+    post: async (document, signal) => {
+      let pause = initialBackoffMilliseconds;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await sender.send(document, signal);
+        } catch (error) {
+          signal?.throwIfAborted();
+          if (attempt >= attempts || !(error instanceof WebhookError) || !retryOn(error)) throw error;
+        }
+        await clock.sleep(pause * (1 + Math.random() * jitter), signal);
+        pause *= growth;
+      }
+    },
+    close: sender.close,
+  };
+}
+
+interface Sender {
+  send(document: string, signal: AbortSignal | undefined): Promise<string>;
+  close(): void;
+}
+
+function senderOf({ connection, userAgent, timeoutMilliseconds = usualTimeoutMilliseconds }: WebhookOptions): Sender {
+  const url = new URL(connection.server.includes("://") ? connection.server : `https://${connection.server}`);
+  url.searchParams.set("timeout", `${timeoutMilliseconds / 1000}s`);
+  const secure = url.protocol === "https:";
+  const agent = secure ? tlsAgent(connection) : new PlainAgent({ keepAlive: true, maxSockets: mostConnections });
+  const headers = (document: string): Record<string, string | string[] | number> => {
+    const token = connection.token?.();
+    return {
+      "content-type": "application/json",
+      accept: "application/json, */*",
+      "user-agent": userAgent,
+      "content-length": Buffer.byteLength(document),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...connection.headers,
+    };
+  };
+  const once = (document: string, signal: AbortSignal | undefined): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const fail = (text: string, status?: number): void =>
+        reject(new WebhookError(`POST ${url.origin}${url.pathname}: ${text}`, status));
+      const send = secure ? tlsRequest : plainRequest;
+      let request: NodeRequest;
+      try {
+        request = send(url, {
+          method: "POST",
+          agent,
+          headers: headers(document),
+          ...(signal && { signal }),
+        });
+      } catch (error) {
+        fail((error as Error).message);
+        return;
+      }
+      const timer = setTimeout(
+        () => request.destroy(new Error(`no answer within ${timeoutMilliseconds} ms`)),
+        timeoutMilliseconds,
+      );
+      request.on("error", (error) => fail(error.message));
+      request.on("close", () => clearTimeout(timer));
+      request.on("response", (answer) => {
+        collect(answer).then((text) => {
+          const status = answer.statusCode ?? 0;
+          if (status >= 200 && status < 300) resolve(text);
+          else fail(`the server answered ${status}`, status);
+        }, (error: Error) => fail(error.message));
+      });
+      request.end(document);
+    });
+  return { send: once, close: () => agent.destroy() };
+}
+
+/** Certificates are read again for every new connection, so that rotated files are taken up. */
+function tlsAgent(connection: HttpsOptions): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  agent.createConnection = (given) => {
+    const { ca, certificate, key } = connection.secrets?.() ?? connection;
+    return connect({
+      ...(given as ConnectionOptions),
+      ...(ca !== undefined && { ca }),
+      ...(certificate !== undefined && { cert: certificate }),
+      ...(key !== undefined && { key }),
+      ...(connection.serverName !== undefined && { servername: connection.serverName }),
+      rejectUnauthorized: !connection.insecure,
+    });
+  };
+  return agent;
+}
+
+async function collect(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > largestAnswerBytes) throw new Error(`the answer is larger than ${largestAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
