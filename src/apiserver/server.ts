@@ -1,5 +1,6 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
 import { admissionChain } from "#admission";
+import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
@@ -16,6 +17,7 @@ import {
   dynamicCatalog,
   isServed,
   openApi,
+  recordedForm,
   router,
   servedApis,
   servesVersion,
@@ -37,6 +39,7 @@ import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { servingFor } from "./serving/serving.ts";
+import { auditSettings } from "./options/audit-settings.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { cachedResources } from "./storage/caches.ts";
@@ -205,6 +208,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log.warn("--runtime-config switches on an API without resources; it is not served", { version });
   const { authorizer } = access;
   const external = externalAddress(settings);
+  const audit = openAudit({
+    settings: auditSettings(settings),
+    dialect,
+    clock,
+    log,
+    metrics: serving.metrics,
+    signal: closing.signal,
+  });
   const handle = requestHandler(
     filters({
       dialect,
@@ -225,6 +236,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         queue: settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness"),
       },
       compress: gates.enabled("APIResponseCompression"),
+      audit: audit && {
+        audit,
+        jsonOf: (reply, call) => recordedForm(reply, call, served, dialect),
+      },
     }),
     router(
       served,
@@ -283,6 +298,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     await Promise.all([port?.listener.close(), debugSocket?.close()]);
     await running;
     await caches.stop();
+    await audit?.sink.close();
     if (!options.store) await store.close();
   };
   if (options.listen !== false) {

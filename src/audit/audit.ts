@@ -1,10 +1,17 @@
 // The audit system of a server: a policy that may be replaced while it runs, and the backends.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { type Clock, type Log, type Metrics } from "#base";
+import type { Clock, Log, Metrics } from "#base";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName, groupName } from "#dialect";
-import { type AuditBackend, type AuditMode, type AuditSink, type LostEvents, sinkOf, unionSink } from "./backend.ts";
+import {
+  type AuditBackend,
+  type AuditMode,
+  type AuditSink,
+  type LostEvents,
+  sinkOf,
+  unionSink,
+} from "./backend.ts";
 import { batching } from "./batch.ts";
 import { logBackend, standardOutput } from "./log-backend.ts";
 import { type AuditMetrics, auditMetrics } from "./metrics.ts";
@@ -69,8 +76,7 @@ export function openAudit(options: AuditOptions): Audit | undefined {
   const metrics = auditMetrics(registry);
   const { policyFile } = settings;
   if (policyFile === "") {
-    if (settings.log || settings.webhook)
-      log.warn("no audit policy is given: no audit events are recorded");
+    if (settings.log || settings.webhook) log.warn("no audit policy is given: no audit events are recorded");
     return undefined;
   }
   const policy = followedPolicy(options);
@@ -150,7 +156,8 @@ function wrapped(
 ): AuditSink {
   const { name, apiVersion, concurrent } = of;
   const lost = (count: number, error: Error): void => of.lost(name, count, error);
-  const buffered = settings.mode === "batch" ? batching(inner, { ...settings, concurrent, clock, lost }) : inner;
+  const buffered =
+    settings.mode === "batch" ? batching(inner, { ...settings, concurrent, clock, lost }) : inner;
   const backend = settings.truncate
     ? truncating(buffered, {
         maxEventBytes: settings.truncate.maxEventBytes,
@@ -169,7 +176,8 @@ function followedPolicy({ settings, dialect, clock, log, signal }: AuditOptions)
   const file = settings.policyFile;
   let text = readFileSync(file, "utf8");
   let policy = parsePolicy(text, file, dialect);
-  for (const warning of policy.warnings) log.warn("the audit policy has a field without meaning", { warning });
+  for (const warning of policy.warnings)
+    log.warn("the audit policy has a field without meaning", { warning });
   const look = async (): Promise<void> => {
     try {
       const now = await readFile(file, "utf8");
@@ -179,7 +187,9 @@ function followedPolicy({ settings, dialect, clock, log, signal }: AuditOptions)
         log.info("the audit policy was reloaded", { file });
       }
     } catch (error) {
-      log.error("a changed audit policy cannot be used; the one before stays", { error: (error as Error).message });
+      log.error("a changed audit policy cannot be used; the one before stays", {
+        error: (error as Error).message,
+      });
     }
     if (!signal.aborted) cancel = clock.after(lookEveryMilliseconds, () => void look());
   };

@@ -21,7 +21,7 @@ const mostUnderWay = 64;
 export function batching(backend: AuditBackend, options: BatchOptions): AuditBackend {
   const { bufferSize, maxBatchSize, maxWaitMilliseconds, clock, lost } = options;
   const most = options.concurrent ? mostUnderWay : 1;
-  let buffer: AuditEvent[] = [];
+  const buffer: AuditEvent[] = [];
   const underWay = new Set<Promise<void>>();
   let cancelWait: (() => void) | undefined;
   let waited = false;
@@ -74,7 +74,10 @@ export function batching(backend: AuditBackend, options: BatchOptions): AuditBac
       const room = closing ? 0 : Math.max(bufferSize - buffer.length, 0);
       buffer.push(...events.slice(0, room));
       if (room < events.length)
-        lost(events.length - room, new Error(closing ? "the server is stopping" : "the audit buffer is full"));
+        lost(
+          events.length - room,
+          new Error(closing ? "the server is stopping" : "the audit buffer is full"),
+        );
       if (buffer.length >= maxBatchSize || maxWaitMilliseconds <= 0) start();
       else wait();
       return undefined;

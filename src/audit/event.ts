@@ -55,7 +55,8 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-const field = (name: string, text: string): string => (text === "" ? "" : `,"${name}":${JSON.stringify(text)}`);
+const field = (name: string, text: string): string =>
+  text === "" ? "" : `,"${name}":${JSON.stringify(text)}`;
 
 function userText({ name, uid, groups, extra }: AuditUser): string {
   return JSON.stringify({

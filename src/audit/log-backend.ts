@@ -29,7 +29,7 @@ export function logBackend({ format, apiVersion, file, strict }: LogBackendOptio
       writeLines(file, written);
       resolve();
     } catch (error) {
-      reject(error as Error);
+      reject(error);
     }
   };
   const text = (event: AuditEvent): string =>
@@ -68,7 +68,8 @@ function writeLines(file: RotatingFile, lines: readonly Buffer[]): void {
   while (at < lines.length) {
     const from = at;
     let size = 0;
-    while (at < lines.length && (size === 0 || size + lines[at]!.length <= mostTogether)) size += lines[at++]!.length;
+    while (at < lines.length && (size === 0 || size + lines[at]!.length <= mostTogether))
+      size += lines[at++]!.length;
     file.write(Buffer.concat(lines.slice(from, at)));
   }
 }

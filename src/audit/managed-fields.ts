@@ -9,7 +9,9 @@ export function withoutManagedFields(text: string): string {
   scanner.members((key) => {
     if (key === "metadata") cutFrom(scanner, cuts);
     else if (key === "items")
-      scanner.items(() => scanner.members((inner) => (inner === "metadata" ? cutFrom(scanner, cuts) : scanner.skip())));
+      scanner.items(() =>
+        scanner.members((inner) => (inner === "metadata" ? cutFrom(scanner, cuts) : scanner.skip())),
+      );
     else scanner.skip();
   });
   let out = "";
@@ -82,7 +84,7 @@ class Scanner {
       while (this.at < this.#text.length && !",]} \n\r\t".includes(this.#text[this.at]!)) this.at++;
       return;
     }
-    for (let depth = 0; this.at < this.#text.length; ) {
+    for (let depth = 0; this.at < this.#text.length;) {
       const character = this.#text[this.at]!;
       if (character === '"') {
         this.#string();

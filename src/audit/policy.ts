@@ -42,14 +42,16 @@ export function parsePolicy(text: string, file: string, dialect: Dialect): Audit
     ...rules.flatMap((rule, at) => ruleProblems(rule, `rules[${at}]`)),
   ];
   if (problems.length > 0) throw new Error(`${file}: ${problems.join("; ")}`);
-  const matchers = rules.map((rule): { matches: (request: PolicyRequest) => boolean; config: AuditConfig } => ({
-    matches: matcher(rule),
-    config: {
-      level: rule.level as Level,
-      omitStages: new Set([...(value.omitStages ?? []), ...(rule.omitStages ?? [])] as Stage[]),
-      omitManagedFields: rule.omitManagedFields ?? value.omitManagedFields ?? false,
-    },
-  }));
+  const matchers = rules.map(
+    (rule): { matches: (request: PolicyRequest) => boolean; config: AuditConfig } => ({
+      matches: matcher(rule),
+      config: {
+        level: rule.level as Level,
+        omitStages: new Set([...(value.omitStages ?? []), ...(rule.omitStages ?? [])] as Stage[]),
+        omitManagedFields: rule.omitManagedFields ?? value.omitManagedFields ?? false,
+      },
+    }),
+  );
   const none: AuditConfig = { level: "None", omitStages: new Set(), omitManagedFields: false };
   return {
     warnings,

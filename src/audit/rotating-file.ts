@@ -1,6 +1,16 @@
 // A log file that is put aside when it grows too large: `audit.log` becomes `audit-<time>.log` (or
 // `….log.gz`), and old ones are removed by number and age.
-import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { createReadStream, createWriteStream } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -73,7 +83,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
         throw new Error(`${bytes.length} bytes are more than a file may have (${maxBytes})`);
       if (descriptor === undefined) open();
       if (size + bytes.length > maxBytes) rotate();
-      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor!, bytes, at);
+      for (let at = 0; at < bytes.length;) at += writeSync(descriptor!, bytes, at);
       size += bytes.length;
     },
     close: async () => {

@@ -13,7 +13,8 @@ export interface TruncateOptions {
 
 export function truncating(backend: AuditBackend, options: TruncateOptions): AuditBackend {
   const { maxEventBytes, apiVersion, annotation, dropped } = options;
-  const tooLarge = (event: AuditEvent): boolean => Buffer.byteLength(eventText(event, apiVersion)) > maxEventBytes;
+  const tooLarge = (event: AuditEvent): boolean =>
+    Buffer.byteLength(eventText(event, apiVersion)) > maxEventBytes;
   const fit = (event: AuditEvent): AuditEvent | undefined => {
     if (!tooLarge(event)) return event;
     const { requestObject, responseObject, ...rest } = event;

@@ -48,7 +48,8 @@ const mostConnections = 64;
 const largestAnswerBytes = 8 * 1024 * 1024;
 
 /** Failures of the network, of the server, and "too many requests". */
-const passing = ({ status }: WebhookError): boolean => status === undefined || status >= 500 || status === 429;
+const passing = ({ status }: WebhookError): boolean =>
+  status === undefined || status >= 500 || status === 429;
 
 export function webhook(options: WebhookOptions): Webhook {
   const { clock, attempts = 1, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
@@ -76,11 +77,17 @@ interface Sender {
   close(): void;
 }
 
-function senderOf({ connection, userAgent, timeoutMilliseconds = usualTimeoutMilliseconds }: WebhookOptions): Sender {
+function senderOf({
+  connection,
+  userAgent,
+  timeoutMilliseconds = usualTimeoutMilliseconds,
+}: WebhookOptions): Sender {
   const url = new URL(connection.server.includes("://") ? connection.server : `https://${connection.server}`);
   url.searchParams.set("timeout", `${timeoutMilliseconds / 1000}s`);
   const secure = url.protocol === "https:";
-  const agent = secure ? tlsAgent(connection) : new PlainAgent({ keepAlive: true, maxSockets: mostConnections });
+  const agent = secure
+    ? tlsAgent(connection)
+    : new PlainAgent({ keepAlive: true, maxSockets: mostConnections });
   const headers = (document: string): Record<string, string | string[] | number> => {
     const token = connection.token?.();
     return {
@@ -116,11 +123,14 @@ function senderOf({ connection, userAgent, timeoutMilliseconds = usualTimeoutMil
       request.on("error", (error) => fail(error.message));
       request.on("close", () => clearTimeout(timer));
       request.on("response", (answer) => {
-        collect(answer).then((text) => {
-          const status = answer.statusCode ?? 0;
-          if (status >= 200 && status < 300) resolve(text);
-          else fail(`the server answered ${status}`, status);
-        }, (error: Error) => fail(error.message));
+        collect(answer).then(
+          (text) => {
+            const status = answer.statusCode ?? 0;
+            if (status >= 200 && status < 300) resolve(text);
+            else fail(`the server answered ${status}`, status);
+          },
+          (error: Error) => fail(error.message),
+        );
       });
       request.end(document);
     });

@@ -1,4 +1,5 @@
 // A call on its way through the server: what the steps have found out about it so far.
+import type { AuditRecord } from "#audit";
 import type { User } from "#authn";
 import { timeout } from "#base";
 import { type Call, type Query, parseQuery } from "#http";
@@ -10,6 +11,10 @@ export class ApiCall {
   readonly target: Target;
   readonly auditId: string;
   user: User | undefined;
+  /** What authentication noted for the audit event. */
+  authenticationNotes: Readonly<Record<string, string>> | undefined;
+  /** What is recorded of the call, if anything is. */
+  audit: AuditRecord | undefined;
   /** Milliseconds since the epoch by which the answer should be out. */
   deadline = Infinity;
   /** How long the body was, once it has been read. */
@@ -17,7 +22,6 @@ export class ApiCall {
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
   readonly #warnings: string[] = [];
-  #annotations: Map<string, string> | undefined;
   #headers: Record<string, string> | undefined;
   #abandoned: AbortController | undefined;
 
@@ -56,12 +60,7 @@ export class ApiCall {
 
   /** Adds to the audit event of the request; the first value of a key stays, as in kube-apiserver. */
   annotate(key: string, value: string): void {
-    this.#annotations ??= new Map();
-    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
-  }
-
-  get annotations(): ReadonlyMap<string, string> {
-    return this.#annotations ?? noAnnotations;
+    this.audit?.annotate(key, value);
   }
 
   get warnings(): readonly string[] {
@@ -82,4 +81,3 @@ export class ApiCall {
 
 const mostWarnings = 64;
 const noHeaders = {};
-const noAnnotations: ReadonlyMap<string, string> = new Map();

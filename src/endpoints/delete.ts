@@ -2,6 +2,7 @@
 import { DeleteOptions } from "#api";
 import { ApiError, forbidden } from "#base";
 import { type Endpoint, type Removal, type WriteRequest, remove, validateDeleteOptions } from "#registry";
+import { encodeJson } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { statusReply, successStatus } from "./represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
@@ -109,6 +110,7 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
       { apiVersion: "*", kind: "DeleteOptions" },
       dialect,
     );
+    call.audit?.requestObject(() => encodeJson(DeleteOptions, value as never));
     return value as unknown as DeleteOptions;
   }
   const { query } = call;

@@ -26,3 +26,4 @@ export { splicedLongList } from "./represent/long-list.ts";
 export { discovery } from "./discovery/discovery.ts";
 export { openApi } from "./openapi/handler.ts";
 export { servedApis } from "./served-apis.ts";
+export { recordedForm } from "./represent/recorded-form.ts";

@@ -25,6 +25,7 @@ import type { ApiCall } from "./api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
 import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
+import { recordPatch } from "./recorded-request.ts";
 
 const patchTypes = [
   "application/json-patch+json",
@@ -39,6 +40,7 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
   const applying = type === "application/apply-patch+yaml";
   const { as } = represented(context, call, endpoint, objectForms);
   const body = await readBody(call);
+  recordPatch(call, body);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const changeFor = applying
     ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))

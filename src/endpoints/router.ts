@@ -78,7 +78,12 @@ export function router(
     const handler = handlerFor(call, endpoint);
     const { deprecated, warning } = endpoint.served;
     if (warning !== undefined) call.warn(warning);
-    if (deprecated) call.warn(deprecation(endpoint, deprecated));
+    if (deprecated) {
+      const { audit } = endpoint.resource.dialect.names;
+      call.warn(deprecation(endpoint, deprecated));
+      call.annotate(audit.deprecated, "true");
+      call.annotate(audit.removedRelease, deprecated.until.replace(/^v/, ""));
+    }
     return await handler(context, call, endpoint);
   }
 }

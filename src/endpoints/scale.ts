@@ -13,7 +13,7 @@ import {
   ownersOfScale,
   update,
 } from "#registry";
-import type { Message } from "#schema";
+import { type Message, encodeJson } from "#schema";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
 import { contentType, negotiate } from "./represent/negotiate.ts";
@@ -28,6 +28,7 @@ import {
   writeRequest,
 } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
+import { recordPatch } from "./recorded-request.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
 
@@ -144,6 +145,8 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
     throw badRequest(
       `the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`,
     );
+  call.audit?.named(sent.metadata);
+  call.audit?.requestObject(() => encodeJson(Scale, sent as never));
   const request = writeRequest(context, call, endpoint, options);
   return reply(
     context,
@@ -157,6 +160,7 @@ export const patchScale: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
   const body = await readBody(call);
+  recordPatch(call, body);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
   const change: ScaleChange = applying

@@ -11,12 +11,15 @@ import {
 import type { ApiCall } from "./api-call.ts";
 import { objectFromBody } from "./body.ts";
 import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { recordRequest } from "./recorded-request.ts";
 
 export const create: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, objectForms);
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
-  const cached = await createObject(request, defaulted(request, sent));
+  const next = defaulted(request, sent);
+  recordRequest(call, endpoint, next);
+  const cached = await createObject(request, next);
   return replyWith(as, endpoint, 201, as.object(cached));
 };
 
@@ -26,6 +29,7 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
+  recordRequest(call, endpoint, next);
   normalizeOwnerReferences(request, next);
   const { object, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),

@@ -25,6 +25,7 @@ export function authenticate(authenticator: Authenticator, unexpected: RecoverOp
           const identity = await authenticator.authenticate(credentials);
           if (!identity) throw unauthorized();
           call.user = identity.user;
+          call.authenticationNotes = identity.annotations;
           for (const text of identity.warnings ?? []) call.warn(text);
         } catch (error) {
           if (!(error instanceof BadCredential)) throw error;

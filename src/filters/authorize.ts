@@ -1,14 +1,18 @@
 // Whether the user may do what the request asks, or 403.
 import { type Attributes, type Authorizer, forbiddenError } from "#authz";
+import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Filter } from "./filter.ts";
 
-export function authorize(authorizer: Authorizer): Filter {
+export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
+  const keys = dialect.names.audit;
   return {
     name: "authorization",
     run: async (call, next) => {
       const decision = authorizer.decide(attributesOf(call));
       const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+      call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
+      call.audit?.annotate(keys.reason, reason);
       if (verdict === "allow") return await next();
       call.setHeader("x-content-type-options", "nosniff");
       throw forbiddenError(attributesOf(call), reason);

@@ -22,6 +22,7 @@ export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
       for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });
       call.setHeader("x-content-type-options", undefined);
       call.user = wanted.user;
+      call.audit?.impersonated(wanted.user);
       return await next();
     },
   };

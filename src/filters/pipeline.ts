@@ -5,6 +5,7 @@ import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, pipeline } from "#http";
 import { ApiCall } from "#endpoints";
+import { type AuditFilterOptions, auditFilter } from "./audit.ts";
 import { newAuditId } from "./audit-id.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
@@ -17,7 +18,7 @@ import { impersonate } from "./impersonate.ts";
 import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
 import { largeAnswers } from "./large-answers.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { type RecoverOptions, recover } from "./recover.ts";
+import { type RecoverOptions, asStatus, recover } from "./recover.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { crossOrigin, strictTransport } from "./response-headers.ts";
 import { shutdownFilter } from "./shutdown.ts";
@@ -38,25 +39,38 @@ export interface PipelineOptions {
   readonly corsAllowedOrigins: Parameters<typeof crossOrigin>[0];
   readonly inFlight: Pick<InFlightOptions, "reading" | "writing" | "queue">;
   readonly compress: boolean;
+  /** Absent when nothing is audited. */
+  readonly audit?: Pick<AuditFilterOptions, "audit" | "jsonOf"> | undefined;
 }
 
 export function filters(options: PipelineOptions): readonly Filter[] {
   const { dialect, clock, lifecycle, metrics, authenticator, authorizer } = options;
   const { strictTransportDirectives, goawayChance, corsAllowedOrigins, streamBytesPerSecond } = options;
+  const audit =
+    options.audit !== undefined &&
+    auditFilter({
+      ...options.audit,
+      clock,
+      latencyPrefix: dialect.names.audit.latencyPrefix,
+      asStatus: (error, call) => asStatus(error, call, options),
+    });
   const list: (Filter | false)[] = [
     commonHeaders,
     shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
     recover({ dialect, unexpected: options.unexpected }),
+    audit && audit.failures,
     strictTransportDirectives.length > 0 && strictTransport(strictTransportDirectives),
     goawayChance > 0 && goAway(goawayChance),
     deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     authenticate(authenticator, options.unexpected),
+    audit && audit.requests,
     impersonate(authorizer, dialect),
     awaitBody,
     inFlightLimit({ ...options.inFlight, clock, refused: (call) => metrics.refused(call) }),
-    authorize(authorizer),
+    authorize(authorizer, dialect),
     largeAnswers({ clock, compress: options.compress }),
+    audit && audit.responses,
   ];
   return list.filter((filter) => filter !== false);
 }

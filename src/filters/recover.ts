@@ -14,30 +14,36 @@ export interface RecoverOptions {
   readonly unexpected: (error: unknown, call: ApiCall) => string;
 }
 
-export function recover({ dialect, unexpected }: RecoverOptions): Filter {
+export function recover(options: RecoverOptions): Filter {
   return {
     name: "recover",
     run: async (call, next) => {
       try {
         return await next();
       } catch (error) {
-        return errorReply(call, asStatus(error), dialect);
-      }
-      function asStatus(error: unknown): ApiError {
-        if (error instanceof ApiError) return error;
-        const status = storeErrorToStatus(error, call.method !== "GET");
-        // Transient errors are not logged.
-        if (status && (error instanceof StoreBusy || error instanceof StoreClosed)) return status;
-        const id = unexpected(error, call);
-        return (
-          status ??
-          new ApiError(500, "InternalError", `Internal error occurred: ${id}`, {
-            causes: [{ message: "see the server's log" }],
-          })
-        );
+        return errorReply(call, asStatus(error, call, options).error, options.dialect);
       }
     },
   };
+}
+
+/** The error that a failure is answered with, and whether no handler expected it. */
+export function asStatus(
+  error: unknown,
+  call: ApiCall,
+  { unexpected }: Pick<RecoverOptions, "unexpected">,
+): { readonly error: ApiError; readonly panic: boolean } {
+  if (error instanceof ApiError) return { error, panic: false };
+  const status = storeErrorToStatus(error, call.method !== "GET");
+  // Transient errors are not logged.
+  if (status && (error instanceof StoreBusy || error instanceof StoreClosed))
+    return { error: status, panic: false };
+  const id = unexpected(error, call);
+  if (status) return { error: status, panic: false };
+  const internal = new ApiError(500, "InternalError", `Internal error occurred: ${id}`, {
+    causes: [{ message: "see the server's log" }],
+  });
+  return { error: internal, panic: true };
 }
 
 /** Errors come in a media type the client takes for plain objects, or in JSON when it takes none. */

@@ -6,7 +6,11 @@ const { message, kind } = auditPolicy;
 
 export const AuditGroupResources = message("GroupResources", "Resources of one API group.", {
   group: optional(1, string, "The group; empty for the core group."),
-  resources: optional(2, list(string), "Resources such as pods, pods/log, pods/*, */scale or *; all when empty."),
+  resources: optional(
+    2,
+    list(string),
+    "Resources such as pods, pods/log, pods/*, */scale or *; all when empty.",
+  ),
   resourceNames: optional(3, list(string), "Only objects of these names."),
 });
 
@@ -17,7 +21,11 @@ export const AuditPolicyRule = message("PolicyRule", "What is recorded of the re
   verbs: optional(4, list(string), "Verbs; all when empty."),
   resources: optional(5, list(AuditGroupResources), "Resources; all when empty."),
   namespaces: optional(6, list(string), "Namespaces; the empty string stands for cluster scope."),
-  nonResourceURLs: optional(7, list(string), "Paths that are no resources; a trailing * stands for anything."),
+  nonResourceURLs: optional(
+    7,
+    list(string),
+    "Paths that are no resources; a trailing * stands for anything.",
+  ),
   omitStages: optional(8, list(string), "Stages of which no event is made."),
   omitManagedFields: pointer(9, bool, "Leaves managed fields out of bodies; overrides the policy."),
 });

@@ -34,7 +34,9 @@ export function configObject<K extends ConfigKind>(
     const parsed = typeof content === "string" ? parseYaml(content) : { value: content.value, duplicate: [] };
     const { value, duplicate } = parsed;
     const { apiVersion, kind } = headerOf(value);
-    const schema = kinds.find((each) => each.kind.kind === kind && apiVersionOf(dialect, each.kind) === apiVersion);
+    const schema = kinds.find(
+      (each) => each.kind.kind === kind && apiVersionOf(dialect, each.kind) === apiVersion,
+    );
     if (!schema) {
       const known = kinds.map((each) => `${each.kind.kind} of ${apiVersionOf(dialect, each.kind)}`);
       throw new Error(
@@ -44,7 +46,7 @@ export function configObject<K extends ConfigKind>(
     const decoded = fromJsonValue(inDialect(dialect, schema), value as never);
     return {
       schema,
-      value: decoded.value as TypeOf<K>,
+      value: decoded.value,
       warnings: [...duplicate, ...decoded.strict.toSorted()].map((text) => `${source}: ${text}`),
     };
   } catch (error) {

@@ -15,8 +15,6 @@ import {
   text,
 } from "#options";
 
-const auditing = "audit events are not recorded";
-
 interface Family {
   readonly batchMaxSize: number;
   readonly batchMaxWait: number;
@@ -52,21 +50,18 @@ function family<const P extends "audit-log" | "audit-webhook">(
   return [
     option({
       flag: `${prefix}-batch-buffer-size`,
-      notYet: auditing,
       type: int,
       default: 10000,
       doc: `Events held before they are batched ${to}. Batch mode only.`,
     }),
     option({
       flag: `${prefix}-batch-max-size`,
-      notYet: auditing,
       type: int,
       default: base.batchMaxSize,
       doc: `Most events in one batch ${to}. Batch mode only.`,
     }),
     option({
       flag: `${prefix}-batch-max-wait`,
-      notYet: auditing,
       type: duration,
       default: base.batchMaxWait,
       check: notNegative,
@@ -74,42 +69,36 @@ function family<const P extends "audit-log" | "audit-webhook">(
     }),
     option({
       flag: `${prefix}-batch-throttle-burst`,
-      notYet: auditing,
       type: int,
       default: base.throttleBurst,
       doc: `Most batches at once ${to} when they had not been throttled before. Batch mode only.`,
     }),
     option({
       flag: `${prefix}-batch-throttle-enable`,
-      notYet: auditing,
       type: bool,
       default: base.throttleEnable,
       doc: `Throttle batches ${to}. Batch mode only.`,
     }),
     option({
       flag: `${prefix}-batch-throttle-qps`,
-      notYet: auditing,
       type: float,
       default: base.throttleQps,
       doc: `Most batches per second ${to}. Batch mode only.`,
     }),
     option({
       flag: `${prefix}-mode`,
-      notYet: auditing,
       type: oneOf("batch", "blocking", "blocking-strict"),
       default: base.mode,
       doc: `How events go ${to}: batch buffers them and writes on the side, blocking holds the response until the event is sent, blocking-strict also fails the request when that fails.`,
     }),
     option({
       flag: `${prefix}-truncate-enabled`,
-      notYet: auditing,
       type: bool,
       default: false,
       doc: `Cut events and batches that are too large ${to}.`,
     }),
     option({
       flag: `${prefix}-truncate-max-batch-size`,
-      notYet: auditing,
       type: int,
       default: 10485760,
       check: atLeast(1),
@@ -117,7 +106,6 @@ function family<const P extends "audit-log" | "audit-webhook">(
     }),
     option({
       flag: `${prefix}-truncate-max-event-size`,
-      notYet: auditing,
       type: int,
       default: 102400,
       check: atLeast(1),
@@ -125,7 +113,6 @@ function family<const P extends "audit-log" | "audit-webhook">(
     }),
     option({
       flag: `${prefix}-version`,
-      notYet: auditing,
       type: oneOf(version),
       default: version,
       doc: `API version of the events ${to}.`,
@@ -137,8 +124,6 @@ export const auditSection = (dialect: Dialect) =>
   section("Audit", [
     option({
       flag: "audit-policy-file",
-      unlisted: true,
-      notYet: auditing,
       type: file,
       default: "",
       readable: true,
@@ -146,29 +131,24 @@ export const auditSection = (dialect: Dialect) =>
     }),
     option({
       flag: "audit-log-path",
-      unlisted: true,
-      notYet: auditing,
       type: text,
       default: "",
       doc: "File that all audited requests are written to; - is standard output.",
     }),
     option({
       flag: "audit-log-format",
-      notYet: auditing,
       type: oneOf("legacy", "json"),
       default: "json",
       doc: "Format of the log: legacy, a line of text per event, or json.",
     }),
     option({
       flag: "audit-log-compress",
-      notYet: auditing,
       type: bool,
       default: false,
       doc: "Compress rotated files with gzip.",
     }),
     option({
       flag: "audit-log-maxage",
-      notYet: auditing,
       type: int,
       default: 0,
       check: atLeast(0),
@@ -176,7 +156,6 @@ export const auditSection = (dialect: Dialect) =>
     }),
     option({
       flag: "audit-log-maxbackup",
-      notYet: auditing,
       type: int,
       default: 0,
       check: atLeast(0),
@@ -184,7 +163,6 @@ export const auditSection = (dialect: Dialect) =>
     }),
     option({
       flag: "audit-log-maxsize",
-      notYet: auditing,
       type: int,
       default: 0,
       check: atLeast(0),
@@ -193,7 +171,6 @@ export const auditSection = (dialect: Dialect) =>
     ...family("audit-log", "to the log", ofLog, dialect),
     option({
       flag: "audit-webhook-config-file",
-      notYet: auditing,
       type: file,
       default: "",
       readable: true,
@@ -201,7 +178,6 @@ export const auditSection = (dialect: Dialect) =>
     }),
     option({
       flag: "audit-webhook-initial-backoff",
-      notYet: auditing,
       type: duration,
       default: 10_000,
       check: notNegative,

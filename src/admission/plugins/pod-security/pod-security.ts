@@ -5,13 +5,23 @@ import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
-import { lets, policyOf, sameStandard, standardText, stricter } from "./policy.ts";
+import { type Policy, lets, policyOf, sameStandard, standardText, stricter } from "./policy.ts";
 import { detailsText, findings, reasonsText } from "./standards.ts";
 
 export interface PodSecurityOptions {
   readonly dialect: Dialect;
   readonly namespace: (name: string) => Promise<Namespace | undefined>;
   readonly podsIn: (namespace: string) => Promise<readonly Pod[]>;
+  /** What namespaces keep that say nothing. */
+  readonly defaults?: Policy;
+  readonly exemptions?: PodSecurityExemptions;
+}
+
+/** Whose pods are not looked at. */
+export interface PodSecurityExemptions {
+  readonly usernames: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly runtimeClasses: readonly string[];
 }
 
 const mostPods = 3000;
@@ -26,9 +36,16 @@ const keepers = [
   "cronjobs",
 ];
 
-export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOptions): AdmissionPlugin {
+export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
+  const { dialect, namespace: find, podsIn, defaults, exemptions } = options;
   const read = (labels: ObjectMeta["labels"]): ReturnType<typeof policyOf> =>
-    policyOf(labels, dialect.names.labels.podSecurityPrefix);
+    policyOf(labels, dialect.names.labels.podSecurityPrefix, defaults);
+  const note = (attributes: AdmissionAttributes, key: string, value: string): void =>
+    attributes.annotate?.(`${dialect.names.audit.podSecurityPrefix}${key}`, value);
+  const isExempt = ({ namespace, user }: AdmissionAttributes): string | undefined => {
+    if (exemptions?.namespaces.includes(namespace)) return "namespace";
+    return exemptions?.usernames.includes(user.name) ? "user" : undefined;
+  };
   return {
     name: "PodSecurity",
     handles: ["CREATE", "UPDATE"],
@@ -51,7 +68,8 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
     if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
     const [next, old] = [now.policy.enforce, before.policy.enforce];
     const relaxed = next.version === old.version && !stricter(next.level, old.level);
-    if (!sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attributes);
+    const exempt = exemptions?.namespaces.includes(attributes.name) ?? false;
+    if (!exempt && !sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attributes);
     return [];
   }
 
@@ -80,26 +98,60 @@ export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOpt
   }
 
   async function judgePod(attributes: AdmissionAttributes): Promise<void> {
-    const { policy } = read((await find(attributes.namespace))?.metadata.labels);
-    if (lets(policy.enforce) && lets(policy.warn)) return;
+    const exempt = isExempt(attributes);
+    if (exempt) return note(attributes, "exempt", exempt);
+    const { policy, errors } = read((await find(attributes.namespace))?.metadata.labels);
+    const enforced = standardText(policy.enforce);
+    if (errors.length === 0 && lets(policy.enforce) && lets(policy.audit) && lets(policy.warn))
+      return note(attributes, "enforce-policy", enforced);
     const { metadata, spec } = attributes.object as unknown as Pod;
     if (attributes.operation === "UPDATE" && !matters(spec, (attributes.oldObject as unknown as Pod).spec))
       return;
+    if (isExemptClass(spec)) return note(attributes, "exempt", "runtimeClass");
+    if (errors.length > 0)
+      note(attributes, "error", `Failed to parse policy: ${errors.map(({ detail }) => detail).join("; ")}`);
+    note(attributes, "enforce-policy", enforced);
+    noteViolations(attributes, policy.audit, metadata, spec);
     const found = findings(policy.enforce, metadata, spec, dialect);
     if (found.length > 0)
       throw forbidden(
         attributes.resource,
         attributes.name,
-        `violates PodSecurity "${standardText(policy.enforce)}": ${detailsText(found)}`,
+        `violates PodSecurity "${enforced}": ${detailsText(found)}`,
       );
     warnOf(attributes, policy.warn, metadata, spec);
   }
 
   async function judgeKeeper(attributes: AdmissionAttributes): Promise<void> {
+    const exempt = isExempt(attributes);
+    if (exempt) return note(attributes, "exempt", exempt);
     const { policy } = read((await find(attributes.namespace))?.metadata.labels);
-    if (lets(policy.warn)) return;
+    if (lets(policy.warn) && lets(policy.audit)) return;
     const template = templateOf(attributes);
-    if (template) warnOf(attributes, policy.warn, template.metadata, template.spec);
+    if (!template) return;
+    if (isExemptClass(template.spec)) return note(attributes, "exempt", "runtimeClass");
+    noteViolations(attributes, policy.audit, template.metadata, template.spec);
+    warnOf(attributes, policy.warn, template.metadata, template.spec);
+  }
+
+  function isExemptClass({ runtimeClassName }: PodSpec): boolean {
+    return runtimeClassName !== undefined && (exemptions?.runtimeClasses.includes(runtimeClassName) ?? false);
+  }
+
+  function noteViolations(
+    attributes: AdmissionAttributes,
+    standard: Parameters<typeof findings>[0],
+    metadata: ObjectMeta,
+    spec: PodSpec,
+  ): void {
+    if (!attributes.annotate || lets(standard)) return;
+    const found = findings(standard, metadata, spec, dialect);
+    if (found.length > 0)
+      note(
+        attributes,
+        "audit-violations",
+        `would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`,
+      );
   }
 
   function warnOf(

@@ -16,6 +16,7 @@ export interface Policy {
 
 const levels: readonly Level[] = ["privileged", "baseline", "restricted"];
 const anything: Standard = { level: "privileged", version: "latest" };
+const privilegedPolicy: Policy = { enforce: anything, audit: anything, warn: anything };
 const minorVersion = /^v1\.(0|[1-9]\d*)$/;
 
 export const stricter = (a: Level, b: Level): boolean => levels.indexOf(a) > levels.indexOf(b);
@@ -29,6 +30,7 @@ export const lets = ({ level }: Standard): boolean => level === "privileged";
 export function policyOf(
   labels: Readonly<Record<string, string>> | undefined,
   prefix: string,
+  defaults: Policy = privilegedPolicy,
 ): { readonly policy: Policy; readonly errors: FieldError[] } {
   const errors: FieldError[] = [];
   const wrong = (label: string, value: string, why: string): void =>
@@ -51,8 +53,9 @@ export function policyOf(
     const unreadable = mode === "enforce" ? "restricted" : "privileged";
     return {
       standard: {
-        level: level === undefined ? anything.level : levelFits ? (level as Level) : unreadable,
-        version: minor === undefined ? "latest" : Number(minor),
+        level: level === undefined ? defaults[mode].level : levelFits ? (level as Level) : unreadable,
+        version:
+          version === undefined ? defaults[mode].version : minor === undefined ? "latest" : Number(minor),
       },
       levelGiven: level !== undefined,
       levelFits,

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { dialectNamed } from "#dialect";
+import { sourceIps } from "#filters";
+import { serve } from "../../server.fixture.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "audit-filter-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const dialect = dialectNamed("orch")!;
+
+interface Recorded {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username?: string };
+  readonly impersonatedUser?: { readonly username: string };
+  readonly objectRef?: Record<string, string>;
+  readonly responseStatus?: { readonly code: number; readonly status?: string };
+  readonly requestObject?: Record<string, unknown>;
+  readonly responseObject?: Record<string, unknown>;
+  readonly annotations?: Record<string, string>;
+}
+
+let files = 0;
+async function audited(policy: object, ...flags: string[]) {
+  const [policyFile, log] = [join(folder, `${++files}.yaml`), join(folder, `${files}.log`)];
+  const kind = { apiVersion: `audit.${dialect.wire.groupSuffix}/v1`, kind: "Policy" };
+  writeFileSync(policyFile, JSON.stringify({ ...kind, ...policy }));
+  const served = await serve({
+    flags: [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`, ...flags],
+  });
+  const events = (of = "configmaps"): Recorded[] =>
+    readFileSync(log, "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Recorded)
+      .filter(({ objectRef }) => objectRef?.["resource"] === of);
+  return { ...served, events, log };
+}
+const maps = "/api/v1/namespaces/default/configmaps";
+
+test("every stage of a request is recorded before its answer is out", async () => {
+  const { must, events } = await audited({ rules: [{ level: "Metadata" }] });
+  await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
+  const [received, complete] = events();
+  assert.deepEqual([received!.stage, received!.responseStatus], ["RequestReceived", undefined]);
+  assert.deepEqual([complete!.stage, complete!.responseStatus?.code], ["ResponseComplete", 201]);
+  assert.equal(complete!.objectRef?.["name"], "a");
+  assert.equal(complete!.annotations?.[dialect.names.audit.decision], "allow");
+  assert.equal(complete!.requestObject, undefined);
+});
+
+const forms: [name: string, accept: string][] = [
+  ["JSON", "application/json"],
+  ["YAML", "application/yaml"],
+  ["protobuf", dialect.wire.protobufMediaType],
+];
+for (const [name, accept] of forms) {
+  test(`bodies are recorded as JSON when the client takes ${name}`, async () => {
+    const { must, events } = await audited({
+      omitStages: ["RequestReceived"],
+      omitManagedFields: true,
+      rules: [{ level: "RequestResponse" }],
+    });
+    await must(201, "POST", maps, { body: { metadata: { name: "a" }, data: { k: "v" } }, accept });
+    await must(200, "DELETE", `${maps}/a`, { accept });
+    const [created, deleted] = events();
+    assert.deepEqual(created!.requestObject?.["data"], { k: "v" });
+    assert.deepEqual(created!.responseObject?.["data"], { k: "v" });
+    assert.equal(
+      (created?.responseObject?.["metadata"] as { managedFields?: unknown } | undefined)?.managedFields,
+      undefined,
+    );
+    assert.deepEqual(
+      [deleted!.responseStatus?.status, deleted!.responseObject?.["kind"]],
+      ["Success", "Status"],
+    );
+  });
+}
+
+test("refusals carry their status, impersonation its user, and failed authentication nobody", async () => {
+  const { ask, events, server } = await audited({
+    omitStages: ["RequestReceived"],
+    rules: [{ level: "Metadata" }],
+  });
+  await ask("GET", `${maps}/missing`, { headers: { "impersonate-user": "zoe" } });
+  const refused = await server.inject({
+    method: "GET",
+    path: maps,
+    trusted: undefined,
+    headers: { authorization: "Bearer wrong" },
+  });
+  assert.equal(refused.status, 401);
+  const [as, nobody] = events();
+  assert.deepEqual(
+    [
+      as!.impersonatedUser?.username,
+      as!.responseStatus?.code,
+      as!.annotations?.[dialect.names.audit.decision],
+    ],
+    ["zoe", 403, "forbid"],
+  );
+  assert.deepEqual([nobody!.stage, nobody!.user, nobody!.responseStatus?.code], ["ResponseStarted", {}, 401]);
+});
+
+test("a watch is recorded when it starts and when it ends", async () => {
+  const { ask, events } = await audited({ omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] });
+  await ask("GET", `${maps}?watch=true&timeoutSeconds=1`);
+  assert.deepEqual(
+    events()
+      .slice(-2)
+      .map(({ stage, verb }) => [stage, verb]),
+    [
+      ["ResponseStarted", "watch"],
+      ["ResponseComplete", "watch"],
+    ],
+  );
+});
+
+test("in strict mode a request whose first event cannot be stored is refused and changes nothing", async () => {
+  const { ask, must } = await audited(
+    { rules: [{ level: "Metadata", verbs: ["create"] }] },
+    "--audit-log-mode=blocking-strict",
+    "--audit-log-path=/dev/full",
+  );
+  assert.equal((await ask("POST", maps, { body: { metadata: { name: "a" } } })).status, 500);
+  await must(404, "GET", `${maps}/a`);
+  assert.match((await must(200, "GET", "/metrics")).text, /apiserver_audit_requests_rejected_total 1\n/);
+});
+
+test("in blocking mode the request passes and the lost event is counted", async () => {
+  const { must } = await audited({ rules: [{ level: "Metadata" }] }, "--audit-log-path=/dev/full");
+  await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
+  assert.match((await must(200, "GET", "/metrics")).text, /apiserver_audit_error_total\{plugin="log"\} \d/);
+});
+
+test("a clean stop loses nothing that was buffered", async () => {
+  const { must, server, log } = await audited(
+    { omitStages: ["RequestReceived"], rules: [{ level: "Metadata", verbs: ["create"] }] },
+    "--audit-log-mode=batch",
+    "--audit-log-batch-max-size=100",
+    "--audit-log-batch-max-wait=1h",
+  );
+  for (let i = 0; i < 20; i++) await must(201, "POST", maps, { body: { metadata: { name: `n-${i}` } } });
+  await server.stop();
+  assert.equal(readFileSync(log, "utf8").trim().split("\n").length, 20);
+});
+
+const sources: [name: string, headers: Record<string, string>, address: string, expected: string[]][] = [
+  ["the peer", {}, "10.0.0.9", ["10.0.0.9"]],
+  ["a mapped peer", {}, "::ffff:10.0.0.9", ["10.0.0.9"]],
+  [
+    "hops in order, then the peer",
+    { "x-forwarded-for": "1.1.1.1, 2.2.2.2" },
+    "10.0.0.9",
+    ["1.1.1.1", "2.2.2.2", "10.0.0.9"],
+  ],
+  [
+    "no hop that is no address",
+    { "x-forwarded-for": "evil\n, 1.1.1.1" },
+    "10.0.0.9",
+    ["1.1.1.1", "10.0.0.9"],
+  ],
+  ["the peer once", { "x-real-ip": "10.0.0.9" }, "10.0.0.9", ["10.0.0.9"]],
+];
+for (const [name, headers, address, expected] of sources)
+  test(`source addresses are ${name}`, () =>
+    assert.deepEqual(sourceIps({ headers, peer: { address, certificates: () => [] } }), expected));

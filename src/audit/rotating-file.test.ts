@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { virtualClock } from "#base";
+import { type RotatingFileOptions, rotatingFile } from "./rotating-file.ts";
+
+const start = Date.UTC(2024, 4, 6, 7, 8, 9, 123);
+let folder = "";
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function open(given: Partial<RotatingFileOptions> = {}, files: Readonly<Record<string, string>> = {}) {
+  folder = mkdtempSync(join(tmpdir(), "audit-"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return rotatingFile({
+    path: join(folder, "audit.log"),
+    maxBytes: 10,
+    maxBackups: 0,
+    maxAgeDays: 0,
+    compress: false,
+    clock: virtualClock(start),
+    onError: (error) => assert.fail(error),
+    ...given,
+  });
+}
+const names = (): string[] => readdirSync(folder).toSorted();
+const contentOf = (name: string): string => readFileSync(join(folder, name), "utf8");
+
+test("a file that would grow too large is put aside under its time", async () => {
+  const file = open();
+  file.write(Buffer.from("12345\n"));
+  file.write(Buffer.from("67890\n"));
+  await file.close();
+  assert.deepEqual(names(), ["audit-2024-05-06T07-08-09.123.log", "audit.log"]);
+  assert.equal(contentOf("audit-2024-05-06T07-08-09.123.log"), "12345\n");
+  assert.equal(contentOf("audit.log"), "67890\n");
+  assert.equal(statSync(join(folder, "audit.log")).mode & 0o777, 0o600);
+});
+
+test("a file that is there is continued", async () => {
+  const file = open({}, { "audit.log": "old\n" });
+  file.write(Buffer.from("new\n"));
+  await file.close();
+  assert.equal(contentOf("audit.log"), "old\nnew\n");
+});
+
+test("what is put aside in one millisecond gets names of its own", async () => {
+  const file = open();
+  for (let i = 0; i < 3; i++) file.write(Buffer.from("1234567\n"));
+  await file.close();
+  assert.equal(names().length, 3);
+});
+
+test("old files go by number and by age, others stay", async () => {
+  const file = open(
+    { maxBackups: 2, maxAgeDays: 1 },
+    {
+      "audit-2024-05-06T07-00-00.000.log": "1",
+      "audit-2024-05-06T06-00-00.000.log.gz": "2",
+      "audit-2024-05-06T05-00-00.000.log": "too many",
+      "audit-2024-05-04T05-00-00.000.log": "too old",
+      "audit-other.log": "somebody else's",
+    },
+  );
+  await file.close();
+  assert.deepEqual(names(), [
+    "audit-2024-05-06T06-00-00.000.log.gz",
+    "audit-2024-05-06T07-00-00.000.log",
+    "audit-other.log",
+    "audit.log",
+  ]);
+});
+
+test("files put aside are compressed", async () => {
+  const file = open({ compress: true });
+  file.write(Buffer.from("12345\n"));
+  file.write(Buffer.from("67890\n"));
+  await file.close();
+  const [packed] = names();
+  assert.equal(packed, "audit-2024-05-06T07-08-09.123.log.gz");
+  assert.equal(gunzipSync(readFileSync(join(folder, packed))).toString(), "12345\n");
+});
+
+test("what is larger than a file is refused", () => {
+  assert.throws(() => open().write(Buffer.alloc(11)), /more than a file may have/);
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { type Clock, systemClock } from "#base";
+import { WebhookError, webhook } from "./webhook.ts";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function harness(answer: Answer) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const pauses: number[] = [];
+  const clock: Clock = { ...systemClock, sleep: async (milliseconds) => void pauses.push(milliseconds) };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=b`;
+  return {
+    pauses,
+    hook: (more: Partial<Parameters<typeof webhook>[0]> = {}) =>
+      webhook({
+        connection: { server: url, token: () => "t" },
+        clock,
+        userAgent: "test",
+        attempts: 5,
+        ...more,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test("a document is posted with its credentials and a timeout, and the answer comes back", async () => {
+  const seen: unknown[] = [];
+  await using at = await harness((request, response) => {
+    seen.push(request.method, request.url, request.headers["content-type"], request.headers.authorization);
+    request.pipe(response);
+  });
+  const hook = at.hook();
+  assert.equal(await hook.post('{"a":1}'), '{"a":1}');
+  assert.deepEqual(seen, ["POST", "/hook?a=b&timeout=30s", "application/json", "Bearer t"]);
+  hook.close();
+});
+
+const failures: [name: string, status: number, attempts: number][] = [
+  ["a server error is tried again", 503, 5],
+  ["too many requests are tried again", 429, 5],
+  ["a client error is not", 404, 1],
+  ["a redirect is not followed", 302, 1],
+];
+for (const [name, status, attempts] of failures) {
+  test(`${name}`, async () => {
+    let asked = 0;
+    await using at = await harness((_request, response) => {
+      asked++;
+      response.writeHead(status, { location: "/elsewhere" }).end();
+    });
+    const hook = at.hook();
+    await assert.rejects(
+      hook.post("{}"),
+      (error) => error instanceof WebhookError && error.status === status,
+    );
+    assert.equal(asked, attempts);
+    hook.close();
+  });
+}
+
+test("pauses between attempts grow", async () => {
+  await using at = await harness((_request, response) => response.writeHead(500).end());
+  const hook = at.hook({ initialBackoffMilliseconds: 100 });
+  await assert.rejects(hook.post("{}"));
+  assert.equal(at.pauses.length, 4);
+  at.pauses.forEach((pause, index) => {
+    const least = 100 * 1.5 ** index;
+    assert.ok(pause >= least && pause <= least * 1.2, `${pause}`);
+  });
+  hook.close();
+});
+
+test("a silent server is given up after the timeout, an aborted request at once", async () => {
+  await using at = await harness(() => undefined);
+  const hook = at.hook({ attempts: 1, timeoutMilliseconds: 20 });
+  await assert.rejects(hook.post("{}"), /no answer within 20 ms/);
+  const stop = new AbortController();
+  const patient = at.hook();
+  const asked = patient.post("{}", stop.signal);
+  stop.abort();
+  await assert.rejects(asked);
+  hook.close();
+  patient.close();
+});
