@@ -184,6 +184,11 @@ export class Resource {
     return await this.store.write({ ...write, key: this.prefix + write.key });
   }
 
+  /** Whether the store wants the value written again although nothing changed. */
+  async isStale(key: string): Promise<boolean> {
+    return (await this.store.isStale?.(this.prefix + key)) ?? false;
+  }
+
   /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
   #refuseTooLarge(value: Uint8Array): void {
     refuseTooLarge(

@@ -272,7 +272,8 @@ async function store(
     const outcome = await resource.write({ key, value: null, expect: cached.revision });
     return outcome.done ? last : undefined;
   }
-  if (request.dryRun || sameContent(cached, encoded.json)) return encoded.hold(cached.revision);
+  if (request.dryRun) return encoded.hold(cached.revision);
+  if (sameContent(cached, encoded.json) && !(await resource.isStale(key))) return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { object: written } = await resource.writeObject(encoded, {
     key,

@@ -23,14 +23,16 @@ import type {
 export interface EncryptionProvider {
   /** Names the method and the key in front of each value; empty for values kept as they are. */
   readonly id: string;
-  seal(value: Uint8Array, name: string): Uint8Array;
+  seal(value: Uint8Array, name: string): Uint8Array | Promise<Uint8Array>;
+  /** Whether what was sealed should be sealed again, although the provider is still the one that writes. */
+  isStale?(sealed: Uint8Array): boolean;
   /** Throws when the bytes are not what was sealed under that name. */
-  open(sealed: Uint8Array, name: string): Uint8Array;
+  open(sealed: Uint8Array, name: string): Uint8Array | Promise<Uint8Array>;
 }
 
 export interface EncryptionOptions {
-  /** What every encrypted value begins with. */
-  readonly marker?: string;
+  /** What encrypted values begin with; the first is written. */
+  readonly markers?: readonly string[];
   /** The name a value is bound to, where that is not its key. */
   readonly nameOf?: (key: string) => string;
 }
@@ -88,22 +90,27 @@ export function encrypted(
   providers: Providers | ((key: string) => Providers),
   options: EncryptionOptions = {},
 ): Store {
-  const marker = Buffer.from(options.marker ?? "enc:");
+  const markers = (options.markers ?? ["enc:"]).map((marker) => Buffer.from(marker));
   const nameOf = options.nameOf ?? ((key: string) => key);
   const providersFor = typeof providers === "function" ? providers : () => providers;
-  const opener = valueOpener(providersFor, marker, nameOf);
+  const opener = valueOpener(providersFor, markers, nameOf);
 
-  const seal = (key: string, value: Uint8Array): Uint8Array => {
+  const seal = async (key: string, value: Uint8Array): Promise<Uint8Array> => {
     const [first] = providersFor(key);
     if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
-    const sealed = first.seal(value, nameOf(key));
-    return first.id ? Buffer.concat([marker, Buffer.from(first.id), sealed]) : sealed;
+    const sealed = await first.seal(value, nameOf(key));
+    return first.id ? Buffer.concat([markers[0]!, Buffer.from(first.id), sealed]) : sealed;
   };
-  const entry = (one: Entry): Entry => ({ ...one, value: opener(one.key, one.value) });
-  const change = (one: Change): Change => ({
+  const entry = (one: Entry): Entry | Promise<Entry> => {
+    const value = opener(one.key, one.value);
+    return value instanceof Promise
+      ? value.then((bytes) => ({ ...one, value: bytes }))
+      : { ...one, value };
+  };
+  const change = async (one: Change): Promise<Change> => ({
     ...one,
-    value: one.value && opener(one.key, one.value),
-    ...(one.previous && { previous: entry(one.previous) }),
+    value: one.value && (await opener(one.key, one.value)),
+    ...(one.previous && { previous: await entry(one.previous) }),
   });
 
   return {
@@ -112,10 +119,12 @@ export function encrypted(
       return { ...page, entries: await inTurns(page.entries, entry) };
     },
     write: async (write: Write): Promise<Outcome> => {
-      const outcome = await store.write({ ...write, value: write.value && seal(write.key, write.value) });
-      if (!outcome.done) return outcome.current ? { done: false, current: entry(outcome.current) } : outcome;
+      const value = write.value && (await seal(write.key, write.value));
+      const outcome = await store.write({ ...write, value });
+      if (!outcome.done)
+        return outcome.current ? { done: false, current: await entry(outcome.current) } : outcome;
       try {
-        return outcome.previous ? { ...outcome, previous: entry(outcome.previous) } : outcome;
+        return outcome.previous ? { ...outcome, previous: await entry(outcome.previous) } : outcome;
       } catch (error) {
         throw new DecryptionFailed(
           write.key,
@@ -125,6 +134,16 @@ export function encrypted(
     },
     watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> =>
       watchOpened(store.watch(range, after, signal), change),
+    isStale: async (key: string): Promise<boolean> => {
+      const [first] = providersFor(key);
+      if (!first) return false;
+      const [found] = (await store.read({ key })).entries;
+      if (!found) return false;
+      const { marked, rest } = unmarked(found.value, markers);
+      const id = Buffer.from(first.id);
+      if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) return true;
+      return first.isStale?.(rest.subarray(id.length)) ?? false;
+    },
     progress: (): Promise<Revision> => store.progress(),
     compact: (through: Revision): Promise<void> => store.compact(through),
     status: (): Promise<StoreStatus> => store.status(),
@@ -134,29 +153,47 @@ export function encrypted(
 
 async function* watchOpened(
   batches: AsyncIterable<Batch>,
-  change: (one: Change) => Change,
+  change: (one: Change) => Promise<Change>,
 ): AsyncGenerator<Batch, void, void> {
-  for await (const batch of batches) yield { through: batch.through, changes: batch.changes.map(change) };
+  for await (const { through, changes } of batches)
+    yield { through, changes: await Promise.all(changes.map(change)) };
+}
+
+function unmarked(
+  stored: Uint8Array,
+  markers: readonly Buffer[],
+): { readonly marked: boolean; readonly rest: Buffer } {
+  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+  const marker = markers.find((each) => bytes.subarray(0, each.length).equals(each));
+  return { marked: marker !== undefined, rest: marker ? bytes.subarray(marker.length) : bytes };
 }
 
 function valueOpener(
   providersFor: (key: string) => Providers,
-  marker: Buffer,
+  markers: readonly Buffer[],
   nameOf: (key: string) => string,
-): (key: string, stored: Uint8Array) => Uint8Array {
+): (key: string, stored: Uint8Array) => Uint8Array | Promise<Uint8Array> {
   return (key, stored) => {
-    const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-    const marked = bytes.subarray(0, marker.length).equals(marker);
-    const rest = marked ? bytes.subarray(marker.length) : bytes;
+    const { marked, rest } = unmarked(stored, markers);
+    let failure: DecryptionFailed | undefined;
     for (const provider of providersFor(key)) {
       const id = Buffer.from(provider.id);
       if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) continue;
+      const failed = (error: unknown): DecryptionFailed =>
+        new DecryptionFailed(key, `${provider.id.slice(0, -1)}: ${(error as Error).message}`);
       try {
-        return provider.open(rest.subarray(id.length), nameOf(key));
+        const value = provider.open(rest.subarray(id.length), nameOf(key));
+        return value instanceof Promise
+          ? value.catch((error: unknown) => {
+              throw failed(error);
+            })
+          : value;
       } catch (error) {
-        throw new DecryptionFailed(key, `${provider.id.slice(0, -1)}: ${(error as Error).message}`);
+        // Another provider may go by the same name.
+        failure ??= failed(error);
       }
     }
+    if (failure) throw failure;
     const named = /^[\x21-\x7e]{0,80}:/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
     throw new DecryptionFailed(
       key,

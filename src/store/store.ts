@@ -98,6 +98,8 @@ export interface Store {
    * Every change behind `after`, once and in order, until aborted (then it simply ends). Throws Compacted.
    */
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch>;
+  /** Whether a value should be written again as it is: it was encrypted by a key that is on its way out. */
+  isStale?(key: string): Promise<boolean>;
   /** The newest revision, confirmed with the store; open watches then get a mark at or beyond it soon. */
   progress(): Promise<Revision>;
   /** Forgets history before `through`; live values stay. Compacting backwards is ignored. */

@@ -142,7 +142,7 @@ export class Connection {
     const port = Number(this.#url.port || (this.secure ? 443 : 80));
     const socket =
       this.#url.protocol === "unix:"
-        ? connectPlain({ path: decodeURIComponent(this.#url.pathname) })
+        ? connectPlain({ path: socketPath(this.#url) })
         : material
           ? connectTls({
               host,
@@ -276,4 +276,10 @@ export class Connection {
     stop = clock.after(everyMilliseconds, look);
     session.once("close", () => stop());
   }
+}
+
+/** `unix:///@name` is an abstract socket. */
+function socketPath({ pathname }: URL): string {
+  const path = decodeURIComponent(pathname);
+  return path.startsWith("/@") ? `\0${path.slice(2)}` : path;
 }

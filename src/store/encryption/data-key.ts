@@ -1,0 +1,59 @@
+// Data keys: each encrypts values, and is itself encrypted by a key service.
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+export const dataKeyBytes = 32;
+
+export interface DataKey {
+  seal(value: Uint8Array, name: string): Buffer;
+  open(sealed: Uint8Array, name: string): Buffer;
+}
+
+/** A counter behind a random start keeps nonces apart, however many values one key encrypts. */
+export function dataKey(secret: Uint8Array): DataKey {
+  const start = randomBytes(nonceBytes - 8);
+  let counter = 0n;
+  return {
+    seal: (value, name) => {
+      const nonce = Buffer.alloc(nonceBytes);
+      start.copy(nonce);
+      nonce.writeBigUInt64BE(++counter, nonceBytes - 8);
+      const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(name));
+      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+    },
+    open: (sealed, name) => {
+      if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
+      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(name))
+        .setAuthTag(sealed.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    },
+  };
+}
+
+/** What older releases wrote with data keys of version 1. */
+export function openCbc(secret: Uint8Array, sealed: Uint8Array): Buffer {
+  const decipher = createDecipheriv("aes-256-cbc", secret, sealed.subarray(0, 16));
+  return Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]);
+}
+
+/** The newest of at most `size`; the one that was not used for longest goes first. */
+export class DataKeyCache<T> {
+  readonly #kept = new Map<string, T>();
+  readonly #size: number;
+  constructor(size: number) {
+    this.#size = size;
+  }
+  get(id: string): T | undefined {
+    const found = this.#kept.get(id);
+    if (found !== undefined) this.set(id, found);
+    return found;
+  }
+  set(id: string, value: T): void {
+    this.#kept.delete(id);
+    this.#kept.set(id, value);
+    if (this.#size > 0 && this.#kept.size > this.#size) this.#kept.delete(this.#kept.keys().next().value!);
+  }
+}

@@ -1,0 +1,88 @@
+// Key service, version 1: a data key for every value. Stored: length of the encrypted data key (2 bytes), the
+// encrypted data key, the value.
+import { randomBytes } from "node:crypto";
+import { DataKeyCache, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
+import { type KmsOptions, type KmsProvider, kmsChannel, rememberedHealth } from "./kms.ts";
+import { v1Calls } from "./kms-messages.ts";
+
+const protocol = "v1beta1";
+
+export interface KmsV1Options extends KmsOptions {
+  /** Data keys kept decrypted; negative for no limit. */
+  readonly cacheSize: number;
+}
+
+export function kmsV1(options: KmsV1Options): KmsProvider {
+  const { name, clock } = options;
+  const { channel, call } = kmsChannel(options);
+  const keys = new DataKeyCache<Uint8Array>(options.cacheSize);
+  let checked: Promise<void> | undefined;
+  const checkVersion = (): Promise<void> =>
+    (checked ??= call(v1Calls.version, { version: protocol }).then(
+      ({ version }) => {
+        if (version === protocol) return;
+        checked = undefined;
+        throw new Error(`the key service "${name}" speaks version ${JSON.stringify(version ?? "")}, not ${protocol}`);
+      },
+      (error: Error) => {
+        checked = undefined;
+        throw error;
+      },
+    ));
+  const encrypt = async (plain: Uint8Array): Promise<Uint8Array> => {
+    await checkVersion();
+    const { cipher } = await call(v1Calls.encrypt, { version: protocol, plain });
+    if (!cipher || cipher.length === 0) throw new Error(`the key service "${name}" gave no ciphertext`);
+    return cipher;
+  };
+  const decrypt = async (cipher: Uint8Array): Promise<Uint8Array> => {
+    await checkVersion();
+    return (await call(v1Calls.decrypt, { version: protocol, cipher })).plain ?? Buffer.alloc(0);
+  };
+  return {
+    version: "v1",
+    name,
+    id: `kms:v1:${name}:`,
+    seal: async (value, key) => {
+      const secret = randomBytes(dataKeyBytes);
+      const cipher = await encrypt(secret);
+      if (cipher.length > 0xffff) throw new Error(`the key service "${name}" gave ${cipher.length} bytes for a key`);
+      keys.set(Buffer.from(cipher).toString("base64"), secret);
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(cipher.length);
+      return Buffer.concat([length, cipher, dataKey(secret).seal(value, key)]);
+    },
+    open: (sealed, key) => {
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
+      if (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE(0)) throw new Error("it is too short");
+      const cipher = bytes.subarray(2, 2 + bytes.readUInt16BE(0));
+      const body = bytes.subarray(2 + cipher.length);
+      const id = cipher.toString("base64");
+      const known = keys.get(id);
+      if (known) return opened(known, body, key);
+      return decrypt(cipher).then((secret) => {
+        if (secret.length !== dataKeyBytes) throw new Error(`its data key has ${secret.length} bytes`);
+        keys.set(id, secret);
+        return opened(secret, body, key);
+      });
+    },
+    health: rememberedHealth(async () => {
+      const plain = Buffer.from("ping");
+      const back = await decrypt(await encrypt(plain));
+      if (!plain.equals(back)) throw new Error(`the key service "${name}" did not give back what it encrypted`);
+    }, clock),
+    close: () => channel.close(),
+  };
+}
+
+function opened(secret: Uint8Array, body: Uint8Array, key: string): Buffer {
+  try {
+    return dataKey(secret).open(body, key);
+  } catch (error) {
+    try {
+      return openCbc(secret, body);
+    } catch {
+      throw error;
+    }
+  }
+}
