@@ -43,6 +43,7 @@ import { auditSettings } from "./options/audit-settings.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { cachedResources } from "./storage/caches.ts";
+import { openEncryption } from "./storage/encryption.ts";
 import { uncachedResources } from "./storage/uncached.ts";
 import { openStoreFor } from "./storage/open-store.ts";
 
@@ -95,17 +96,22 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   ];
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
+  const encryption =
+    settings.encryptionProviderConfig === ""
+      ? undefined
+      : openEncryption({
+          file: settings.encryptionProviderConfig,
+          reload: settings.encryptionProviderConfigAutomaticReload,
+          dialect,
+          strategies,
+          storePrefix,
+          clock,
+          log,
+          signal: closing.signal,
+        });
+  const { storePatienceMilliseconds: patienceMilliseconds } = options;
   const store = await openStoreFor(
-    {
-      settings,
-      dialect,
-      strategies,
-      storePrefix,
-      clock,
-      log,
-      patienceMilliseconds: options.storePatienceMilliseconds,
-      signal: closing.signal,
-    },
+    { settings, dialect, encryption, clock, log, patienceMilliseconds },
     options.store,
   );
   await claimDialect(store, storePrefix, dialect);
@@ -177,6 +183,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     liveGraceMilliseconds: settings.livezGracePeriod,
     startUp: hooks.map(({ check }) => check),
     caughtUp: () => reflector.ready(),
+    encryption: encryption?.checks ?? [],
   });
   const virtual = virtualGroups(server, {
     admission,

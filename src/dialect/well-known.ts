@@ -125,6 +125,8 @@ export function wellKnownNames({
       description: `${domain}/description`,
       tokenRotationDescription: `${domain}/invalid-since`,
     },
+    /** What encrypted values begin with in the store: the first is written, all are read. */
+    encryptionMarkers: [`${suffix.split(".", 1)[0]!}:enc:`, "enc:", "k8s:enc:"],
     /** Keys of audit annotations. */
     audit: {
       decision: `authorization.${suffix}/decision`,

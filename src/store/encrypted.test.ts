@@ -79,7 +79,7 @@ test("the first provider writes and all read, so a key can be rotated", async ()
 test("the marker can be chosen, and providers by key", async () => {
   const memory = await openMemory();
   const store = encrypted(memory, (key) => (key.startsWith("secrets/") ? [current] : [identity]), {
-    marker: "mine:",
+    markers: ["mine:"],
   });
   await store.write({ key: "secrets/a", value, expect: "any" });
   await store.write({ key: "other/a", value, expect: "any" });

@@ -103,9 +103,7 @@ export function encrypted(
   };
   const entry = (one: Entry): Entry | Promise<Entry> => {
     const value = opener(one.key, one.value);
-    return value instanceof Promise
-      ? value.then((bytes) => ({ ...one, value: bytes }))
-      : { ...one, value };
+    return value instanceof Promise ? value.then((bytes) => ({ ...one, value: bytes })) : { ...one, value };
   };
   const change = async (one: Change): Promise<Change> => ({
     ...one,
@@ -205,11 +203,12 @@ function valueOpener(
 }
 
 /** Maps a long list without holding up the event loop. */
-async function inTurns<T>(items: readonly T[], map: (item: T) => T): Promise<T[]> {
+async function inTurns<T>(items: readonly T[], map: (item: T) => T | Promise<T>): Promise<T[]> {
   const mapped: T[] = [];
   const work = new TimeSlice();
   for (const item of items) {
-    mapped.push(map(item));
+    const made = map(item);
+    mapped.push(made instanceof Promise ? await made : made);
     if (work.tick()) await work.yield();
   }
   return mapped;

@@ -34,3 +34,4 @@ export { type KmsProvider } from "./encryption/kms.ts";
 export { kmsV1 } from "./encryption/kms-v1.ts";
 export { kmsV2 } from "./encryption/kms-v2.ts";
 export { secretbox } from "./encryption/secretbox.ts";
+export { aesCbc } from "./encryption/aes-cbc.ts";

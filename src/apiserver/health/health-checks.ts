@@ -18,6 +18,8 @@ export interface HealthOptions {
   /** Start-up work that throws until it is done. */
   readonly startUp: readonly HealthCheck[];
   readonly caughtUp: () => boolean;
+  /** Key services of encryption at rest. */
+  readonly encryption?: readonly HealthCheck[];
 }
 
 export function healthChecks(options: HealthOptions): HealthPaths {
@@ -34,6 +36,7 @@ export function healthChecks(options: HealthOptions): HealthPaths {
     { name: "ping", check: () => undefined },
     { name: "log", check: () => log.flush() },
     { name: store, check: () => within(ask(), options.healthTimeoutMilliseconds, clock) },
+    ...(options.encryption ?? []),
   ];
   const patient = startUp.map(({ name, check }) => ({
     name,

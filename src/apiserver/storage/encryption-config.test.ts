@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects, groupName } from "#dialect";
-import { aesCbc, parseEncryptionConfig } from "./encryption-config.ts";
+import { parseEncryptionConfig } from "./encryption-config.ts";
 
 const dialect = dialects.orch;
 const version = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
@@ -47,6 +47,22 @@ test("the first entry that means a resource counts, and its providers keep their
   assert.equal(table({ resource: "pods", group: "" })!.length, 1);
 });
 
+const kms = (given: object): string =>
+  config([
+    { resources: ["secrets"], providers: [{ kms: { name: "p", endpoint: "unix:///p.sock", ...given } }] },
+  ]);
+
+test("key services are opened in the order of the file, with what it says of them", () => {
+  const opened: unknown[] = [];
+  parseEncryptionConfig(kms({ timeout: "2s", cachesize: 5 }), "enc.yaml", dialect, (settings) => {
+    opened.push(settings);
+    return { id: "", seal: (value) => value, open: (value) => value };
+  });
+  assert.deepEqual(opened, [
+    { version: "v1", name: "p", endpoint: "unix:///p.sock", timeoutMilliseconds: 2000, cacheSize: 5 },
+  ]);
+});
+
 const wrong: [name: string, text: string, message: RegExp][] = [
   [
     "another kind",
@@ -63,14 +79,45 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     /exactly one provider/,
   ],
   [
-    "an external key service",
-    config([{ resources: ["secrets"], providers: [{ kms: {} }] }]),
-    /kms: this provider is not there/,
+    "an unknown provider",
+    config([{ resources: ["secrets"], providers: [{ rot13: {} }] }]),
+    /rot13 is not known/,
+  ],
+  ["a key service without a name", kms({ name: "" }), /kms\.name/],
+  ["a key service over TCP", kms({ endpoint: "tcp://127.0.0.1:1" }), /kms\.endpoint/],
+  ["a cache of nothing", kms({ cachesize: 0 }), /kms\.cachesize/],
+  ["a cache where there is none", kms({ apiVersion: "v2", cachesize: 1 }), /kms\.cachesize/],
+  ["an unknown version of a key service", kms({ apiVersion: "v3" }), /kms\.apiVersion/],
+  ["a timeout of nothing", kms({ timeout: "0s" }), /kms\.timeout/],
+  [
+    "a resource that the list has already",
+    config([{ resources: ["*.apps", "deployments.apps"], providers: [gcm] }]),
+    /resources\[0\]\.resources/,
+  ],
+  [
+    "a resource that a later pattern of the list covers",
+    config([{ resources: ["deployments.apps", "*.*"], providers: [gcm] }]),
+    /resources\[0\]\.resources/,
+  ],
+  [
+    "a resource hidden by an earlier wildcard",
+    config([
+      { resources: ["*.*"], providers: [gcm] },
+      { resources: ["secrets"], providers: [gcm] },
+    ]),
+    /resources\[1\]\.resources/,
+  ],
+  [
+    "a key of secretbox that is too short",
+    config([
+      { resources: ["secrets"], providers: [{ secretbox: { keys: [{ name: "k", secret: "AAAA" }] } }] },
+    ]),
+    /32 bytes, not 3/,
   ],
   [
     "a key that is too short",
     config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "AAAA" }] } }] }]),
-    /16, 24 or 32 bytes, not 3/,
+    /16 or 24 or 32 bytes, not 3/,
   ],
   [
     "a key that is not base64",
@@ -94,12 +141,3 @@ for (const [name, text, message] of wrong) {
         !error.message.includes(secret),
     ));
 }
-
-test("AES-CBC opens what it sealed and refuses what is cut short", () => {
-  const provider = aesCbc("k", Buffer.alloc(32, 1));
-  const value = Buffer.from("a value of some length");
-  const sealed = provider.seal(value, "/x");
-  assert.deepEqual(Buffer.from(provider.open(sealed, "/x")), value);
-  assert.notDeepEqual(provider.seal(value, "/x"), sealed);
-  assert.throws(() => provider.open(sealed.subarray(0, 20), "/x"), /cut short/);
-});

@@ -3,10 +3,10 @@
 //   resources:
 //     - resources: [secrets, "*.apps"]
 //       providers: [{ aesgcm: { keys: [{ name: k1, secret: <base64> }] } }, { identity: {} }]
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { durationMillis } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { parseYaml } from "#schema";
-import { type EncryptionProvider, aesGcm, identity } from "#store";
+import { type EncryptionProvider, aesCbc, aesGcm, identity, secretbox } from "#store";
 
 /** A resource by its name and its group on the wire. */
 export interface ResourceId {
@@ -19,8 +19,26 @@ export type EncryptionTable = (id: ResourceId) => readonly EncryptionProvider[] 
 
 class Wrong extends Error {}
 
-/** Throws naming the file and the field. */
-export function parseEncryptionConfig(text: string, file: string, dialect: Dialect): EncryptionTable {
+/** A key service, as the file describes it. */
+export interface KmsSettings {
+  readonly version: "v1" | "v2";
+  readonly name: string;
+  readonly endpoint: string;
+  readonly timeoutMilliseconds: number;
+  /** Data keys of version 1 kept decrypted. */
+  readonly cacheSize: number;
+}
+
+/**
+ * Throws naming the file and the field. Key services are opened, in the order of the file, once everything
+ * else is found to be right.
+ */
+export function parseEncryptionConfig(
+  text: string,
+  file: string,
+  dialect: Dialect,
+  openKms: (settings: KmsSettings) => EncryptionProvider = refuseKms,
+): EncryptionTable {
   try {
     const root = mapping(parseYaml(text).value, "the file");
     const apiVersion = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
@@ -29,16 +47,49 @@ export function parseEncryptionConfig(text: string, file: string, dialect: Diale
     const rules = list(root["resources"], "resources").map((item, at) =>
       ruleOf(mapping(item, `resources[${at}]`), `resources[${at}]`),
     );
-    return (id) => rules.find(({ matches }) => matches(id))?.providers;
+    checkHidden(rules);
+    const opened = rules.map(({ matches, providers }) => ({
+      matches,
+      providers: providers.map((provider) => ("endpoint" in provider ? openKms(provider) : provider)),
+    }));
+    return (id) => opened.find(({ matches }) => matches(id))?.providers;
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
+const refuseKms = (): never => {
+  throw new Error("key services cannot be used here");
+};
+
 interface Rule {
+  readonly patterns: readonly Pattern[];
   matches(id: ResourceId): boolean;
-  readonly providers: readonly EncryptionProvider[];
+  readonly providers: readonly (EncryptionProvider | KmsSettings)[];
 }
+
+/** What an earlier pattern covers would never be looked at: nobody writes that on purpose. */
+function checkHidden(rules: readonly Rule[]): void {
+  const seen: Pattern[] = [];
+  rules.forEach(({ patterns }, at) => {
+    const known = seen.length;
+    for (const pattern of patterns) {
+      const earlier = seen.find(
+        (each, index) => covers(each, pattern) && (index >= known || each.resource === "*"),
+      );
+      const later = seen.slice(known).find((each) => covers(pattern, each));
+      if (earlier ?? later)
+        throw new Wrong(
+          `resources[${at}].resources: ${pattern.text} and ${(earlier ?? later)!.text} mean the same resources`,
+        );
+      seen.push(pattern);
+    }
+  });
+}
+
+const covers = (one: Pattern, other: Pattern): boolean =>
+  (one.resource === "*" || one.resource === other.resource) &&
+  (one.group === "*" || one.group === other.group);
 
 function ruleOf(item: Readonly<Record<string, unknown>>, path: string): Rule {
   only(item, ["resources", "providers"], path);
@@ -48,11 +99,21 @@ function ruleOf(item: Readonly<Record<string, unknown>>, path: string): Rule {
   const providers = list(item["providers"], `${path}.providers`).flatMap((provider, at) =>
     providersOf(mapping(provider, `${path}.providers[${at}]`), `${path}.providers[${at}]`),
   );
-  return { matches: (id) => names.some((matches) => matches(id)), providers };
+  return {
+    patterns: names,
+    matches: (id) => names.some((name) => covers(name, { ...id, text: "" })),
+    providers,
+  };
+}
+
+interface Pattern {
+  readonly resource: string;
+  readonly group: string;
+  readonly text: string;
 }
 
 /** `secrets`, `deployments.apps`, `*.apps`, `*.` for the core group, `*.*` for everything. */
-function resourcePattern(name: unknown, path: string): (id: ResourceId) => boolean {
+function resourcePattern(name: unknown, path: string): Pattern {
   if (typeof name !== "string" || !/^(\*|[a-z][a-z0-9]*)(\.(\*|[a-z0-9.-]*))?$/.test(name))
     throw new Wrong(`${path}: must be a resource such as secrets, deployments.apps, *.apps, *. or *.*`);
   const cut = name.indexOf(".");
@@ -60,10 +121,13 @@ function resourcePattern(name: unknown, path: string): (id: ResourceId) => boole
   if (resource === "*" && cut < 0)
     throw new Wrong(`${path}: *. means all of the core group, *.* means everything`);
   if (group === "*" && resource !== "*") throw new Wrong(`${path}: a resource cannot be meant in all groups`);
-  return (id) => (resource === "*" || id.resource === resource) && (group === "*" || id.group === group);
+  return { resource, group, text: name };
 }
 
-function providersOf(provider: Readonly<Record<string, unknown>>, path: string): EncryptionProvider[] {
+function providersOf(
+  provider: Readonly<Record<string, unknown>>,
+  path: string,
+): (EncryptionProvider | KmsSettings)[] {
   const [name, ...more] = Object.keys(provider);
   if (name === undefined || more.length > 0) throw new Wrong(`${path}: must have exactly one provider`);
   switch (name) {
@@ -73,12 +137,58 @@ function providersOf(provider: Readonly<Record<string, unknown>>, path: string):
       return keysOf(provider[name], `${path}.${name}`).map(({ key, secret }) => aesGcm(key, secret));
     case "aescbc":
       return keysOf(provider[name], `${path}.${name}`).map(({ key, secret }) => aesCbc(key, secret));
+    case "secretbox":
+      return keysOf(provider[name], `${path}.${name}`, [32]).map(({ key, secret }) => secretbox(key, secret));
+    case "kms":
+      return [kmsOf(mapping(provider[name], `${path}.kms`), `${path}.kms`)];
     default:
-      throw new Wrong(`${path}.${name}: this provider is not there; known are aesgcm, aescbc and identity`);
+      throw new Wrong(
+        `${path}: the provider ${name} is not known; known are aesgcm, aescbc, secretbox, kms and identity`,
+      );
   }
 }
 
-function keysOf(provider: unknown, path: string): { key: string; secret: Buffer }[] {
+const usualTimeout = "3s";
+const usualCacheSize = 1000;
+
+function kmsOf(kms: Readonly<Record<string, unknown>>, path: string): KmsSettings {
+  only(kms, ["apiVersion", "name", "cachesize", "endpoint", "timeout"], path);
+  const { apiVersion = "v1", name, cachesize, endpoint, timeout = usualTimeout } = kms;
+  if (apiVersion !== "v1" && apiVersion !== "v2") throw new Wrong(`${path}.apiVersion: must be v1 or v2`);
+  if (typeof name !== "string" || name === "" || name.includes(":"))
+    throw new Wrong(`${path}.name: must be a name without a colon`);
+  if (typeof endpoint !== "string" || !/^unix:\/\/\/./.test(endpoint))
+    throw new Wrong(`${path}.endpoint: must be a unix socket, such as unix:///run/kms.sock`);
+  if (cachesize !== undefined && apiVersion === "v2")
+    throw new Wrong(`${path}.cachesize: has no meaning for version v2`);
+  if (cachesize !== undefined && (!Number.isInteger(cachesize) || cachesize === 0))
+    throw new Wrong(`${path}.cachesize: must be a whole number other than 0`);
+  const milliseconds = durationOf(timeout, `${path}.timeout`);
+  return {
+    version: apiVersion,
+    name,
+    endpoint,
+    timeoutMilliseconds: milliseconds,
+    cacheSize: (cachesize as number | undefined) ?? usualCacheSize,
+  };
+}
+
+function durationOf(text: unknown, path: string): number {
+  let milliseconds = 0;
+  try {
+    milliseconds = durationMillis(String(text));
+  } catch (error) {
+    throw new Wrong(`${path}: ${(error as Error).message}`);
+  }
+  if (milliseconds <= 0) throw new Wrong(`${path}: must be longer than 0`);
+  return milliseconds;
+}
+
+function keysOf(
+  provider: unknown,
+  path: string,
+  lengths: readonly number[] = [16, 24, 32],
+): { key: string; secret: Buffer }[] {
   return list(mapping(provider, path)["keys"], `${path}.keys`).map((item, at) => {
     const { name, secret } = mapping(item, `${path}.keys[${at}]`);
     if (typeof name !== "string" || name === "" || name.includes(":"))
@@ -86,31 +196,12 @@ function keysOf(provider: unknown, path: string): { key: string; secret: Buffer 
     if (typeof secret !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(secret))
       throw new Wrong(`${path}.keys[${at}].secret: must be base64`);
     const bytes = Buffer.from(secret, "base64");
-    if (![16, 24, 32].includes(bytes.length))
-      throw new Wrong(`${path}.keys[${at}].secret: must have 16, 24 or 32 bytes, not ${bytes.length}`);
+    if (!lengths.includes(bytes.length))
+      throw new Wrong(
+        `${path}.keys[${at}].secret: must have ${lengths.join(" or ")} bytes, not ${bytes.length}`,
+      );
     return { key: name, secret: bytes };
   });
-}
-
-const vectorBytes = 16;
-
-/** AES-CBC with a random vector. It hides values but does not notice changes to them: prefer aesgcm. */
-export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider {
-  const algorithm = `aes-${secret.length * 8}-cbc`;
-  return {
-    id: `aescbc:v1:${keyName}:`,
-    seal: (value) => {
-      const vector = randomBytes(vectorBytes);
-      const cipher = createCipheriv(algorithm, secret, vector);
-      return Buffer.concat([vector, cipher.update(value), cipher.final()]);
-    },
-    open: (sealed) => {
-      if (sealed.length < 2 * vectorBytes || sealed.length % vectorBytes !== 0)
-        throw new Error("it is cut short");
-      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, vectorBytes));
-      return Buffer.concat([decipher.update(sealed.subarray(vectorBytes)), decipher.final()]);
-    },
-  };
 }
 
 function mapping(value: unknown, path: string): Readonly<Record<string, unknown>> {

@@ -7,6 +7,7 @@ import { silentLog, virtualClock } from "#base";
 import { dialects, groupName } from "#dialect";
 import { openStore } from "#store";
 import { settleFlags } from "../options/settings.ts";
+import { openEncryption } from "./encryption.ts";
 import { openStoreFor } from "./open-store.ts";
 
 const dialect = dialects.orch;
@@ -46,33 +47,54 @@ async function setUp(t: TestContext, ...flags: string[]) {
   const strategies = [
     { resource: "secrets", hub: { kind: { group: "", branded: false, version: "v1", kind: "Secret" } } },
   ] as never;
-  const store = await openStoreFor(
-    { settings, dialect, strategies, storePrefix: "/registry", clock, log: silentLog, signal: stop.signal },
-    plain,
-  );
+  const encryption = openEncryption({
+    file,
+    reload: settings.encryptionProviderConfigAutomaticReload,
+    dialect,
+    strategies,
+    storePrefix: "/registry",
+    clock,
+    log: silentLog,
+    signal: stop.signal,
+  });
+  const store = await openStoreFor({ settings, dialect, encryption, clock, log: silentLog }, plain);
+  /** Lets the file be looked at. */
+  const advance = async (milliseconds: number): Promise<void> => {
+    await clock.advance(milliseconds);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
   const keyOf = async (name: string): Promise<string> => {
     await store.write({ key: `/registry/secrets/ns/${name}`, value: Buffer.from("value"), expect: "absent" });
     const { entries } = await plain.read({ key: `/registry/secrets/ns/${name}` });
     return /aesgcm:v1:(\w+):/.exec(Buffer.from(entries[0]!.value).toString("latin1"))?.[1] ?? "plain";
   };
-  return { file, clock, keyOf };
+  return { file, advance, keyOf, plain, store };
 }
 
 test("a changed encryption configuration is read again where that is asked for; a broken one is not taken up", async (t) => {
-  const { file, clock, keyOf } = await setUp(t, "--encryption-provider-config-automatic-reload");
+  const { file, advance, keyOf } = await setUp(t, "--encryption-provider-config-automatic-reload");
   assert.equal(await keyOf("a"), "first");
   writeFileSync(file, config("second", "first"));
-  await clock.advance(60_000);
+  await advance(1_000);
   assert.equal(await keyOf("b"), "second");
   writeFileSync(file, "{");
-  await clock.advance(60_000);
+  await advance(1_000);
   assert.equal(await keyOf("c"), "second");
 });
 
+test("a value that another provider wrote is stale until it is written again", async (t) => {
+  const { plain, store } = await setUp(t);
+  const key = "/registry/secrets/ns/old";
+  await plain.write({ key, value: Buffer.from("plain"), expect: "absent" });
+  assert.equal(await store.isStale!(key), true);
+  await store.write({ key, value: Buffer.from("plain"), expect: "any" });
+  assert.equal(await store.isStale!(key), false);
+});
+
 test("otherwise the encryption configuration is that of the start", async (t) => {
-  const { file, clock, keyOf } = await setUp(t);
+  const { file, advance, keyOf } = await setUp(t);
   writeFileSync(file, config("second", "first"));
-  await clock.advance(120_000);
+  await advance(120_000);
   assert.equal(await keyOf("a"), "first");
 });
 
@@ -81,11 +103,8 @@ test("a store elsewhere that does not come is named with its place", async () =>
   const options = {
     settings,
     dialect,
-    strategies: [],
-    storePrefix: "/registry",
     clock: virtualClock(),
     log: silentLog,
-    signal: new AbortController().signal,
   };
   await assert.rejects(
     openStoreFor({ ...options, patienceMilliseconds: 0 }),
@@ -98,11 +117,8 @@ test("a data folder that cannot be is refused at once", async () => {
   const options = {
     settings,
     dialect,
-    strategies: [],
-    storePrefix: "/registry",
     clock: virtualClock(),
     log: silentLog,
-    signal: new AbortController().signal,
   };
   await assert.rejects(
     openStoreFor(options),

@@ -3,24 +3,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
-import { type Dialect, groupName } from "#dialect";
+import type { Dialect } from "#dialect";
 import { GrpcError } from "#http";
-import type { Strategy } from "#registry";
-import { type EncryptionProvider, type Store, encrypted, identity, openStore } from "#store";
+import { type Store, encrypted, openStore } from "#store";
 import type { ApiserverSettings } from "../options/settings.ts";
-import { type EncryptionTable, type ResourceId, parseEncryptionConfig } from "./encryption-config.ts";
+import type { Encryption } from "./encryption.ts";
 
 export interface StoreOptions {
   readonly settings: ApiserverSettings;
   readonly dialect: Dialect;
-  readonly strategies: readonly Strategy[];
-  readonly storePrefix: string;
+  /** Absent where values are stored as they are. */
+  readonly encryption?: Pick<Encryption, "providersFor"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a store elsewhere is waited for. */
   readonly patienceMilliseconds?: number | undefined;
-  /** Aborted when the server closes. */
-  readonly signal: AbortSignal;
 }
 
 /** `given` takes the place of the store that the settings name. */
@@ -31,13 +28,11 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
     (settings.storeServers[0]?.startsWith("memory:") === false
       ? await remoteStore(options)
       : await localStore(options));
-  if (settings.encryptionProviderConfig === "") return store;
-  try {
-    return encrypted(store, providersByKey(options));
-  } catch (error) {
-    if (!given) await store.close();
-    throw error;
-  }
+  const { encryption } = options;
+  if (!encryption) return store;
+  return encrypted(store, (key) => encryption.providersFor(key), {
+    markers: options.dialect.names.encryptionMarkers,
+  });
 }
 
 async function localStore({ settings, clock, log }: StoreOptions): Promise<Store> {
@@ -106,52 +101,3 @@ async function remoteStore({
 
 const isAway = (error: unknown): boolean =>
   error instanceof GrpcError && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED");
-
-const asTheyAre: readonly EncryptionProvider[] = [identity];
-const lookEveryMilliseconds = 60_000;
-
-/** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
-function providersByKey({
-  settings,
-  dialect,
-  strategies,
-  storePrefix,
-  clock,
-  log,
-  signal,
-}: StoreOptions): (key: string) => readonly EncryptionProvider[] {
-  const places = new Map<string, ResourceId>(
-    strategies.map(({ resource, storagePath, hub }) => [
-      storagePath ?? resource,
-      { resource, group: groupName(dialect, hub.kind) },
-    ]),
-  );
-  const file = settings.encryptionProviderConfig;
-  const read = (): string => readFileSync(file, "utf8");
-  let text = read();
-  let table: EncryptionTable = parseEncryptionConfig(text, file, dialect);
-  const look = (): void => {
-    try {
-      const now = read();
-      if (now !== text) {
-        table = parseEncryptionConfig(now, file, dialect);
-        text = now;
-        log.info("the encryption configuration was read again", { file });
-      }
-    } catch (error) {
-      log.error("a changed encryption configuration cannot be used; the one before is kept", {
-        error: (error as Error).message,
-      });
-    }
-    cancel = clock.after(lookEveryMilliseconds, look);
-  };
-  let cancel = (): void => undefined;
-  if (settings.encryptionProviderConfigAutomaticReload) cancel = clock.after(lookEveryMilliseconds, look);
-  signal.addEventListener("abort", () => cancel(), { once: true });
-  const start = storePrefix.length + 1;
-  return (key) => {
-    const [first = "", second = ""] = key.slice(start).split("/", 2);
-    const id = places.get(`${first}/${second}`) ?? places.get(first);
-    return (id && table(id)) ?? asTheyAre;
-  };
-}

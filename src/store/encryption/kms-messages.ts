@@ -1,6 +1,15 @@
 // The key service's protocol, versions v1beta1 and v2, and the envelope that version 2 stores.
 import type { GrpcMethod } from "#http";
-import { type Message, type TypeOf, apiPackage, list, optional, protobufCodec, rawBytes, string } from "#schema";
+import {
+  type Message,
+  type TypeOf,
+  apiPackage,
+  list,
+  optional,
+  protobufCodec,
+  rawBytes,
+  string,
+} from "#schema";
 
 const { message } = apiPackage({ package: "kms" });
 

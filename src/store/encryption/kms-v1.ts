@@ -22,7 +22,9 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       ({ version }) => {
         if (version === protocol) return;
         checked = undefined;
-        throw new Error(`the key service "${name}" speaks version ${JSON.stringify(version ?? "")}, not ${protocol}`);
+        throw new Error(
+          `the key service "${name}" speaks version ${JSON.stringify(version ?? "")}, not ${protocol}`,
+        );
       },
       (error: Error) => {
         checked = undefined;
@@ -46,7 +48,8 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     seal: async (value, key) => {
       const secret = randomBytes(dataKeyBytes);
       const cipher = await encrypt(secret);
-      if (cipher.length > 0xffff) throw new Error(`the key service "${name}" gave ${cipher.length} bytes for a key`);
+      if (cipher.length > 0xffff)
+        throw new Error(`the key service "${name}" gave ${cipher.length} bytes for a key`);
       keys.set(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
@@ -69,7 +72,8 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     health: rememberedHealth(async () => {
       const plain = Buffer.from("ping");
       const back = await decrypt(await encrypt(plain));
-      if (!plain.equals(back)) throw new Error(`the key service "${name}" did not give back what it encrypted`);
+      if (!plain.equals(back))
+        throw new Error(`the key service "${name}" did not give back what it encrypted`);
     }, clock),
     close: () => channel.close(),
   };

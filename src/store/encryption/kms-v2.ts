@@ -41,7 +41,8 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     const { version = "", healthz = "", keyId = "" } = await call(v2Calls.status, {});
     if (!protocols.includes(version))
       throw new Error(`the key service "${name}" speaks version ${JSON.stringify(version)}, not v2`);
-    if (healthz !== "ok") throw new Error(`the key service "${name}" is not well: ${JSON.stringify(healthz.slice(0, 200))}`);
+    if (healthz !== "ok")
+      throw new Error(`the key service "${name}" is not well: ${JSON.stringify(healthz.slice(0, 200))}`);
     checkKeyId(keyId);
     return keyId;
   };
@@ -129,14 +130,21 @@ function checkAnnotations(annotations: readonly KmsAnnotation[], name: string): 
   let bytes = 0;
   for (const { key = "", value } of annotations) {
     if (!domainName.test(key))
-      throw new Error(`the key service "${name}" gave an annotation ${JSON.stringify(key.slice(0, 100))}; names are domains`);
+      throw new Error(
+        `the key service "${name}" gave an annotation ${JSON.stringify(key.slice(0, 100))}; names are domains`,
+      );
     bytes += key.length + (value?.length ?? 0);
   }
-  if (bytes > longestAnnotations) throw new Error(`the key service "${name}" gave ${bytes} bytes of annotations`);
+  if (bytes > longestAnnotations)
+    throw new Error(`the key service "${name}" gave ${bytes} bytes of annotations`);
 }
 
 /** Whatever goes into decryption names the key. */
-function idOf({ keyId, encryptedDataKey, annotations }: Pick<EncryptedObject, "keyId" | "encryptedDataKey" | "annotations">): string {
+function idOf({
+  keyId,
+  encryptedDataKey,
+  annotations,
+}: Pick<EncryptedObject, "keyId" | "encryptedDataKey" | "annotations">): string {
   const hash = createHash("sha256");
   const part = (bytes: string | Uint8Array): void => void hash.update(`${bytes.length}:`).update(bytes);
   part(keyId ?? "");

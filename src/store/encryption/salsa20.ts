@@ -34,7 +34,24 @@ function stateOf(key: Buffer, input: Buffer): Uint32Array {
   const k = (at: number): number => key.readUInt32LE(4 * at);
   const n = (at: number): number => input.readUInt32LE(4 * at);
   const [c0, c1, c2, c3] = constants;
-  return Uint32Array.of(c0, k(0), k(1), k(2), k(3), c1, n(0), n(1), n(2), n(3), c2, k(4), k(5), k(6), k(7), c3);
+  return Uint32Array.of(
+    c0,
+    k(0),
+    k(1),
+    k(2),
+    k(3),
+    c1,
+    n(0),
+    n(1),
+    n(2),
+    n(3),
+    c2,
+    k(4),
+    k(5),
+    k(6),
+    k(7),
+    c3,
+  );
 }
 
 /** The key of the inner cipher, from the first 16 bytes of the nonce (HSalsa20). */
@@ -55,7 +72,8 @@ export function xsalsa20(key: Buffer, nonce: Buffer, length: number): Buffer {
     input.writeUInt32LE(block, 8);
     const state = stateOf(inner, input);
     const x = mixed(state);
-    for (let word = 0; word < 16; word++) out.writeUInt32LE((x[word]! + state[word]!) >>> 0, block * 64 + word * 4);
+    for (let word = 0; word < 16; word++)
+      out.writeUInt32LE((x[word]! + state[word]!) >>> 0, block * 64 + word * 4);
   }
   return out.subarray(0, length);
 }

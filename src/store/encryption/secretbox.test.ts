@@ -51,4 +51,5 @@ for (const size of [0, 1, 15, 16, 17, 63, 64, 65, 5000])
     assert.throws(() => box.open(sealed.subarray(0, 39), ""), /too short/);
   });
 
-test("a key of another length is refused", () => assert.throws(() => secretbox("k", Buffer.alloc(24)), /32 bytes/));
+test("a key of another length is refused", () =>
+  assert.throws(() => secretbox("k", Buffer.alloc(24)), /32 bytes/));

@@ -1,0 +1,133 @@
+// Encryption at rest: which providers keep a key's value, read again when the file changes, and the health of
+// the key services among them.
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Clock, Log } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import type { Strategy } from "#registry";
+import { type EncryptionProvider, type KmsProvider, identity, kmsV1, kmsV2 } from "#store";
+import type { HealthCheck } from "../health/health.ts";
+import {
+  type EncryptionTable,
+  type KmsSettings,
+  type ResourceId,
+  parseEncryptionConfig,
+} from "./encryption-config.ts";
+
+export interface EncryptionOptions {
+  readonly file: string;
+  readonly reload: boolean;
+  readonly dialect: Dialect;
+  readonly strategies: readonly Pick<Strategy, "resource" | "storagePath" | "hub">[];
+  readonly storePrefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when the server closes. */
+  readonly signal: AbortSignal;
+}
+
+export interface Encryption {
+  providersFor(key: string): readonly EncryptionProvider[];
+  readonly checks: readonly HealthCheck[];
+}
+
+const asTheyAre: readonly EncryptionProvider[] = [identity];
+const lookEveryMilliseconds = 1_000;
+/** Requests that began with the old configuration end with it. */
+const lingerMilliseconds = 60_000;
+
+interface Loaded {
+  readonly text: string;
+  readonly table: EncryptionTable;
+  readonly services: readonly KmsProvider[];
+}
+
+/** Throws naming the file and the field that is wrong. */
+export function openEncryption(options: EncryptionOptions): Encryption {
+  const { file, clock, log, signal } = options;
+  let loaded = load(readFileSync(file, "utf8"), options);
+  signal.addEventListener("abort", () => loaded.services.forEach((service) => service.close()), {
+    once: true,
+  });
+  if (options.reload) follow();
+  return { providersFor: byKey(options, () => loaded.table), checks: checksOf() };
+
+  function follow(): void {
+    const cancel = clock.after(lookEveryMilliseconds, () => void look());
+    signal.addEventListener("abort", cancel, { once: true });
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const text = await readFile(file, "utf8");
+      if (text !== loaded.text) await replace(text);
+    } catch (error) {
+      log.error("a changed encryption configuration cannot be used; the one before is kept", {
+        error: (error as Error).message,
+      });
+    }
+    if (!signal.aborted) follow();
+  }
+
+  /** A broken file is reported once, until it changes again; key services must answer first. */
+  async function replace(text: string): Promise<void> {
+    const before = loaded;
+    loaded = { ...before, text };
+    const next = load(text, options);
+    try {
+      await Promise.all(next.services.map((service) => service.health()));
+    } catch (error) {
+      for (const service of next.services) service.close();
+      throw error;
+    }
+    loaded = next;
+    log.info("the encryption configuration was reloaded", { file });
+    clock.after(lingerMilliseconds, () => before.services.forEach((service) => service.close()));
+  }
+
+  function checksOf(): readonly HealthCheck[] {
+    const { services } = loaded;
+    const all = async (): Promise<void> => {
+      await Promise.all(loaded.services.map((service) => service.health()));
+    };
+    if (options.reload || (services.length > 0 && services.every(({ version }) => version === "v2")))
+      return [{ name: "kms-providers", check: all }];
+    return services.map((service, at) => ({ name: `kms-provider-${at}`, check: () => service.health() }));
+  }
+}
+
+function load(text: string, { file, dialect, clock, log }: EncryptionOptions): Loaded {
+  const services: KmsProvider[] = [];
+  const open = (settings: KmsSettings): KmsProvider => {
+    const service =
+      settings.version === "v1"
+        ? kmsV1({ ...settings, clock })
+        : kmsV2({ ...settings, clock, onError: (message, fields) => log.error(message, fields) });
+    services.push(service);
+    return service;
+  };
+  return { text, table: parseEncryptionConfig(text, file, dialect, open), services };
+}
+
+/** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
+function byKey(
+  { dialect, strategies, storePrefix }: EncryptionOptions,
+  table: () => EncryptionTable,
+): (key: string) => readonly EncryptionProvider[] {
+  const places = new Map<string, ResourceId>(
+    strategies.map(({ resource, storagePath, hub }) => [
+      storagePath ?? resource,
+      { resource, group: groupName(dialect, hub.kind) },
+    ]),
+  );
+  const start = storePrefix.length + 1;
+  return (key) => {
+    const [first = "", second = ""] = key.slice(start).split("/", 2);
+    // Custom resources lie below their group, whose name has a dot.
+    const id =
+      places.get(`${first}/${second}`) ??
+      places.get(first) ??
+      (first.includes(".") && second !== "" ? { group: first, resource: second } : undefined);
+    return (id && table()(id)) ?? asTheyAre;
+  };
+}
