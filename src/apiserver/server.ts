@@ -153,7 +153,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   await definitions.start();
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress });
   for (const each of hooks) await each.start();
-  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate));
+  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), closing.signal);
   const serving = servingFor({
     dialect,
     settings,

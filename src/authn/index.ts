@@ -93,3 +93,8 @@ export {
 } from "./service-account.ts";
 export { type TokenRequestAnswer, type TokenRequestOptions, answerTokenRequest } from "./token-request.ts";
 export { type SelfSubjectReview, reviewSelf, reviewToken, userInfo } from "./reviews.ts";
+export { bootstrapTokens } from "./bootstrap-token.ts";
+export { documentFetcher } from "./fetch-document.ts";
+export { type OidcOptions, oidcTokens } from "./oidc.ts";
+export { cachedTokens } from "./token-cache.ts";
+export { webhookTokens } from "./webhook-token.ts";

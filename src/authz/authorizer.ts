@@ -29,6 +29,8 @@ export interface Decision {
   readonly reason: string;
   /** What went wrong while deciding, if anything. */
   readonly error?: string;
+  /** What kept an authorizer from deciding at all; the request fails unless another one allows it. */
+  readonly internalError?: string;
 }
 
 /** What a user may do in a namespace. */
@@ -140,7 +142,13 @@ function combined(decisions: readonly Decision[]): Decision {
     .map((decision) => decision.reason)
     .filter((text) => text !== "")
     .join("\n");
-  return { verdict: "no opinion", reason, ...(errors.length && { error: errors.join(", ") }) };
+  const internal = decisions.flatMap(({ internalError }) => internalError ?? []);
+  return {
+    verdict: "no opinion",
+    reason,
+    ...(errors.length && { error: errors.join(", ") }),
+    ...(internal.length && { internalError: internal.join(", ") }),
+  };
 }
 
 /** The 403 for an action that was not allowed. */

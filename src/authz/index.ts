@@ -29,3 +29,4 @@ export {
 } from "./impersonation.ts";
 export { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";
+export { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";

@@ -32,9 +32,12 @@ export class WebhookError extends Error {
   override readonly name = "WebhookError";
   /** The status of the answer; undefined when none came. */
   readonly status: number | undefined;
-  constructor(message: string, status?: number) {
+  /** Whether a connection that was there broke. */
+  readonly broken: boolean;
+  constructor(message: string, of: { readonly status?: number; readonly broken?: boolean } = {}) {
     super(message);
-    this.status = status;
+    this.status = of.status;
+    this.broken = of.broken ?? false;
   }
 }
 
@@ -101,8 +104,8 @@ function senderOf({
   };
   const once = (document: string, signal: AbortSignal | undefined): Promise<string> =>
     new Promise((resolve, reject) => {
-      const fail = (text: string, status?: number): void =>
-        reject(new WebhookError(`POST ${url.origin}${url.pathname}: ${text}`, status));
+      const fail = (text: string, of?: { readonly status?: number; readonly broken?: boolean }): void =>
+        reject(new WebhookError(`POST ${url.origin}${url.pathname}: ${text}`, of));
       const send = secure ? tlsRequest : plainRequest;
       let request: NodeRequest;
       try {
@@ -120,14 +123,16 @@ function senderOf({
         () => request.destroy(new Error(`no answer within ${timeoutMilliseconds} ms`)),
         timeoutMilliseconds,
       );
-      request.on("error", (error) => fail(error.message));
+      request.on("error", (error: NodeJS.ErrnoException) =>
+        fail(error.message, { broken: error.code === "ECONNRESET" || error.code === "EPIPE" }),
+      );
       request.on("close", () => clearTimeout(timer));
       request.on("response", (answer) => {
         collect(answer).then(
           (text) => {
             const status = answer.statusCode ?? 0;
             if (status >= 200 && status < 300) resolve(text);
-            else fail(`the server answered ${status}`, status);
+            else fail(`the server answered ${status}`, { status });
           },
           (error: Error) => fail(error.message),
         );

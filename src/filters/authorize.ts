@@ -2,6 +2,7 @@
 import { type Attributes, type Authorizer, forbiddenError } from "#authz";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
+import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
 
 export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
@@ -10,15 +11,24 @@ export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
     name: "authorization",
     run: async (call, next) => {
       const decision = authorizer.decide(attributesOf(call));
-      const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+      const { verdict, reason, internalError } = decision instanceof Promise ? await decision : decision;
+      const failed = verdict !== "allow" && internalError !== undefined;
       call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
-      call.audit?.annotate(keys.reason, reason);
+      call.audit?.annotate(keys.reason, failed ? "internal error" : reason);
       if (verdict === "allow") return await next();
+      if (failed) return internalErrorReply(call, internalError);
       call.setHeader("x-content-type-options", "nosniff");
       throw forbiddenError(attributesOf(call), reason);
     },
   };
 }
+
+/** Nobody could decide: that is not the client's fault, and no refusal either. */
+const internalErrorReply = (call: ApiCall, error: string): Reply => ({
+  status: 500,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: Buffer.from(`Internal Server Error: ${JSON.stringify(call.call.path)}: ${error}\n`),
+});
 
 export function attributesOf(call: ApiCall): Attributes {
   const { target } = call;

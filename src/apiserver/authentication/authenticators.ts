@@ -1,5 +1,7 @@
 // Who is asking: every method of authentication that the settings turn on, in the order in which they are
 // asked.
+import { readFileSync } from "node:fs";
+import type { Secret } from "#api";
 import {
   type Authenticator,
   type CertificateVerifier,
@@ -8,6 +10,8 @@ import {
   type TokenObjects,
   audienceAgnostic,
   authenticatorOf,
+  bootstrapTokens,
+  cachedTokens,
   bearerTokens,
   certificateLives,
   clientCertificateVerifier,
@@ -18,13 +22,18 @@ import {
   serviceAccountTokens,
   signingKey,
   signingKeyOf,
+  documentFetcher,
+  oidcTokens,
   tokenFile,
+  trustBundle,
   trustBundleFile,
   verificationKeys,
   webSocketTokens,
+  webhookTokens,
 } from "#authn";
-import type { Metrics } from "#base";
-import { streamProtocols } from "#dialect";
+import { webhook, webhookConnection } from "#client";
+import type { Clock, Metrics } from "#base";
+import { componentName, streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { OwnCredentials } from "../library/credentials.ts";
 import { allowsAnonymous } from "./anonymous.ts";
@@ -84,6 +93,7 @@ export function authenticationFor(
     );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
+  tokens.push(...remoteTokens(server, settings, audiences, signal));
   const authenticator = authenticatorOf(
     [
       ...certificateMethods(server, settings, metrics, signal),
@@ -159,4 +169,65 @@ async function recordTokenUse(
       error: (error as Error).message,
     });
   }
+}
+
+/** Identities found by asking others are kept this long whatever the methods themselves keep. */
+const keptMilliseconds = 10_000;
+const webhookAttempts = 5;
+
+/** Bootstrap tokens, the identity provider and the token webhook, in the order in which they are asked. */
+function remoteTokens(
+  server: ServerObjects,
+  settings: ApiserverSettings,
+  audiences: readonly string[],
+  signal: AbortSignal,
+): TokenMethod[] {
+  const { dialect, clock, onError } = server;
+  const methods: TokenMethod[] = [];
+  const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0 };
+  if (settings.enableBootstrapTokenAuth) {
+    const secret = async (name: string): Promise<Secret | undefined> =>
+      await server.resources.secrets.get(`${dialect.data.systemNamespace}/${name}`);
+    methods.push(audienceAgnostic(bootstrapTokens({ dialect, clock, secret }), audiences));
+  }
+  if (settings.oidcIssuerUrl)
+    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock), kept), audiences));
+  if (settings.authenticationTokenWebhookConfigFile) {
+    const hook = webhook({
+      connection: webhookConnection(settings.authenticationTokenWebhookConfigFile),
+      clock,
+      userAgent: componentName(dialect, "apiserver"),
+      attempts: webhookAttempts,
+    });
+    signal.addEventListener("abort", () => hook.close(), { once: true });
+    const ttl = settings.authenticationTokenWebhookCacheTtl;
+    const asked = webhookTokens({
+      webhook: hook,
+      version: settings.authenticationTokenWebhookVersion,
+      dialect,
+      audiences,
+      onError: (error) => onError("the token webhook cannot be asked", { error: error.message }),
+    });
+    const cached = cachedTokens(asked, { clock, successMilliseconds: ttl, failureMilliseconds: ttl });
+    methods.push(cachedTokens(cached, kept));
+  }
+  return methods;
+}
+
+function oidcMethod(settings: ApiserverSettings, clock: Clock): TokenMethod {
+  const { oidcCaFile } = settings;
+  const ca = oidcCaFile ? readFileSync(oidcCaFile, "utf8") : undefined;
+  if (ca !== undefined) trustBundle(ca, oidcCaFile);
+  return oidcTokens({
+    issuer: settings.oidcIssuerUrl,
+    clientId: settings.oidcClientId,
+    usernameClaim: settings.oidcUsernameClaim,
+    usernamePrefix: settings.oidcUsernamePrefix,
+    groupsClaim: settings.oidcGroupsClaim,
+    groupsPrefix: settings.oidcGroupsPrefix,
+    requiredClaims: settings.oidcRequiredClaim,
+    algorithms: settings.oidcSigningAlgs,
+    clock,
+    fetch: documentFetcher(ca),
+  });
 }

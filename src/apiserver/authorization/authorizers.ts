@@ -11,7 +11,10 @@ import {
   type GateCheck,
   nodeRules,
   rbacAuthorizer,
+  webhookAuthorizer,
 } from "#authz";
+import { webhook, webhookConnection } from "#client";
+import { componentName } from "#dialect";
 import { selector } from "#base";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -27,6 +30,7 @@ export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   enabled: GateCheck,
+  signal: AbortSignal,
 ): Authorizers {
   const rbac = rbacAuthorizer(rbacSource(server.resources));
   const modes: Readonly<Record<string, () => Authorizer>> = {
@@ -34,6 +38,7 @@ export function authorizersFor(
     AlwaysDeny: () => alwaysDeny,
     RBAC: () => rbac,
     Node: () => nodeMode(server, enabled),
+    Webhook: () => webhookMode(server, settings, signal),
     ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, server.dialect),
   };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
@@ -50,5 +55,27 @@ function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
     volume: (name) => resources.persistentVolumes.get(name),
     volumes: () => resources.persistentVolumes.list(),
     attachment: (name) => resources.volumeAttachments.get(name),
+  });
+}
+
+const webhookAttempts = 5;
+
+function webhookMode(server: ServerObjects, settings: ApiserverSettings, signal: AbortSignal): Authorizer {
+  const { dialect, clock, onError } = server;
+  const hook = webhook({
+    connection: webhookConnection(settings.authorizationWebhookConfigFile),
+    clock,
+    userAgent: componentName(dialect, "apiserver"),
+    attempts: webhookAttempts,
+  });
+  signal.addEventListener("abort", () => hook.close(), { once: true });
+  return webhookAuthorizer({
+    webhook: hook,
+    version: settings.authorizationWebhookVersion,
+    dialect,
+    clock,
+    authorizedMilliseconds: settings.authorizationWebhookCacheAuthorizedTtl,
+    unauthorizedMilliseconds: settings.authorizationWebhookCacheUnauthorizedTtl,
+    onError: (error) => onError("the authorization webhook cannot be asked", { error: error.message }),
   });
 }

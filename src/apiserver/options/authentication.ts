@@ -17,12 +17,6 @@ import {
   url,
 } from "#options";
 
-const identityProviders = "tokens of identity providers are not accepted";
-
-const askingWebhook = "no remote service is asked about tokens";
-
-const bootstrapTokens = "bootstrap tokens are not accepted";
-
 export const signingAlgorithms = [
   "RS256",
   "RS384",
@@ -61,14 +55,12 @@ export const authenticationSection = () =>
     }),
     option({
       flag: "enable-bootstrap-token-auth",
-      notYet: bootstrapTokens,
       type: bool,
       default: false,
       doc: "Accept the tokens that secrets of the bootstrap token type in the system namespace hold.",
     }),
     option({
       flag: "authentication-token-webhook-config-file",
-      notYet: askingWebhook,
       type: file,
       default: "",
       readable: true,
@@ -76,14 +68,12 @@ export const authenticationSection = () =>
     }),
     option({
       flag: "authentication-token-webhook-version",
-      notYet: askingWebhook,
       type: oneOf("v1beta1", "v1"),
       default: "v1beta1",
       doc: "API version of the TokenReview sent to that service: v1beta1 or v1.",
     }),
     option({
       flag: "authentication-token-webhook-cache-ttl",
-      notYet: askingWebhook,
       type: duration,
       default: 120_000,
       check: notNegative,
@@ -105,21 +95,18 @@ export const authenticationSection = () =>
     }),
     option({
       flag: "oidc-issuer-url",
-      notYet: identityProviders,
       type: url("https"),
       default: "",
       doc: "Issuer of identity tokens, an https URL.",
     }),
     option({
       flag: "oidc-client-id",
-      notYet: identityProviders,
       type: text,
       default: "",
       doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url.",
     }),
     option({
       flag: "oidc-ca-file",
-      notYet: identityProviders,
       type: file,
       default: "",
       defaultText: "the host's authorities",
@@ -128,42 +115,36 @@ export const authenticationSection = () =>
     }),
     option({
       flag: "oidc-username-claim",
-      notYet: identityProviders,
       type: text,
       default: "sub",
       doc: "Claim that becomes the user name. Claims other than sub may be neither unique nor lasting. Experimental.",
     }),
     option({
       flag: "oidc-username-prefix",
-      notYet: identityProviders,
       type: text,
       default: "",
       doc: "What user names begin with. Without it names from claims other than email begin with the issuer's URL; - adds nothing.",
     }),
     option({
       flag: "oidc-groups-claim",
-      notYet: identityProviders,
       type: text,
       default: "",
       doc: "Claim that holds the user's groups, a string or a list. Experimental.",
     }),
     option({
       flag: "oidc-groups-prefix",
-      notYet: identityProviders,
       type: text,
       default: "",
       doc: "What group names begin with.",
     }),
     option({
       flag: "oidc-required-claim",
-      notYet: identityProviders,
       type: pairs,
       default: {},
       doc: "Claims that a token must hold with these values, as key=value. May be repeated.",
     }),
     option({
       flag: "oidc-signing-algs",
-      notYet: identityProviders,
       type: listOf(oneOf(...signingAlgorithms)),
       default: ["RS256"],
       doc: `Accepted signing algorithms: ${signingAlgorithms.join(", ")}.`,

@@ -2,10 +2,6 @@
 
 import { duration, file, listOf, notNegative, oneOf, option, section } from "#options";
 
-const askingWebhook = "no remote service is asked for decisions";
-
-const notBuilt = "Webhook";
-
 export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"] as const;
 
 export const authorizationSection = () =>
@@ -20,7 +16,6 @@ export const authorizationSection = () =>
           : new Set(modes).size < modes.length
             ? "must name each mode once"
             : undefined,
-      notYetFor: (modes) => (modes.includes(notBuilt) ? `the mode ${notBuilt} is not there` : undefined),
       doc: `Ordered list of the plug-ins that decide: ${authorizationModes.join(", ")}.`,
     }),
     option({
@@ -32,7 +27,6 @@ export const authorizationSection = () =>
     }),
     option({
       flag: "authorization-webhook-config-file",
-      notYet: askingWebhook,
       type: file,
       default: "",
       readable: true,
@@ -40,14 +34,12 @@ export const authorizationSection = () =>
     }),
     option({
       flag: "authorization-webhook-version",
-      notYet: askingWebhook,
       type: oneOf("v1beta1", "v1"),
       default: "v1beta1",
       doc: "API version of the SubjectAccessReview sent to that service: v1beta1 or v1.",
     }),
     option({
       flag: "authorization-webhook-cache-authorized-ttl",
-      notYet: askingWebhook,
       type: duration,
       default: 300_000,
       check: notNegative,
@@ -55,7 +47,6 @@ export const authorizationSection = () =>
     }),
     option({
       flag: "authorization-webhook-cache-unauthorized-ttl",
-      notYet: askingWebhook,
       type: duration,
       default: 30_000,
       check: notNegative,

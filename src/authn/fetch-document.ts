@@ -1,0 +1,36 @@
+// Gets small documents over HTTPS, trusting given authorities.
+import { type RequestOptions, request } from "node:https";
+
+const timeoutMilliseconds = 10_000;
+const largestBytes = 1024 * 1024;
+
+/** Redirects are not followed; anything but 200 is an error. */
+export function documentFetcher(ca: string | undefined): (url: string, token?: string) => Promise<string> {
+  return (url, token) =>
+    new Promise((resolve, reject) => {
+      const options: RequestOptions = {
+        ...(ca !== undefined && { ca }),
+        headers: {
+          accept: "application/json, */*",
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        signal: AbortSignal.timeout(timeoutMilliseconds),
+      };
+      const asking = request(url, options, (answer) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        answer.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > largestBytes) answer.destroy(new Error(`${url} is larger than ${largestBytes} bytes`));
+          else chunks.push(chunk);
+        });
+        answer.on("error", reject);
+        answer.on("end", () => {
+          if (answer.statusCode === 200) resolve(Buffer.concat(chunks).toString());
+          else reject(new Error(`${url} answered ${answer.statusCode}`));
+        });
+      });
+      asking.on("error", reject);
+      asking.end();
+    });
+}

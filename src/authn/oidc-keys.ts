@@ -1,0 +1,84 @@
+// The keys of an identity provider: found by its discovery document, fetched again when a token names one
+// that is not known, at most every second.
+import type { Clock } from "#base";
+
+export interface JsonWebKeyEntry {
+  readonly kid?: string;
+  readonly kty: string;
+  readonly use?: string;
+  readonly alg?: string;
+  readonly [field: string]: unknown;
+}
+
+export interface ProviderKeys {
+  /** Those that may have signed under that name; without a name, all of them. Throws when none are known. */
+  candidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
+}
+
+export interface ProviderKeysOptions {
+  readonly issuer: string;
+  readonly clock: Clock;
+  /** Gets a document. */
+  readonly fetch: (url: string) => Promise<unknown>;
+}
+
+const pauseMilliseconds = 1_000;
+
+export function providerKeys({ issuer, clock, fetch }: ProviderKeysOptions): ProviderKeys {
+  let keys: readonly JsonWebKeyEntry[] | undefined;
+  let address: string | undefined;
+  let fetching: Promise<void> | undefined;
+  let restUntil = -Infinity;
+  let failure: Error | undefined;
+
+  const load = async (): Promise<void> => {
+    address ??= await discovered(issuer, fetch);
+    const { keys: found } = (await fetch(address)) as { keys?: unknown };
+    if (!Array.isArray(found)) throw new Error(`${address} holds no keys`);
+    keys = found.filter(isKey);
+  };
+  const refresh = (): Promise<void> => {
+    if (clock.now() < restUntil) return Promise.resolve();
+    return (fetching ??= load()
+      .then(
+        () => (failure = undefined),
+        (error: Error) => void (failure = error),
+      )
+      .then(() => {
+        restUntil = clock.now() + pauseMilliseconds;
+      })
+      .finally(() => (fetching = undefined)));
+  };
+  const matching = (kid: string | undefined): readonly JsonWebKeyEntry[] =>
+    (keys ?? []).filter((key) => kid === undefined || key.kid === kid);
+  return {
+    candidates: async (kid) => {
+      let found = matching(kid);
+      if (found.length === 0) {
+        await refresh();
+        found = matching(kid);
+      }
+      if (found.length === 0)
+        throw (
+          failure ??
+          new Error(`the issuer has no key ${kid === undefined ? "" : JSON.stringify(kid)}`.trimEnd())
+        );
+      return found;
+    },
+  };
+}
+
+const isKey = (key: unknown): key is JsonWebKeyEntry =>
+  typeof key === "object" &&
+  key !== null &&
+  typeof (key as JsonWebKeyEntry).kty === "string" &&
+  ((key as JsonWebKeyEntry).use ?? "sig") === "sig";
+
+async function discovered(issuer: string, fetch: (url: string) => Promise<unknown>): Promise<string> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const { issuer: said, jwks_uri: address } = (await fetch(url)) as { issuer?: unknown; jwks_uri?: unknown };
+  if (said !== issuer) throw new Error(`${url} is about the issuer ${JSON.stringify(said)}`);
+  if (typeof address !== "string" || !/^https?:\/\//.test(address))
+    throw new Error(`${url} names no jwks_uri`);
+  return address;
+}

@@ -1,0 +1,125 @@
+// Asks a remote service for decisions, by a SubjectAccessReview. Its answers are kept for a while; its failures
+// are no opinion, and an internal error when nobody else has one.
+import type { Webhook } from "#client";
+import type { Clock } from "#base";
+import { type Dialect, apiVersionOf } from "#dialect";
+import type { Attributes, Authorizer, Decision, KnownRules } from "./authorizer.ts";
+
+export interface WebhookAuthorizerOptions {
+  readonly webhook: Webhook;
+  readonly version: "v1" | "v1beta1";
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly authorizedMilliseconds: number;
+  readonly unauthorizedMilliseconds: number;
+  /** Told when the service cannot be asked. */
+  readonly onError: (error: Error) => void;
+}
+
+const mostKept = 8192;
+/** Longer questions are not kept: memory must not depend on what clients send. */
+const longestKept = 10_000;
+
+const unknownRules: KnownRules = {
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: true,
+  error: "webhook authorizer does not support user rule resolution",
+};
+
+interface ReviewStatus {
+  readonly allowed?: unknown;
+  readonly denied?: unknown;
+  readonly reason?: unknown;
+  readonly evaluationError?: unknown;
+}
+
+export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
+  const { webhook, version, dialect, clock, onError } = options;
+  const apiVersion = apiVersionOf(dialect, { group: "authorization", branded: true, version });
+  const kept = new Map<string, { readonly decision: Decision; readonly until: number }>();
+  const asked = new Map<string, Promise<Decision>>();
+  const keep = (spec: string, decision: Decision): void => {
+    const milliseconds =
+      decision.verdict === "allow" ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
+    if (decision.internalError !== undefined || milliseconds <= 0 || spec.length > longestKept) return;
+    kept.delete(spec);
+    kept.set(spec, { decision, until: clock.now() + milliseconds });
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  };
+  const ask = async (spec: string): Promise<Decision> => {
+    const review = `{"kind":"SubjectAccessReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
+    try {
+      const answer = JSON.parse(await webhook.post(review)) as {
+        kind?: unknown;
+        apiVersion?: unknown;
+        status?: ReviewStatus;
+      };
+      if (answer.kind !== "SubjectAccessReview" || answer.apiVersion !== apiVersion)
+        throw new Error(`the answer is not a SubjectAccessReview of ${apiVersion}`);
+      return decisionOf(answer.status ?? {});
+    } catch (error) {
+      onError(error as Error);
+      const text = (error as Error).message;
+      return { verdict: "no opinion", reason: "", error: text, internalError: text };
+    }
+  };
+  return {
+    decide: (attributes) => {
+      const spec = JSON.stringify(specOf(attributes, version));
+      const known = kept.get(spec);
+      if (known && known.until > clock.now()) return known.decision;
+      let asking = asked.get(spec);
+      if (!asking) {
+        asking = ask(spec)
+          .then((decision) => {
+            keep(spec, decision);
+            return decision;
+          })
+          .finally(() => asked.delete(spec));
+        asked.set(spec, asking);
+      }
+      return asking;
+    },
+    rulesFor: () => unknownRules,
+  };
+}
+
+function decisionOf({ allowed, denied, reason, evaluationError }: ReviewStatus): Decision {
+  const why = typeof reason === "string" ? reason : "";
+  if (allowed === true && denied === true) {
+    const text = "the webhook both allowed and denied the request";
+    return { verdict: "deny", reason: why, error: text, internalError: text };
+  }
+  const verdict = allowed === true ? "allow" : denied === true ? "deny" : "no opinion";
+  return {
+    verdict,
+    reason: why,
+    ...(typeof evaluationError === "string" && evaluationError !== "" && { error: evaluationError }),
+  };
+}
+
+/** What is not set is left out. */
+function specOf({ user, verb, resource, path }: Attributes, version: "v1" | "v1beta1"): object {
+  const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
+  return {
+    ...(resource
+      ? {
+          resourceAttributes: filled({
+            namespace: resource.namespace,
+            verb,
+            group: resource.group,
+            version: resource.version,
+            resource: resource.resource,
+            subresource: resource.subresource,
+            name: resource.name,
+          }),
+        }
+      : { nonResourceAttributes: filled({ path: path ?? "", verb }) }),
+    ...(user.name && { user: user.name }),
+    ...(user.groups.length > 0 && { [version === "v1" ? "groups" : "group"]: user.groups }),
+    ...(user.extra && Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    ...(user.uid && { uid: user.uid }),
+  };
+}
