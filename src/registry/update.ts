@@ -273,7 +273,8 @@ async function store(
     return outcome.done ? last : undefined;
   }
   if (request.dryRun) return encoded.hold(cached.revision);
-  if (sameContent(cached, encoded.json) && !(await resource.isStale(key))) return encoded.hold(cached.revision);
+  if (sameContent(cached, encoded.json) && !(await resource.isStale(key)))
+    return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { object: written } = await resource.writeObject(encoded, {
     key,

@@ -273,9 +273,8 @@ test("flags that cannot be used yet are listed with the reason", () => {
   }
 });
 
-const notBuilt = ["--oidc-groups-claim=x", "--aggregator-reject-forwarding-redirect=false"];
+const notBuilt = ["--aggregator-reject-forwarding-redirect=false"];
 const partlyBuilt = [
-  "--authorization-mode=Webhook,RBAC",
   "--enable-admission-plugins=AlwaysAdmit,EventRateLimit",
   "--storage-media-type=application/yaml",
 ];

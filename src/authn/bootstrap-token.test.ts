@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Secret } from "#api";
+import { virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { bootstrapTokens } from "./bootstrap-token.ts";
+
+const dialect = dialects.orch;
+const now = Date.UTC(2024, 0, 1);
+const good = {
+  "token-id": "abcdef",
+  "token-secret": "0123456789abcdef",
+  "usage-bootstrap-authentication": "true",
+};
+const type = dialect.names.secretTypes.bootstrapToken;
+
+const cases: [name: string, data: Record<string, string>, more: object, groups: string[] | undefined][] = [
+  ["a good token", {}, {}, ["system:bootstrappers"]],
+  [
+    "groups, sorted and once",
+    { "auth-extra-groups": "system:bootstrappers:z,system:bootstrappers:a,system:bootstrappers:z" },
+    {},
+    ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:z"],
+  ],
+  ["no group beyond bootstrappers", { "auth-extra-groups": "system:masters" }, {}, undefined],
+  [
+    "no group with a space",
+    { "auth-extra-groups": "system:bootstrappers:a, system:bootstrappers:b" },
+    {},
+    undefined,
+  ],
+  ["no empty group", { "auth-extra-groups": "system:bootstrappers:a," }, {}, undefined],
+  ["not the bare group", { "auth-extra-groups": "system:bootstrappers" }, {}, undefined],
+  ["not another secret", { "token-secret": "0123456789abcdee" }, {}, undefined],
+  ["not another id", { "token-id": "abcdee" }, {}, undefined],
+  ["not what is for something else", { "usage-bootstrap-authentication": "false" }, {}, undefined],
+  ["what expires later", { expiration: "2024-01-01T00:00:01Z" }, {}, ["system:bootstrappers"]],
+  ["not what expired", { expiration: "2024-01-01T00:00:00Z" }, {}, undefined],
+  ["not what expires at no time", { expiration: "tomorrow" }, {}, undefined],
+  ["not another type", {}, { type: "Opaque" }, undefined],
+  ["not what is being deleted", {}, { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } }, undefined],
+];
+for (const [name, data, more, groups] of cases)
+  test(`bootstrap tokens: ${name}`, async () => {
+    const asked: string[] = [];
+    const method = bootstrapTokens({
+      dialect,
+      clock: virtualClock(now),
+      secret: (wanted) => {
+        asked.push(wanted);
+        const encoded = Object.entries({ ...good, ...data }).map(([key, value]) => [
+          key,
+          Buffer.from(value).toString("base64"),
+        ]);
+        return {
+          metadata: {},
+          type,
+          data: Object.fromEntries(encoded) as object,
+          ...more,
+        } as unknown as Secret;
+      },
+    });
+    const identity = await method.identify("abcdef.0123456789abcdef", []);
+    assert.deepEqual(identity?.user, groups && { name: "system:bootstrap:abcdef", groups });
+    assert.deepEqual(asked, ["bootstrap-token-abcdef"]);
+  });
+
+for (const token of [
+  "",
+  "abcdef",
+  "abcdef.short",
+  "ABCDEF.0123456789abcdef",
+  "abcdef.0123456789abcdef.x",
+  "../../x.0123456789abcdef",
+])
+  test(`${JSON.stringify(token)} is no bootstrap token, and nothing is looked up`, async () => {
+    const method = bootstrapTokens({ dialect, clock: virtualClock(now), secret: () => assert.fail() });
+    assert.equal(await method.identify(token, []), undefined);
+  });

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { type KeyObject, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { BadCredential } from "./authenticator.ts";
+import { type OidcOptions, oidcTokens } from "./oidc.ts";
+
+const issuer = "https://issuer.example";
+const now = Date.UTC(2024, 0, 1);
+const seconds = now / 1000;
+const pairs = {
+  k1: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  k2: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+};
+const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+function tokenOf(
+  claims: object,
+  { header = {}, key = pairs.k1.privateKey }: { header?: object; key?: KeyObject } = {},
+): string {
+  const head = { alg: "RS256", kid: "k1", ...header };
+  const body = `${part(head)}.${part({ iss: issuer, aud: "app", sub: "pat", exp: seconds + 60, ...claims })}`;
+  return `${body}.${sign("sha256", Buffer.from(body), key).toString("base64url")}`;
+}
+
+function harness(given: Partial<OidcOptions> = {}) {
+  const clock = virtualClock(now);
+  const published = new Set<string>(["k1"]);
+  const asked: string[] = [];
+  const documents = new Map<string, string>();
+  let down = false;
+  const fetch = async (url: string, token?: string): Promise<string> => {
+    asked.push(token === undefined ? url : `${url} ${token}`);
+    if (down) throw new Error("connection refused");
+    const document = documents.get(url);
+    if (document !== undefined) return document;
+    if (url === `${issuer}/.well-known/openid-configuration`)
+      return JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` });
+    const keys = [...published].map((kid) => ({
+      ...pairs[kid as "k1"].publicKey.export({ format: "jwk" }),
+      kid,
+      use: "sig",
+    }));
+    return JSON.stringify({ keys });
+  };
+  const method = oidcTokens({
+    issuer,
+    clientId: "app",
+    usernameClaim: "sub",
+    usernamePrefix: "",
+    groupsClaim: "groups",
+    groupsPrefix: "",
+    requiredClaims: {},
+    algorithms: ["RS256"],
+    clock,
+    fetch,
+    ...given,
+  });
+  return {
+    clock,
+    published,
+    asked,
+    documents,
+    setDown: (value: boolean) => void (down = value),
+    identify: async (token: string) => (await method.identify(token, []))?.user,
+  };
+}
+
+const users: [name: string, options: Partial<OidcOptions>, claims: object, user: object][] = [
+  ["names begin with the issuer", {}, {}, { name: `${issuer}#pat`, groups: [] }],
+  ["unless told otherwise", { usernamePrefix: "x:" }, {}, { name: "x:pat", groups: [] }],
+  ["a dash is no prefix", { usernamePrefix: "-" }, {}, { name: "pat", groups: [] }],
+  ["email has none", { usernameClaim: "email" }, { email: "p@x" }, { name: "p@x", groups: [] }],
+  ["one group", { groupsPrefix: "o:" }, { groups: "a" }, { name: `${issuer}#pat`, groups: ["o:a"] }],
+  ["many groups", {}, { groups: ["a", "b"] }, { name: `${issuer}#pat`, groups: ["a", "b"] }],
+  [
+    "required claims",
+    { requiredClaims: { t: "blue" } },
+    { t: "blue" },
+    { name: `${issuer}#pat`, groups: [] },
+  ],
+  ["several audiences", {}, { aud: ["x", "app"] }, { name: `${issuer}#pat`, groups: [] }],
+  ["issued in the future", {}, { iat: seconds + 9999 }, { name: `${issuer}#pat`, groups: [] }],
+  ["not before soon", {}, { nbf: seconds + 200 }, { name: `${issuer}#pat`, groups: [] }],
+];
+for (const [name, options, claims, user] of users)
+  test(`an identity token is accepted: ${name}`, async () =>
+    assert.deepEqual(await harness(options).identify(tokenOf(claims)), user));
+
+const refused: [name: string, options: Partial<OidcOptions>, token: string][] = [
+  ["for somebody else", {}, tokenOf({ aud: "other" })],
+  ["that expired", {}, tokenOf({ exp: seconds - 1 })],
+  ["without an end", {}, tokenOf({ exp: undefined })],
+  ["that is not good yet", {}, tokenOf({ nbf: seconds + 400 })],
+  ["of another key", {}, tokenOf({}, { key: other.privateKey })],
+  ["whose key is not known", {}, tokenOf({}, { header: { kid: "k9" } })],
+  ["with another algorithm", {}, tokenOf({}, { header: { alg: "RS512" } })],
+  [
+    "without a signature",
+    {},
+    `${tokenOf({}, { header: { alg: "none" } })
+      .split(".")
+      .slice(0, 2)
+      .join(".")}.`,
+  ],
+  ["that names nobody", {}, tokenOf({ sub: "" })],
+  ["whose name is a list", {}, tokenOf({ sub: ["pat"] })],
+  ["whose groups are an object", {}, tokenOf({ groups: { a: 1 } })],
+  ["whose groups are mixed", {}, tokenOf({ groups: ["a", 1] })],
+  ["without a required claim", { requiredClaims: { t: "blue" } }, tokenOf({ t: "red" })],
+  ["of an unverified address", { usernameClaim: "email" }, tokenOf({ email: "p@x", email_verified: false })],
+  [
+    "signed with the public key as a secret",
+    { algorithms: ["RS256"] },
+    (() => {
+      const body = `${part({ alg: "HS256", kid: "k1" })}.${part({ iss: issuer, aud: "app", sub: "pat", exp: seconds + 60 })}`;
+      const secret = pairs.k1.publicKey.export({ type: "spki", format: "pem" });
+      return `${body}.${createHmac("sha256", secret).update(body).digest("base64url")}`;
+    })(),
+  ],
+];
+for (const [name, options, token] of refused)
+  test(`an identity token ${name} is refused`, async () =>
+    await assert.rejects(harness(options).identify(token), BadCredential));
+
+test("tokens of other issuers are left to others, and nobody is asked", async () => {
+  const { identify, asked } = harness();
+  for (const token of ["opaque", "a.b.c", tokenOf({ iss: "https://other.example" })])
+    assert.equal(await identify(token), undefined);
+  assert.deepEqual(asked, []);
+});
+
+test("keys are fetched when one is not known, at most every second, and kept otherwise", async () => {
+  const { identify, asked, published, clock } = harness();
+  await identify(tokenOf({}));
+  await identify(tokenOf({}));
+  assert.equal(asked.length, 2);
+  published.clear();
+  published.add("k2");
+  const second = tokenOf({}, { header: { kid: "k2" }, key: pairs.k2.privateKey });
+  await assert.rejects(identify(second));
+  assert.equal(asked.length, 2);
+  await clock.advance(1000);
+  await identify(second);
+  assert.equal(asked.length, 3);
+});
+
+test("an issuer that is away is asked again later", async () => {
+  const { identify, setDown, clock } = harness();
+  setDown(true);
+  await assert.rejects(identify(tokenOf({})), BadCredential);
+  setDown(false);
+  await clock.advance(1000);
+  assert.ok(await identify(tokenOf({})));
+});
+
+test("a claim that is elsewhere is fetched with its token and verified", async () => {
+  const { identify, documents, asked } = harness();
+  const elsewhere = (endpoint: string) =>
+    tokenOf({ _claim_names: { groups: "s" }, _claim_sources: { s: { endpoint, access_token: "t" } } });
+  documents.set("https://claims.example/g", tokenOf({ groups: ["far"] }));
+  assert.deepEqual((await identify(elsewhere("https://claims.example/g")))?.groups, ["far"]);
+  assert.ok(asked.includes("https://claims.example/g t"));
+  documents.set("https://claims.example/g", tokenOf({ groups: ["far"] }, { key: other.privateKey }));
+  await assert.rejects(identify(elsewhere("https://claims.example/g")), BadCredential);
+  await assert.rejects(identify(elsewhere("http://claims.example/g")), /https/);
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { dialects } from "#dialect";
+import {
+  type Attributes,
+  type Authorizer,
+  type Decision,
+  alwaysAllow,
+  alwaysDeny,
+  authorizerOf,
+} from "./authorizer.ts";
+import { webhookAuthorizer } from "./webhook.ts";
+
+const dialect = dialects.orch;
+
+function harness(answer: object | Error, version: "v1" | "v1beta1" = "v1") {
+  const apiVersion = `authorization.${dialect.wire.groupSuffix}/${version}`;
+  const clock = virtualClock();
+  const sent: { spec: Record<string, unknown> }[] = [];
+  const authorizer = webhookAuthorizer({
+    webhook: {
+      post: async (document) => {
+        sent.push(JSON.parse(document) as (typeof sent)[number]);
+        if (answer instanceof Error) throw answer;
+        return JSON.stringify({ apiVersion, kind: "SubjectAccessReview", status: answer });
+      },
+      close: () => undefined,
+    },
+    version,
+    dialect,
+    clock,
+    authorizedMilliseconds: 1000,
+    unauthorizedMilliseconds: 500,
+    onError: () => undefined,
+  });
+  return { authorizer, sent, clock };
+}
+const user = { name: "ann", uid: "u", groups: ["dev"], extra: { scope: ["x"] } };
+const get: Attributes = {
+  user,
+  verb: "get",
+  resource: { group: "", version: "v1", resource: "pods", subresource: "log", namespace: "n", name: "p" },
+};
+const decide = async (authorizer: Authorizer, attributes = get): Promise<Decision> =>
+  await authorizer.decide(attributes);
+
+test("a review names what is wanted, without what is empty; versions spell groups in their own way", async () => {
+  for (const [version, groups] of [
+    ["v1", "groups"],
+    ["v1beta1", "group"],
+  ] as const) {
+    const { authorizer, sent } = harness({ allowed: true }, version);
+    await decide(authorizer);
+    await decide(authorizer, { user: { name: "bob", groups: [] }, verb: "get", path: "/x" });
+    assert.deepEqual(
+      sent.map(({ spec }) => spec),
+      [
+        {
+          resourceAttributes: {
+            namespace: "n",
+            verb: "get",
+            version: "v1",
+            resource: "pods",
+            subresource: "log",
+            name: "p",
+          },
+          user: "ann",
+          [groups]: ["dev"],
+          extra: { scope: ["x"] },
+          uid: "u",
+        },
+        { nonResourceAttributes: { path: "/x", verb: "get" }, user: "bob" },
+      ],
+    );
+  }
+});
+
+const answers: [name: string, answer: object | Error, verdict: Decision["verdict"], internal: boolean][] = [
+  ["yes", { allowed: true, reason: "r" }, "allow", false],
+  ["no opinion", { allowed: false }, "no opinion", false],
+  ["no", { denied: true }, "deny", false],
+  ["both", { allowed: true, denied: true }, "deny", true],
+  ["an evaluation error", { allowed: false, evaluationError: "hm" }, "no opinion", false],
+  ["a failure", new Error("down"), "no opinion", true],
+];
+for (const [name, answer, verdict, internal] of answers)
+  test(`the webhook answers ${name}`, async () => {
+    const decision = await decide(harness(answer).authorizer);
+    assert.deepEqual([decision.verdict, decision.internalError !== undefined], [verdict, internal]);
+  });
+
+test("a failure is healed by an authorizer behind it, and remembered when nobody allows", async () => {
+  const { authorizer } = harness(new Error("down"));
+  assert.equal((await decide(authorizerOf([authorizer, alwaysAllow]))).verdict, "allow");
+  assert.match((await decide(authorizerOf([authorizer, alwaysDeny]))).internalError ?? "", /down/);
+});
+
+test("answers are kept for their time, failures not", async () => {
+  const { authorizer, sent, clock } = harness({ allowed: true });
+  await Promise.all([decide(authorizer), decide(authorizer)]);
+  await clock.advance(999);
+  await decide(authorizer);
+  assert.equal(sent.length, 1);
+  await clock.advance(1);
+  await decide(authorizer);
+  assert.equal(sent.length, 2);
+  const failing = harness(new Error("down"));
+  await decide(failing.authorizer);
+  await decide(failing.authorizer);
+  assert.equal(failing.sent.length, 2);
+});
+
+test("the group of masters is never asked about", async () => {
+  const { authorizer, sent } = harness({ denied: true });
+  const masters = { ...get, user: { name: "root", groups: ["system:masters"] } };
+  assert.equal((await decide(authorizerOf([authorizer]), masters)).verdict, "allow");
+  assert.equal(sent.length, 0);
+});
