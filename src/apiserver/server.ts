@@ -39,7 +39,7 @@ import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { servingFor } from "./serving/serving.ts";
-import { auditSettings } from "./options/audit-settings.ts";
+import { auditSettings } from "./serving/audit-settings.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { cachedResources } from "./storage/caches.ts";

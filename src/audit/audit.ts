@@ -22,6 +22,8 @@ import { webhookBackend } from "./webhook-backend.ts";
 
 /** What a backend does besides delivering. */
 export interface BackendSettings {
+  /** API version of the events. */
+  readonly apiVersion: string;
   readonly mode: AuditMode;
   readonly bufferSize: number;
   readonly maxBatchSize: number;
@@ -72,7 +74,7 @@ const defaultMegabytes = 100;
  * place for its events. Throws naming the file that cannot be used.
  */
 export function openAudit(options: AuditOptions): Audit | undefined {
-  const { settings, dialect, log, metrics: registry } = options;
+  const { settings, log, metrics: registry } = options;
   const metrics = auditMetrics(registry);
   const { policyFile } = settings;
   if (policyFile === "") {
@@ -84,24 +86,23 @@ export function openAudit(options: AuditOptions): Audit | undefined {
     log.warn("an audit policy is given, but neither a log nor a webhook: no audit events are recorded");
     return undefined;
   }
-  const apiVersion = `${groupName(dialect, { group: "audit", branded: true })}/v1`;
   const lost: LostEvents = (backend, count, error) => {
     metrics.lost(backend, count);
     log.error("audit events were lost", { backend, count, error: error.message });
   };
   const sinks: AuditSink[] = [];
-  if (settings.log) sinks.push(logSink(settings.log, options, apiVersion, lost));
-  if (settings.webhook) sinks.push(webhookSink(settings.webhook, options, apiVersion, lost));
+  if (settings.log) sinks.push(logSink(settings.log, options, lost));
+  if (settings.webhook) sinks.push(webhookSink(settings.webhook, options, lost));
   return { policy, metrics, sink: sinks.length === 1 ? sinks[0]! : unionSink(sinks) };
 }
 
 function logSink(
   settings: NonNullable<AuditSettings["log"]>,
   options: AuditOptions,
-  apiVersion: string,
   lost: LostEvents,
 ): AuditSink {
   const { clock, log } = options;
+  const { apiVersion } = settings;
   const file =
     settings.path === "-"
       ? standardOutput((bytes) => void process.stdout.write(bytes))
@@ -116,7 +117,7 @@ function logSink(
         });
   const strict = settings.mode === "blocking-strict";
   const backend = logBackend({ format: settings.format, apiVersion, file, strict });
-  return wrapped(backend, settings, options, { name: "log", apiVersion, concurrent: false, lost });
+  return wrapped(backend, settings, options, { name: "log", concurrent: false, lost });
 }
 
 const webhookAttempts = 5;
@@ -124,10 +125,10 @@ const webhookAttempts = 5;
 function webhookSink(
   settings: NonNullable<AuditSettings["webhook"]>,
   options: AuditOptions,
-  apiVersion: string,
   lost: LostEvents,
 ): AuditSink {
   const { clock, dialect } = options;
+  const { apiVersion } = settings;
   const backend = webhookBackend({
     webhook: webhook({
       connection: webhookConnection(settings.configFile),
@@ -140,7 +141,7 @@ function webhookSink(
     apiVersion,
     maxBatchBytes: settings.truncate?.maxBatchBytes,
   });
-  return wrapped(backend, settings, options, { name: "webhook", apiVersion, concurrent: true, lost });
+  return wrapped(backend, settings, options, { name: "webhook", concurrent: true, lost });
 }
 
 function wrapped(
@@ -149,19 +150,18 @@ function wrapped(
   { clock, dialect }: AuditOptions,
   of: {
     readonly name: string;
-    readonly apiVersion: string;
     readonly concurrent: boolean;
     readonly lost: LostEvents;
   },
 ): AuditSink {
-  const { name, apiVersion, concurrent } = of;
+  const { name, concurrent } = of;
   const lost = (count: number, error: Error): void => of.lost(name, count, error);
   const buffered =
     settings.mode === "batch" ? batching(inner, { ...settings, concurrent, clock, lost }) : inner;
   const backend = settings.truncate
     ? truncating(buffered, {
         maxEventBytes: settings.truncate.maxEventBytes,
-        apiVersion,
+        apiVersion: settings.apiVersion,
         annotation: `${groupName(dialect, { group: "audit", branded: true })}/truncated`,
         dropped: lost,
       })

@@ -117,7 +117,8 @@ function byKey(
   const places = new Map<string, ResourceId>(
     strategies.map(({ resource, storagePath, hub }) => [
       storagePath ?? resource,
-      { resource, group: groupName(dialect, hub.kind) },
+      // Events of both groups lie in one place, which counts as the core group's.
+      { resource, group: hub.kind.group === "events" ? "" : groupName(dialect, hub.kind) },
     ]),
   );
   const start = storePrefix.length + 1;
