@@ -42,7 +42,7 @@ import { nodeLease } from "./node/lease.ts";
 import type { NodeLife } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
-import { type Pods, pods as podsOf } from "./pod-workers.ts";
+import { type PodWorkers, podWorkers } from "./pod-workers.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
@@ -311,7 +311,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onProbe: (uid) => all.wake(uid),
     onProbeResult: probeResults.record,
   });
-  const all: Pods = podsOf({
+  const all: PodWorkers = podWorkers({
     context,
     admission: podAdmission({
       handlers: [managers],
@@ -376,9 +376,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       clock,
       log,
       nodeName,
-      pods: () => all.all(),
+      pods: () => all.pods(),
       ready: () => wanted.ready(),
-      onMirror: () => all.all().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
+      onMirror: () => all.pods().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
     });
     running.push(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.

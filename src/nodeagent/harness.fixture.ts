@@ -13,7 +13,7 @@ import { hooks } from "./lifecycle/hooks.ts";
 import { backOff } from "./plan/back-off.ts";
 import { qosClass } from "./plan/qos.ts";
 import { isDeleted, uidOf } from "./pod.ts";
-import { type Pods, pods as podsOf } from "./pod-workers.ts";
+import { type PodWorkers, podWorkers } from "./pod-workers.ts";
 import { probes } from "./probes/probes.ts";
 import type { MountedVolume, PodAdmission, PodMetrics } from "./interfaces.ts";
 import { completeDefaults } from "./sources/static-pod.ts";
@@ -56,7 +56,7 @@ export interface Harness {
   readonly clock: VirtualClock;
   readonly runtime: FakeRuntime;
   readonly folder: string;
-  readonly pods: Pods;
+  readonly pods: PodWorkers;
   readonly events: TellTale[];
   /** Every status told, in order, by pod uid. */
   readonly told: Map<string, PodStatus[]>;
@@ -204,7 +204,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     },
     forget: () => undefined,
   };
-  const all: Pods = podsOf({
+  const all: PodWorkers = podWorkers({
     context,
     admission: options.admission ?? { admit: () => ({ ok: true }) },
     runtimeName: () => "fake",

@@ -1,31 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sandboxState } from "#cri";
-import { type Harness, harness, on } from "./harness.fixture.ts";
-import { portsCollide } from "./node/admission.ts";
-
-const podOf = (name: string, container: object = {}, spec: object = {}): object => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name },
-  spec: {
-    containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }],
-    ...spec,
-  },
-});
-const states = (h: Harness, uid: string): string =>
-  [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])]
-    .map(
-      ({ name, state, restartCount }) =>
-        `${name}:${state.running ? "running" : state.terminated ? `${state.terminated.reason}(${state.terminated.exitCode})` : state.waiting?.reason}:${restartCount}`,
-    )
-    .join(" ");
-const condition = (h: Harness, uid: string, type: string): string =>
-  h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
-const made = (h: Harness): string[] =>
-  h.runtime.calls
-    .map(({ method }) => method)
-    .filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
+import { harness, on } from "./harness.fixture.ts";
+import { condition, made, podOf, states } from "./worker-pods.fixture.ts";
 
 test("a pod runs, becomes ready and goes when it is deleted", () =>
   on({}, async (h) => {
@@ -47,54 +23,6 @@ test("a pod runs, becomes ready and goes when it is deleted", () =>
       "RemovePodSandbox",
     ]);
     assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
-  }));
-
-/** What the runtime was told last before the agent had each pod's object removed. */
-async function lastActsBeforeGone(play: (h: Harness) => Promise<void>): Promise<(string | undefined)[]> {
-  const acts: (string | undefined)[] = [];
-  let h: Harness | undefined;
-  await on({ onDelete: () => acts.push(made(h!).at(-1)) }, async (fresh) => {
-    await play((h = fresh));
-    assert.deepEqual(await fresh.runtime.listPodSandboxes(), []);
-  });
-  return acts;
-}
-
-test("a deleted pod is gone from the API as soon as its containers have ended; its empty sandbox follows, unless it holds ports of the node", async () => {
-  const acts = await lastActsBeforeGone(async (h) => {
-    h.run(podOf("plain"));
-    h.run(podOf("ports", { ports: [{ containerPort: 80, hostPort: 8080 }] }));
-    await h.pass(2);
-    h.delete("uid-of-plain", 1);
-    await h.pass(3);
-    h.delete("uid-of-ports", 1);
-    await h.pass(3);
-  });
-  assert.deepEqual(acts, ["StopContainer", "StopPodSandbox"]);
-});
-
-test("a pod whose start was cut short is gone only after its sandbox: something may have started in there unseen", async () => {
-  const acts = await lastActsBeforeGone(async (h) => {
-    const release = h.runtime.faults.hold("StartContainer");
-    h.run(podOf("a"));
-    await h.pass(1);
-    h.delete("uid-of-a", 1);
-    await h.pass(3);
-    release();
-    await h.pass(3);
-  });
-  assert.deepEqual(acts, ["StopPodSandbox"]);
-});
-
-test("the sandbox of a finished pod is stopped though the pod stays", () =>
-  on({}, async (h) => {
-    h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));
-    await h.pass(3);
-    assert.equal(h.status("uid-of-a").phase, "Succeeded");
-    assert.deepEqual(
-      (await h.runtime.listPodSandboxes()).map(({ state }) => state),
-      [sandboxState.notReady],
-    );
   }));
 
 test("a pod whose control group cannot be made is told of", () =>
@@ -238,29 +166,6 @@ for (const [name, container, reason] of refusals) {
     }));
 }
 
-test("a pod of the system starts when those that make room for it have ended, and they tell why", () =>
-  on(
-    {
-      admission: {
-        admit: (pod, others) => ({ ok: true, ...(pod.metadata.name === "b" && { preempts: others }) }),
-      },
-    },
-    async (h) => {
-      h.run(podOf("a", { command: ["sleep", "100000"] }, { terminationGracePeriodSeconds: 5 }));
-      await h.pass(2);
-      h.run(podOf("b"));
-      await h.pass(10);
-      assert.deepEqual(
-        [h.status("uid-of-a").phase, h.status("uid-of-a").reason, h.status("uid-of-b").phase],
-        ["Failed", "Preempting", "Running"],
-      );
-      assert.equal(condition(h, "uid-of-a", "DisruptionTarget"), "True");
-      assert.ok(h.reasons().includes("Preempting"));
-      const calls = made(h);
-      assert.ok(calls.indexOf("StopContainer") < calls.lastIndexOf("StartContainer"), calls.join(" "));
-    },
-  ));
-
 test("a pod that is blocked waits and says why", () =>
   on(
     { admission: { admit: () => ({ ok: true }), blocks: () => ({ reason: "AppArmor", message: "no" }) } },
@@ -347,34 +252,6 @@ for (const selinux of [false, true]) {
     }));
 }
 
-test("a second deletion with less grace ends the wait", () =>
-  on({}, async (h) => {
-    h.run(podOf("a"));
-    await h.pass(1);
-    h.delete("uid-of-a", 60);
-    await h.pass(5);
-    assert.deepEqual(h.deleted, []);
-    h.delete("uid-of-a", 1);
-    await h.pass(4);
-    assert.deepEqual(h.deleted, ["uid-of-a"]);
-    assert.equal(h.reasons().filter((reason) => reason === "Killing").length, 1);
-  }));
-
-test("a deletion does not cut a container's start short: it would look like one that failed", () =>
-  on({}, async (h) => {
-    const release = h.runtime.faults.hold("StartContainer");
-    h.run(podOf("a"));
-    await h.pass(1);
-    h.delete("uid-of-a", 1);
-    await h.pass(1);
-    assert.deepEqual(h.deleted, []);
-    release();
-    await h.pass(4);
-    assert.deepEqual(h.deleted, ["uid-of-a"]);
-    assert.equal(h.reasons().includes("Failed"), false);
-    assert.deepEqual(made(h).slice(2, 4), ["StartContainer", "StopContainer"]);
-  }));
-
 test("once it has started, a container is asked whether it is ready at once", () =>
   on({}, async (h) => {
     h.run(
@@ -414,16 +291,6 @@ test("a host name that the kernel cannot hold keeps the sandbox from being made,
     );
   }));
 
-test("a preStop hook runs first and its failure is told", () =>
-  on({}, async (h) => {
-    h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));
-    await h.pass(1);
-    h.delete("uid-of-a", 3);
-    await h.pass(8);
-    assert.deepEqual(made(h).slice(3, 5), ["ExecSync", "StopContainer"]);
-    assert.ok(h.reasons().includes("FailedPreStopHook"));
-  }));
-
 test("a failed postStart hook ends the container", () =>
   on({}, async (h) => {
     h.run(
@@ -437,18 +304,6 @@ test("a failed postStart hook ends the container", () =>
     assert.equal(states(h, "uid-of-a"), "main:Error(137):0");
     assert.equal(h.status("uid-of-a").phase, "Failed");
     assert.deepEqual(h.reasons().slice(3), ["FailedPostStartHook", "Killing"]);
-  }));
-
-test("a pod past its deadline fails", () =>
-  on({}, async (h) => {
-    h.run(podOf("a", {}, { activeDeadlineSeconds: 5, terminationGracePeriodSeconds: 1 }));
-    await h.pass(3);
-    assert.equal(h.status("uid-of-a").phase, "Running");
-    await h.pass(6);
-    assert.deepEqual(
-      [h.status("uid-of-a").phase, h.status("uid-of-a").reason],
-      ["Failed", "DeadlineExceeded"],
-    );
   }));
 
 test("a rejected pod fails with the reason and nothing is made", () =>
@@ -493,73 +348,6 @@ test("an agent that restarts recreates nothing and flips nothing", async () => {
       ?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [],
     [],
   );
-  await second.close();
-});
-
-test("a pod that nobody asks for is ended and removed", () =>
-  on({}, async (h) => {
-    h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
-    await h.pass(1);
-    h.pods.drop("uid-of-a");
-    await h.pass(4);
-    assert.equal((await h.runtime.listPodSandboxes()).length, 0);
-  }));
-
-test("a pod that takes the place of one deleted by force is let in, and begins when the ports of the node are free", () =>
-  on(
-    {
-      admission: {
-        admit: (pod, others) =>
-          portsCollide(pod, others) ? { ok: false, reason: "NodePorts", message: "taken" } : { ok: true },
-      },
-    },
-    async (h) => {
-      const ported = (uid: string): object => ({
-        ...podOf(
-          "a",
-          { ports: [{ containerPort: 80, hostPort: 8080 }] },
-          { terminationGracePeriodSeconds: 1 },
-        ),
-        metadata: { name: "a", uid },
-      });
-      h.run(ported("old"));
-      await h.pass(1);
-      const release = h.runtime.faults.hold("StopContainer");
-      h.pods.drop("old");
-      h.run(ported("new"));
-      await h.pass(2);
-      assert.equal(made(h).filter((call) => call === "RunPodSandbox").length, 1);
-      release();
-      await h.pass(3);
-      assert.deepEqual(
-        [states(h, "new"), made(h).indexOf("StopPodSandbox") < made(h).lastIndexOf("RunPodSandbox")],
-        ["main:running:0", true],
-      );
-    },
-  ));
-
-test("a pod found running that no source knows is ended and removed", async () => {
-  const first = harness();
-  first.run(
-    podOf(
-      "a",
-      { lifecycle: { preStop: { exec: { command: ["true"] } } } },
-      { terminationGracePeriodSeconds: 1 },
-    ),
-  );
-  await first.pass(1);
-  await first.close();
-  const second = harness({ reuse: first });
-  second.runtime.calls.length = 0;
-  await second.pass(4);
-  assert.deepEqual(made(second), [
-    "ExecSync",
-    "StopContainer",
-    "StopPodSandbox",
-    "RemoveContainer",
-    "RemovePodSandbox",
-  ]);
-  assert.equal(second.pods.has("uid-of-a"), false);
   await second.close();
 });
 

@@ -4,22 +4,20 @@ import { restoredPod } from "./containers/restored-pod.ts";
 import type { PodCache } from "./containers/pod-cache.ts";
 import { isRunningPod } from "./containers/observed.ts";
 import { nameOf, namespaceOf, uidOf } from "./pod.ts";
-import type { PodEntry } from "./pod-workers.ts";
+import { type PodEntry, isOrphaned, podOf } from "./worker/entry.ts";
 import type { PodRegistry } from "./interfaces.ts";
 
 export function registryOf({
   entries,
   cache,
-  podOf,
   mirrorOf,
 }: {
   readonly entries: ReadonlyMap<string, PodEntry>;
   readonly cache: PodCache;
-  readonly podOf: (entry: PodEntry) => Pod;
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
 }): PodRegistry {
   const shown = (entry: PodEntry): Pod => ({ ...podOf(entry), status: entry.status ?? podOf(entry).status });
-  const wanted = (): PodEntry[] => [...entries.values()].filter(({ removed }) => !removed);
+  const wanted = (): PodEntry[] => [...entries.values()].filter((entry) => !isOrphaned(entry));
   return {
     pods: () => wanted().map(shown),
     byName: (namespace, name) => {

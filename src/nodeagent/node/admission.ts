@@ -1,9 +1,10 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
 import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
-import { containersOf, everyContainerOf, isCritical, isHostNetwork, isStatic } from "../pod.ts";
+import { everyContainerOf, isCritical, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission, PodAdmitHandler } from "../interfaces.ts";
 import { qosClass } from "../plan/qos.ts";
+import { portsCollide } from "./host-ports.ts";
 import { memoryPressure } from "./conditions.ts";
 import { shortages } from "./fit.ts";
 import { podsToPreempt } from "./preemption.ts";
@@ -173,35 +174,5 @@ function boundsLocalStorage(pod: Pod): boolean {
     named(pod.spec.overhead) ||
     everyContainerOf(pod).some(({ resources }) => named(resources?.requests) || named(resources?.limits)) ||
     (pod.spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined)
-  );
-}
-
-interface HostPort {
-  readonly ip: string;
-  readonly protocol: string;
-  readonly port: number;
-}
-
-export function hostPortsOf(pod: Pod): HostPort[] {
-  return containersOf(pod).flatMap(({ ports }) =>
-    (ports ?? []).flatMap(({ hostPort, containerPort, protocol, hostIP }) => {
-      const port = hostPort || (isHostNetwork(pod) ? containerPort : 0);
-      return port ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port }] : [];
-    }),
-  );
-}
-
-const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
-
-/** Whether a pod wants a port of the node that one of the others has. */
-export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
-  const wanted = hostPortsOf(pod);
-  if (wanted.length === 0) return false;
-  const taken = others.flatMap(hostPortsOf);
-  return wanted.some((a) =>
-    taken.some(
-      (b) =>
-        a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip)),
-    ),
   );
 }

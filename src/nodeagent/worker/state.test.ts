@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "#api";
-import { type StopReason, type WorkerEvent, type WorkerState, begin, graceOf, next } from "./state.ts";
+import {
+  type StopReason,
+  type Terminated,
+  type Terminating,
+  type WorkerEvent,
+  type WorkerState,
+  begin,
+  graceOf,
+  next,
+} from "./state.ts";
 
 const podWith = (metadata: object = {}, spec: object = {}, status: object = {}): Pod =>
   ({
@@ -23,13 +32,13 @@ const stop = (graceSeconds?: number, reason: StopReason = byUser): WorkerEvent =
   reason,
   ...(graceSeconds !== undefined && { graceSeconds }),
 });
-const stopping = (graceSeconds: number, of = pod, reason: StopReason = byUser): WorkerState => ({
+const stopping = (graceSeconds: number, of = pod, reason: StopReason = byUser): Terminating => ({
   at: "terminating",
   pod: of,
   graceSeconds,
   reason,
 });
-const over: WorkerState = { at: "terminated", pod, reason: byUser };
+const over: Terminated = { at: "terminated", pod, reason: byUser };
 
 const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerState][] = [
   [
@@ -67,6 +76,49 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ["a pod whose containers have ended is terminated", stopping(3), { type: "stopped" }, over],
   ["nothing revives a terminated pod", over, update(newer), { ...over, pod: newer }],
   ["stopping a terminated pod is nothing", over, stop(1), over],
+  [
+    "a pod that no source has any more starts to stop",
+    { at: "syncing", pod },
+    { type: "removed" },
+    { ...stopping(30, pod, { kind: "removed" }), orphaned: true },
+  ],
+  [
+    "a pod that is put back while it stops begins anew afterwards",
+    { ...stopping(3), orphaned: true },
+    update(newer),
+    { ...stopping(3), orphaned: true, restartWith: newer },
+  ],
+  [
+    "a pod that is put back while its leftovers are removed, too",
+    { ...over, orphaned: true },
+    update(newer),
+    { ...over, orphaned: true, restartWith: newer },
+  ],
+  [
+    "one that is put back and taken away again stays away",
+    { ...stopping(3), orphaned: true, restartWith: newer },
+    { type: "removed" },
+    { ...stopping(3), orphaned: true },
+  ],
+  [
+    "what waits to begin again survives the end",
+    { ...stopping(3), orphaned: true, restartWith: newer },
+    { type: "stopped" },
+    { ...over, orphaned: true, restartWith: newer },
+  ],
+  [
+    "the first word about init containers counts",
+    { ...stopping(3), wasInitialized: true },
+    { type: "initialized", done: false },
+    { ...stopping(3), wasInitialized: true },
+  ],
+  [
+    "whoever waits for others still waits after a change",
+    { at: "syncing", pod, awaits: ["x"] },
+    update(newer),
+    { at: "syncing", pod: newer, awaits: ["x"] },
+  ],
+  ["what is cleared is so for good", over, { type: "cleared" }, { ...over, cleared: true }],
   [
     "a running pod is not over because containers ended",
     { at: "syncing", pod },

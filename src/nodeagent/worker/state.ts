@@ -23,21 +23,49 @@ export interface Ending {
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
-export type WorkerState =
-  | { readonly at: "syncing"; readonly pod: Pod }
-  | {
-      readonly at: "terminating";
-      readonly pod: Pod;
-      readonly graceSeconds: number;
-      readonly reason: StopReason;
-    }
-  | { readonly at: "terminated"; readonly pod: Pod; readonly reason: StopReason };
+export type WorkerState = Syncing | Terminating | Terminated;
+
+export interface Syncing {
+  readonly at: "syncing";
+  readonly pod: Pod;
+  /** Pods that must have ended before this one begins: they make room for it, or hold ports that it wants. */
+  readonly awaits?: readonly string[];
+}
+
+/** What is known of a pod from the moment in which its end began. */
+interface Ended {
+  readonly pod: Pod;
+  readonly reason: StopReason;
+  /** No source has it any more: when it is over, it is forgotten. */
+  readonly orphaned?: true;
+  /** A source wants it again: it begins anew once it is forgotten. */
+  readonly restartWith?: Pod;
+  /** Whether its init containers were done when its end began. */
+  readonly wasInitialized?: boolean;
+}
+
+export interface Terminating extends Ended {
+  readonly at: "terminating";
+  readonly graceSeconds: number;
+}
+
+export interface Terminated extends Ended {
+  readonly at: "terminated";
+  /** Its containers, volumes and folders are gone. */
+  readonly cleared?: true;
+}
 
 export type WorkerEvent =
   | { readonly type: "update"; readonly pod: Pod }
   | { readonly type: "stop"; readonly reason: StopReason; readonly graceSeconds?: number }
+  /** No source has it any more. */
+  | { readonly type: "removed" }
+  /** Whether its init containers are done, as its end begins; the first word counts. */
+  | { readonly type: "initialized"; readonly done: boolean }
   /** All its containers have ended. */
-  | { readonly type: "stopped" };
+  | { readonly type: "stopped" }
+  /** Nothing of it is left on the node. */
+  | { readonly type: "cleared" };
 
 const ordinaryGraceSeconds = 30;
 
@@ -63,33 +91,67 @@ export const endsByItself = (reason: StopReason): boolean =>
 export function next(state: WorkerState, event: WorkerEvent): WorkerState {
   switch (state.at) {
     case "syncing":
-      if (event.type === "update") return begin(event.pod);
-      if (event.type === "stop")
-        return {
-          at: "terminating",
-          pod: state.pod,
-          graceSeconds: Math.max(1, event.graceSeconds ?? graceOf(state.pod)),
-          reason: event.reason,
-        };
-      return state;
+      return whileSyncing(state, event);
     case "terminating":
-      if (event.type === "update")
-        return {
-          ...state,
-          pod: event.pod,
-          graceSeconds: isDeleted(event.pod)
-            ? Math.min(state.graceSeconds, graceOf(event.pod))
-            : state.graceSeconds,
-        };
-      if (event.type === "stop")
-        return {
-          ...state,
-          graceSeconds: Math.min(state.graceSeconds, Math.max(1, event.graceSeconds ?? state.graceSeconds)),
-        };
-      return { at: "terminated", pod: state.pod, reason: state.reason };
+      return whileTerminating(state, event);
     case "terminated":
-      return event.type === "update" ? { ...state, pod: event.pod } : state;
+      if (event.type === "cleared") return { ...state, cleared: true };
+      return afterwards(state, event);
   }
+}
+
+function whileSyncing(state: Syncing, event: WorkerEvent): WorkerState {
+  const { pod, awaits } = state;
+  switch (event.type) {
+    case "update": {
+      const begun = begin(event.pod);
+      return begun.at === "syncing" && awaits ? { ...begun, awaits } : begun;
+    }
+    case "removed": {
+      const reason: StopReason = { kind: "removed" };
+      return { at: "terminating", pod, graceSeconds: graceOf(pod), reason, orphaned: true };
+    }
+    case "stop": {
+      const graceSeconds = Math.max(1, event.graceSeconds ?? graceOf(pod));
+      return { at: "terminating", pod, graceSeconds, reason: event.reason };
+    }
+    default:
+      return state;
+  }
+}
+
+function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
+  const { graceSeconds, at: _, ...ended } = state;
+  switch (event.type) {
+    case "update": {
+      const updated = afterwards(state, event);
+      // Whoever is deleted may have less time, never more.
+      return isDeleted(event.pod) && !state.orphaned
+        ? { ...updated, graceSeconds: Math.min(graceSeconds, graceOf(event.pod)) }
+        : updated;
+    }
+    case "stop":
+      return {
+        ...state,
+        graceSeconds: Math.min(graceSeconds, Math.max(1, event.graceSeconds ?? graceSeconds)),
+      };
+    case "initialized":
+      return state.wasInitialized === undefined ? { ...state, wasInitialized: event.done } : state;
+    case "stopped":
+      return { ...ended, at: "terminated" };
+    default:
+      return afterwards(state, event);
+  }
+}
+
+/** What sources say of a pod whose end has begun. */
+function afterwards<S extends Terminating | Terminated>(state: S, event: WorkerEvent): S {
+  if (event.type === "removed") {
+    const { restartWith: _, ...rest } = state;
+    return { ...(rest as S), orphaned: true };
+  }
+  if (event.type !== "update") return state;
+  return state.orphaned ? { ...state, restartWith: event.pod } : { ...state, pod: event.pod };
 }
 
 /** Where a pod stands that is seen for the first time. */

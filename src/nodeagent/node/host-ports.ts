@@ -1,0 +1,33 @@
+// Ports of the node that pods ask for, and whether two pods ask for the same.
+import type { Pod } from "#api";
+import { containersOf, isHostNetwork } from "../pod.ts";
+
+interface HostPort {
+  readonly ip: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+export function hostPortsOf(pod: Pod): HostPort[] {
+  return containersOf(pod).flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ hostPort, containerPort, protocol, hostIP }) => {
+      const port = hostPort || (isHostNetwork(pod) ? containerPort : 0);
+      return port ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port }] : [];
+    }),
+  );
+}
+
+const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
+
+/** Whether a pod wants a port of the node that one of the others has. */
+export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return false;
+  const taken = others.flatMap(hostPortsOf);
+  return wanted.some((a) =>
+    taken.some(
+      (b) =>
+        a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip)),
+    ),
+  );
+}

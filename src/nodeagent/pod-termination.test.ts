@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sandboxState } from "#cri";
+import { dialects } from "#dialect";
+import { type Harness, harness, on } from "./harness.fixture.ts";
+import { portsCollide } from "./node/host-ports.ts";
+import { condition, made, podOf, states } from "./worker-pods.fixture.ts";
+
+/** What the runtime was told last before the agent had each pod's object removed. */
+async function lastActsBeforeGone(play: (h: Harness) => Promise<void>): Promise<(string | undefined)[]> {
+  const acts: (string | undefined)[] = [];
+  let h: Harness | undefined;
+  await on({ onDelete: () => acts.push(made(h!).at(-1)) }, async (fresh) => {
+    await play((h = fresh));
+    assert.deepEqual(await fresh.runtime.listPodSandboxes(), []);
+  });
+  return acts;
+}
+
+test("a deleted pod is gone from the API as soon as its containers have ended; its empty sandbox follows, unless it holds ports of the node", async () => {
+  const acts = await lastActsBeforeGone(async (h) => {
+    h.run(podOf("plain"));
+    h.run(podOf("ports", { ports: [{ containerPort: 80, hostPort: 8080 }] }));
+    await h.pass(2);
+    h.delete("uid-of-plain", 1);
+    await h.pass(3);
+    h.delete("uid-of-ports", 1);
+    await h.pass(3);
+  });
+  assert.deepEqual(acts, ["StopContainer", "StopPodSandbox"]);
+});
+
+test("a pod whose start was cut short is gone only after its sandbox: something may have started in there unseen", async () => {
+  const acts = await lastActsBeforeGone(async (h) => {
+    const release = h.runtime.faults.hold("StartContainer");
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 1);
+    await h.pass(3);
+    release();
+    await h.pass(3);
+  });
+  assert.deepEqual(acts, ["StopPodSandbox"]);
+});
+
+test("the sandbox of a finished pod is stopped though the pod stays", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));
+    await h.pass(3);
+    assert.equal(h.status("uid-of-a").phase, "Succeeded");
+    assert.deepEqual(
+      (await h.runtime.listPodSandboxes()).map(({ state }) => state),
+      [sandboxState.notReady],
+    );
+  }));
+
+test("a pod of the system starts when those that make room for it have ended, and they tell why", () =>
+  on(
+    {
+      admission: {
+        admit: (pod, others) => ({ ok: true, ...(pod.metadata.name === "b" && { preempts: others }) }),
+      },
+    },
+    async (h) => {
+      h.run(podOf("a", { command: ["sleep", "100000"] }, { terminationGracePeriodSeconds: 5 }));
+      await h.pass(2);
+      h.run(podOf("b"));
+      await h.pass(10);
+      assert.deepEqual(
+        [h.status("uid-of-a").phase, h.status("uid-of-a").reason, h.status("uid-of-b").phase],
+        ["Failed", "Preempting", "Running"],
+      );
+      assert.equal(condition(h, "uid-of-a", "DisruptionTarget"), "True");
+      assert.ok(h.reasons().includes("Preempting"));
+      const calls = made(h);
+      assert.ok(calls.indexOf("StopContainer") < calls.lastIndexOf("StartContainer"), calls.join(" "));
+    },
+  ));
+
+test("a second deletion with less grace ends the wait", () =>
+  on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 60);
+    await h.pass(5);
+    assert.deepEqual(h.deleted, []);
+    h.delete("uid-of-a", 1);
+    await h.pass(4);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+    assert.equal(h.reasons().filter((reason) => reason === "Killing").length, 1);
+  }));
+
+test("a deletion does not cut a container's start short: it would look like one that failed", () =>
+  on({}, async (h) => {
+    const release = h.runtime.faults.hold("StartContainer");
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 1);
+    await h.pass(1);
+    assert.deepEqual(h.deleted, []);
+    release();
+    await h.pass(4);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+    assert.equal(h.reasons().includes("Failed"), false);
+    assert.deepEqual(made(h).slice(2, 4), ["StartContainer", "StopContainer"]);
+  }));
+
+test("a preStop hook runs first and its failure is told", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));
+    await h.pass(1);
+    h.delete("uid-of-a", 3);
+    await h.pass(8);
+    assert.deepEqual(made(h).slice(3, 5), ["ExecSync", "StopContainer"]);
+    assert.ok(h.reasons().includes("FailedPreStopHook"));
+  }));
+
+test("a pod past its deadline fails", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { activeDeadlineSeconds: 5, terminationGracePeriodSeconds: 1 }));
+    await h.pass(3);
+    assert.equal(h.status("uid-of-a").phase, "Running");
+    await h.pass(6);
+    assert.deepEqual(
+      [h.status("uid-of-a").phase, h.status("uid-of-a").reason],
+      ["Failed", "DeadlineExceeded"],
+    );
+  }));
+
+test("a pod that nobody asks for is ended and removed", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(1);
+    h.pods.drop("uid-of-a");
+    await h.pass(4);
+    assert.equal((await h.runtime.listPodSandboxes()).length, 0);
+  }));
+
+test("a pod that takes the place of one deleted by force is let in, and begins when the ports of the node are free", () =>
+  on(
+    {
+      admission: {
+        admit: (pod, others) =>
+          portsCollide(pod, others) ? { ok: false, reason: "NodePorts", message: "taken" } : { ok: true },
+      },
+    },
+    async (h) => {
+      const ported = (uid: string): object => ({
+        ...podOf(
+          "a",
+          { ports: [{ containerPort: 80, hostPort: 8080 }] },
+          { terminationGracePeriodSeconds: 1 },
+        ),
+        metadata: { name: "a", uid },
+      });
+      h.run(ported("old"));
+      await h.pass(1);
+      const release = h.runtime.faults.hold("StopContainer");
+      h.pods.drop("old");
+      h.run(ported("new"));
+      await h.pass(2);
+      assert.equal(made(h).filter((call) => call === "RunPodSandbox").length, 1);
+      release();
+      await h.pass(3);
+      assert.deepEqual(
+        [states(h, "new"), made(h).indexOf("StopPodSandbox") < made(h).lastIndexOf("RunPodSandbox")],
+        ["main:running:0", true],
+      );
+    },
+  ));
+
+test("a pod found running that no source knows is ended and removed", async () => {
+  const first = harness();
+  first.run(
+    podOf(
+      "a",
+      { lifecycle: { preStop: { exec: { command: ["true"] } } } },
+      { terminationGracePeriodSeconds: 1 },
+    ),
+  );
+  await first.pass(1);
+  await first.close();
+  const second = harness({ reuse: first });
+  second.runtime.calls.length = 0;
+  await second.pass(4);
+  assert.deepEqual(made(second), [
+    "ExecSync",
+    "StopContainer",
+    "StopPodSandbox",
+    "RemoveContainer",
+    "RemovePodSandbox",
+  ]);
+  assert.equal(second.pods.has("uid-of-a"), false);
+  await second.close();
+});
+
+test("a static pod that is put back before it has ended runs again afterwards", () =>
+  on({}, async (h) => {
+    const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
+    const definition = podOf("a", {}, { terminationGracePeriodSeconds: 5 }) as { metadata: object };
+    const pod = h.run({ ...definition, metadata: { ...definition.metadata, annotations } });
+    await h.pass(2);
+    h.pods.drop("uid-of-a");
+    await h.pass(1);
+    h.pods.set(pod);
+    await h.pass(20);
+    assert.equal(h.pods.registry.byUid("uid-of-a")?.status.phase, "Running");
+    assert.equal(made(h).filter((method) => method === "RunPodSandbox").length, 2);
+  }));

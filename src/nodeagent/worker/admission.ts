@@ -1,0 +1,82 @@
+// Admits pods that are new to the node: they run, wait for others to end, or are rejected.
+import type { Pod, PodStatus } from "#api";
+import { timeOfMillis } from "#base";
+import { isRunningPod } from "../containers/observed.ts";
+import { portsCollide } from "../node/host-ports.ts";
+import { isFinished, referenceTo, uidOf } from "../pod.ts";
+import { type PodEntries, type PodWorkersOptions, isOrphaned, podOf } from "./entry.ts";
+import { type WorkerState, graceOf } from "./state.ts";
+
+/** Where a new pod begins, and what is known of its status. */
+export interface Admission {
+  readonly state: WorkerState;
+  readonly status?: PodStatus;
+  /** It ran before this agent started: what an earlier agent mounted is taken over. */
+  readonly ran?: boolean;
+}
+
+export function admitPod(
+  { context, admission, tally }: PodWorkersOptions,
+  entries: PodEntries,
+  pod: Pod,
+): Admission {
+  const { clock, cache, events, dialect } = context;
+  const here = [...entries.values()].filter(({ worker }) => worker.state().at !== "terminated");
+  const others = here.filter((entry) => !isOrphaned(entry)).map(podOf);
+  // Orphaned pods take no room from others; their ports are free once they have ended.
+  const inTheWay = here
+    .filter(isOrphaned)
+    .map(podOf)
+    .filter((other) => portsCollide(pod, [other]));
+  const known = cache.cached(uidOf(pod));
+  const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
+  // What ran before the agent restarted was admitted then, but may not stay under pressure.
+  const admitted = ran ? (admission.stays?.(pod) ?? { ok: true as const }) : admission.admit(pod, others);
+  if (admitted.ok) {
+    const preempts = (admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""));
+    const awaits = [...inTheWay.map(uidOf), ...preempts];
+    return { state: { at: "syncing", pod, ...(awaits.length > 0 && { awaits }) }, ran };
+  }
+  const { reason, message } = admitted;
+  events.event(referenceTo(pod), "Warning", reason, message);
+  const rejected = `Pod was rejected: ${message}`;
+  if (ran) {
+    const ending = { kind: "ended", reason, message: rejected } as const;
+    return { state: { at: "terminating", pod, graceSeconds: graceOf(pod), reason: ending } };
+  }
+  return {
+    state: { at: "terminated", pod, reason: { kind: "ended", reason, message } },
+    status: {
+      phase: "Failed",
+      reason,
+      message: rejected,
+      startTime: pod.status?.startTime ?? timeOfMillis(clock.now()),
+    },
+  };
+
+  /** Ends a pod for another's sake; gives its uid. */
+  function preempt(victim: Pod, lacking: string): string {
+    tally?.preempted(lacking);
+    const text = "Preempted in order to admit critical pod";
+    events.event(referenceTo(victim), "Warning", "Preempting", text);
+    const agent = dialect.spelling.word("NodeAgent");
+    const disruption = {
+      reason: `TerminationBy${agent}`,
+      message: `Pod was preempted by ${agent} to accommodate a critical pod.`,
+    };
+    entries.get(uidOf(victim))?.worker.send({
+      type: "stop",
+      reason: { kind: "ended", reason: "Preempting", message: text, disruption },
+    });
+    return uidOf(victim);
+  }
+}
+
+/**
+ * Where a pod begins that an earlier agent rejected: nothing is to be said about containers that it never had.
+ */
+export function rejectedBefore(pod: Pod): Admission | undefined {
+  if (!isFinished(pod) || pod.status.containerStatuses !== undefined) return undefined;
+  const { reason = "", message = "" } = pod.status;
+  return { state: { at: "terminated", pod, reason: { kind: "ended", reason, message } }, status: pod.status };
+}

@@ -1,0 +1,85 @@
+// The status of one pod between its actions: computed from what was found, and published.
+import type { Pod, PodStatus } from "#api";
+import { millisOfTime } from "#base";
+import type { ObservedPod } from "../containers/observed.ts";
+import { isStatic } from "../pod.ts";
+import { computeStatus, publishable } from "../status/compute.ts";
+import { type PodEntry, type PodWorkersOptions, isOrphaned } from "./entry.ts";
+import type { Ending } from "./state.ts";
+
+export interface PodStatuses {
+  /** Lets the probes follow, and computes the status. */
+  update(
+    entry: PodEntry,
+    pod: Pod,
+    observed: ObservedPod,
+    how: { readonly over: boolean; readonly ended?: Ending },
+  ): PodStatus;
+  publish(entry: PodEntry, pod: Pod, status: PodStatus, mayRun: boolean): void;
+  /** Milliseconds until the pod's own deadline. */
+  deadline(pod: Pod, status: PodStatus): number | undefined;
+}
+
+export function podStatuses({
+  context,
+  writer,
+  tally,
+  mirrorOf,
+  runtimeName,
+}: Pick<PodWorkersOptions, "context" | "writer" | "tally" | "mirrorOf" | "runtimeName">): PodStatuses {
+  const { clock, probes, dialect, node } = context;
+  return {
+    update: (entry, pod, observed, how) => {
+      const old = entry.status ?? mirrorOf(pod)?.status ?? pod.status ?? {};
+      if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
+      entry.holdMilliseconds = holdOf(observed, clock.now());
+      entry.status = computeStatus(pod, {
+        now: clock.now(),
+        runtimeName: runtimeName(),
+        hostIps: node.hostIps(),
+        observed,
+        old,
+        trouble: entry.memory.trouble,
+        probes,
+        isStatic: isStatic(pod, dialect),
+        ...how,
+      });
+      if (entry.status.phase === "Running") tally?.running(pod);
+      return entry.status;
+    },
+    publish: (entry, pod, status, mayRun) => {
+      const isOwnStatic = isStatic(pod, dialect);
+      const object = isOwnStatic ? mirrorOf(pod) : pod;
+      if (!writer || !object || (isOrphaned(entry) && !isOwnStatic)) return;
+      if (mayRun && entry.holdMilliseconds > 0) {
+        clock.after(entry.holdMilliseconds, () => entry.worker.wake());
+        return;
+      }
+      writer.write(object, publishable(status, writer.published(object), mayRun, clock.now()));
+    },
+    deadline: (pod, status) => {
+      const seconds = pod.spec.activeDeadlineSeconds;
+      return seconds === undefined || !status.startTime
+        ? undefined
+        : millisOfTime(status.startTime) + Number(seconds) * 1000 - clock.now();
+    },
+  };
+}
+
+export const pastDeadline: Ending = {
+  reason: "DeadlineExceeded",
+  message: "Pod was active on the node longer than the specified deadline",
+  final: true,
+};
+
+/**
+ * A container that crashes again and again is not shown running each time: it must have run for a moment
+ * after a restart.
+ */
+const restartedMilliseconds = 1000;
+function holdOf({ containers }: ObservedPod, now: number): number {
+  const young = containers
+    .filter(({ state, runtimeLabels }) => state === "running" && runtimeLabels.restartCount > 0)
+    .map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
+  return Math.min(restartedMilliseconds, Math.max(0, ...young));
+}

@@ -1,0 +1,104 @@
+// The action of a pod that should run: finds out how it is, tells its status, and brings it nearer to its
+// definition.
+import type { Pod, PodStatus } from "#api";
+import { isStatic, keyOf, referenceTo } from "../pod.ts";
+import { blockedStatus } from "../status/compute.ts";
+import { type SyncOutcome, hasMore, syncPod } from "../sync/sync-pod.ts";
+import {
+  type PodEntries,
+  type PodEntry,
+  type PodWorkersOptions,
+  isCleared,
+  podName,
+  podOf,
+} from "./entry.ts";
+import { type PodStatuses, pastDeadline } from "./pod-status.ts";
+import type { Syncing } from "./state.ts";
+import type { Done } from "./worker.ts";
+
+/** Pods are looked at somewhat before their time is over, so that not all come at once. */
+const soonest = 0.9;
+const waitMilliseconds = 250;
+
+export async function syncAction(
+  { context, admission, syncMilliseconds }: PodWorkersOptions,
+  statuses: PodStatuses,
+  {
+    entry,
+    state,
+    entries,
+  }: { readonly entry: PodEntry; readonly state: Syncing; readonly entries: PodEntries },
+  signal: AbortSignal,
+): Promise<Done> {
+  const { clock, cache, events } = context;
+  const { pod } = state;
+  if (mustWait(state, entry, entries)) return { againMilliseconds: waitMilliseconds };
+  // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does
+  // not know what came of the last action.
+  let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"
+    ? cache.refresh(podName(pod), signal)
+    : cache.fresh(podName(pod), signal));
+  let status = statuses.update(entry, pod, observed, { over: false });
+  const late = statuses.deadline(pod, status);
+  if (late !== undefined && late <= 0) {
+    events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
+    return { next: { type: "stop", reason: { kind: "ended", ...pastDeadline } } };
+  }
+  const blocked = pod.status?.phase === "Pending" ? admission.blocks?.(pod) : undefined;
+  if (blocked) {
+    statuses.publish(entry, pod, (entry.status = blockedStatus(status, blocked)), true);
+    return { againMilliseconds: syncMilliseconds };
+  }
+  statuses.publish(entry, pod, status, true);
+  if (hasFinished(status)) return { next: { type: "stop", reason: { kind: "finished" } } };
+  let outcome: SyncOutcome = { acted: true };
+  entry.outcome = "unknown";
+  try {
+    outcome = await syncPod(context, pod, observed, entry.memory, signal);
+    if (!outcome.acted && clock.now() - entry.refreshedAt >= syncMilliseconds * soonest) {
+      entry.refreshedAt = clock.now();
+      context.objects.watch(pod);
+      await context.volumes.refresh(pod);
+    }
+    const waits = [
+      outcome.againMilliseconds,
+      late,
+      syncMilliseconds * (soonest + Math.random() * (1 - soonest)),
+    ].filter((wait) => wait !== undefined);
+    return { againMilliseconds: Math.max(0, Math.min(...waits)) };
+  } finally {
+    if (!signal.aborted) {
+      const { acted, simple, started = [] } = outcome;
+      const looked = !acted
+        ? observed
+        : simple
+          ? cache.refreshParts(podName(pod), { containers: started }, signal)
+          : cache.refresh(podName(pod), signal);
+      observed = await Promise.resolve(looked).then(
+        (found) => {
+          entry.outcome = "known";
+          return found;
+        },
+        () => observed,
+      );
+      status = statuses.update(entry, pod, observed, { over: false });
+      statuses.publish(entry, pod, status, true);
+      // What is found here is found by nobody else: no later look finds it changed.
+      if (hasFinished(status) || hasMore(context, pod, observed, outcome, entry.memory)) entry.worker.wake();
+    }
+  }
+
+  function mustWait({ awaits }: Syncing, own: PodEntry, all: PodEntries): boolean {
+    if (awaits?.some((uid) => isHere(all.get(uid)))) return true;
+    // A static pod that was edited is a new pod of the old name: the old one goes first.
+    return isStatic(pod, context.dialect) && [...all.values()].some((other) => precedes(other, own, pod));
+  }
+}
+
+const precedes = (other: PodEntry, own: PodEntry, pod: Pod): boolean =>
+  other !== own && keyOf(podOf(other)) === keyOf(pod) && !isCleared(other);
+
+const isHere = (entry: PodEntry | undefined): boolean =>
+  entry !== undefined && entry.worker.state().at !== "terminated";
+
+const hasFinished = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
