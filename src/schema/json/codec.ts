@@ -53,6 +53,15 @@ export function decodeJson<M extends Message>(
   const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth);
   if (value !== undefined)
     return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
+  return decodeCarefully(message, text, { maxDepth });
+}
+
+/** The same without the quick way, which must make no difference but in time. */
+export function decodeCarefully<M extends Message>(
+  message: M,
+  text: string,
+  { maxDepth = defaultMaxDepth }: DecodeOptions = {},
+): Decoded<TypeOf<M>> {
   return reported(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
 }
 

@@ -1,0 +1,111 @@
+// The meaning of YAML held against js-yaml: what it writes in any style we read as the value it wrote, and
+// what both read they read alike, but for the words and numbers in which Go's reader differs on purpose.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { CORE_SCHEMA, dump, load } from "js-yaml";
+import { parseYaml } from "./parse.ts";
+import { resolvePlain } from "./resolve.ts";
+
+/** Words and numbers that Go reads otherwise are written plain by js-yaml: they have their own table below. */
+const text = fc
+  .oneof(
+    fc.string({ unit: "grapheme", maxLength: 20 }),
+    fc.constantFrom("a: b", "- a", "#x", "x #y", "'", '"', "\n", "a\nb\n", " a", "2020-01-01", "=", "%a"),
+    fc.lorem({ maxCount: 30 }),
+  )
+  .filter((word) => typeof resolvePlain(word) === "string");
+const leaf = fc.oneof(
+  text,
+  fc.boolean(),
+  fc.constant(null),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }).map((value) => value + 0),
+);
+const { tree } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { depthSize: "small", maxDepth: 4 },
+    leaf,
+    fc.array(tie("tree"), { maxLength: 4 }),
+    fc.dictionary(text, tie("tree"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+const styles = fc.record({
+  indent: fc.integer({ min: 1, max: 6 }),
+  flowLevel: fc.integer({ min: -1, max: 3 }),
+  lineWidth: fc.constantFrom(-1, 20, 80),
+});
+
+test("what js-yaml writes, in whatever style, is read as the value it wrote", () => {
+  fc.assert(
+    fc.property(tree, styles, (value, style) => {
+      const yaml = dump(value, { ...style, schema: CORE_SCHEMA });
+      assert.deepEqual(parseYaml(yaml).value, value, yaml);
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+const scalars = fc.constantFrom(
+  "a", "b c", "x:y", "-1", "12", "1.5", "1e3", "true", "false", "null", "~", "'it''s'", '"a\\tb"', '"é\\n"', "a-b", "http://x/y", "[1, a]",
+  "{a: 1, b: [x]}", "{}", "[]", '"x"', "''",
+); // prettier-ignore
+const lines = (depth: number): fc.Arbitrary<readonly string[]> =>
+  depth === 0
+    ? scalars.map((scalar) => [scalar])
+    : fc.oneof(
+        scalars.map((scalar) => [scalar]),
+        fc.array(lines(depth - 1), { minLength: 1, maxLength: 3 }).map((items) => items.flatMap((item) => nest("-", item))),
+        fc
+          .uniqueArray(fc.tuple(fc.constantFrom("a", "b", '"c d"', "'e'", "f.g/h"), lines(depth - 1)), {
+            minLength: 1,
+            maxLength: 3,
+            selector: ([key]) => key,
+          })
+          .map((pairs) => pairs.flatMap(([key, item]) => nest(`${key}:`, item))),
+        fc.constantFrom(["|", "  x", "  y"], [">-", "  a", "  b", "", "  c"], ["|+", "  x", ""]),
+      ); // prettier-ignore
+
+/** Puts a value behind a dash or a key: on the same line where it has only one, or is a block scalar. */
+function nest(lead: string, [first = "", ...rest]: readonly string[]): string[] {
+  const isBlock = /^[|>]/.test(first);
+  if (isBlock) return [`${lead} ${first}`, ...rest.map((line) => `  ${line}`)];
+  return rest.length === 0 && !/^- |^[^'"[{]*: |:$/.test(first)
+    ? [`${lead} ${first}`]
+    : [lead, ...[first, ...rest].map((line) => `  ${line}`)];
+}
+
+test("documents of blocks, flows and comments mean the same to js-yaml and to us", () => {
+  let read = 0;
+  fc.assert(
+    fc.property(lines(3), fc.constantFrom("", " # comment", "\n# comment"), (parts, comment) => {
+      const yaml = `${parts.join("\n")}${/^[|>]/.test(parts[0]!) || /^ /.test(parts.at(-1)!) ? "" : comment}\n`;
+      let expected: unknown;
+      try {
+        expected = load(yaml, { schema: CORE_SCHEMA });
+      } catch {
+        return;
+      }
+      read++;
+      assert.deepEqual(parseYaml(yaml).value, expected ?? null, yaml);
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(read > 1000, `${read} documents were read`);
+});
+
+/** Where Go's reader differs from the core schema, and so do we. */
+const differences: [yaml: string, core: unknown, ours: unknown][] = [
+  ["yes", "yes", true],
+  ["Off", "Off", false],
+  ["010", 10, 8],
+  ["1_000", "1_000", 1000],
+  ["0b11", "0b11", 3],
+  ["2020-01-01", "2020-01-01", "2020-01-01"],
+];
+for (const [yaml, core, ours] of differences)
+  test(`${yaml} is ${JSON.stringify(ours)}`, () => {
+    assert.deepEqual(load(yaml, { schema: CORE_SCHEMA }), core);
+    assert.deepEqual(parseYaml(yaml).value, ours);
+  });
