@@ -26,6 +26,7 @@ import { type DecodedBody, readBody } from "./body.ts";
 import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
+import { converterWords, goText, invalidPatch } from "./patch-error.ts";
 
 const patchTypes = [
   "application/json-patch+json",
@@ -128,13 +129,11 @@ export function patchedTree(
     read,
     change: (served) => {
       const { value, strict } = read();
-      const decoded = decodedPatch(
-        endpoint,
-        transformed(type, endpoint, served, value),
-        type,
-        call.target.name,
-      );
-      if (!judged) judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation);
+      const invalid = (why: string): ApiError => invalidPatch(shownPatch(type, body, value), why);
+      const tree = transformed(type, endpoint, served, value);
+      const decoded = decodedPatch(endpoint, tree, type, call.target.name, invalid);
+      if (!judged)
+        judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
       judged = true;
       if (decoded.value.metadata.name !== call.target.name)
         throw badRequest(
@@ -171,7 +170,7 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
     return { value: {}, strict: duplicate };
   // Read leniently, a list is merged as any value is, and then it is no object.
   if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value))
-    throw invalidPatch("", "a list is no object");
+    throw invalidPatch(Buffer.from(body).toString(), "a list is no object");
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw badRequest(
       `error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
@@ -222,7 +221,13 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
  * Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the
  * result is read as if it had been sent.
  */
-function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: string): DecodedBody {
+function decodedPatch(
+  endpoint: Endpoint,
+  tree: unknown,
+  type: PatchType,
+  name: string,
+  invalid: (why: string) => ApiError,
+): DecodedBody {
   try {
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
@@ -232,33 +237,35 @@ function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: 
           `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
         );
       if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
-        throw invalidPatch(
-          name,
-          `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`,
-        );
+        throw invalid(`kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
     }
     value.kind = endpoint.kind;
     value.apiVersion = endpoint.apiVersion;
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw invalidPatch(name, error.message);
+    throw invalid(
+      type === "application/strategic-merge-patch+json" ? converterWords(error.message) : error.message,
+    );
   }
 }
 
-const invalidPatch = (name: string, why: string): ApiError =>
-  new ApiError(422, "Invalid", `"${name}" is invalid: patch: Invalid value: ${why}`, {
-    causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }],
-  });
+/** The patch as a refusal shows it. */
+const shownPatch = (type: PatchType, body: Uint8Array, parsed: unknown): string =>
+  type === "application/strategic-merge-patch+json" ? goText(parsed) : Buffer.from(body).toString();
 
 /**
  * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong
  * type.
  */
-function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptions["fieldValidation"]): void {
+function judgePatch(
+  call: ApiCall,
+  findings: readonly string[],
+  mode: WriteOptions["fieldValidation"],
+  invalid: (why: string) => ApiError,
+): void {
   if (mode === "Ignore" || findings.length === 0) return;
-  if (mode === "Strict")
-    throw invalidPatch(call.target.name, `strict decoding error: ${findings.join(", ")}`);
+  if (mode === "Strict") throw invalid(`strict decoding error: ${findings.join(", ")}`);
   for (const text of findings) call.warn(text);
 }
 
