@@ -100,6 +100,8 @@ export {
   type Instant,
   TimeError,
   canonicalMicroTime,
+  givenMicroTime,
+  zeroMicroTime,
   canonicalTime,
   formatMicroTime,
   formatTime,

@@ -151,6 +151,15 @@ export function canonicalTime(text: string): string | null {
   const instant = parseTime(text);
   return isZeroTime(instant) ? null : formatTime(instant);
 }
+/** Go's zero time, which is printed as null. */
+export const zeroMicroTime = "0001-01-01T00:00:00.000000Z";
+
+/**
+ * What is given is told from what is absent while an object is read: as in kube-apiserver, a zero time that
+ * stands in a document counts as given, and is printed as null all the same.
+ */
+export const givenMicroTime = (text: string): string => canonicalMicroTime(text) ?? zeroMicroTime;
+
 export function canonicalMicroTime(text: string): string | null {
   if (looksCanonical(text, 27)) return text;
   const instant = parseMicroTime(text);

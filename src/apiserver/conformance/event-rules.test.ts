@@ -17,6 +17,11 @@ const created: [name: string, more: Json, causes: string[]][] = [
     ["Required eventTime", "Invalid involvedObject.namespace"],
   ],
   ["eventTime null is as good as none", { eventTime: null }, ["Required eventTime"]],
+  [
+    "an eventTime of the year 1 is given, though it is zero",
+    { eventTime: "0001-01-01T00:00:00.000000Z" },
+    [],
+  ],
   ["action must not be empty", { action: "" }, ["Required action"]],
   ["action is required", { action: undefined }, ["Required action"]],
   ["an action of 128 characters is accepted", { action: long(128) }, []],

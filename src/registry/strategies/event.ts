@@ -1,7 +1,7 @@
 // Events: stored in the shape of the events group, served there and in the core group. The core group asks
 // for less.
 import { CoreEvent, Event } from "#api";
-import { type FieldError, invalidValue, required } from "#base";
+import { type FieldError, invalidValue, required, zeroMicroTime } from "#base";
 import { isDeepStrictEqual } from "node:util";
 import { dns1123SubdomainProblems } from "#schema";
 import { dnsSubdomain } from "../names.ts";
@@ -151,7 +151,8 @@ const counts: ReadonlySet<keyof Event> = new Set(["deprecatedCount"]);
 
 /** What stands there, or what stands for nothing. */
 const shownValue = (event_: Event, key: keyof Event): unknown =>
-  event_[key] ?? (texts.has(key) ? "" : counts.has(key) ? 0 : null);
+  (event_[key] === zeroMicroTime ? undefined : event_[key]) ??
+  (texts.has(key) ? "" : counts.has(key) ? 0 : null);
 
 const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");
 

@@ -7,7 +7,7 @@ import {
   QuantityError,
   TimeError,
   canonicalDuration,
-  canonicalMicroTime,
+  givenMicroTime,
   canonicalQuantity,
   canonicalTime,
   setOwn,
@@ -262,7 +262,7 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
     case "time":
       return worded(place, () => canonicalTime(textOf(node, place)));
     case "microTime":
-      return worded(place, () => canonicalMicroTime(textOf(node, place)));
+      return worded(place, () => givenMicroTime(textOf(node, place)));
     case "duration":
       return worded(place, () => canonicalDuration(textOf(node, place)));
     case "quantity":

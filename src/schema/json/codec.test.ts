@@ -283,6 +283,15 @@ test("a name like a setter of every object is an ordinary key", () => {
   assert.deepEqual(Object.entries(limits), [["__proto__", "1500m"]]);
 });
 
+test("a zero time that is given is told from none while it is read, and written as null", () => {
+  const zero = "0001-01-01T00:00:00.000000Z";
+  for (const more of ["", ',"unknown":1']) {
+    const { value } = decodeJson(Thing, `{"spec":{"seen":"${zero}"${more}}}`);
+    assert.equal(value.spec?.seen, zero);
+    assert.doesNotMatch(encodeJson(Thing, value), /seen":"/);
+  }
+});
+
 test("data of no declared type keeps its integers and reports its duplicates", () => {
   const { value, duplicate } = parseJson(
     '{"a":9007199254740993,"b":{"c":1,"c":2},"d":[{"e":1,"e":1}],"f":1.5}',

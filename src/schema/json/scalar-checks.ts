@@ -1,6 +1,12 @@
 // Checks of single values for the quick walk. Each returns the value in canonical form, or gives up.
 
-import { canonicalDuration, canonicalMicroTime, canonicalQuantity, canonicalTime } from "#base";
+import {
+  canonicalDuration,
+  canonicalMicroTime,
+  givenMicroTime,
+  canonicalQuantity,
+  canonicalTime,
+} from "#base";
 import { isRemembered } from "../raw.ts";
 import type { ScalarName } from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
@@ -65,6 +71,9 @@ const raw: Check = (value, state) => {
   return anything(value, state);
 };
 
+const readMicroTime = text(givenMicroTime);
+const writtenMicroTime = text(canonicalMicroTime);
+
 export const scalarChecks: Readonly<Record<ScalarName, Check>> = {
   string,
   bool: (value) => {
@@ -82,7 +91,7 @@ export const scalarChecks: Readonly<Record<ScalarName, Check>> = {
     throw irregular; // binary peers only
   },
   time: text(canonicalTime),
-  microTime: text(canonicalMicroTime),
+  microTime: (value, state) => (state.reading ? readMicroTime : writtenMicroTime)(value, state),
   duration: text(canonicalDuration),
   quantity: text((value) => canonicalQuantity(value.trim())),
   intOrString: (value) => {
