@@ -1,7 +1,7 @@
 // Starts a program of this package on a Node that can run it: the pinned one that npm installed, else a system Node of at
 // least 24. Runs on Node 20 itself. Plain CommonJS without dependencies, because it must work before anything is built.
 "use strict";
-const { accessSync, constants, existsSync } = require("node:fs");
+const { accessSync, constants, existsSync, readFileSync, writeSync } = require("node:fs");
 const { delimiter, join } = require("node:path");
 
 const oldest = 24;
@@ -16,11 +16,28 @@ const pinned = {
 const library = { file: "libatomic.so.1", package: "libatomic1" };
 
 exports.launch = function launch(name) {
+  if (printHelp(name, process.argv.slice(2))) return;
   if (!programOf(name)) build(name);
   const program = programOf(name) ?? fail(`${name}: not built yet`);
   if (Number.parseInt(process.versions.node, 10) >= oldest) run(program);
   else rerun(findRuntime());
 };
+
+/**
+ * Prints the help that the build wrote down, where nothing else was asked for: loading a whole program to print a text takes ten times
+ * as long. On a terminal, or where COLUMNS is set, the program itself fits its lines to the width.
+ */
+function printHelp(name, args) {
+  const dialects = args.flatMap((arg) => /^--dialect=(orch|kubernetes)$/.exec(arg)?.[1] ?? []);
+  const asked = args.filter((arg) => arg === "--help" || arg === "-h");
+  if (asked.length === 0 || dialects.length > 1 || asked.length + dialects.length < args.length) return false;
+  if (process.env.COLUMNS || require("node:tty").isatty(1)) return false;
+  const file = join(root, "dist", "help", `${name}.${dialects[0] ?? "orch"}.txt`);
+  if (!existsSync(file)) return false;
+  const text = readFileSync(file);
+  for (let at = 0; at < text.length;) at += writeSync(1, text, at);
+  return true;
+}
 
 /** The Node to run on: the pinned package beside or above this one, else the first new enough `node` on the PATH. */
 exports.findRuntime = findRuntime;

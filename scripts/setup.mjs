@@ -188,6 +188,7 @@ function removeStale() {
 async function tryPack() {
   try {
     await (await import("./pack.mjs")).pack();
+    (await import("./help-texts.mjs")).writeHelpTexts();
     return true;
   } catch (error) {
     console.error(error.message);

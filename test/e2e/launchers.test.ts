@@ -50,6 +50,27 @@ test("the program runs on Node 24 or newer", () => {
   assert.ok(Number.parseInt(printed(run(join(copy, "bin", "orch"), []).stdout).node, 10) >= 24);
 });
 
+test("help that the build wrote down is printed without the program; anything else runs it", () => {
+  const folder = join(copy, "dist", "help");
+  mkdirSync(folder, { recursive: true });
+  for (const dialect of ["orch", "kubernetes"])
+    writeFileSync(join(folder, `orch.${dialect}.txt`), `help of ${dialect}\n`);
+  const { COLUMNS: _, ...env } = process.env;
+  const launcher = join(copy, "bin", "orch");
+  const helped: [args: string[], text: string][] = [
+    [["--help"], "help of orch\n"],
+    [["-h"], "help of orch\n"],
+    [["--help", "--dialect=kubernetes"], "help of kubernetes\n"],
+  ];
+  for (const [args, text] of helped)
+    assert.deepEqual([run(launcher, args, { env }).stdout, run(launcher, args, { env }).status], [text, 0]);
+  for (const args of [[], ["up", "--help"], ["--help", "--v=1"], ["--dialect=klingon", "--help"]])
+    assert.deepEqual(printed(run(launcher, args, { env }).stdout).args, args);
+  const narrow = run(launcher, ["--help"], { env: { ...env, COLUMNS: "60" } });
+  assert.deepEqual(printed(narrow.stdout).args, ["--help"]);
+  rmSync(folder, { recursive: true });
+});
+
 test("the launcher is the program: one process, to which signals go", async () => {
   const child = spawn(join(copy, "bin", "orch"), ["wait"], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(child.stdout, "data")) as [Buffer];

@@ -1,0 +1,28 @@
+// Writes what --help prints, per program and dialect, beside the packed programs: the launcher prints it
+// without loading them.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root, runtime } from "./setup.mjs";
+
+const programs = ["orch-apiserver", "nodeagent"];
+const dialects = ["orch", "kubernetes"];
+
+export function writeHelpTexts() {
+  const folder = join(root, "dist", "help");
+  mkdirSync(folder, { recursive: true });
+  for (const program of programs) {
+    const file = join(root, "dist", "pack", `${program}.js`);
+    if (!existsSync(file)) continue;
+    for (const dialect of dialects) {
+      const { COLUMNS: _, ...env } = process.env;
+      const text = execFileSync(runtime(), [file, `--dialect=${dialect}`, "--help"], {
+        env,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const target = join(folder, `${program}.${dialect}.txt`);
+      writeFileSync(`${target}.new`, text);
+      renameSync(`${target}.new`, target);
+    }
+  }
+}
