@@ -56,7 +56,53 @@ const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKin
   namespaced: false,
 });
 
-export const kinds = {
+/** Spelled out, because the compiler does not write down a type of this size by itself. */
+export interface Kinds {
+  readonly clusterRoles: ResourceKind<typeof ClusterRole>;
+  readonly clusterRoleBindings: ResourceKind<typeof ClusterRoleBinding>;
+  readonly configMaps: ResourceKind<typeof ConfigMap>;
+  readonly coreEvents: ResourceKind<typeof CoreEvent>;
+  readonly csiNodes: ResourceKind<typeof CSINode>;
+  readonly deployments: ResourceKind<typeof Deployment>;
+  readonly events: ResourceKind<typeof Event>;
+  readonly jobs: ResourceKind<typeof Job>;
+  readonly leases: ResourceKind<typeof Lease>;
+  readonly namespaces: ResourceKind<typeof Namespace>;
+  readonly nodes: ResourceKind<typeof Node>;
+  readonly persistentVolumes: ResourceKind<typeof PersistentVolume>;
+  readonly persistentVolumeClaims: ResourceKind<typeof PersistentVolumeClaim>;
+  readonly pods: ResourceKind<typeof Pod>;
+  readonly podDisruptionBudgets: ResourceKind<typeof PodDisruptionBudget>;
+  readonly roles: ResourceKind<typeof Role>;
+  readonly roleBindings: ResourceKind<typeof RoleBinding>;
+  readonly secrets: ResourceKind<typeof Secret>;
+  readonly serviceAccounts: ResourceKind<typeof ServiceAccount>;
+  readonly services: ResourceKind<typeof Service>;
+  readonly subjectAccessReviews: ResourceKind<typeof SubjectAccessReview>;
+  readonly tokenRequests: ResourceKind<typeof TokenRequest> & { readonly below: typeof ServiceAccount };
+  readonly tokenReviews: ResourceKind<typeof TokenReview>;
+  readonly controllerRevisions: ResourceKind<typeof ControllerRevision>;
+  readonly cronJobs: ResourceKind<typeof CronJob>;
+  readonly csiDrivers: ResourceKind<typeof CSIDriver>;
+  readonly certificateSigningRequests: ResourceKind<typeof CertificateSigningRequest>;
+  readonly customResourceDefinitions: ResourceKind<typeof CustomResourceDefinition>;
+  readonly daemonSets: ResourceKind<typeof DaemonSet>;
+  readonly endpointSlices: ResourceKind<typeof EndpointSlice>;
+  readonly endpoints: ResourceKind<typeof Endpoints>;
+  readonly horizontalPodAutoscalers: ResourceKind<typeof HorizontalPodAutoscaler>;
+  readonly priorityClasses: ResourceKind<typeof PriorityClass>;
+  readonly replicaSets: ResourceKind<typeof ReplicaSet>;
+  readonly replicationControllers: ResourceKind<typeof ReplicationController>;
+  readonly resourceQuotas: ResourceKind<typeof ResourceQuota>;
+  readonly limitRanges: ResourceKind<typeof LimitRange>;
+  readonly runtimeClasses: ResourceKind<typeof RuntimeClass>;
+  readonly statefulSets: ResourceKind<typeof StatefulSet>;
+  readonly storageClasses: ResourceKind<typeof StorageClass>;
+  readonly volumeAttachments: ResourceKind<typeof VolumeAttachment>;
+  readonly csiStorageCapacities: ResourceKind<typeof CSIStorageCapacity>;
+}
+
+export const kinds: Kinds = {
   clusterRoles: inCluster("clusterroles", ClusterRole),
   clusterRoleBindings: inCluster("clusterrolebindings", ClusterRoleBinding),
   configMaps: inNamespaces("configmaps", ConfigMap),
@@ -101,4 +147,4 @@ export const kinds = {
   storageClasses: inCluster("storageclasses", StorageClass),
   volumeAttachments: inCluster("volumeattachments", VolumeAttachment),
   csiStorageCapacities: inNamespaces("csistoragecapacities", CSIStorageCapacity),
-} as const;
+};
