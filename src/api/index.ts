@@ -507,3 +507,5 @@ export {
 } from "./nodeagentconfig/credential-provider.ts";
 export { AuditPolicyFile, AuditPolicyRule } from "./config/audit-policy.ts";
 export { type ConfigKind, type ConfigObject, configObject } from "./config/config-object.ts";
+export { type Amounts as QuotaAmounts, quotaMath } from "./quota/amounts.ts";
+export { type QuotaEvaluator, quotaEvaluator } from "./quota/usage.ts";

@@ -1,19 +1,113 @@
-// What a certificate request (PKCS #10) asks to be: the organizations in its subject, which become groups.
+// What a certificate request (PKCS #10) asks to be: its subject, its names and its key.
+import { createPublicKey, verify } from "node:crypto";
 import { pemBlocks } from "#base";
-import { derItems, oidText } from "./der.ts";
+import { type DerItem, derItems, oidText } from "./der.ts";
 
-const organization = "2.5.4.10";
+const oids = {
+  commonName: "2.5.4.3",
+  organization: "2.5.4.10",
+  extensionRequest: "1.2.840.113549.1.9.14",
+  alternativeNames: "2.5.29.17",
+} as const;
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly emails: readonly string[];
+  readonly uris: readonly string[];
+  /** The subject, the alternative names (if any) and the key, in DER. */
+  readonly subject: Uint8Array;
+  readonly alternativeNames: Uint8Array | undefined;
+  readonly publicKey: Uint8Array;
+  /** Whether whoever asks holds the private key. */
+  readonly isSigned: boolean;
+}
+
+const children = (item: DerItem | undefined): DerItem[] => derItems(item?.content ?? new Uint8Array());
 
 /** Throws when the text is no request. */
-export function requestedOrganizations(pem: string): string[] {
+export function parseCertificateRequest(pem: string): CertificateRequest {
   const [block] = pemBlocks(pem);
   if (block?.type !== "CERTIFICATE REQUEST") throw new Error("PEM block type must be CERTIFICATE REQUEST");
-  const [request] = derItems(block.bytes);
-  const [info] = derItems(request?.content ?? new Uint8Array());
-  const subject = derItems(info?.content ?? new Uint8Array())[1];
-  return derItems(subject?.content ?? new Uint8Array())
-    .flatMap(({ content }) => derItems(content))
-    .map(({ content }) => derItems(content))
-    .filter(([type]) => type !== undefined && oidText(type.content) === organization)
-    .map(([, value]) => Buffer.from(value?.content ?? []).toString());
+  const [info, algorithm, signature] = children(derItems(block.bytes)[0]);
+  const [, subject, publicKey, attributes] = children(info);
+  if (!info || !subject || !publicKey)
+    throw new Error("asn1: syntax error: a certificate request has more parts");
+  const parts = children(subject).flatMap(children).map(children);
+  const named = (oid: string): string[] =>
+    parts
+      .filter(([type]) => type !== undefined && oidText(type.content) === oid)
+      .map(([, value]) => Buffer.from(value?.content ?? []).toString());
+  const alternativeNames = alternativeNamesIn(attributes);
+  const names = alternativeNames ? derItems(derItems(alternativeNames)[0]?.content ?? new Uint8Array()) : [];
+  const tagged = (tag: number): Uint8Array[] =>
+    names.filter((item) => (item.tag & 0x1f) === tag).map(({ content }) => content);
+  const texts = (tag: number): string[] => tagged(tag).map((bytes) => Buffer.from(bytes).toString("latin1"));
+  return {
+    commonName: named(oids.commonName).at(-1) ?? "",
+    organizations: named(oids.organization),
+    dnsNames: texts(2),
+    emails: texts(1),
+    uris: texts(6),
+    ipAddresses: tagged(7).map((bytes) =>
+      bytes.length === 4
+        ? bytes.join(".")
+        : Buffer.from(bytes)
+            .toString("hex")
+            .replaceAll(/(....)(?!$)/g, "$1:"),
+    ),
+    subject: subject.whole,
+    alternativeNames,
+    publicKey: publicKey.whole,
+    isSigned: isSigned(info.whole, publicKey.whole, algorithm, signature),
+  };
 }
+
+function alternativeNamesIn(attributes: DerItem | undefined): Uint8Array | undefined {
+  for (const attribute of children(attributes)) {
+    const [type, values] = children(attribute);
+    if (!type || oidText(type.content) !== oids.extensionRequest) continue;
+    for (const extension of children(children(values)[0])) {
+      const extensionParts = children(extension);
+      if (extensionParts[0] && oidText(extensionParts[0].content) === oids.alternativeNames)
+        return extensionParts.at(-1)!.content;
+    }
+  }
+  return undefined;
+}
+
+function isSigned(
+  info: Uint8Array,
+  publicKey: Uint8Array,
+  algorithm: DerItem | undefined,
+  signature: DerItem | undefined,
+): boolean {
+  const oid = children(algorithm)[0];
+  if (!oid || !signature) return false;
+  const hash = hashes[oidText(oid.content)];
+  if (hash === undefined) return false;
+  try {
+    const key = createPublicKey({ key: Buffer.from(publicKey), format: "der", type: "spki" });
+    return verify(hash === "" ? null : hash, info, key, signature.content.subarray(1));
+  } catch {
+    return false;
+  }
+}
+
+/** By the signature's algorithm; the one of an Edwards key is its own. */
+const hashes: Readonly<Record<string, string>> = {
+  "1.2.840.113549.1.1.11": "sha256",
+  "1.2.840.113549.1.1.12": "sha384",
+  "1.2.840.113549.1.1.13": "sha512",
+  "1.2.840.10045.4.3.2": "sha256",
+  "1.2.840.10045.4.3.3": "sha384",
+  "1.2.840.10045.4.3.4": "sha512",
+  "1.3.101.112": "",
+};
+
+/** Throws when the text is no request. */
+export const requestedOrganizations = (pem: string): string[] => [
+  ...parseCertificateRequest(pem).organizations,
+];

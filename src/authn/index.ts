@@ -47,17 +47,23 @@ export {
   clientCertificateVerifier,
 } from "./certificate-chain.ts";
 export { type DerItem, derItems } from "./der.ts";
-export { requestedOrganizations } from "./certificate-request.ts";
+export {
+  type CertificateRequest,
+  parseCertificateRequest,
+  requestedOrganizations,
+} from "./certificate-request.ts";
 export { certificateLives, clientCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export {
   type CertificatePair,
+  type RequestedCertificate,
   type ServingNames,
   type Subject,
   type Validity,
   createAuthority,
   selfSigned,
   signClient,
+  signRequest,
   signServing,
   stillGood,
   writePair,
@@ -78,6 +84,7 @@ export {
   type TokenContents,
   type TokenIssuer,
   type TokenRef,
+  issueLegacyToken,
   issueServiceAccountToken,
   openIdDocuments,
   openIdMediaTypes,

@@ -14,6 +14,7 @@ import {
 } from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
 import { writePrivate } from "#base";
+import type { CertificateRequest } from "./certificate-request.ts";
 import {
   bits,
   bool,
@@ -105,6 +106,55 @@ export function signClient(
   ]);
 }
 
+/** What a certificate for a request shall be good for. */
+export interface RequestedCertificate {
+  /** In the words of the API: `client auth`, `digital signature`. */
+  readonly usages: readonly string[];
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** The bits of key usages, first the highest. */
+const keyUsages: readonly (readonly string[])[] = [
+  ["digital signature", "signing"],
+  ["content commitment"],
+  ["key encipherment"],
+  ["data encipherment"],
+  ["key agreement"],
+  ["cert sign"],
+  ["crl sign"],
+  ["encipher only"],
+];
+const extendedUsages: Readonly<Record<string, Uint8Array>> = {
+  any: oid("2.5.29.37.0"),
+  "server auth": oids.serverAuth,
+  "client auth": oids.clientAuth,
+  "code signing": oid("1.3.6.1.5.5.7.3.3"),
+  "email protection": oid("1.3.6.1.5.5.7.3.4"),
+  "s/mime": oid("1.3.6.1.5.5.7.3.4"),
+  timestamping: oid("1.3.6.1.5.5.7.3.8"),
+  "ocsp signing": oid("1.3.6.1.5.5.7.3.9"),
+};
+
+/** Signs what a request asks for; gives the certificate as PEM. */
+export function signRequest(
+  authority: CertificatePair,
+  { subject, alternativeNames, publicKey }: CertificateRequest,
+  { usages, notBefore, notAfter }: RequestedCertificate,
+): string {
+  let usageBits = 0;
+  for (const [index, names] of keyUsages.entries())
+    if (names.some((name) => usages.includes(name))) usageBits |= 0x80 >> index;
+  const extended = usages.flatMap((usage) => extendedUsages[usage] ?? []);
+  const unused = usageBits === 0 ? 0 : 31 - Math.clz32(usageBits & -usageBits);
+  return signed(subject, publicKey, issuerOf(authority), { notBefore, notAfter }, [
+    ...(usageBits === 0 ? [] : [extension(oids.keyUsage, true, bits(Uint8Array.of(usageBits), unused))]),
+    ...(extended.length > 0 ? [extension(oids.purposes, false, sequence(...extended))] : []),
+    isNoAuthority,
+    ...(alternativeNames ? [extension(oids.alternativeNames, false, alternativeNames)] : []),
+  ]);
+}
+
 /** A serving certificate that vouches for itself, for a server that was given none. */
 export function selfSigned(subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
   return issue(subject, validity, undefined, [
@@ -162,6 +212,27 @@ function issue(
   const issuer = authority
     ? issuerOf(authority)
     : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
+  const validity = { notBefore: now - early, notAfter: now + days * day };
+  return {
+    certificate: signed(nameOf(subject), publicBytes, issuer, validity, extensions),
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+}
+
+interface Issuer {
+  readonly key: KeyObject;
+  readonly name: Uint8Array;
+  readonly keyId: Uint8Array;
+}
+
+/** The certificate as PEM. */
+function signed(
+  subject: Uint8Array,
+  publicBytes: Uint8Array,
+  issuer: Issuer,
+  { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },
+  extensions: readonly Uint8Array[],
+): string {
   const algorithm =
     issuer.key.asymmetricKeyType === "rsa"
       ? sequence(oids.rsaSha256, Uint8Array.of(5, 0))
@@ -173,8 +244,8 @@ function issue(
     integer(serial),
     algorithm,
     issuer.name,
-    sequence(time(new Date(now - early)), time(new Date(now + days * day))),
-    nameOf(subject),
+    sequence(time(new Date(notBefore)), time(new Date(notAfter))),
+    subject,
     publicBytes,
     tagged(
       3,
@@ -187,13 +258,10 @@ function issue(
     ),
   );
   const raw = sequence(body, algorithm, bits(sign("sha256", body, issuer.key)));
-  return {
-    certificate: new X509Certificate(raw).toString(),
-    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-  };
+  return new X509Certificate(raw).toString();
 }
 
-function issuerOf(authority: CertificatePair): { key: KeyObject; name: Uint8Array; keyId: Uint8Array } {
+function issuerOf(authority: CertificatePair): Issuer {
   const certificate = new X509Certificate(authority.certificate);
   const key = createPrivateKey(authority.key);
   if (!certificate.checkPrivateKey(key))

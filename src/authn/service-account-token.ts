@@ -66,6 +66,26 @@ export async function issueServiceAccountToken(
   return new SignJWT(claims).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.key);
 }
 
+/** A token without end, which is kept in a secret and good as long as that is there. */
+export async function issueLegacyToken(
+  { key, dialect }: Pick<TokenIssuer, "key" | "dialect">,
+  { namespace, account, secret }: { namespace: string; account: TokenRef; secret: string },
+): Promise<string> {
+  const { SignJWT } = await import("jose/jwt/sign");
+  const names = dialect.names.legacyTokens;
+  const claims = {
+    iss: names.issuer,
+    [names.namespace]: namespace,
+    [names.secret]: secret,
+    [names.account]: account.name,
+    [names.accountUid]: account.uid,
+    sub: serviceAccountName(namespace, account.name),
+  };
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: key.algorithm, ...(key.id && { kid: key.id }) })
+    .sign(key.key);
+}
+
 export interface OpenIdOptions {
   readonly issuer: string;
   /** Where the keys are published; derived from the external address when not given. */

@@ -9,9 +9,13 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { bootstrapSignerController, tokenCleanerController } from "./bootstrap-tokens.ts";
+import { csrApprovingController } from "./certificates/approving.ts";
+import { csrCleaningController, csrSigningController } from "./certificates/signing.ts";
 import { cronJobController } from "./cron-job/cron-job.ts";
 import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { deploymentController } from "./deployment/deployment.ts";
+import { disruptionController } from "./disruption.ts";
 import { endpointSliceController } from "./endpoints/endpoint-slices.ts";
 import { endpointsController } from "./endpoints/endpoints.ts";
 import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
@@ -23,8 +27,10 @@ import { nodeIpamController } from "./node-ipam.ts";
 import { nodeTtlController } from "./node-ttl.ts";
 import { podGcController } from "./pod-gc.ts";
 import { replicaSetController, replicationController } from "./replica-set.ts";
+import { resourceQuotaController } from "./resource-quota.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 import { rootCaController } from "./root-ca.ts";
+import { serviceAccountTokenController } from "./service-account-tokens.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 import { type ControllerSettings, defaultSettings } from "./settings.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
@@ -72,6 +78,18 @@ const controllers: Readonly<Record<string, Start>> = {
   "persistentvolume-expander": (context) => [volumeExpanderController(context)],
   "ephemeral-volume": (context) => [ephemeralVolumeController(context)],
   attachdetach: (context) => [attachDetachController(context)],
+  resourcequota: (context) => [resourceQuotaController(context)],
+  disruption: (context) => [disruptionController(context)],
+  "serviceaccount-token": (context, { serviceAccountKey, rootCa }) =>
+    serviceAccountKey === undefined
+      ? []
+      : [serviceAccountTokenController(context, { key: serviceAccountKey, rootCa })],
+  csrapproving: (context) => [csrApprovingController(context)],
+  csrsigning: (context, { signing }) =>
+    signing === undefined ? [] : [csrSigningController(context, signing)],
+  csrcleaner: (context) => [csrCleaningController(context)],
+  bootstrapsigner: (context) => [bootstrapSignerController(context)],
+  tokencleaner: (context) => [tokenCleanerController(context)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

@@ -1,6 +1,13 @@
 // What an operator can set about controllers, with the defaults of the original.
 
+import type { TokenKey } from "#authn";
+import type { SigningSettings } from "./certificates/signing.ts";
+
 export interface ControllerSettings {
+  /** Signs tokens that are kept in secrets; without it there are none. */
+  readonly serviceAccountKey?: TokenKey;
+  /** The authority that signs certificate requests; without it none are signed. */
+  readonly signing?: SigningSettings;
   /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
   readonly rootCa?: string;
   /** The range that nodes get theirs from; without it they get none. */

@@ -214,6 +214,9 @@ export function wellKnownNames({
       apiServerLeasePrefix: `${component}apiserver-`,
       legacyTokenTracking: `${component}apiserver-legacy-service-account-token-tracking`,
       clusterInfo: "cluster-info",
+      /** In cluster-info; the keys are the same in every dialect. */
+      clusterInfoConfig: "kubeconfig",
+      clusterInfoSignaturePrefix: "jws-kubeconfig-",
       extensionAuthentication: "extension-apiserver-authentication",
     },
     /** Volume plugins and provisioners. */

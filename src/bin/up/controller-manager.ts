@@ -1,9 +1,11 @@
 // Controllers and scheduler in the process of `orch up`, as clients of the API server over one shared view.
+import { X509Certificate } from "node:crypto";
 import { closeSync, readFileSync } from "node:fs";
+import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { clusterView } from "#controllerkit";
-import { runControllerManager } from "#controllers";
+import { type ControllerSettings, runControllerManager } from "#controllers";
 import type { Dialect } from "#dialect";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
@@ -14,6 +16,12 @@ export interface ControlLoopOptions {
   readonly dialect: Dialect;
   /** The file with the authorities of the server's certificate, which every namespace gets. */
   readonly authorityFile: string;
+  /** The key of that authority, which signs certificate requests. */
+  readonly authorityKeyFile: string;
+  /** The key that signs service account tokens. */
+  readonly accountKeyFile: string;
+  /** The range from which nodes get addresses for their pods, where they have none of their own. */
+  readonly clusterCidr?: string;
   readonly logFile: string;
 }
 
@@ -37,7 +45,8 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       ...base,
       view,
       log: log.with({ part: "controllers" }),
-      settings: { rootCa: readFileSync(options.authorityFile, "utf8") },
+      enabled: ["*", "bootstrapsigner", "tokencleaner"],
+      settings: settingsFrom(options),
     }),
     runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
   ]);
@@ -50,5 +59,21 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       leaveLog();
       closeSync(descriptor);
     },
+  };
+}
+
+const signedSeconds = 365 * 24 * 3600;
+
+function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> {
+  const certificate = readFileSync(options.authorityFile, "utf8");
+  return {
+    rootCa: certificate,
+    serviceAccountKey: signingKey(options.accountKeyFile),
+    signing: {
+      authority: { certificate, key: readFileSync(options.authorityKeyFile, "utf8") },
+      seconds: signedSeconds,
+      authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
+    },
+    ...(options.clusterCidr !== undefined && { clusterCidr: options.clusterCidr }),
   };
 }

@@ -21,6 +21,7 @@ import type { ClusterPaths } from "./paths.ts";
 
 export interface Credentials {
   readonly authorityFile: string;
+  readonly authorityKeyFile: string;
   readonly servingCertificate: string;
   readonly servingKey: string;
   readonly agentServingCertificate: string;
@@ -122,6 +123,7 @@ export function credentialsFor({
   writeClientConfig(paths.agentConfig, config(agent));
   return {
     authorityFile: file("ca.crt"),
+    authorityKeyFile: file("ca.key"),
     servingCertificate: file("apiserver.crt"),
     servingKey: file("apiserver.key"),
     agentServingCertificate: file("agent-serving.crt"),

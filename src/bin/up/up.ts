@@ -173,6 +173,10 @@ async function runCluster(
       config: paths.adminConfig,
       dialect,
       authorityFile: credentials.authorityFile,
+      authorityKeyFile: credentials.authorityKeyFile,
+      accountKeyFile: credentials.accountKey,
+      // The own runtime of an agent chooses the addresses of its pods by itself.
+      ...(!settings.agent && { clusterCidr }),
       logFile: join(paths.logs, "controllers.log"),
     });
     if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
@@ -237,6 +241,7 @@ async function startAgent(
 }
 
 const patienceMilliseconds = 15_000;
+const clusterCidr = "10.128.0.0/9";
 
 /** Waits for the part, but not for ever: whoever waits longer is told where to look. */
 async function settled(part: Supervised, view: StatusView): Promise<undefined> {

@@ -40,14 +40,7 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
       const present = claims.get(namespace, claimName);
       if (present) {
         if (present.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid)) continue;
-        const text = `PVC ${namespace}/${claimName} was not created for pod ${key} (pod is not owner)`;
-        events.event(
-          pod,
-          "Warning",
-          "EphemeralVolumePvcConflict",
-          `ephemeral volume ${volume.name}: ${text}`,
-        );
-        throw new Error(text);
+        throw new Error(`PVC ${namespace}/${claimName} was not created for pod ${key} (pod is not owner)`);
       }
       const { labels, annotations } = template.metadata ?? {};
       try {

@@ -1,21 +1,18 @@
 // Quotas of a namespace: what is created is counted, and refused when it would be too much. Quotas whose
 // status nobody filled in yet are not enforced.
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from "#api";
+import {
+  type QuotaAmounts,
+  type QuotaEvaluator,
+  type ResourceQuota,
+  type ScopedResourceSelectorRequirement,
+  quotaEvaluator,
+  quotaMath,
+} from "#api";
 import { compareQuantity, conflict, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
-import {
-  type Amounts,
-  amountsOf,
-  excessOf,
-  isNegative,
-  isZero,
-  only,
-  shown,
-  sumOf,
-  written,
-} from "./amounts.ts";
-import { type Evaluator, evaluatorFor } from "./usage.ts";
+
+const { amountsOf, excessOf, isNegative, isZero, only, shown, sumOf, written } = quotaMath;
 
 export interface QuotaOptions {
   readonly dialect: Dialect;
@@ -53,8 +50,12 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
     validate: async (attributes) => {
       const { resource, subresource, namespace, operation } = attributes;
       if (subresource || !namespace) return [];
-      const evaluator = evaluatorFor(resource, dialect, now);
-      if (!evaluator.operations.includes(operation) || (await quotasIn(namespace)).length === 0) return [];
+      const evaluator = quotaEvaluator(resource, dialect, now);
+      if (
+        !evaluator.operations.some((each) => each === operation) ||
+        (await quotasIn(namespace)).length === 0
+      )
+        return [];
       await inTurn(namespace, () => charge(attributes, evaluator));
       return [];
     },
@@ -72,7 +73,7 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
     }
   }
 
-  async function charge(attributes: AdmissionAttributes, evaluator: Evaluator): Promise<void> {
+  async function charge(attributes: AdmissionAttributes, evaluator: QuotaEvaluator): Promise<void> {
     let left: readonly string[] | undefined;
     for (let tries = mostTries; ; tries--) {
       const quotas = (await quotasIn(attributes.namespace)).filter(
@@ -103,9 +104,9 @@ const scopesOf = ({ spec }: ResourceQuota): readonly ScopedResourceSelectorRequi
 /** What each quota would have used afterwards, for those that change; refuses what does not fit. */
 function bill(
   attributes: AdmissionAttributes,
-  evaluator: Evaluator,
+  evaluator: QuotaEvaluator,
   quotas: readonly ResourceQuota[],
-): readonly (readonly [ResourceQuota, Amounts])[] {
+): readonly (readonly [ResourceQuota, QuotaAmounts])[] {
   const object = attributes.object!;
   const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
   const concerned = quotas.filter((quota) => {

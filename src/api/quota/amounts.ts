@@ -50,3 +50,16 @@ export const shown = (amounts: Amounts): string =>
     .map(([name, amount]) => `${name}=${formatQuantity(amount)}`)
     .toSorted()
     .join(",");
+
+/** The arithmetic as one thing, for those who do much of it. */
+export const quotaMath = {
+  amountsOf,
+  excessOf,
+  isNegative,
+  isZero,
+  largerOf,
+  only,
+  shown,
+  sumOf,
+  written,
+} as const;

@@ -1,20 +1,18 @@
 // What an object counts for in a quota: pods by what they ask for, claims by their size, services by their
 // ports, everything else by being there.
-import type {
-  Container,
-  PersistentVolumeClaim,
-  Pod,
-  PodAffinityTerm,
-  ScopedResourceSelectorRequirement,
-  Service,
-} from "#api";
+import type { PodAffinityTerm } from "../core/affinity.ts";
+import type { Container } from "../core/container.ts";
+import type { Pod } from "../core/pod.ts";
+import type { ScopedResourceSelectorRequirement } from "../core/quota.ts";
+import type { Service } from "../core/service.ts";
+import type { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { quantityOf, scaledValue } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionAttributes, Operation } from "../../attributes.ts";
 import { type Amounts, amountsOf, isZero, largerOf, sumOf } from "./amounts.ts";
 
-export interface Evaluator {
-  readonly operations: readonly Operation[];
+export interface QuotaEvaluator {
+  /** The writes that may change what is used. */
+  readonly operations: readonly ("CREATE" | "UPDATE")[];
   /** Which of a quota's resources it can count. */
   counts(resource: string): boolean;
   usage(object: object): Amounts;
@@ -28,11 +26,11 @@ const one = quantityOf(1);
 const counted = (...names: string[]): Amounts => new Map(names.map((name) => [name, one]));
 const aliased = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
 
-export function evaluatorFor(
-  { group, resource }: AdmissionAttributes["resource"],
+export function quotaEvaluator(
+  { group, resource }: { readonly group: string; readonly resource: string },
   dialect: Dialect,
   now: () => number,
-): Evaluator {
+): QuotaEvaluator {
   const count = `count/${resource}${group && `.${group}`}`;
   if (group === "" && resource === "pods") return podEvaluator(count, dialect, now);
   if (group === "" && resource === "persistentvolumeclaims") return claimEvaluator(count, dialect);
@@ -41,7 +39,7 @@ export function evaluatorFor(
   return { operations: ["CREATE"], counts: (name) => names.includes(name), usage: () => counted(...names) };
 }
 
-function serviceEvaluator(count: string): Evaluator {
+function serviceEvaluator(count: string): QuotaEvaluator {
   const [services, nodePorts, loadBalancers] = [
     "services",
     "services.nodeports",
@@ -69,7 +67,7 @@ function serviceEvaluator(count: string): Evaluator {
   };
 }
 
-function claimEvaluator(count: string, { names }: Dialect): Evaluator {
+function claimEvaluator(count: string, { names }: Dialect): QuotaEvaluator {
   const marker = names.resources.storageClassMarker;
   const [claims, storage] = ["persistentvolumeclaims", "requests.storage"] as const;
   return {
@@ -100,7 +98,7 @@ const computeNames = compute.flatMap((name) => [name, `requests.${name}`, `limit
 /** Quotas over these want every container to say what it needs. */
 const wanted = ["cpu", "memory"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
-function podEvaluator(count: string, { names }: Dialect, now: () => number): Evaluator {
+function podEvaluator(count: string, { names }: Dialect, now: () => number): QuotaEvaluator {
   const isForeign = (name: string): boolean =>
     name.includes("/") && !name.includes(names.resources.nativePrefix);
   const isHugePages = (name: string): boolean => name.startsWith("hugepages-");

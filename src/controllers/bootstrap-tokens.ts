@@ -1,0 +1,115 @@
+// Bootstrap tokens: they sign the cluster's public information, and go when their time is over.
+import { createHmac } from "node:crypto";
+import type { Secret } from "#api";
+import { type AnyObject, kinds } from "#client";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import { keyOf, splitKey } from "./pods.ts";
+
+type SeenSecret = Secret & AnyObject;
+
+export interface BootstrapToken {
+  readonly id: string;
+  readonly secret: string;
+  readonly mayBeUsedForSigning: boolean;
+  /** Milliseconds; undefined when it never ends, NaN when that is not readable. */
+  readonly expires: number | undefined;
+}
+
+const namePrefix = "bootstrap-token-";
+
+/** The token in a secret; undefined when it is none. */
+export function tokenIn({ metadata, data }: SeenSecret): BootstrapToken | undefined {
+  const text = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString();
+  const [id, secret] = [text("token-id"), text("token-secret")];
+  if (!/^[a-z0-9]{6}$/.test(id) || !/^[a-z0-9]{16}$/.test(secret)) return undefined;
+  if (metadata.name !== namePrefix + id) return undefined;
+  const expiration = text("expiration");
+  return {
+    id,
+    secret,
+    mayBeUsedForSigning: text("usage-bootstrap-signing") === "true",
+    expires: expiration === "" ? undefined : Date.parse(expiration),
+  };
+}
+
+/** A detached signature of the content: header and signature, with nothing between them. */
+export function detachedSignature(content: string, { id, secret }: BootstrapToken): string {
+  const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
+  const payload = Buffer.from(content).toString("base64url");
+  const signature = createHmac("sha256", secret).update(`${header}.${payload}`).digest("base64url");
+  return `${header}..${signature}`;
+}
+
+export function bootstrapSignerController(context: ControllerContext): Controller {
+  const { client, clock, view, dialect } = context;
+  const { publicNamespace, systemNamespace } = dialect.data;
+  const { clusterInfo, clusterInfoConfig, clusterInfoSignaturePrefix: prefix } = dialect.names.objects;
+  const queue = queueFor(context, "bootstrap_signer", sync, { workers: 1 });
+  const secrets = view.follow(
+    kinds.secrets,
+    () => queue.add(clusterInfo),
+    tokensIn(context, systemNamespace),
+  );
+  const maps = view.follow(kinds.configMaps, ({ type, object }) => {
+    if (
+      type !== "deleted" &&
+      object.metadata.name === clusterInfo &&
+      object.metadata.namespace === publicNamespace
+    )
+      queue.add(clusterInfo);
+  });
+  return { stopped: queue.stopped };
+
+  async function sync(): Promise<void> {
+    const info = maps.get(publicNamespace, clusterInfo);
+    const content = info?.data?.[clusterInfoConfig];
+    if (!info || content === undefined) return;
+    const wanted = new Map<string, string>();
+    for (const secret of secrets.items()) {
+      const token = tokenIn(secret);
+      const hasEnded = token?.expires !== undefined && !(token.expires > clock.now());
+      if (token?.mayBeUsedForSigning && !hasEnded && !secret.metadata.deletionTimestamp)
+        wanted.set(prefix + token.id, detachedSignature(content, token));
+    }
+    const data = { ...info.data };
+    for (const key of Object.keys(data)) if (key.startsWith(prefix) && !wanted.has(key)) delete data[key];
+    for (const [key, signature] of wanted) data[key] = signature;
+    const isSame =
+      Object.keys(data).length === Object.keys(info.data ?? {}).length &&
+      Object.entries(data).every(([key, value]) => info.data?.[key] === value);
+    if (!isSame) await ignoreReasons(["NotFound"], client.of(kinds.configMaps).update({ ...info, data }));
+  }
+}
+
+export function tokenCleanerController(context: ControllerContext): Controller {
+  const { client, clock, view, dialect } = context;
+  const queue = queueFor(context, "token_cleaner", sync);
+  const secrets = view.follow(
+    kinds.secrets,
+    ({ type, object }) => {
+      if (type !== "deleted") queue.add(keyOf(object));
+    },
+    tokensIn(context, dialect.data.systemNamespace),
+  );
+  return { stopped: queue.stopped };
+
+  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+    const [namespace, name] = splitKey(key);
+    const secret = secrets.get(namespace, name);
+    const expiration = Buffer.from(secret?.data?.["expiration"] ?? "", "base64").toString();
+    if (!secret || expiration === "") return;
+    // A time that cannot be read counts as past.
+    const left = Date.parse(expiration) - clock.now();
+    if (left > 0) return { againInMilliseconds: left };
+    const { uid, resourceVersion } = secret.metadata;
+    await ignoreReasons(
+      ["NotFound", "Conflict"],
+      client.of(kinds.secrets).delete(name, { namespace, uid: uid!, resourceVersion: resourceVersion! }),
+    );
+  }
+}
+
+const tokensIn = ({ dialect }: ControllerContext, namespace: string) => ({
+  namespace,
+  fieldSelector: `type=${dialect.names.secretTypes.bootstrapToken}`,
+});

@@ -1,0 +1,77 @@
+// What the certificate controllers have in common: which requests are decided, and what signers accept.
+import type { CertificateSigningRequest } from "#api";
+import { type CertificateRequest, nodesGroup, parseCertificateRequest } from "#authn";
+import type { AnyObject } from "#client";
+import type { Dialect } from "#dialect";
+
+export type SeenRequest = CertificateSigningRequest & AnyObject;
+
+export const conditionIs = ({ status }: SeenRequest, type: string): boolean =>
+  (status.conditions ?? []).some((each) => each.type === type && (each.status ?? "True") === "True");
+export const isDecided = (request: SeenRequest): boolean =>
+  conditionIs(request, "Approved") || conditionIs(request, "Denied");
+
+export const decoded = ({ spec }: SeenRequest): CertificateRequest =>
+  parseCertificateRequest(Buffer.from(spec.request ?? "", "base64").toString());
+
+const isSubset = (usages: readonly string[], allowed: readonly string[]): boolean =>
+  usages.every((usage) => allowed.includes(usage));
+
+const nodeUserPrefix = "system:node:";
+
+/** Why a node's client certificate is not to be had; undefined when it is. */
+export function nodeClientProblem(
+  request: CertificateRequest,
+  usages: readonly string[],
+): string | undefined {
+  if (request.organizations.length !== 1 || request.organizations[0] !== nodesGroup)
+    return `organization in CSR is not ${nodesGroup}`;
+  if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
+  if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  if (!request.commonName.startsWith(nodeUserPrefix)) return `CN does not start with ${nodeUserPrefix}`;
+  return nodeUsages(usages, "client auth");
+}
+
+/** The same for a node's serving certificate. */
+export function nodeServingProblem(
+  request: CertificateRequest,
+  usages: readonly string[],
+): string | undefined {
+  if (request.organizations.length !== 1 || request.organizations[0] !== nodesGroup)
+    return `organization in CSR is not ${nodesGroup}`;
+  if (request.dnsNames.length + request.ipAddresses.length === 0)
+    return "DNS or IP subjectAltName is required";
+  if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  if (!request.commonName.startsWith(nodeUserPrefix)) return `CN does not start with ${nodeUserPrefix}`;
+  return nodeUsages(usages, "server auth");
+}
+
+function nodeUsages(usages: readonly string[], purpose: string): string | undefined {
+  const isRight =
+    usages.includes(purpose) &&
+    usages.includes("digital signature") &&
+    isSubset(usages, [purpose, "digital signature", "key encipherment"]);
+  return isRight ? undefined : "usages did not match";
+}
+
+/** Why a signer refuses a request; undefined when it signs. */
+export function signerProblem(
+  signer: string,
+  request: CertificateRequest,
+  usages: readonly string[],
+  { names }: Dialect,
+): string | undefined {
+  const { apiClient, agentClient, agentServing, legacyUnknown } = names.signers;
+  if (signer === agentClient) return nodeClientProblem(request, usages);
+  if (signer === agentServing) return nodeServingProblem(request, usages);
+  if (signer === apiClient) {
+    if (!usages.includes("client auth")) return `usages did not include client auth`;
+    return isSubset(usages, ["client auth", "digital signature", "key encipherment"])
+      ? undefined
+      : "usages did not match";
+  }
+  return signer === legacyUnknown ? undefined : `unknown signer ${signer}`;
+}

@@ -1,0 +1,119 @@
+// Signs approved requests with the cluster's authority.
+import { type CertificatePair, signRequest } from "#authn";
+import { timeOfMillis } from "#base";
+import { kinds } from "#client";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import { timeOf } from "../pods.ts";
+import { type SeenRequest, conditionIs, decoded, signerProblem } from "./requests.ts";
+
+export interface SigningSettings {
+  readonly authority: CertificatePair;
+  /** The longest time a certificate is good for. */
+  readonly seconds: number;
+  /** When the authority itself ends; nothing outlives it. */
+  readonly authorityEnds: number;
+}
+
+const earlyMilliseconds = 5 * 60_000;
+const shortestSeconds = 600;
+
+export function csrSigningController(context: ControllerContext, settings: SigningSettings): Controller {
+  const { client, clock, view, dialect } = context;
+  const signers = new Set<string>(Object.values(dialect.names.signers));
+  const resource = client.of(kinds.certificateSigningRequests);
+  const queue = queueFor(context, "certificate_signing", sync);
+  const isDue = (request: SeenRequest): boolean =>
+    conditionIs(request, "Approved") &&
+    !conditionIs(request, "Denied") &&
+    !conditionIs(request, "Failed") &&
+    !request.status.certificate &&
+    signers.has(request.spec.signerName);
+  const requests = view.follow(kinds.certificateSigningRequests, ({ type, object }) => {
+    if (type !== "deleted" && isDue(object)) queue.add(object.metadata.name!);
+  });
+  return { stopped: queue.stopped };
+
+  async function sync(name: string): Promise<void> {
+    const request = requests.get(undefined, name);
+    if (!request || !isDue(request)) return;
+    const { signerName, usages = [] } = request.spec;
+    const wanted = decoded(request);
+    const problem = wanted.isSigned
+      ? signerProblem(signerName, wanted, usages, dialect)
+      : "the request is not signed with its key";
+    if (problem !== undefined) {
+      // Requests of old clients fail without a word.
+      if (signerName === dialect.names.signers.legacyUnknown) return;
+      return await fail(request, problem);
+    }
+    const now = clock.now();
+    const notAfter = Math.min(settings.authorityEnds, now + secondsFor(request) * 1000);
+    const certificate = signRequest(settings.authority, wanted, {
+      usages,
+      notBefore: now - earlyMilliseconds,
+      notAfter,
+    });
+    const encoded = Buffer.from(certificate).toString("base64");
+    await write(request, { ...request.status, certificate: encoded });
+  }
+
+  function secondsFor({ spec }: SeenRequest): number {
+    const asked = spec.expirationSeconds;
+    if (typeof asked !== "number") return settings.seconds;
+    return Math.min(settings.seconds, Math.max(shortestSeconds, asked));
+  }
+
+  async function fail(request: SeenRequest, message: string): Promise<void> {
+    const now = timeOfMillis(clock.now());
+    const condition = {
+      type: "Failed",
+      status: "True",
+      reason: "SignerValidationFailure",
+      message,
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    };
+    const conditions = [...(request.status.conditions ?? []), condition];
+    await write(request, { ...request.status, conditions });
+  }
+
+  async function write(request: SeenRequest, status: SeenRequest["status"]): Promise<void> {
+    await ignoreReasons(["NotFound"], resource.update({ ...request, status }, { subresource: "status" }));
+  }
+}
+
+const hour = 3_600_000;
+
+/** Whether a request has been there long enough: decided ones an hour, others a day, expired ones not at all. */
+export function isStale(request: SeenRequest, now: number): boolean {
+  const { conditions = [], certificate } = request.status;
+  const since = (type: string): number => {
+    const found = conditions.find((each) => each.type === type);
+    return found
+      ? timeOf(found.lastUpdateTime ?? found.lastTransitionTime) || timeOf(request.metadata.creationTimestamp)
+      : 0;
+  };
+  for (const type of ["Denied", "Failed"]) if (since(type) && now - since(type) > hour) return true;
+  if (since("Approved") && certificate && now - since("Approved") > hour) return true;
+  return now - timeOf(request.metadata.creationTimestamp) > 24 * hour;
+}
+
+export function csrCleaningController(context: ControllerContext): Controller {
+  const { client, clock, view } = context;
+  const queue = queueFor(context, "csrcleaner", sync, { workers: 1 });
+  const requests = view.follow(kinds.certificateSigningRequests);
+  queue.addAfter("all", hour);
+  return { stopped: queue.stopped };
+
+  async function sync(): Promise<{ againInMilliseconds: number }> {
+    for (const request of requests.items())
+      if (isStale(request, clock.now())) {
+        const { name, uid } = request.metadata;
+        await ignoreReasons(
+          ["NotFound", "Conflict"],
+          client.of(kinds.certificateSigningRequests).delete(name!, { uid: uid! }),
+        );
+      }
+    return { againInMilliseconds: hour };
+  }
+}
