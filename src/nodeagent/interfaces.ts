@@ -11,6 +11,8 @@ export interface MountedVolume {
   readonly selinuxRelabel?: boolean;
   /** A device that is given to containers, not mounted; the path is a link to it. */
   readonly isDevice?: boolean;
+  /** How full it is, where the file system of the path does not tell. */
+  readonly stats?: () => Promise<VolumeStats>;
 }
 
 /** One entry of a container's volumeMounts that names a path inside the volume. */
@@ -20,7 +22,6 @@ export interface SubPath {
   readonly index: number;
   readonly volumeName: string;
   readonly path: string;
-  readonly readOnly: boolean;
 }
 
 /** A volume that cannot be had, now. The event FailedMount was made by whoever throws this. */
@@ -64,13 +65,14 @@ export interface VolumePlugin {
   mount(pod: Pod, spec: VolumeSpec, directory: string, signal: AbortSignal): Promise<MountedVolume>;
   /** Brings the contents of a mounted volume up to date; absent where nothing changes. */
   refresh?(pod: Pod, spec: VolumeSpec, directory: string): Promise<void>;
-  /** Undoes `mount`; absent where the agent's generic teardown (unmount below, remove the directory) will do. */
+  /**
+   * Undoes `mount`, also of an earlier agent's: all that is known is the directory. Absent where the generic
+   * teardown (unmount what is below, remove the directory) will do.
+   */
   unmount?(podUid: string, name: string, directory: string): Promise<void>;
   /** Makes the volume available as a block device; absent where there are no such volumes. */
   map?(pod: Pod, spec: VolumeSpec, link: string, signal: AbortSignal): Promise<MountedVolume>;
   unmap?(podUid: string, name: string, link: string): Promise<void>;
-  /** Finds out what an earlier agent mounted at the directory; undefined when nothing. */
-  reconstruct?(podUid: string, name: string, directory: string): Promise<VolumeSpec | undefined>;
   /** Absent where the file system of the directory tells. */
   stats?(directory: string): Promise<VolumeStats>;
 }

@@ -5,13 +5,13 @@ import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
-import type { MountedVolume, PodRegistry } from "../interfaces.ts";
+import type { MountedVolume, PodRegistry, VolumeStats } from "../interfaces.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import type { DiskUsage } from "./disk-usage.ts";
 import { type AllGroups, groupFigures } from "./group-figures.ts";
 import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
-import { type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
+import { type VolumeMeasure, type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
 
 export interface CpuFigures {
   readonly nanoseconds: number;
@@ -237,12 +237,12 @@ export function stats(options: StatsOptions): Stats {
 
   async function ofVolumes(pod: Pod, measured: Set<string>): Promise<VolumeFigures[]> {
     const figures: VolumeFigures[] = [];
-    for (const [name, { hostPath, isDevice }] of options.volumesOf(uidOf(pod))) {
+    for (const [name, { hostPath, isDevice, stats: ownStats }] of options.volumesOf(uidOf(pod))) {
       const volume = pod.spec.volumes?.find((one) => one.name === name);
       // Paths of the host may be anything, and large; what a device holds is its user's to know.
       if (!volume || volume.hostPath || isDevice) continue;
       measured.add(hostPath);
-      const found = await meter.measure(hostPath);
+      const found = ownStats ? await measureOf(ownStats) : await meter.measure(hostPath);
       if (found)
         figures.push({
           name,
@@ -254,6 +254,17 @@ export function stats(options: StatsOptions): Stats {
         });
     }
     return figures;
+  }
+
+  /** What a volume's own plug-in tells; undefined when it does not. */
+  async function measureOf(ask: () => Promise<VolumeStats>): Promise<VolumeMeasure | undefined> {
+    const told = await ask().catch(() => undefined);
+    return (
+      told && {
+        used: { bytes: told.usedBytes, inodes: told.inodesUsed },
+        filesystem: { ...told, freeBytes: told.capacityBytes - told.usedBytes },
+      }
+    );
   }
 
   async function ofImages(fallback: Filesystem): Promise<NodeFigures["images"]> {

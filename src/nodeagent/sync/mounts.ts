@@ -45,7 +45,7 @@ export async function containerMounts(
         : await context.volumes.subPath(
             pod,
             volume,
-            { container: container.name, index, volumeName: wanted.name, path, readOnly },
+            { container: container.name, index, volumeName: wanted.name, path },
             signal,
           );
     mounts.push({

@@ -10,7 +10,7 @@ import { dialects } from "#dialect";
 import { fakeApi } from "../fake-api.fixture.ts";
 import { fakeMounter } from "./fake-mounter.fixture.ts";
 import { referencedObjects } from "./referenced-objects.ts";
-import { podVolumes } from "./volumes.ts";
+import { type VolumesOptions, podVolumes } from "./volumes.ts";
 
 type Spec = Record<string, unknown>;
 /** A pod with one volume, which its one container mounts. */
@@ -42,7 +42,7 @@ export async function setUp(t: TestContext) {
   });
   t.after(() => objects.close());
   /** An agent's volumes; another call is another agent that knows nothing yet. */
-  const anAgent = (more: { readonly keepTerminated?: boolean } = {}) =>
+  const anAgent = (more: Partial<Pick<VolumesOptions, "keepTerminated" | "plugins">> = {}) =>
     podVolumes({
       ...more,
       dialect: dialects.orch,

@@ -12,6 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import type { VolumePlugin } from "../interfaces.ts";
 import { test } from "node:test";
 import { silentLog } from "#base";
 import { dialects } from "#dialect";
@@ -329,7 +330,7 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
     volumes.subPath(
       pod,
       volume,
-      { container: "c", index: 0, volumeName: "v", path, readOnly: false },
+      { container: "c", index: 0, volumeName: "v", path },
       new AbortController().signal,
     );
   assert.equal(await bind("new/deep"), join(folder, "pods/u1/volume-subpaths/v/c/0"));
@@ -392,7 +393,7 @@ test("taking away unmounts first, and spares what others made", async (t) => {
   await volumes.subPath(
     pod,
     volume,
-    { container: "c", index: 0, volumeName: "v", path: "x", readOnly: false },
+    { container: "c", index: 0, volumeName: "v", path: "x" },
     new AbortController().signal,
   );
   await writeFile(join(volume.hostPath, "left"), "by the pod");
@@ -446,4 +447,48 @@ test("what a pod wrote stays when it has ended, where the operator wants to look
   await writeFile(join(place("empty-dir"), "result"), "42");
   await volumes.release("u1");
   assert.equal(await readFile(join(place("empty-dir"), "result"), "utf8"), "42");
+});
+
+test("a plug-in of others mounts its kind, tells how full it is, and unmounts what an earlier agent mounted", async (t) => {
+  const { anAgent, folder } = await setUp(t);
+  const calls: string[] = [];
+  const stats = {
+    capacityBytes: 9,
+    availableBytes: 4,
+    usedBytes: 5,
+    inodes: 3,
+    inodesFree: 1,
+    inodesUsed: 2,
+  };
+  const plugin: VolumePlugin = {
+    name: "csi",
+    supports: ({ volume }) => volume.csi !== undefined,
+    mount: async (_, { volume }, directory) => {
+      calls.push(`mount ${volume.name}`);
+      await mkdir(directory, { recursive: true });
+      return { hostPath: directory };
+    },
+    unmount: async (uid, name) => void calls.push(`unmount ${name} of ${uid}`),
+    stats: async () => stats,
+  };
+  const pod = podWith({ csi: { driver: "d" } });
+  const signal = new AbortController().signal;
+  const mounted = (await anAgent({ plugins: [plugin] }).mount(pod, signal)).get("v")!;
+  assert.ok(mounted.hostPath.startsWith(folder));
+  assert.deepEqual(await mounted.stats?.(), stats);
+  await anAgent({ plugins: [plugin] }).release("u1");
+  assert.deepEqual(calls, ["mount v", "unmount v of u1"]);
+});
+
+test("whoever is told to stop does not wait for what goes on with the pod's volumes", async (t) => {
+  const { anAgent } = await setUp(t);
+  const plugin: VolumePlugin = {
+    name: "csi",
+    supports: ({ volume }) => volume.csi !== undefined,
+    mount: () => new Promise<never>(() => undefined),
+  };
+  const stop = new AbortController();
+  const waiting = anAgent({ plugins: [plugin] }).mount(podWith({ csi: { driver: "d" } }), stop.signal);
+  stop.abort(new Error("deleted"));
+  await assert.rejects(waiting, /deleted/);
 });

@@ -1,48 +1,34 @@
 // The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away
 // when all is over.
-import { chmod, mkdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { Pod, Volume } from "#api";
-import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
+import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
 import type { Dialect } from "#dialect";
 import { fsErrorText } from "../errors.ts";
-import {
-  containersOf,
-  everyContainerOf,
-  initContainersOf,
-  keyOf,
-  nameOf,
-  namespaceOf,
-  referenceTo,
-  uidOf,
-} from "../pod.ts";
 import {
   type EventRecorder,
   type MountedVolume,
   type NodeFacts,
   type PodVolumes,
   type ReferencedObjects,
-  type VolumeMetrics,
   VolumeError,
+  type VolumeMetrics,
+  type VolumePlugin,
+  type VolumeSpec,
 } from "../interfaces.ts";
-import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
-import { ClaimError, type ClaimUse, boundVolume } from "./claims.ts";
-import { teardownVolumes } from "./teardown.ts";
-import { DeviceError, linkDevice } from "./device.ts";
-import { type Git, GitRefusal, fillFromGit, systemGit } from "./git-repo.ts";
-import { checkHostPath } from "./host-path.ts";
+import { everyContainerOf, keyOf, nameOf, referenceTo, uidOf } from "../pod.ts";
+import { ClaimError, boundVolume } from "./claims.ts";
+import { DeviceError } from "./device.ts";
+import { type Git, GitRefusal, systemGit } from "./git-repo.ts";
 import type { Mounter } from "./mounter.ts";
-import { giveToGroup } from "./ownership.ts";
-import {
-  type PayloadSources,
-  configMapPayload,
-  downwardPayload,
-  projectedPayload,
-  secretPayload,
-} from "./payload.ts";
+import type { PayloadSources } from "./payload.ts";
 import { pluginNameOf } from "./plugin-name.ts";
+import { localPlugins } from "./plugins/local-plugins.ts";
+import { payloadPlugins } from "./plugins/payload-plugins.ts";
 import { bindInside } from "./sub-path.ts";
+import { teardownVolumes } from "./teardown.ts";
 import { podTokens } from "./tokens.ts";
 
 export interface VolumesOptions {
@@ -56,6 +42,8 @@ export interface VolumesOptions {
   readonly mounter: Mounter;
   readonly git?: Git;
   readonly tally?: VolumeMetrics;
+  /** Further kinds of volumes, asked first. */
+  readonly plugins?: readonly VolumePlugin[];
   /** The folder of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
@@ -71,9 +59,6 @@ export interface RunningVolumes extends PodVolumes {
 
 const firstRetryMilliseconds = 500;
 const longestRetryMilliseconds = 122_000;
-const usualMode = 0o644;
-/** What the kernel gives a file system in memory: all may write, and remove only what is theirs. */
-const sharedMode = "1777";
 
 interface Failure {
   readonly message: string;
@@ -90,6 +75,16 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     allocatable: () => node.allocatable(),
     token: (pod, audience, seconds) => tokens.get(pod, audience, seconds),
   };
+  const volumePlugins: readonly VolumePlugin[] = [
+    ...(options.plugins ?? []),
+    ...payloadPlugins({ clock, mounter, sources }),
+    ...localPlugins({
+      mounter,
+      git: options.git ?? systemGit,
+      events,
+      allocatable: () => node.allocatable(),
+    }),
+  ];
   const ready = new Map<string, Map<string, MountedVolume>>();
   const failures = new Map<string, Failure>();
   /** The kinds of each pod's volumes that are in place, for those who count. */
@@ -109,7 +104,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           ? [{ volume: name, path: folderOf(uidOf(pod), "empty-dir", name), limit }]
           : [];
       }),
-    mount: (pod, signal) => inTurn(uidOf(pod), () => mountAll(pod, signal)),
+    mount: (pod, signal) => inTurn(uidOf(pod), () => mountAll(pod, signal), signal),
     subPath: async (pod, volume, at) => {
       const target = join(
         podsFolder,
@@ -151,7 +146,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         for (const volume of pod.spec.volumes ?? []) {
           if (!isUsed(pod, volume.name)) continue;
           try {
-            await fill(pod, volume);
+            await refreshOne(pod, volume);
           } catch (error) {
             tell(pod, volume.name, error as Error);
           }
@@ -165,6 +160,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
+        await undoByPlugin(uid).catch((error: unknown) => {
+          told(false);
+          throw error;
+        });
         await teardownVolumes(mounter, join(podsFolder, uid)).catch((error: unknown) => {
           told(false);
           throw error;
@@ -177,15 +176,27 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       }),
   };
 
+  /** Writes anew what the API server fills; what a claim is bound to does not change. */
+  async function refreshOne(pod: Pod, volume: Volume): Promise<void> {
+    if (volume.persistentVolumeClaim || volume.ephemeral) return;
+    const spec = { volume, readOnly: false };
+    const plugin = pluginFor(spec);
+    await plugin.refresh?.(pod, spec, directoryOf(pod, spec, plugin));
+  }
+
   /** One thing at a time with one pod's volumes. */
-  async function inTurn<T>(uid: string, run: () => Promise<T>): Promise<T> {
-    const turn = (busy.get(uid) ?? Promise.resolve()).then(run, run);
+  async function inTurn<T>(uid: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const begin = (): Promise<T> => {
+      signal?.throwIfAborted();
+      return run();
+    };
+    const turn = (busy.get(uid) ?? Promise.resolve()).then(begin, begin);
     const settled = turn.catch(() => undefined);
     busy.set(uid, settled);
     try {
-      return await turn;
+      return await (signal ? abortable(turn, signal) : turn);
     } finally {
-      if (busy.get(uid) === settled) busy.delete(uid);
+      void settled.then(() => busy.get(uid) === settled && busy.delete(uid));
     }
   }
 
@@ -210,7 +221,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       ];
       const firstAt = failed?.firstAt ?? begunAt;
       try {
-        mounted.set(volume.name, await setUp(pod, volume));
+        mounted.set(volume.name, await setUp(pod, volume, signal));
         failures.delete(key);
         tally?.tried(operation, plugin, clock.now() - begunAt, true);
         tally?.inPlace(operation, plugin, clock.now() - firstAt);
@@ -255,215 +266,72 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return message;
   }
 
-  async function setUp(pod: Pod, volume: Volume): Promise<MountedVolume> {
-    const uid = uidOf(pod);
-    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral, csi, gitRepo } = volume;
-    const folder = await fill(pod, volume);
-    if (folder !== undefined) return { hostPath: folder, readOnly: true, selinuxRelabel: true };
-    if (hostPath) {
-      await checkHostPath(hostPath.path, hostPath.type ?? "");
-      return { hostPath: hostPath.path };
+  async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
+    const spec = await specOf(pod, volume);
+    const plugin = pluginFor(spec);
+    if (spec.persistent && isDevice(pod, volume.name)) {
+      const name = spec.persistent.metadata.name!;
+      if (!plugin.map)
+        throw new DeviceError(
+          "FindMapperPluginBySpec",
+          name,
+          "only volumes of the kind local can be block devices",
+        );
+      const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder(plugin.name), name);
+      return await plugin.map(pod, spec, link, signal);
     }
-    if (emptyDir) return { hostPath: await makeEmpty(pod, name, emptyDir), selinuxRelabel: true };
-    if (nfs) return await network(folderOf(uid, "nfs", name), nfs, []);
-    if (gitRepo) return { hostPath: await cloned(pod, name, gitRepo), selinuxRelabel: true };
+    const directory = directoryOf(pod, spec, plugin);
+    const mounted = await plugin.mount(pod, spec, directory, signal);
+    return plugin.stats ? { ...mounted, stats: () => plugin.stats!(directory) } : mounted;
+  }
+
+  function directoryOf(pod: Pod, { volume, persistent }: VolumeSpec, { name }: VolumePlugin): string {
+    return folderOf(uidOf(pod), name, persistent?.metadata.name ?? volume.name);
+  }
+
+  /** The volume of the pod, with the one that its claim is bound to. */
+  async function specOf(pod: Pod, volume: Volume): Promise<VolumeSpec> {
+    const { name, persistentVolumeClaim: claim, ephemeral } = volume;
+    if (!claim && !ephemeral) return { volume, readOnly: false };
     const use = { volumeName: name, asDevice: isDevice(pod, name), isForPod: ephemeral !== undefined };
-    if (persistentVolumeClaim)
-      return await claimed(
-        pod,
-        persistentVolumeClaim.claimName,
-        persistentVolumeClaim.readOnly === true,
-        use,
-      );
-    if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, use);
-    // Drivers cannot be registered here, so that none is ever among those that are.
-    if (csi)
+    const claimName = claim ? claim.claimName : `${nameOf(pod)}-${name}`;
+    const persistent = await boundVolume(options.client, node, pod, claimName, use);
+    return { volume, persistent, readOnly: claim?.readOnly === true };
+  }
+
+  function pluginFor(spec: VolumeSpec): VolumePlugin {
+    const found = volumePlugins.find((plugin) => plugin.supports(spec));
+    if (found) return found;
+    const { volume, persistent } = spec;
+    if (persistent)
       throw new Error(
-        `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${csi.driver} not found in the list of registered CSI drivers`,
+        `PersistentVolume ${persistent.metadata.name} is of a kind that this agent has no way to mount`,
       );
-    // Nor can programs be put here that would look after such a volume.
+    if (volume.csi)
+      throw new Error(
+        `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${volume.csi.driver} not found in the list of registered CSI drivers`,
+      );
     if (volume.flexVolume)
       throw new ClaimError(
-        `failed to get Plugin from volumeSpec for volume ${JSON.stringify(name)} err=no volume plugin matched`,
+        `failed to get Plugin from volumeSpec for volume ${JSON.stringify(volume.name)} err=no volume plugin matched`,
       );
     const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
     throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
   }
 
-  /** Writes the files of a volume that the API server's objects fill; undefined for other kinds. */
-  async function fill(
-    pod: Pod,
-    { name, configMap, secret, downwardAPI, projected }: Volume,
-  ): Promise<string | undefined> {
-    const [uid, namespace] = [uidOf(pod), namespaceOf(pod)];
-    const modeOf = (source: { readonly defaultMode?: number | undefined }): number =>
-      source.defaultMode ?? usualMode;
-    if (configMap)
-      return await write(
-        pod,
-        folderOf(uid, "configmap", name),
-        await configMapPayload(sources, namespace, configMap.name ?? "", configMap, modeOf(configMap)),
-        false,
-      );
-    if (secret)
-      return await write(
-        pod,
-        folderOf(uid, "secret", name),
-        await secretPayload(sources, namespace, secret.secretName ?? "", secret, modeOf(secret)),
-        true,
-      );
-    if (downwardAPI)
-      return await write(
-        pod,
-        folderOf(uid, "downward-api", name),
-        downwardPayload(sources, pod, downwardAPI.items ?? [], modeOf(downwardAPI)),
-        true,
-      );
-    if (projected)
-      return await write(
-        pod,
-        folderOf(uid, "projected", name),
-        await projectedPayload(sources, pod, projected.sources ?? [], projected.defaultMode),
-        true,
-      );
-    return undefined;
-  }
-
-  async function write(pod: Pod, folder: string, payload: Payload, inMemory: boolean): Promise<string> {
-    const group = fsGroupOf(pod);
-    if (!ready.has(uidOf(pod))) {
-      if (inMemory && !(await mounter.below(folder)).includes(folder))
-        await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: sharedMode });
-      await mkdir(folder, { recursive: true });
-      await openToAll(folder);
-      if (group !== undefined) await giveFolder(folder, group);
-    }
-    await writeAtomically(folder, payload, clock.now(), group);
-    return folder;
-  }
-
-  async function makeEmpty(
-    pod: Pod,
-    name: string,
-    emptyDir: NonNullable<Volume["emptyDir"]>,
-  ): Promise<string> {
-    const folder = folderOf(uidOf(pod), "empty-dir", name);
-    const medium = emptyDir.medium ?? "";
-    // One that is there belongs to the pod: what its containers did to it stays.
-    if (medium === "" ? await isThere(folder) : (await mounter.below(folder)).includes(folder)) return folder;
-    if (medium === "") {
-      const fresh = `${folder}.new`;
-      await mkdir(fresh, { recursive: true });
-      await share(fresh, pod);
-      await rename(fresh, folder);
-      return folder;
-    }
-    await mkdir(folder, { recursive: true });
-    if (medium === "Memory")
-      await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
-    else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
-    else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
-    await share(folder, pod);
-    return folder;
-  }
-
-  /** The least of what the volume, the pod and the node allow; undefined when nothing is known. */
-  function sizeOf(pod: Pod, limit: string | undefined): { sizeBytes?: number } {
-    const bytes = (amount: string | undefined): number => (amount ? quantityValue(parseQuantity(amount)) : 0);
-    const every = [...containersOf(pod), ...initContainersOf(pod)];
-    const limits = every.map(({ resources }) => bytes(resources?.limits?.["memory"]));
-    const ofPod = limits.every((amount) => amount > 0) ? limits.reduce((sum, amount) => sum + amount, 0) : 0;
-    const known = [bytes(node.allocatable()["memory"]), ofPod, bytes(limit)].filter((amount) => amount > 0);
-    return known.length > 0 ? { sizeBytes: Math.min(...known) } : {};
-  }
-
-  async function network(
-    folder: string,
-    {
-      server,
-      path,
-      readOnly,
-    }: { readonly server: string; readonly path: string; readonly readOnly?: boolean | undefined },
-    mountOptions: readonly string[],
-  ): Promise<MountedVolume> {
-    if (!(await mounter.below(folder)).includes(folder)) {
-      const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
-      await mounter.network("nfs", `${host}:${path}`, folder, [...(readOnly ? ["ro"] : []), ...mountOptions]);
-    }
-    return { hostPath: folder, ...(readOnly && { readOnly }) };
-  }
-
-  async function cloned(pod: Pod, name: string, gitRepo: NonNullable<Volume["gitRepo"]>): Promise<string> {
-    const folder = folderOf(uidOf(pod), "git-repo", name);
-    if (await isThere(folder)) return folder;
-    const fresh = `${folder}.new`;
-    await rm(fresh, { recursive: true, force: true });
-    await mkdir(fresh, { recursive: true });
-    await fillFromGit(options.git ?? systemGit, fresh, gitRepo);
-    await share(fresh, pod);
-    await rename(fresh, folder);
-    return folder;
-  }
-
-  async function claimed(
-    pod: Pod,
-    claimName: string,
-    readOnly: boolean,
-    use: ClaimUse,
-  ): Promise<MountedVolume> {
-    const volume = await boundVolume(options.client, node, pod, claimName, use);
-    const { hostPath, local, nfs, mountOptions } = volume.spec;
-    const pvName = volume.metadata.name!;
-    if (use.asDevice) {
-      if (!local)
-        throw new DeviceError(
-          "FindMapperPluginBySpec",
-          pvName,
-          "only volumes of the kind local can be block devices",
-        );
-      const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder("local-volume"), pvName);
-      if (await linkDevice(pvName, local.path, link))
-        events.event(
-          referenceTo(pod),
-          "Normal",
-          "SuccessfulMountVolume",
-          `MapVolume.MapPodDevice succeeded for volume ${JSON.stringify(pvName)} volumeMapPath ${JSON.stringify(dirname(link))}`,
-        );
-      return { hostPath: link, isDevice: true, ...(readOnly && { readOnly }) };
-    }
-    if (hostPath) {
-      await checkHostPath(hostPath.path, hostPath.type ?? "");
-      return { hostPath: hostPath.path, ...(readOnly && { readOnly }) };
-    }
-    if (nfs)
-      return await network(
-        folderOf(uidOf(pod), "nfs", pvName),
-        { ...nfs, readOnly: readOnly || nfs.readOnly === true },
-        mountOptions ?? [],
-      );
-    if (local) {
-      const folder = folderOf(uidOf(pod), "local-volume", pvName);
-      if (!(await mounter.below(folder)).includes(folder)) {
-        await checkHostPath(local.path, "Directory");
-        await mkdir(folder, { recursive: true, mode: 0o750 });
-        await mounter.bind(local.path, folder);
+  /** Volumes whose plug-in has more to undo than mounts and directories; found by their directories. */
+  async function undoByPlugin(uid: string): Promise<void> {
+    for (const plugin of volumePlugins) {
+      for (const [folder, undo] of [
+        ["volumes", plugin.unmount],
+        ["volumeDevices", plugin.unmap],
+      ] as const) {
+        if (!undo) continue;
+        const parent = join(podsFolder, uid, folder, kindFolder(plugin.name));
+        for (const name of await readdir(parent).catch(() => [])) await undo(uid, name, join(parent, name));
       }
-      const group = fsGroupOf(pod);
-      if (group !== undefined && !readOnly)
-        await giveToGroup(folder, group, {
-          onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch",
-        });
-      return { hostPath: folder, ...(readOnly && { readOnly }), selinuxRelabel: true };
     }
-    throw new Error(`PersistentVolume ${pvName} is of a kind that this agent has no way to mount`);
   }
-}
-
-/** Opens a folder to everybody in the pod. */
-async function share(folder: string, pod: Pod): Promise<void> {
-  await openToAll(folder);
-  const group = fsGroupOf(pod);
-  if (group !== undefined) await giveToGroup(folder, group);
 }
 
 const never = new AbortController().signal;
@@ -476,11 +344,6 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Further bits that a folder has stay. */
-async function openToAll(folder: string): Promise<void> {
-  if (((await stat(folder)).mode & 0o777) !== 0o777) await chmod(folder, 0o777);
-}
-
 /** A volume that no container uses is not set up. */
 const isUsed = (pod: Pod, name: string): boolean =>
   isDevice(pod, name) ||
@@ -488,22 +351,17 @@ const isUsed = (pod: Pod, name: string): boolean =>
 const isDevice = (pod: Pod, name: string): boolean =>
   everyContainerOf(pod).some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
 
-function fsGroupOf(pod: Pod): number | undefined {
-  const group = pod.spec.securityContext?.fsGroup;
-  return group === undefined || group === null ? undefined : Number(group);
-}
-
-/** The page size that the medium names, or the only one that the pod asks for. */
-function pageSizeOf(pod: Pod, medium: string): string {
-  if (medium.startsWith("HugePages-")) return medium.slice("HugePages-".length).replace(/i$/, "");
-  const sizes = new Set(
-    everyContainerOf(pod).flatMap(({ resources }) =>
-      Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-")),
-    ),
-  );
-  if (sizes.size !== 1)
-    throw new Error(
-      `medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`,
-    );
-  return [...sizes][0]!.slice("hugepages-".length).replace(/i$/, "");
+/** Waits for it, but no longer than the signal lets: what goes on then goes on alone. */
+async function abortable<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      awaited,
+      new Promise<never>((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { signal: over.signal }),
+      ),
+    ]);
+  } finally {
+    over.abort();
+  }
 }

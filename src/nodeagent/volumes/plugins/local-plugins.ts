@@ -1,0 +1,168 @@
+// Volume plug-ins for what the node itself has: paths of the host, empty directories, local volumes and
+// devices, clones of repositories, exports of file servers.
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Pod, Volume } from "#api";
+import { parseQuantity, quantityValue } from "#base";
+import type { EventRecorder, VolumePlugin, VolumeSpec } from "../../interfaces.ts";
+import { containersOf, everyContainerOf, initContainersOf, referenceTo } from "../../pod.ts";
+import { linkDevice } from "../device.ts";
+import { type Git, fillFromGit } from "../git-repo.ts";
+import { checkHostPath } from "../host-path.ts";
+import type { Mounter } from "../mounter.ts";
+import { giveToGroup } from "../ownership.ts";
+import { fsGroupOf, share } from "./sharing.ts";
+
+export interface LocalPluginOptions {
+  readonly mounter: Mounter;
+  readonly git: Git;
+  readonly events: EventRecorder;
+  readonly allocatable: () => Readonly<Record<string, string>>;
+}
+
+/** What the kernel gives a file system in memory: all may write, and remove only what is theirs. */
+export const sharedMode = "1777";
+
+/** The source of a volume: what the pod itself says, or the volume behind its claim. */
+const sourceOf = ({ volume, persistent }: VolumeSpec) => persistent?.spec ?? volume;
+const readOnlyIf = (readOnly: boolean): { readonly readOnly?: true } => (readOnly ? { readOnly: true } : {});
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+export function localPlugins({ mounter, git, events, allocatable }: LocalPluginOptions): VolumePlugin[] {
+  const isMounted = async (directory: string): Promise<boolean> =>
+    (await mounter.below(directory)).includes(directory);
+
+  const hostPath: VolumePlugin = {
+    name: "host-path",
+    supports: (spec) => Boolean(sourceOf(spec).hostPath),
+    mount: async (_, spec) => {
+      const { path, type } = sourceOf(spec).hostPath!;
+      await checkHostPath(path, type ?? "");
+      return { hostPath: path, ...readOnlyIf(spec.readOnly) };
+    },
+  };
+
+  const emptyDir: VolumePlugin = {
+    name: "empty-dir",
+    supports: ({ volume }) => Boolean(volume.emptyDir),
+    mount: async (pod, { volume }, directory) => {
+      await makeEmpty(pod, volume.emptyDir!, directory);
+      return { hostPath: directory, selinuxRelabel: true };
+    },
+  };
+
+  const nfs: VolumePlugin = {
+    name: "nfs",
+    supports: (spec) => Boolean(sourceOf(spec).nfs),
+    mount: async (_, spec, directory, signal) => {
+      const { server, path, readOnly: asked } = sourceOf(spec).nfs!;
+      const readOnly = spec.readOnly || asked === true;
+      if (!(await isMounted(directory))) {
+        const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
+        const options = [...(readOnly ? ["ro"] : []), ...(spec.persistent?.spec.mountOptions ?? [])];
+        await mounter.network("nfs", `${host}:${path}`, directory, options, signal);
+      }
+      return { hostPath: directory, ...readOnlyIf(readOnly) };
+    },
+  };
+
+  const gitRepo: VolumePlugin = {
+    name: "git-repo",
+    supports: ({ volume }) => Boolean(volume.gitRepo),
+    mount: async (pod, { volume }, directory) => {
+      if (!(await isThere(directory))) {
+        const fresh = `${directory}.new`;
+        await rm(fresh, { recursive: true, force: true });
+        await mkdir(fresh, { recursive: true });
+        await fillFromGit(git, fresh, volume.gitRepo!);
+        await share(fresh, pod);
+        await rename(fresh, directory);
+      }
+      return { hostPath: directory, selinuxRelabel: true };
+    },
+  };
+
+  const local: VolumePlugin = {
+    name: "local-volume",
+    supports: ({ persistent }) => Boolean(persistent?.spec.local),
+    mount: async (pod, { persistent, readOnly }, directory) => {
+      const { path } = persistent!.spec.local!;
+      if (!(await isMounted(directory))) {
+        await checkHostPath(path, "Directory");
+        await mkdir(directory, { recursive: true, mode: 0o750 });
+        await mounter.bind(path, directory);
+      }
+      const group = fsGroupOf(pod);
+      if (group !== undefined && !readOnly)
+        await giveToGroup(directory, group, {
+          onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch",
+        });
+      return { hostPath: directory, ...readOnlyIf(readOnly), selinuxRelabel: true };
+    },
+    map: async (pod, { persistent, readOnly }, link) => {
+      const name = persistent!.metadata.name!;
+      if (await linkDevice(name, persistent!.spec.local!.path, link)) {
+        const at = `volumeMapPath ${JSON.stringify(dirname(link))}`;
+        const message = `MapVolume.MapPodDevice succeeded for volume ${JSON.stringify(name)} ${at}`;
+        events.event(referenceTo(pod), "Normal", "SuccessfulMountVolume", message);
+      }
+      return { hostPath: link, isDevice: true, ...readOnlyIf(readOnly) };
+    },
+  };
+  return [hostPath, emptyDir, nfs, gitRepo, local];
+
+  async function makeEmpty(
+    pod: Pod,
+    { medium = "", sizeLimit }: NonNullable<Volume["emptyDir"]>,
+    directory: string,
+  ): Promise<void> {
+    // One that is there belongs to the pod: what its containers did to it stays.
+    if (medium === "" ? await isThere(directory) : await isMounted(directory)) return;
+    if (medium === "") {
+      const fresh = `${directory}.new`;
+      await mkdir(fresh, { recursive: true });
+      await share(fresh, pod);
+      await rename(fresh, directory);
+      return;
+    }
+    await mkdir(directory, { recursive: true });
+    if (medium === "Memory")
+      await mounter.tmpfs(directory, { ...memorySize(pod, allocatable(), sizeLimit), mode: sharedMode });
+    else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(directory, pageSizeOf(pod, medium));
+    else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
+    await share(directory, pod);
+  }
+}
+
+/** The least of what the volume, the pod and the node allow; nothing when nothing is known. */
+export function memorySize(
+  pod: Pod,
+  allocatable: Readonly<Record<string, string>>,
+  limit: string | undefined,
+): { readonly sizeBytes?: number } {
+  const bytes = (amount: string | undefined): number => (amount ? quantityValue(parseQuantity(amount)) : 0);
+  const every = [...containersOf(pod), ...initContainersOf(pod)];
+  const limits = every.map(({ resources }) => bytes(resources?.limits?.["memory"]));
+  const ofPod = limits.every((amount) => amount > 0) ? limits.reduce((sum, amount) => sum + amount, 0) : 0;
+  const known = [bytes(allocatable["memory"]), ofPod, bytes(limit)].filter((amount) => amount > 0);
+  return known.length > 0 ? { sizeBytes: Math.min(...known) } : {};
+}
+
+/** The page size that the medium names, or the only one that the pod asks for. */
+function pageSizeOf(pod: Pod, medium: string): string {
+  if (medium.startsWith("HugePages-")) return medium.slice("HugePages-".length).replace(/i$/, "");
+  const sizes = new Set(
+    everyContainerOf(pod).flatMap(({ resources }) =>
+      Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-")),
+    ),
+  );
+  if (sizes.size !== 1)
+    throw new Error(
+      `medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`,
+    );
+  return [...sizes][0]!.slice("hugepages-".length).replace(/i$/, "");
+}

@@ -1,0 +1,21 @@
+// Directories of volumes that everybody in the pod may use.
+import { chmod, stat } from "node:fs/promises";
+import type { Pod } from "#api";
+import { giveToGroup } from "../ownership.ts";
+
+export function fsGroupOf(pod: Pod): number | undefined {
+  const group = pod.spec.securityContext?.fsGroup;
+  return group === undefined || group === null ? undefined : Number(group);
+}
+
+/** Further bits that a directory has stay. */
+export async function openToAll(directory: string): Promise<void> {
+  if (((await stat(directory)).mode & 0o777) !== 0o777) await chmod(directory, 0o777);
+}
+
+/** Opens a directory to everybody in the pod. */
+export async function share(directory: string, pod: Pod): Promise<void> {
+  await openToAll(directory);
+  const group = fsGroupOf(pod);
+  if (group !== undefined) await giveToGroup(directory, group);
+}
