@@ -38,6 +38,7 @@ import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
+import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { servingFor } from "./serving/serving.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
@@ -151,9 +152,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     cached: settings.watchCache,
   });
   await definitions.start();
-  const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress });
-  for (const each of hooks) await each.start();
-  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), closing.signal);
   const serving = servingFor({
     dialect,
     settings,
@@ -162,6 +160,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     served: ({ target }) => isServed(served, target),
   });
+  const flowControl =
+    settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness")
+      ? serverFlowControl({ settings, resources: caches.resources, clock, metrics: serving.metrics })
+      : undefined;
+  const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
+  for (const each of hooks) await each.start();
+  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), closing.signal);
   const { lifecycle } = serving;
   const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
@@ -240,8 +245,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       inFlight: {
         reading: settings.maxRequestsInflight,
         writing: settings.maxMutatingRequestsInflight,
-        queue: settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness"),
       },
+      ...(flowControl && { flowControl }),
       compress: gates.enabled("APIResponseCompression"),
       audit: audit && {
         audit,
@@ -274,6 +279,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           onError,
         }),
         ...serving.paths,
+        ...(flowControl ? [flowControlDumps(flowControl)] : []),
       ],
     ),
   );
@@ -283,6 +289,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     background({ dialect, store, resources: caches.resources, settings, clock, log, metrics, signal }),
     ...hooks.map((each) => each.keep(clock, signal)),
     definitions.run(signal),
+    flowControl?.run(signal),
     ...(settings.endpointReconcilerType === "none"
       ? []
       : [

@@ -1,7 +1,8 @@
 // One histogram series: counts per bucket, a sum, and its lines in the text exposition format.
 
 export interface Histogram {
-  observe(value: number): void;
+  /** `weight` counts the value so many times. */
+  observe(value: number, weight?: number): void;
   readonly count: number;
   readonly sum: number;
   expose(name: string, labels: string): string;
@@ -22,7 +23,7 @@ class HistogramSeries implements Histogram {
     this.#counts = counts;
   }
 
-  observe(value: number): void {
+  observe(value: number, weight = 1): void {
     const bounds = this.#bounds;
     let low = 0;
     let high = bounds.length;
@@ -31,9 +32,9 @@ class HistogramSeries implements Histogram {
       if (bounds[middle]! < value) low = middle + 1;
       else high = middle;
     }
-    this.#counts[low]!++;
-    this.count++;
-    this.sum += value;
+    this.#counts[low]! += weight;
+    this.count += weight;
+    this.sum += value * weight;
   }
 
   expose(name: string, labels: string): string {

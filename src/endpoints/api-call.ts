@@ -21,6 +21,8 @@ export class ApiCall {
   bodyBytes = 0;
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
+  /** Called when a watch has sent its initial events, or has ended. */
+  watchStarted: (() => void) | undefined;
   readonly #warnings: string[] = [];
   #headers: Record<string, string> | undefined;
   #abandoned: AbortController | undefined;

@@ -127,6 +127,7 @@ async function follow(
       await resource.source.get("", { at: "notOlderThan", revision: version });
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
+    call.watchStarted?.();
     if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
     await over;
   } catch (error) {

@@ -7,13 +7,13 @@ import { isLongRunning } from "./long-running.ts";
 
 const methodsWithBody = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
+/** Whether the request is one whose body a handler will read. */
+export const expectsBody = ({ method, target }: ApiCall): boolean =>
+  methodsWithBody.has(method) && target.isResource && !isLongRunning(target);
+
 export const awaitBody: Filter = {
   name: "await body",
-  run: (call, next) => {
-    if (!methodsWithBody.has(call.method) || !call.target.isResource || isLongRunning(call.target))
-      return next();
-    return afterBody(call, next);
-  },
+  run: (call, next) => (expectsBody(call) ? afterBody(call, next) : next()),
 };
 
 async function afterBody({ call }: ApiCall, next: () => Promise<Reply>): Promise<Reply> {

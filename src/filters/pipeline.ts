@@ -3,6 +3,7 @@ import type { Authenticator } from "#authn";
 import type { Authorizer } from "#authz";
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
+import type { FlowControl } from "#fairness";
 import { type Call, type Reply, pipeline } from "#http";
 import { ApiCall } from "#endpoints";
 import { type AuditFilterOptions, auditFilter } from "./audit.ts";
@@ -12,6 +13,7 @@ import { authorize } from "./authorize.ts";
 import { awaitBody } from "./await-body.ts";
 import { commonHeaders } from "./common-headers.ts";
 import { deadline } from "./deadline.ts";
+import { fairness } from "./fairness.ts";
 import type { Filter } from "./filter.ts";
 import { goAway } from "./go-away.ts";
 import { impersonate } from "./impersonate.ts";
@@ -37,7 +39,9 @@ export interface PipelineOptions {
   readonly goawayChance: number;
   readonly requestTimeoutMilliseconds: number;
   readonly corsAllowedOrigins: Parameters<typeof crossOrigin>[0];
-  readonly inFlight: Pick<InFlightOptions, "reading" | "writing" | "queue">;
+  readonly inFlight: Pick<InFlightOptions, "reading" | "writing">;
+  /** Without it, the limits of requests in flight hold. */
+  readonly flowControl?: FlowControl;
   readonly compress: boolean;
   /** Absent when nothing is audited. */
   readonly audit?: Pick<AuditFilterOptions, "audit" | "jsonOf"> | undefined;
@@ -54,6 +58,11 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       latencyPrefix: dialect.names.audit.latencyPrefix,
       asStatus: (error, call) => asStatus(error, call, options),
     });
+  const refused = (call: ApiCall): void => metrics.refused(call);
+  const { flowControl, inFlight } = options;
+  const limits = flowControl
+    ? [fairness({ flowControl, dialect, clock, ...inFlight, refused })]
+    : [awaitBody, inFlightLimit({ ...inFlight, refused })];
   const list: (Filter | false)[] = [
     commonHeaders,
     shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
@@ -66,8 +75,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     authenticate(authenticator, options.unexpected),
     audit && audit.requests,
     impersonate(authorizer, dialect),
-    awaitBody,
-    inFlightLimit({ ...options.inFlight, clock, refused: (call) => metrics.refused(call) }),
+    ...limits,
     authorize(authorizer, dialect),
     largeAnswers({ clock, compress: options.compress }),
     audit && audit.responses,

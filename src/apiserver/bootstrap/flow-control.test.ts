@@ -68,3 +68,20 @@ test("what must be is put right; what is suggested only while it is ours", async
   assert.equal(await precedence("probes"), 3);
   assert.equal((await client.get("probes")).metadata.annotations?.[annotation], "false");
 });
+
+test("an object marked as the server's own that this release does not make is removed", async () => {
+  const clock = virtualClock(Date.now());
+  await using server = await startServer({ store: "memory", clock });
+  const client = server.client.of(schemas);
+  for (const mark of ["true", "false"])
+    await client.create({
+      metadata: { name: `marked-${mark}`, annotations: { [annotation]: mark } },
+      spec: { priorityLevelConfiguration: { name: "global-default" }, matchingPrecedence: 1000 },
+    });
+  const names = async (): Promise<(string | undefined)[]> =>
+    (await client.list()).items.map(({ metadata }) => metadata.name);
+  for (let minute = 0; minute < 50 && (await names()).includes("marked-true"); minute++)
+    await clock.advance(60_000);
+  const left = await names();
+  assert.deepEqual([left.includes("marked-true"), left.includes("marked-false")], [false, true]);
+});

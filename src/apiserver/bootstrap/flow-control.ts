@@ -4,12 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
 import { ApiError, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
+import type { FlowControl } from "#fairness";
 import {
   type ApiObject,
   type Resource,
   applyObject,
   mandatoryFlowSchemas,
   mandatoryPriorityLevels,
+  remove,
   timestamp,
   update,
   type ServerObjects,
@@ -155,6 +157,29 @@ export function flowControlConsumer(server: ServerObjects): PostStartHook {
   });
 }
 
+/** Puts the objects into effect, as soon as they change. */
+export function flowControlFilter(server: ServerObjects, flowControl: FlowControl): PostStartHook {
+  const { priorityLevels, flowSchemas } = server.resources;
+  const named = <S>(object: {
+    readonly metadata: { readonly name?: string | undefined; readonly uid?: string | undefined };
+    readonly spec: S;
+  }): { name: string; uid: string; spec: S } => ({
+    name: object.metadata.name ?? "",
+    uid: object.metadata.uid ?? "",
+    spec: object.spec,
+  });
+  return postStartHook({
+    name: "poststarthook/priority-and-fairness-filter",
+    everyMilliseconds: 60_000,
+    follows: [flowSchemas, priorityLevels],
+    reconcile: async () => {
+      const [levels, schemas] = await Promise.all([priorityLevels.list(), flowSchemas.list()]);
+      flowControl.configure(levels.map(named), schemas.map(named));
+    },
+    failed: ({ message: error }) => server.onError("cannot read flow control objects; retrying", { error }),
+  });
+}
+
 async function mendAll(server: ServerObjects): Promise<void> {
   const { dialect } = server;
   const kinds: [
@@ -170,7 +195,29 @@ async function mendAll(server: ServerObjects): Promise<void> {
       ...Object.entries(suggested).map(([each, spec]) => mend(server, resource, each, spec, false)),
       ...Object.entries(mandatory).map(([each, spec]) => mend(server, resource, each, spec, true)),
     ]);
+    await removeUnknown(server, resource, new Set([...Object.keys(mandatory), ...Object.keys(suggested)]));
   }
+}
+
+/** Removes objects that are marked as the server's own, but that this release does not make (any more). */
+async function removeUnknown(
+  server: ServerObjects,
+  resource: Resource,
+  known: ReadonlySet<string>,
+): Promise<void> {
+  const annotation = server.dialect.names.annotations.flowAutoUpdate;
+  const request = { ...server.writer.request(resource.endpoints[0]!), manager };
+  for (const cached of resource.source.listCached("")) {
+    const { metadata } = resource.objectOf(cached);
+    if (known.has(metadata.name!) || metadata.annotations?.[annotation] !== "true") continue;
+    const preconditions = { uid: metadata.uid!, resourceVersion: metadata.resourceVersion! };
+    // An object that changed meanwhile is looked at again in a minute.
+    await remove(request, metadata.name!, { preconditions }).catch(unlessGoneOrChanged);
+  }
+}
+
+function unlessGoneOrChanged(error: unknown): void {
+  if (!(error instanceof ApiError && ["NotFound", "Conflict"].includes(error.reason))) throw error;
 }
 
 const consumer = "api-priority-and-fairness-config-consumer-v1";

@@ -1,9 +1,10 @@
 // Everything that a server sees to at its start and ever after, in the order in which it is first done and
 // told by the health checks.
+import type { FlowControl } from "#fairness";
 import type { ServerObjects } from "#registry";
 import type { Gates } from "#options";
 import { systemNamespaces, legacyTokenTracking } from "./namespaces.ts";
-import { flowControlConsumer, flowControlProducer } from "./flow-control.ts";
+import { flowControlConsumer, flowControlFilter, flowControlProducer } from "./flow-control.ts";
 import { systemPriorities } from "./priority-classes.ts";
 import { systemRoles } from "./roles.ts";
 import { identityLease, identityLeaseCollector } from "./identity-lease.ts";
@@ -17,11 +18,13 @@ export interface PostStartHooksOptions {
   readonly gates: Gates;
   /** The address of the server's own service. */
   readonly ownAddress: string;
+  /** Absent without priority and fairness. */
+  readonly flowControl?: FlowControl | undefined;
 }
 
 export function postStartHooks(
   server: ServerObjects,
-  { settings, gates, ownAddress }: PostStartHooksOptions,
+  { settings, gates, ownAddress, flowControl }: PostStartHooksOptions,
 ): readonly PostStartHook[] {
   return [
     systemNamespaces(server),
@@ -32,6 +35,7 @@ export function postStartHooks(
     systemPriorities(server),
     flowControlProducer(server),
     flowControlConsumer(server),
+    ...(flowControl ? [flowControlFilter(server, flowControl)] : []),
     clusterAuthenticationInfo(server, settings),
     ...(gates.enabled("APIServerIdentity") ? [identityLease(server), identityLeaseCollector(server)] : []),
     legacyTokenTracking(server),

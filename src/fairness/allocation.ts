@@ -1,0 +1,42 @@
+// Divides the server's seats among priority levels that lend and borrow: in proportion to what each could use,
+// within its bounds (KEP-1040, "max-min fairness").
+
+export interface Claim {
+  readonly target: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+export interface Allocation {
+  readonly seats: readonly number[];
+  /** Levels that no bound holds get this fraction of their target. */
+  readonly fairFraction: number;
+}
+
+const minTarget = 0.001;
+
+/** Undefined when the bounds leave no way to give exactly `total` away. */
+export function allocate(total: number, claims: readonly Claim[]): Allocation | undefined {
+  const targets = claims.map(({ target }) => Math.max(target, minTarget));
+  const at = (fraction: number): number[] =>
+    claims.map(({ lower, upper }, index) => Math.max(lower, Math.min(upper, fraction * targets[index]!)));
+  const sum = (seats: readonly number[]): number => seats.reduce((before, each) => before + each, 0);
+  const lowest = sum(claims.map(({ lower }) => lower));
+  const highest = sum(claims.map(({ upper }) => upper));
+  if (lowest > total + 1e-7 || highest < total - 1e-7) return undefined;
+  // The sum grows with the fraction, in straight lines between the fractions where a bound begins or ends.
+  const bends = claims
+    .flatMap(({ lower, upper }, index) => [lower / targets[index]!, upper / targets[index]!])
+    .toSorted((a, b) => a - b);
+  let [low, lowSum] = [0, lowest];
+  for (const bend of bends) {
+    const bendSum = sum(at(bend));
+    if (bendSum >= total) {
+      const fairFraction =
+        bendSum > lowSum ? low + ((bend - low) * (total - lowSum)) / (bendSum - lowSum) : bend;
+      return { seats: at(fairFraction), fairFraction };
+    }
+    [low, lowSum] = [bend, bendSum];
+  }
+  return { seats: at(low), fairFraction: low };
+}

@@ -1,0 +1,11 @@
+export { dumpLevels, dumpQueues, dumpRequests } from "./dump.ts";
+export {
+  type Admission,
+  type Flow,
+  FlowControl,
+  type FlowControlOptions,
+  type NamedSchema,
+  type SchemaSpec,
+} from "./flow-control.ts";
+export type { LevelSpec, NamedLevel } from "./level.ts";
+export type { ListParameters, RequestDigest } from "./request-digest.ts";

@@ -1,0 +1,225 @@
+// Priority and fairness: a request is classified, takes seats of its priority level, waits for them or is refused.
+// Long-running requests other than watches pass; a watch holds its seat until its initial events are out.
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+import type { ApiCall } from "#endpoints";
+import type { Admission, Flow, FlowControl, ListParameters, RequestDigest } from "#fairness";
+import type { Reply } from "#http";
+import { expectsBody } from "./await-body.ts";
+import type { Filter } from "./filter.ts";
+import { isLongRunning, isMutating } from "./long-running.ts";
+import { tooManyRequestsReply } from "./too-many.ts";
+
+export interface FairnessOptions {
+  readonly flowControl: FlowControl;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  /** Limits of requests in flight, by which their share is shown. */
+  readonly reading: number;
+  readonly writing: number;
+  /** Called for every request that was refused. */
+  readonly refused: (call: ApiCall) => void;
+}
+
+/** A request whose body does not come gives its seats back after this time and queues again when it has. */
+const bodyMilliseconds = 10_000;
+
+export function fairness(options: FairnessOptions): Filter {
+  const { flowControl, clock } = options;
+  const prefix = options.dialect.wire.headerPrefix.toLowerCase();
+  const [schemaHeader, levelHeader] = [`${prefix}pf-flowschema-uid`, `${prefix}pf-prioritylevel-uid`];
+  const [readOnly, mutating] = [
+    flowControl.metrics.readWrite("readOnly"),
+    flowControl.metrics.readWrite("mutating"),
+  ];
+  readOnly.executing.setLimit(options.reading);
+  mutating.executing.setLimit(options.writing);
+
+  const admit = async (flow: Flow, call: ApiCall, digest: RequestDigest): Promise<Admission> => {
+    const shown = isMutating(call.target) ? mutating : readOnly;
+    shown.waiting.add(1);
+    try {
+      return await flowControl.start(flow, digest, () => call.call.signal);
+    } finally {
+      shown.waiting.add(-1);
+    }
+  };
+
+  const execute = async (call: ApiCall, release: () => void, next: () => Promise<Reply>): Promise<Reply> => {
+    const shown = isMutating(call.target) ? mutating : readOnly;
+    shown.executing.add(1);
+    try {
+      return await next();
+    } finally {
+      shown.executing.add(-1);
+      release();
+    }
+  };
+
+  const queued = async (
+    flow: Flow,
+    call: ApiCall,
+    digest: RequestDigest,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> => {
+    let admission = await admit(flow, call, digest);
+    while (admission.admitted) {
+      if (!expectsBody(call) || (await within(clock, bodyMilliseconds, call.call.bodyBuffered())))
+        return execute(call, admission.release, next);
+      admission.release();
+      await call.call.bodyBuffered();
+      admission = await admit(flow, call, digest);
+    }
+    options.refused(call);
+    return tooManyRequestsReply;
+  };
+
+  const exempt = async (flow: Flow, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const started = clock.now();
+    flow.metrics.dispatched.add();
+    flow.metrics.executing.add(1);
+    return execute(
+      call,
+      () => {
+        flow.metrics.executing.add(-1);
+        flow.metrics.took.observe((clock.now() - started) / 1000);
+      },
+      next,
+    );
+  };
+
+  const watched = async (
+    flow: Flow,
+    call: ApiCall,
+    digest: RequestDigest,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> => {
+    const admission = await flowControl.start(flow, digest, () => call.call.signal);
+    if (!admission.admitted) {
+      options.refused(call);
+      return tooManyRequestsReply;
+    }
+    const release = once(admission.release);
+    const forget = flowControl.watches.add(digest);
+    call.watchStarted = release;
+    const end = once(() => {
+      release();
+      forget();
+    });
+    try {
+      return untilEnd(await next(), end);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+
+  return {
+    name: "priority and fairness",
+    run: (call, next) => {
+      const { target } = call;
+      const isWatch = target.isResource && target.verb === "watch";
+      if (!isWatch && isLongRunning(target)) return next();
+      const digest = new CallDigest(call);
+      const flow = flowControl.classify(digest);
+      if (flow.uid) call.setHeader(schemaHeader, flow.uid);
+      if (flow.level.uid) call.setHeader(levelHeader, flow.level.uid);
+      if (isWatch) return watched(flow, call, digest, next);
+      return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
+    },
+  };
+}
+
+/** Calls `end` when the answer is over: at once, or when its stream or connection ends. */
+function untilEnd(reply: Reply, end: () => void): Reply {
+  const { body } = reply;
+  if (body && "stream" in body)
+    return {
+      ...reply,
+      body: {
+        stream: async (sink) => {
+          try {
+            await body.stream(sink);
+          } finally {
+            end();
+          }
+        },
+      },
+    };
+  if (body && "takeOver" in body)
+    return {
+      ...reply,
+      body: {
+        takeOver: (socket, head) => {
+          socket.once("close", end);
+          body.takeOver(socket, head);
+        },
+      },
+    };
+  end();
+  return reply;
+}
+
+/** Whether the promise settles in time. */
+function within(clock: Clock, milliseconds: number, promise: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(milliseconds, () => resolve(false));
+    void promise.finally(() => {
+      cancel();
+      resolve(true);
+    });
+  });
+}
+
+function once(run: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    run();
+  };
+}
+
+/** A call as flow control sees it. */
+class CallDigest implements RequestDigest {
+  readonly userName: string;
+  readonly groups: readonly string[];
+  readonly verb: string;
+  readonly isResource: boolean;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+  readonly #call: ApiCall;
+
+  constructor(call: ApiCall) {
+    const { target, user } = call;
+    this.#call = call;
+    this.userName = user?.name ?? "";
+    this.groups = user?.groups ?? [];
+    this.verb = target.verb;
+    this.isResource = target.isResource;
+    this.path = target.path;
+    this.group = target.group;
+    this.version = target.version;
+    this.namespace = target.namespace;
+    this.resource = target.resource;
+    this.subresource = target.subresource;
+    this.name = target.name;
+  }
+
+  list(): ListParameters {
+    const { query } = this.#call;
+    const match = query.get("resourceVersionMatch") ?? "";
+    return {
+      limit: Number(query.get("limit") ?? 0) || 0,
+      resourceVersion: query.get("resourceVersion") ?? "",
+      continues: (query.get("continue") ?? "") !== "",
+      selects: (query.get("labelSelector") ?? "") !== "" || (query.get("fieldSelector") ?? "") !== "",
+      exactMatch: match !== "" && match !== "NotOlderThan",
+    };
+  }
+}
