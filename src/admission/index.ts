@@ -53,3 +53,4 @@ export {
   type WebhookCredentials,
   webhookTransport,
 } from "./webhooks/transport.ts";
+export { type FindParam, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";

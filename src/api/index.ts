@@ -268,6 +268,18 @@ export {
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
 } from "./admissionregistration/webhook.ts";
+export {
+  AuditAnnotation,
+  MatchResources,
+  NamedRuleWithOperations,
+  ParamKind,
+  ParamRef,
+  PolicyValidation,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicySpec,
+} from "./admissionregistration/policy.ts";
 export { APIGroupDiscovery, APIGroupDiscoveryV2beta1 } from "./apidiscovery/discovery.ts";
 export {
   ConversionRequest,

@@ -38,6 +38,12 @@ export const admissionregistration = apiPackage({
   branded: true,
   version: "v1",
 });
+export const admissionregistrationV1alpha1 = apiPackage({
+  package: "api.admissionregistration.v1alpha1",
+  group: "admissionregistration",
+  branded: true,
+  version: "v1alpha1",
+});
 export const apidiscovery = (v: string) =>
   apiPackage({ package: `api.apidiscovery.${v}`, group: "apidiscovery", branded: true, version: v });
 export const apiextensions = apiPackage({

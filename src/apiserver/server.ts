@@ -175,6 +175,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     metrics: serving.metrics,
     log,
     enabled: (gate) => gates.enabled(gate),
+    catalog: () => served,
   });
   const admission = admissionChain([...admissionPlugins(server, caches.resources, settings, access, asking)]);
   const health = healthChecks({

@@ -25,6 +25,8 @@ import type {
   Service,
   ServiceAccount,
   StorageClass,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
   ValidatingWebhookConfiguration,
   VolumeAttachment,
 } from "#api";
@@ -65,6 +67,8 @@ interface Kinds {
   readonly serviceAccounts: ServiceAccount;
   readonly services: Service;
   readonly storageClasses: StorageClass;
+  readonly validatingAdmissionPolicies: ValidatingAdmissionPolicy;
+  readonly validatingAdmissionPolicyBindings: ValidatingAdmissionPolicyBinding;
   readonly validatingWebhookConfigurations: ValidatingWebhookConfiguration;
   readonly volumeAttachments: VolumeAttachment;
 }
@@ -96,6 +100,8 @@ const ids: Readonly<Record<keyof Kinds, string>> = {
   serviceAccounts: "/serviceaccounts",
   services: "/services",
   storageClasses: "storage/storageclasses",
+  validatingAdmissionPolicies: "admissionregistration/validatingadmissionpolicies",
+  validatingAdmissionPolicyBindings: "admissionregistration/validatingadmissionpolicybindings",
   validatingWebhookConfigurations: "admissionregistration/validatingwebhookconfigurations",
   volumeAttachments: "storage/volumeattachments",
 };

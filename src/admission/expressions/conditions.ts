@@ -26,7 +26,7 @@ export function conditionsOf(
   withParams: boolean,
 ): Conditions {
   const compiled = conditions.map(({ expression }) =>
-    expressions.compile(expression, [types.bool], withParams),
+    expressions.compile(expression, [types.bool], { params: withParams }),
   );
   return async (view, onError) => {
     const result = await evaluateAll(

@@ -34,9 +34,16 @@ export interface CompiledExpression {
   readonly error?: string;
 }
 
+/** Which variables there are beside the object and the request. */
+export interface VariableChoice {
+  readonly params: boolean;
+  /** The authorizer; there unless said otherwise. */
+  readonly authorizer?: boolean;
+}
+
 export interface Expressions {
   /** Compiles an expression that must have one of the result types. */
-  compile(source: string, results: readonly CelType[], withParams: boolean): CompiledExpression;
+  compile(source: string, results: readonly CelType[], variables: VariableChoice): CompiledExpression;
   readonly environment: Environment;
 }
 
@@ -78,18 +85,20 @@ export const admissionExpressions = (typePrefix: string): Expressions =>
 
 function makeExpressions(typePrefix: string): Expressions {
   const env = environment({ typePrefix });
-  const always = {
-    object: types.dyn,
-    oldObject: types.dyn,
-    request: requestType(typePrefix),
+  const always = { object: types.dyn, oldObject: types.dyn, request: requestType(typePrefix) };
+  const authorizer = {
     authorizer: env.authorizer.authorizer,
     "authorizer.requestResource": env.authorizer.resourceCheck,
   };
-  const withParamsToo = { ...always, params: types.dyn };
+  const variablesOf = (choice: VariableChoice): Readonly<Record<string, CelType>> => ({
+    ...always,
+    ...(choice.params && { params: types.dyn }),
+    ...(choice.authorizer !== false && authorizer),
+  });
   return {
     environment: env,
-    compile: (source, results, withParams) => {
-      const compiled = compile(env, source, { variables: withParams ? withParamsToo : always });
+    compile: (source, results, choice) => {
+      const compiled = compile(env, source, { variables: variablesOf(choice) });
       if ("error" in compiled) return { source, error: compileError(compiled) };
       const { program } = compiled;
       if (results.some((type) => sameType(type, program.resultType))) return { source, program };

@@ -103,6 +103,7 @@ export function admissionPlugins(
     denyServiceExternalIPs,
     escalationGuard(access, dialect),
     asking.mutating,
+    ...asking.policies,
     asking.validating,
     resourceQuota({
       dialect,

@@ -1,10 +1,11 @@
-// The plug-ins that ask others, over the server's own caches: admission webhooks.
+// The plug-ins that users configure, over the server's own caches: admission webhooks and policies.
 
 import {
   type AdmissionPlugin,
   type Expressions,
   type UserInfo,
   admissionExpressions,
+  admissionPolicies,
   mutatingWebhooks,
   validatingWebhooks,
   webhookMetrics,
@@ -14,7 +15,9 @@ import type { User } from "#authn";
 import type { Authorizer } from "#authz";
 import type { Log, Metrics } from "#base";
 import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
+import type { Catalog } from "#endpoints";
 import type { ServerObjects } from "#registry";
+import { paramFinder, policyParamsGuard } from "./policy-params.ts";
 import { resolveService } from "../services/resolve-service.ts";
 
 export interface AskingOptions {
@@ -22,11 +25,15 @@ export interface AskingOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly enabled: (gate: string) => boolean;
+  /** What is served; asked when a request comes, not before. */
+  readonly catalog: () => Catalog;
 }
 
 export interface AskingPlugins {
   readonly mutating: AdmissionPlugin;
   readonly validating: AdmissionPlugin;
+  /** Policies and what guards them; nothing without their gate. */
+  readonly policies: readonly AdmissionPlugin[];
 }
 
 export function askingPlugins(server: ServerObjects, options: AskingOptions): AskingPlugins {
@@ -66,6 +73,20 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
       configurations: () => resources.validatingWebhookConfigurations.listCached(""),
       failedOpenPrefix: `failed-open.validating.webhook.admission.${suffix}/`,
     }),
+    policies: options.enabled("ValidatingAdmissionPolicy")
+      ? [
+          policyParamsGuard(options.authorizer, options.catalog, (name) =>
+            resources.validatingAdmissionPolicies.get(name),
+          ),
+          admissionPolicies({
+            ...shared,
+            policies: () => resources.validatingAdmissionPolicies.listCached(""),
+            bindings: () => resources.validatingAdmissionPolicyBindings.listCached(""),
+            findParam: paramFinder(options.catalog),
+            failureAnnotation: `validation.policy.admission.${suffix}/validation_failure`,
+          }),
+        ]
+      : [],
   };
 }
 

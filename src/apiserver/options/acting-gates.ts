@@ -8,8 +8,10 @@ export const gatesRead = [
   "APIPriorityAndFairness",
   "APIResponseCompression",
   "APIServerIdentity",
+  "AdmissionWebhookMatchConditions",
   "ComponentSLIs",
   "SecurityContextDeny",
+  "ValidatingAdmissionPolicy",
   "WatchList",
 ] as const;
 

@@ -44,12 +44,7 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   ValidatingAdmissionWebhook: "on",
 };
 /** Those that ask others, or need a file of their own. */
-const notBuilt: readonly string[] = [
-  "EventRateLimit",
-  "ImagePolicyWebhook",
-  "PersistentVolumeLabel",
-  "ValidatingAdmissionPolicy",
-];
+const notBuilt: readonly string[] = ["EventRateLimit", "ImagePolicyWebhook", "PersistentVolumeLabel"];
 const plugin = oneOf(...Object.keys(admissionPlugins));
 
 export const admissionSection = () =>

@@ -36,6 +36,7 @@ import { statefulSet } from "./stateful-set.ts";
 import { storageClass } from "./storage-class.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 import { persistentVolumeClaim } from "./volume-claim.ts";
+import { validatingAdmissionPolicy, validatingAdmissionPolicyBinding } from "./admission-policy.ts";
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
 
 export const builtInStrategies: readonly Strategy[] = [
@@ -58,6 +59,8 @@ export const builtInStrategies: readonly Strategy[] = [
   // admissionregistration
   mutatingWebhookConfiguration,
   validatingWebhookConfiguration,
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyBinding,
   // apps
   controllerRevision,
   daemonSet,

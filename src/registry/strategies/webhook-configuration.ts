@@ -99,7 +99,7 @@ const mixedWildcard = (values: readonly string[] | undefined, field: string, oth
     ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)]
     : [];
 
-function ruleErrors(
+export function ruleErrors(
   { operations, apiGroups, apiVersions, resources, scope }: RuleWithOperations,
   at: string,
 ): FieldError[] {

@@ -24,7 +24,7 @@ export function matchConditionErrors(
     const source = (expression ?? "").trim();
     if (source === "") errors.push(required(`${at}.expression`));
     else {
-      const { error } = expressions.compile(source, [types.bool], withParams);
+      const { error } = expressions.compile(source, [types.bool], { params: withParams });
       if (error !== undefined) errors.push(invalidValue(`${at}.expression`, source, error));
     }
     if (!name) errors.push(required(`${at}.name`));

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
+import { ApiError } from "#base";
+import type { AdmissionAttributes } from "../attributes.ts";
+import { attemptOf } from "../attributes.fixture.ts";
+import { admissionExpressions } from "../expressions/expressions.ts";
+import { type FindParam, admissionPolicies } from "./policies.ts";
+
+type PolicySpec = ValidatingAdmissionPolicy["spec"];
+type BindingSpec = ValidatingAdmissionPolicyBinding["spec"];
+
+const rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], scope: "*" };
+const pod = () => ({
+  kind: "Pod",
+  apiVersion: "v1",
+  metadata: { name: "p", labels: { app: "web" } },
+  spec: { replicas: 3 },
+});
+
+interface Outcome {
+  readonly refused?: ApiError;
+  readonly warnings: readonly string[];
+  readonly notes: Readonly<Record<string, string>>;
+}
+
+async function judge(
+  policy: Partial<PolicySpec>,
+  binding: Partial<BindingSpec> = {},
+  given: Partial<AdmissionAttributes> = {},
+  findParam: FindParam = () => Promise.resolve({ error: "no parameters here" }),
+): Promise<Outcome> {
+  const warnings: string[] = [];
+  const notes: Record<string, string> = {};
+  const spec = { matchConstraints: { resourceRules: [rule] }, failurePolicy: "Fail", ...policy };
+  const bound = { policyName: "policy", validationActions: ["Deny"], ...binding };
+  const plugin = admissionPolicies({
+    policies: () => [{ metadata: { name: "policy", creationTimestamp: null }, spec, status: {} } as never],
+    bindings: () => [{ metadata: { name: "binding", creationTimestamp: null }, spec: bound } as never],
+    findParam,
+    expressions: admissionExpressions("orch"),
+    namespaceLabels: () => Promise.resolve({ team: "a" }),
+    decide: () => (query) => Promise.resolve({ allowed: query.verb === "get", reason: "because" }),
+    metrics: { conditionFailed: () => undefined },
+    registrationGroup: "admissionregistration.example",
+    failureAnnotation: "validation_failure",
+  });
+  const attributes = attemptOf({
+    object: pod(),
+    warn: (text) => warnings.push(text),
+    annotate: (key, value) => void (notes[key] ??= value),
+    ...given,
+  });
+  try {
+    await plugin.validate!(attributes);
+    return { warnings, notes };
+  } catch (error) {
+    assert.ok(error instanceof ApiError, String(error));
+    return { refused: error, warnings, notes };
+  }
+}
+
+const check = (expression: string, more: object = {}): Partial<PolicySpec> => ({
+  validations: [{ expression, ...more }],
+});
+const params: FindParam = () => Promise.resolve({ object: { data: { most: "2" } } });
+const paramKind = { apiVersion: "v1", kind: "ConfigMap" };
+
+const verdicts: [name: string, policy: Partial<PolicySpec>, code: number | undefined, message?: RegExp][] = [
+  ["a rule that holds lets the request pass", check("object.spec.replicas <= 3"), undefined],
+  [
+    "a broken rule refuses as Invalid",
+    check("object.spec.replicas > 3"),
+    422,
+    /policy 'policy' with binding 'binding' denied request: failed expression: object\.spec\.replicas > 3/i,
+  ],
+  ["the reason decides the code", check("false", { reason: "Forbidden" }), 403],
+  ["a message is said", check("false", { message: " too many " }), 422, /denied request: too many/],
+  [
+    "a message expression goes before the message",
+    check("false", { message: "no", messageExpression: "'has ' + string(object.spec.replicas)" }),
+    422,
+    /denied request: has 3/,
+  ],
+  [
+    "one that fails leaves the message",
+    check("false", { message: "no", messageExpression: "object.absent" }),
+    422,
+    /denied request: no$/,
+  ],
+  [
+    "one of two lines leaves the message",
+    check("false", { message: "no", messageExpression: "'a\\nb'" }),
+    422,
+    /denied request: no$/,
+  ],
+  [
+    "an error refuses when the policy is Fail",
+    check("object.absent == 1"),
+    422,
+    /resulted in error: no such key: absent/,
+  ],
+  [
+    "an error passes when the policy is Ignore",
+    { ...check("object.absent == 1"), failurePolicy: "Ignore" },
+    undefined,
+  ],
+  [
+    "conditions that do not hold leave the request alone",
+    { ...check("false"), matchConditions: [{ name: "c", expression: "request.operation == 'DELETE'" }] },
+    undefined,
+  ],
+  [
+    "excluded resources are left alone",
+    { ...check("false"), matchConstraints: { resourceRules: [rule], excludeResourceRules: [rule] } },
+    undefined,
+  ],
+  [
+    "other names are left alone",
+    { ...check("false"), matchConstraints: { resourceRules: [{ ...rule, resourceNames: ["q"] }] } },
+    undefined,
+  ],
+  [
+    "other namespaces are left alone",
+    {
+      ...check("false"),
+      matchConstraints: { resourceRules: [rule], namespaceSelector: { matchLabels: { team: "b" } } },
+    },
+    undefined,
+  ],
+  [
+    "the authorizer is asked",
+    check(
+      "authorizer.group('').resource('pods').check('get').allowed() && !authorizer.requestResource.check('delete').allowed()",
+    ),
+    undefined,
+  ],
+  [
+    "an expression that costs too much refuses",
+    check(
+      "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, a + b + c + d + e + f > 0))))))",
+    ),
+    422,
+    /cost limit exceeded/,
+  ],
+];
+for (const [name, policy, code, message] of verdicts) {
+  test(name, async () => {
+    const { refused } = await judge(policy);
+    assert.equal(refused?.code, code);
+    if (message) assert.match(refused?.message ?? "", message);
+  });
+}
+
+test("Warn tells the client, Audit the audit log, and neither refuses", async () => {
+  const { refused, warnings, notes } = await judge(check("false", { message: "no" }), {
+    validationActions: ["Warn", "Audit"],
+  });
+  assert.equal(refused, undefined);
+  assert.deepEqual(warnings, [
+    "Validation failed for ValidatingAdmissionPolicy 'policy' with binding 'binding': no",
+  ]);
+  assert.deepEqual(JSON.parse(notes["validation_failure"] ?? ""), [
+    {
+      message: "no",
+      policy: "policy",
+      binding: "binding",
+      expressionIndex: 0,
+      validationActions: ["Warn", "Audit"],
+    },
+  ]);
+});
+
+test("audit annotations carry the policy's name; empty and null ones are left out", async () => {
+  const { notes } = await judge({
+    auditAnnotations: [
+      { key: "who", valueExpression: "request.userInfo.username" },
+      { key: "none", valueExpression: "''" },
+    ],
+  });
+  assert.deepEqual(notes, { "policy/who": "u" });
+});
+
+test("parameters are given to the expressions", async () => {
+  const policy = { ...check("object.spec.replicas <= int(params.data.most)"), paramKind };
+  const { refused } = await judge(policy, { paramRef: { name: "x" } }, {}, params);
+  assert.equal(refused?.code, 422);
+  const without = await judge({ ...check("params == null"), paramKind });
+  assert.equal(without.refused, undefined);
+});
+
+test("parameters that are not there refuse, unless failures are ignored", async () => {
+  const policy = { ...check("true"), paramKind };
+  const { refused } = await judge(policy, { paramRef: { name: "x" } });
+  assert.match(refused?.message ?? "", /failed to configure binding: no parameters here/);
+  const ignored = await judge({ ...policy, failurePolicy: "Ignore" }, { paramRef: { name: "x" } });
+  assert.equal(ignored.refused, undefined);
+});
+
+test("a refusal names the resource and has one cause with the message", async () => {
+  const { refused } = await judge(check("false"));
+  assert.deepEqual(refused?.details, {
+    name: "p",
+    kind: "pods",
+    causes: [
+      {
+        message:
+          "ValidatingAdmissionPolicy 'policy' with binding 'binding' denied request: failed expression: false",
+      },
+    ],
+  });
+});
+
+test("policies never look at policies", async () => {
+  const resource = {
+    group: "admissionregistration.example",
+    version: "v1alpha1",
+    resource: "validatingadmissionpolicies",
+  };
+  const { refused } = await judge(check("false"), {}, { resource });
+  assert.equal(refused, undefined);
+});

@@ -1,0 +1,239 @@
+// ValidatingAdmissionPolicy: policies look at requests with expressions; their bindings say where, with which
+// parameters, and what a broken rule leads to.
+
+import type {
+  MatchResources,
+  ParamKind,
+  ParamRef,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from "#api";
+import { ApiError, forbidden } from "#base";
+import type { Decide, Value } from "#cel";
+import type { AdmissionAttributes, AdmissionPlugin, Equivalent, UserInfo } from "../attributes.ts";
+import type { Expressions } from "../expressions/expressions.ts";
+import { apiVersionOf } from "../webhooks/hooks.ts";
+import {
+  type NamespaceLabels,
+  matchedResource,
+  namespaceMatches,
+  objectMatches,
+} from "../webhooks/matching.ts";
+import type { WebhookMetrics } from "../webhooks/metrics.ts";
+import { type CompiledPolicy, compilePolicy } from "./policy.ts";
+
+/** The object of a kind that a binding refers to, or why there is none. */
+export type FindParam = (
+  kind: ParamKind,
+  ref: ParamRef,
+) => Promise<{ readonly object: Record<string, unknown> } | { readonly error: string }>;
+
+export interface PolicyOptions {
+  readonly policies: () => readonly ValidatingAdmissionPolicy[];
+  readonly bindings: () => readonly ValidatingAdmissionPolicyBinding[];
+  readonly findParam: FindParam;
+  readonly expressions: Expressions;
+  readonly namespaceLabels: NamespaceLabels;
+  readonly decide: (user: UserInfo) => Decide;
+  readonly metrics: Pick<WebhookMetrics, "conditionFailed">;
+  /** The group of policies on the wire. */
+  readonly registrationGroup: string;
+  /** The audit annotation that tells of broken rules. */
+  readonly failureAnnotation: string;
+}
+
+const longestAnnotation = 10 * 1024;
+const policyResources = new Set(["validatingadmissionpolicies", "validatingadmissionpolicybindings"]);
+const codes: Readonly<Record<string, number>> = {
+  Forbidden: 403,
+  Unauthorized: 401,
+  RequestEntityTooLarge: 413,
+  Invalid: 422,
+};
+
+interface Denial {
+  readonly policy: string;
+  readonly binding?: string;
+  readonly message: string;
+  readonly reason: string;
+}
+
+export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
+  const compiled = new WeakMap<ValidatingAdmissionPolicy, CompiledPolicy>();
+  const compiledOf = (policy: ValidatingAdmissionPolicy): CompiledPolicy =>
+    compiled.getOrInsertComputed(policy, () => compilePolicy(options.expressions, policy));
+  return {
+    name: "ValidatingAdmissionPolicy",
+    handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
+    validate: async (attributes) => {
+      const policies = options.policies();
+      const { group, resource } = attributes.resource;
+      if (policies.length === 0 || (group === options.registrationGroup && policyResources.has(resource)))
+        return [];
+      const bindings = options.bindings();
+      const denials: Denial[] = [];
+      for (const policy of policies.toSorted(byName)) {
+        const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
+        const judge = new PolicyJudge(options, attributes, policy, compiledOf(policy), denials);
+        await judge.run(bound.toSorted(byName));
+      }
+      const [first] = denials;
+      if (first) throw refusal(attributes, first);
+      return [];
+    },
+  };
+}
+
+type Named = { readonly metadata: { readonly name?: string | undefined } };
+const byName = (left: Named, right: Named): number =>
+  (left.metadata.name ?? "") < (right.metadata.name ?? "") ? -1 : 1;
+
+function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): ApiError {
+  const where = binding === undefined ? "" : ` with binding '${binding}'`;
+  const text = `ValidatingAdmissionPolicy '${policy}'${where} denied request: ${message}`;
+  const { message: whole, details } = forbidden(attributes.resource, attributes.name || "Unknown", text);
+  return new ApiError(codes[reason] ?? 422, reason, whole, { ...details, causes: [{ message: text }] });
+}
+
+/** One policy and one request. */
+class PolicyJudge {
+  readonly #options: PolicyOptions;
+  readonly #attributes: AdmissionAttributes;
+  readonly #policy: ValidatingAdmissionPolicy;
+  readonly #compiled: CompiledPolicy;
+  readonly #denials: Denial[];
+  readonly #notes = new Map<string, string[]>();
+
+  constructor(
+    options: PolicyOptions,
+    attributes: AdmissionAttributes,
+    policy: ValidatingAdmissionPolicy,
+    compiled: CompiledPolicy,
+    denials: Denial[],
+  ) {
+    this.#options = options;
+    this.#attributes = attributes;
+    this.#policy = policy;
+    this.#compiled = compiled;
+    this.#denials = denials;
+  }
+
+  get #name(): string {
+    return this.#policy.metadata.name ?? "";
+  }
+
+  async run(bindings: readonly ValidatingAdmissionPolicyBinding[]): Promise<void> {
+    const matched = await this.#matches(this.#policy.spec.matchConstraints ?? {}, undefined);
+    if (!matched) return;
+    for (const binding of bindings) await this.#bound(binding, matched);
+    for (const [key, values] of this.#notes)
+      this.#attributes.annotate(`${this.#name}/${key}`, values.join(", "));
+  }
+
+  /** A setting that does not work out: with the policy Ignore it is as if it were not there. */
+  #misconfigured(message: string, binding: string | undefined): void {
+    if (this.#policy.spec.failurePolicy === "Ignore") return;
+    const what = binding === undefined ? "policy" : "binding";
+    this.#deny(`failed to configure ${what}: ${message}`, "Invalid", binding);
+  }
+
+  #deny(message: string, reason: string, binding: string | undefined): void {
+    this.#denials.push({
+      policy: this.#name,
+      message,
+      reason,
+      ...(binding !== undefined && { binding }),
+    });
+  }
+
+  async #matches(wanted: MatchResources, binding: string | undefined): Promise<Equivalent | undefined> {
+    const attributes = this.#attributes;
+    const { resource, requestKind, name } = attributes;
+    const equivalent = wanted.matchPolicy === "Equivalent";
+    const covered = (rules: MatchResources["resourceRules"]) =>
+      matchedResource(
+        (rules ?? []).filter(({ resourceNames }) => !resourceNames?.length || resourceNames.includes(name)),
+        equivalent,
+        attributes,
+      );
+    if (covered(wanted.excludeResourceRules)) return undefined;
+    const matched = wanted.resourceRules?.length
+      ? covered(wanted.resourceRules)
+      : { resource, kind: requestKind };
+    if (!matched || !objectMatches(wanted.objectSelector, attributes)) return undefined;
+    try {
+      const { namespaceLabels } = this.#options;
+      return (await namespaceMatches(wanted.namespaceSelector, attributes, namespaceLabels))
+        ? matched
+        : undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#misconfigured(error.message, binding);
+      return undefined;
+    }
+  }
+
+  async #bound(binding: ValidatingAdmissionPolicyBinding, matched: Equivalent): Promise<void> {
+    const { spec, metadata } = binding;
+    const name = metadata.name ?? "";
+    if (spec.matchResources && !(await this.#matches(spec.matchResources, name))) return;
+    const { paramKind } = this.#policy.spec;
+    let params: Value = null;
+    if (paramKind && spec.paramRef) {
+      const found = await this.#options.findParam(paramKind, spec.paramRef);
+      if ("error" in found) {
+        this.#misconfigured(found.error, name);
+        return;
+      }
+      params = found.object as Value;
+    }
+    await this.#evaluate(binding, name, matched, params);
+  }
+
+  async #evaluate(
+    { spec }: ValidatingAdmissionPolicyBinding,
+    name: string,
+    matched: Equivalent,
+    params: Value,
+  ): Promise<void> {
+    const attributes = this.#attributes;
+    const view = {
+      attributes,
+      matched,
+      objects: attributes.versioned(apiVersionOf(matched)),
+      params,
+      decide: this.#options.decide(attributes.user),
+    };
+    const onError = () => this.#options.metrics.conditionFailed(this.#name, "validating");
+    const { failures, denials, annotations } = await this.#compiled.evaluate(view, onError);
+    const actions = spec.validationActions ?? [];
+    for (const { message, reason, index } of failures) {
+      if (actions.includes("Deny")) this.#deny(message, reason, name);
+      if (actions.includes("Audit"))
+        attributes.annotate(
+          this.#options.failureAnnotation,
+          JSON.stringify([
+            {
+              message,
+              policy: this.#name,
+              binding: name,
+              expressionIndex: index,
+              validationActions: actions,
+            },
+          ]),
+        );
+      if (actions.includes("Warn"))
+        attributes.warn(
+          `Validation failed for ValidatingAdmissionPolicy '${this.#name}' with binding '${name}': ${message}`,
+        );
+    }
+    for (const { message, reason } of denials) this.#deny(message, reason, name);
+    for (const { key, value } of annotations) this.#note(key, value.slice(0, longestAnnotation));
+  }
+
+  #note(key: string, value: string): void {
+    const values = this.#notes.get(key) ?? [];
+    if (!values.includes(value)) values.push(value);
+    this.#notes.set(key, values);
+  }
+}

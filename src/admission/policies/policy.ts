@@ -1,0 +1,132 @@
+// One policy, compiled: what its expressions say about a request.
+
+import type { ValidatingAdmissionPolicy } from "#api";
+import { type Value, types } from "#cel";
+import { type Conditions, conditionsOf } from "../expressions/conditions.ts";
+import {
+  BudgetExceeded,
+  type CompiledExpression,
+  Evaluator,
+  type Expressions,
+  type RequestView,
+  bindingsOf,
+  policyBudget,
+} from "../expressions/expressions.ts";
+
+/** A rule that is not kept, or that could not be evaluated. */
+export interface Failure {
+  readonly message: string;
+  readonly reason: string;
+  /** The place of the rule in the policy. */
+  readonly index: number;
+}
+
+export interface PolicyResult {
+  readonly failures: readonly Failure[];
+  /** Failures that no binding softens: of expressions for the audit log. */
+  readonly denials: readonly Failure[];
+  readonly annotations: readonly { readonly key: string; readonly value: string }[];
+}
+
+export interface CompiledPolicy {
+  evaluate(view: RequestView, onConditionError: () => void): Promise<PolicyResult>;
+}
+
+const longestMessage = 5 * 1024;
+const nothing: PolicyResult = { failures: [], denials: [], annotations: [] };
+
+interface Rule {
+  readonly test: CompiledExpression;
+  readonly message: CompiledExpression | undefined;
+  readonly text: string;
+  readonly source: string;
+  readonly reason: string;
+}
+
+export function compilePolicy(expressions: Expressions, { spec }: ValidatingAdmissionPolicy): CompiledPolicy {
+  const params = spec.paramKind !== undefined;
+  const ignore = spec.failurePolicy === "Ignore";
+  const rules = (spec.validations ?? []).map(
+    ({ expression, message = "", messageExpression = "", reason }): Rule => ({
+      test: expressions.compile(expression, [types.bool], { params }),
+      message:
+        messageExpression === ""
+          ? undefined
+          : expressions.compile(messageExpression, [types.string], { params, authorizer: false }),
+      text: message.trim(),
+      source: expression.trim(),
+      reason: reason ?? "Invalid",
+    }),
+  );
+  const annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+    key,
+    value: expressions.compile(valueExpression.trim(), [types.string, types.null], { params }),
+  }));
+  const conditions: Conditions | undefined = spec.matchConditions?.length
+    ? conditionsOf(expressions, spec.matchConditions, spec.failurePolicy, params)
+    : undefined;
+  const failed = (message: string, index = 0): readonly Failure[] =>
+    ignore ? [] : [{ message, reason: "Invalid", index }];
+  return {
+    evaluate: async (view, onConditionError) => {
+      const matched = conditions ? await conditions(view, onConditionError) : { matches: true };
+      if ("error" in matched) return { ...nothing, failures: failed(matched.error) };
+      if (!matched.matches) return nothing;
+      const bindings = bindingsOf(expressions.environment, view);
+      try {
+        const failures = await brokenRules(rules, new Evaluator(bindings, policyBudget), failed);
+        const noted = await notes(annotations, new Evaluator(bindings, policyBudget), ignore);
+        return { failures, ...noted };
+      } catch (error) {
+        if (!(error instanceof BudgetExceeded)) throw error;
+        return { ...nothing, failures: failed(error.message) };
+      }
+    },
+  };
+}
+
+async function brokenRules(
+  rules: readonly Rule[],
+  evaluator: Evaluator,
+  failed: (message: string, index: number) => readonly Failure[],
+): Promise<readonly Failure[]> {
+  const results = [];
+  for (const rule of rules) results.push(await evaluator.run(rule.test));
+  const failures: Failure[] = [];
+  for (const [index, rule] of rules.entries()) {
+    const result = results[index]!;
+    if ("error" in result) failures.push(...failed(result.error, index));
+    else if (result.value !== true)
+      failures.push({ message: await messageOf(rule, evaluator), reason: rule.reason, index });
+  }
+  return failures;
+}
+
+/** What the message expression says, if that is one line of sensible length; else the message or the rule itself. */
+async function messageOf(rule: Rule, evaluator: Evaluator): Promise<string> {
+  const result = rule.message && (await evaluator.run(rule.message));
+  const said = result && "value" in result && typeof result.value === "string" ? result.value.trim() : "";
+  const usable = Buffer.byteLength(said) <= longestMessage && !said.includes("\n");
+  return (usable && said) || rule.text || `failed expression: ${rule.source}`;
+}
+
+async function notes(
+  annotations: readonly { readonly key: string; readonly value: CompiledExpression }[],
+  evaluator: Evaluator,
+  ignore: boolean,
+): Promise<Pick<PolicyResult, "annotations" | "denials">> {
+  const found: { key: string; value: string }[] = [];
+  const denials: Failure[] = [];
+  for (const { key, value } of annotations) {
+    const result = await evaluator.run(value);
+    if ("error" in result) {
+      if (!ignore) denials.push({ message: result.error, reason: "Invalid", index: 0 });
+      continue;
+    }
+    const text = textOf(result.value);
+    if (text !== "") found.push({ key, value: text });
+  }
+  return { annotations: found, denials };
+}
+
+const textOf = (value: Value): string => (typeof value === "string" ? value.trim() : "");

@@ -1,0 +1,105 @@
+// The parameters of admission policies: where they are found, and who may refer to them.
+
+import type { AdmissionAttributes, AdmissionPlugin, FindParam } from "#admission";
+import type { ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
+import type { Authorizer } from "#authz";
+import { type FieldError, forbiddenField } from "#base";
+import type { Catalog } from "#endpoints";
+import type { Endpoint } from "#registry";
+import { isDeepStrictEqual } from "node:util";
+import { mastersGroup } from "#authn";
+
+/** `group/version`, or a version alone for the core group. */
+function splitVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+  const cut = apiVersion.indexOf("/");
+  return { group: apiVersion.slice(0, Math.max(cut, 0)), version: apiVersion.slice(cut + 1) };
+}
+
+function endpointFor(catalog: Catalog, { apiVersion = "", kind }: ParamKind): Endpoint | undefined {
+  const { group, version } = splitVersion(apiVersion);
+  const endpoints = catalog.find(group, version)?.endpoints.values() ?? [];
+  return [...endpoints].find((endpoint) => endpoint.kind === kind);
+}
+
+export function paramFinder(catalog: () => Catalog): FindParam {
+  return async (paramKind, { name = "", namespace = "" }) => {
+    const endpoint = endpointFor(catalog(), paramKind);
+    if (!endpoint)
+      return {
+        error: `paramKind kind \`${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}\` not known`,
+      };
+    const { resource } = endpoint;
+    if (resource.namespaced && namespace === "") return { error: "the parameter needs a namespace" };
+    if (!resource.namespaced && namespace !== "") return { error: "the parameter has no namespace" };
+    const key = resource.keyOf(namespace, name);
+    const cached = resource.source.getCached(key) ?? (await resource.source.get(key, { at: "latest" }));
+    if (!cached) return { error: `${resource.strategy.resource} "${name}" not found` };
+    return { object: endpoint.fromHub(resource.objectOf(cached)) as unknown as Record<string, unknown> };
+  };
+}
+
+/** Who makes a policy or a binding must be able to read the parameters that it refers to. */
+export function policyParamsGuard(
+  authorizer: Authorizer,
+  catalog: () => Catalog,
+  policies: (name: string) => Promise<ValidatingAdmissionPolicy | undefined>,
+): AdmissionPlugin {
+  const mayRead = async (
+    attributes: AdmissionAttributes,
+    kind: ParamKind | undefined,
+    namespace: string,
+    name: string,
+  ): Promise<boolean> => {
+    const { user } = attributes;
+    if (user.groups.includes(mastersGroup)) return true;
+    const target =
+      kind?.apiVersion === undefined ? { group: "*", version: "*" } : splitVersion(kind.apiVersion);
+    const resource = (kind && endpointFor(catalog(), kind)?.resource.strategy.resource) ?? "*";
+    const { uid, extra } = user;
+    const decision = await authorizer.decide({
+      user: {
+        name: user.name,
+        groups: user.groups,
+        ...(uid !== undefined && { uid }),
+        ...(extra && { extra }),
+      },
+      verb: "get",
+      resource: { ...target, resource, subresource: "", namespace, name },
+    });
+    return decision.verdict === "allow";
+  };
+  const policyErrors = async (attributes: AdmissionAttributes): Promise<FieldError[]> => {
+    const { spec } = attributes.object as unknown as ValidatingAdmissionPolicy;
+    const old = attributes.oldObject as unknown as ValidatingAdmissionPolicy | undefined;
+    const { paramKind } = spec;
+    if (!paramKind || (old && isDeepStrictEqual(old.spec.paramKind, paramKind))) return [];
+    if (await mayRead(attributes, paramKind, "*", "*")) return [];
+    const detail =
+      `user ${attributes.user.name} must have "get" permission on all objects of the referenced paramKind ` +
+      `(kind=${paramKind.kind ?? ""}, apiVersion=${paramKind.apiVersion ?? ""})`;
+    return [forbiddenField("spec.paramKind", detail)];
+  };
+  const bindingErrors = async (attributes: AdmissionAttributes): Promise<FieldError[]> => {
+    const { spec } = attributes.object as unknown as ValidatingAdmissionPolicyBinding;
+    const old = attributes.oldObject as unknown as ValidatingAdmissionPolicyBinding | undefined;
+    const { paramRef, policyName = "" } = spec;
+    const same = old && isDeepStrictEqual([old.spec.paramRef, old.spec.policyName], [paramRef, policyName]);
+    if (!paramRef || same) return [];
+    const policy = await policies(policyName);
+    const { namespace = "", name = "" } = paramRef;
+    if (await mayRead(attributes, policy?.spec.paramKind, namespace, name)) return [];
+    const detail = `user ${attributes.user.name} does not have "get" permission on the object referenced by paramRef`;
+    return [forbiddenField("spec.paramRef", detail)];
+  };
+  return {
+    name: "policy parameters guard",
+    handles: ["CREATE", "UPDATE"],
+    resources: ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
+    validate: async (attributes) => {
+      if (attributes.subresource !== "" || !attributes.object) return [];
+      return attributes.resource.resource === "validatingadmissionpolicies"
+        ? await policyErrors(attributes)
+        : await bindingErrors(attributes);
+    },
+  };
+}
