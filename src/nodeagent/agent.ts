@@ -400,7 +400,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         files,
         volumes,
         cgroups,
-        sharesCgroups: owner !== undefined,
+        // A parent that the settings name is this agent's alone.
+        sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
         ready: mayEnd,
         isKnown: (uid) => all.has(uid) || cache.has(uid),
         onCleared: tally.cleared,

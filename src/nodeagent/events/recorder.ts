@@ -219,15 +219,3 @@ export function rateLimiter(
     if (tokens < 0) await clock.sleep((-tokens * 1000) / perSecond, signal);
   };
 }
-
-/** Where there is no API server, events go to the log. */
-export const loggedEvents = (log: Log): EventRecorder => ({
-  event: (regarding, type, reason, message) =>
-    log.info("event", {
-      object: `${regarding.namespace ?? ""}/${regarding.name}`,
-      kind: regarding.kind ?? "",
-      type,
-      reason,
-      message,
-    }),
-});

@@ -1,6 +1,6 @@
 // What pods use of the resources that eviction is about, against what they asked for.
 import type { Pod } from "#api";
-import { requestsOf } from "../node/fit.ts";
+import { podRequests } from "../plan/pod-resources.ts";
 import type { DiskUsage } from "../resources/disk-usage.ts";
 import type { PodFigures } from "../resources/stats.ts";
 import type { Signal } from "./thresholds.ts";
@@ -68,4 +68,4 @@ export function diskUseOf(usage: PodUsage, signal: Signal, dedicatedImageFs: boo
   return sum;
 }
 
-export const requestOf = (pod: Pod, resource: string): number => requestsOf(pod).get(resource) ?? 0;
+export const requestOf = (pod: Pod, resource: string): number => podRequests(pod).get(resource) ?? 0;

@@ -3,7 +3,8 @@ import type { Pod } from "#api";
 import type { Dialect } from "#dialect";
 import { type QosClass, qosClass } from "../plan/qos.ts";
 import { isCritical } from "../pod.ts";
-import { type Shortage, requestsOf } from "./fit.ts";
+import { podRequests } from "../plan/pod-resources.ts";
+import type { Shortage } from "./fit.ts";
 
 /** What is still to be freed, by resource. */
 type Needs = ReadonlyMap<string, number>;
@@ -36,7 +37,7 @@ function mustYield(pod: Pod, other: Pod, dialect: Dialect): boolean {
 }
 
 const amountOf = (pod: Pod, resource: string): number =>
-  resource === "pods" ? 1 : (requestsOf(pod).get(resource) ?? 0);
+  resource === "pods" ? 1 : (podRequests(pod).get(resource) ?? 0);
 
 /** What is left of the needs without these pods. */
 function freed(needs: Needs, pods: readonly Pod[]): Needs {

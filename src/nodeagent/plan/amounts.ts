@@ -5,6 +5,7 @@ import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { LinuxContainerResources } from "#cri";
 import type { Dialect } from "#dialect";
 import { containersOf, initContainersOf, isCritical } from "../pod.ts";
+import { podResource } from "./pod-resources.ts";
 import { qosClass } from "./qos.ts";
 
 export interface CpuSettings {
@@ -58,27 +59,19 @@ export const containerAmounts = ({ resources }: Container) => {
   };
 };
 
-/**
- * The most that a pod's containers use at one time: all containers together, or the greatest of the init
- * containers.
- */
+/** The most that a pod's containers use at one time. */
 export function podAmounts(pod: Pod): {
   readonly cpuRequest?: number;
   readonly cpuLimit: number;
   readonly memoryLimit: number;
 } {
-  const largest = (of: (container: Container) => number): number =>
-    Math.max(
-      containersOf(pod).reduce((sum, container) => sum + of(container), 0),
-      ...initContainersOf(pod).map(of),
-    );
   const asksForCpu = [...containersOf(pod), ...initContainersOf(pod)].some(
     ({ resources }) => resources?.requests?.["cpu"] !== undefined,
   );
   return {
-    ...(asksForCpu && { cpuRequest: largest(({ resources }) => milli(resources?.requests?.["cpu"])) }),
-    cpuLimit: largest(({ resources }) => milli(resources?.limits?.["cpu"])),
-    memoryLimit: largest(({ resources }) => whole(resources?.limits?.["memory"])),
+    ...(asksForCpu && { cpuRequest: podResource(pod, "requests", "cpu") }),
+    cpuLimit: podResource(pod, "limits", "cpu"),
+    memoryLimit: podResource(pod, "limits", "memory"),
   };
 }
 

@@ -20,7 +20,7 @@ const ill = (id: string, why: "LivenessProbe" | "StartupProbe") => ({
 
 /** What is planned, in a line: sandbox, stops, starts. */
 function told(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = well): string {
-  const { stopPod, newSandbox, stop, startInit, start, startEphemeral, over } = plan(pod, seen, probes);
+  const { stopPod, newSandbox, stop, startInit, start, startEphemeral } = plan(pod, seen, probes);
   return [
     stopPod && "stop pod",
     newSandbox && `sandbox ${newSandbox.attempt}`,
@@ -28,7 +28,6 @@ function told(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = 
     startInit && `init ${startInit.name}`,
     ...start.map(({ name }) => `start ${name}`),
     ...startEphemeral.map(({ name }) => `debug ${name}`),
-    over && "over",
   ]
     .filter(Boolean)
     .join(", ");
@@ -84,7 +83,7 @@ const cases: [
     "a failed init container ends a pod that never restarts",
     neverInit,
     observed([container(neverInit, "i", "exited 1")]),
-    "stop pod, over",
+    "stop pod",
   ],
   [
     "an ended container is restarted by default",
@@ -96,13 +95,13 @@ const cases: [
     "an ended container of a pod that never restarts stays",
     never,
     observed([container(never, "c", "exited 1")]),
-    "stop pod, over",
+    "stop pod",
   ],
   [
     "on failure, success is the end",
     onFailure,
     observed([container(onFailure, "c", "exited 0")]),
-    "stop pod, over",
+    "stop pod",
   ],
   ["on failure, failure is not", onFailure, observed([container(onFailure, "c", "exited 2")]), "start c"],
   [
@@ -141,7 +140,7 @@ const cases: [
     "a failed liveness probe ends a pod that never restarts",
     never,
     observed([container(never, "c", "running")]),
-    "stop pod, stop c (LivenessProbe), over",
+    "stop pod, stop c (LivenessProbe)",
     ill("c-0", "LivenessProbe"),
   ],
   [
@@ -154,7 +153,7 @@ const cases: [
     "a sandbox that is down ends a pod that never restarts",
     never,
     observed([container(never, "c", "exited 137")], [down]),
-    "stop pod, over",
+    "stop pod",
   ],
   [
     "a sandbox that died before anything ran is replaced even then",
@@ -166,7 +165,7 @@ const cases: [
     "on failure, a sandbox is not replaced for containers that succeeded",
     onFailure,
     observed([container(onFailure, "c", "exited 0")], [down]),
-    "stop pod, over",
+    "stop pod",
   ],
   [
     "two ready sandboxes are one too many",

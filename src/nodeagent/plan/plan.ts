@@ -32,8 +32,6 @@ export interface Plan {
   readonly startInit?: Container;
   readonly start: readonly Container[];
   readonly startEphemeral: readonly Container[];
-  /** Nothing more will ever run in it. */
-  readonly over: boolean;
 }
 
 /** What the probes found, by container id. */
@@ -41,7 +39,7 @@ export interface ProbeVerdicts {
   failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
 }
 
-const nothing = { stopPod: false, stop: [], start: [], startEphemeral: [], over: false } as const;
+const nothing = { stopPod: false, stop: [], start: [], startEphemeral: [] } as const;
 
 export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Plan {
   const change = sandboxChange(pod, observed);
@@ -53,7 +51,7 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
     const { last, next } = init;
     if (!next) return { ...nothing, sandboxId, startEphemeral };
     if (last && last.name === next.name && hasFailed(last) && pod.spec.restartPolicy === "Never")
-      return { ...nothing, stopPod: true, over: true, sandboxId };
+      return { ...nothing, stopPod: true, sandboxId };
     const stop =
       last?.state === "unknown"
         ? [
@@ -72,7 +70,7 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
 function withNewSandbox(pod: Pod, observed: ObservedPod, attempt: number): Plan {
   const stopPod =
     observed.sandboxes.length > 0 || observed.containers.some(({ state }) => state === "running");
-  const over: Plan = { ...nothing, stopPod, over: true };
+  const over: Plan = { ...nothing, stopPod };
   // A sandbox that died took its containers along: those of a pod that never restarts have run.
   if (pod.spec.restartPolicy === "Never" && attempt > 0 && observed.containers.length > 0) return over;
   const start = containersOf(pod).filter(
@@ -133,7 +131,7 @@ function withSandbox(
     start.push(container);
   }
   const ending = kept === 0 && start.length === 0;
-  return { ...nothing, ...base, stop, start, stopPod: ending, over: ending };
+  return { ...nothing, ...base, stop, start, stopPod: ending };
 }
 
 /** Whether a container that does not run should, by the pod's policy. */

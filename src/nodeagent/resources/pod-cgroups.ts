@@ -3,6 +3,7 @@ import { kill } from "node:process";
 import type { Pod } from "#api";
 import { type Clock, type Log, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { type CpuSettings, quotaOf, sharesOf } from "../plan/amounts.ts";
+import { type ResourceKind, podOverhead, podResource } from "../plan/pod-resources.ts";
 import { type QosClass, qosClass } from "../plan/qos.ts";
 import { containersOf, initContainersOf, uidOf } from "../pod.ts";
 import type { PodCgroups } from "../interfaces.ts";
@@ -119,7 +120,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     const percent = options.memoryReservedPercent ?? 0;
     const allocatable = options.allocatableMemory?.() ?? 0;
     if (percent === 0 || allocatable === 0) return;
-    const memory = (pod: Pod): number => total(pod, "requests", "memory", whole);
+    const memory = (pod: Pod): number => total(pod, "requests", "memory");
     const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed", memory) * percent) / 100));
     const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable", memory) * percent) / 100));
     await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
@@ -168,35 +169,24 @@ export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
   const every = [...containersOf(pod), ...initContainersOf(pod)];
   const limitsCpu = every.every(({ resources }) => milli(resources?.limits?.["cpu"]) > 0);
   const limitsMemory = every.every(({ resources }) => whole(resources?.limits?.["memory"]) > 0);
-  const cpuLimit = total(pod, "limits", "cpu", milli);
+  const cpuLimit = total(pod, "limits", "cpu");
   return {
     cpuShares: sharesOf(requestedMilliCpu(pod)),
     ...(limitsCpu && {
       cpuPeriod: cpu.periodMicroseconds,
       cpuQuota: cpu.quota ? quotaOf(cpuLimit, cpu.periodMicroseconds) : -1,
     }),
-    ...(limitsMemory && { memoryBytes: total(pod, "limits", "memory", whole) }),
+    ...(limitsMemory && { memoryBytes: total(pod, "limits", "memory") }),
     ...pages,
   };
 }
 
-const requestedMilliCpu = (pod: Pod): number => total(pod, "requests", "cpu", milli);
+const requestedMilliCpu = (pod: Pod): number => total(pod, "requests", "cpu");
 
-/**
- * Containers together or the greatest init container, and the cost of running the pod where it has an amount
- * to add to.
- */
-function total(
-  pod: Pod,
-  kind: "requests" | "limits",
-  name: string,
-  read: (amount: string | undefined) => number,
-): number {
-  const own = Math.max(
-    containersOf(pod).reduce((sum, { resources }) => sum + read(resources?.[kind]?.[name]), 0),
-    ...initContainersOf(pod).map(({ resources }) => read(resources?.[kind]?.[name])),
-  );
-  return kind === "requests" || own > 0 ? own + read(pod.spec.overhead?.[name]) : own;
+/** The cost of running the pod is added where it has an amount to add to. */
+function total(pod: Pod, kind: ResourceKind, name: string): number {
+  const own = podResource(pod, kind, name);
+  return kind === "requests" || own > 0 ? own + podOverhead(pod, name) : own;
 }
 
 function hugepagesOf(pod: Pod): Record<string, number> {
@@ -208,7 +198,7 @@ function hugepagesOf(pod: Pod): Record<string, number> {
   return Object.fromEntries(
     [...names].map((name) => [
       kernelSize(whole(name.slice("hugepages-".length))),
-      total(pod, "requests", name, whole),
+      total(pod, "requests", name),
     ]),
   );
 }

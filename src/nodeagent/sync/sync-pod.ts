@@ -1,17 +1,16 @@
 // Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
 import type { Container, Pod, Secret } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
-import { containerHash } from "../containers/hash.ts";
-import { type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
+import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { grpcErrorText } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
+import { type Starts, retryMilliseconds, startsNow } from "../plan/starts.ts";
 import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
 import {
   containersOf,
   initContainersOf,
   isHostNetwork,
-  longNameOf,
   nameOf,
   namespaceOf,
   referenceTo,
@@ -40,11 +39,6 @@ export interface SyncOutcome {
 export class SyncError extends Error {
   override readonly name = "SyncError";
 }
-
-const formSeconds = (milliseconds: number): string => {
-  const seconds = Math.round(milliseconds / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-};
 
 export async function syncPod(
   context: SyncContext,
@@ -91,7 +85,13 @@ export async function syncPod(
 
   // Who waits is told by the ends that were known before: one that was stopped just now starts again at once,
   // unless its predecessor failed, too.
-  const { due, againMilliseconds } = dueNow(context, pod, observed, wanted, memory);
+  const starts = startsNow(pod, observed, wanted, {
+    backOff: context.restarts,
+    errors: memory.trouble,
+    now: context.clock.now(),
+  });
+  noteStarts(context, pod, starts, memory);
+  const { due, againMilliseconds } = starts;
   if (!todo.newSandbox && due.length === 0)
     return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
 
@@ -234,51 +234,18 @@ function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
   }
 }
 
-/** Which of the containers may start now, and how long the others must wait. */
-function dueNow(
+/** Tells of those that wait, and counts the ends of those that start. */
+function noteStarts(
   context: SyncContext,
   pod: Pod,
-  observed: ObservedPod,
-  wanted: readonly Container[],
-  memory: PodMemory,
-): { readonly due: readonly Container[]; readonly againMilliseconds?: number } {
-  const due: Container[] = [];
-  let again: number | undefined;
-  for (const container of wanted) {
-    const last = observed.containers.find(({ name, state }) => name === container.name && state === "exited");
-    if (!last) {
-      // One that the runtime could not start, and does not call ended either, is tried at the ordinary pace.
-      const stuck =
-        memory.trouble.get(container.name)?.reason === "RunContainerError"
-          ? latest(observed, container.name)
-          : undefined;
-      const wait = stuck ? stuck.createdAt + retryMilliseconds - context.clock.now() : 0;
-      if (wait > 0) {
-        again = Math.min(again ?? Infinity, wait);
-        continue;
-      }
-      due.push(container);
-      continue;
-    }
-    const key = `${uidOf(pod)}/${container.name}/${containerHash(container)}`;
-    const endedAt = last.finishedAt ?? context.clock.now();
-    const wait = context.restarts.remaining(key, endedAt);
-    if (wait > 0) {
-      const message = `back-off ${formSeconds(context.restarts.delay(key))} restarting failed container=${container.name} pod=${longNameOf(pod)}`;
-      context.events.event(
-        referenceTo(pod, container.name),
-        "Warning",
-        "BackOff",
-        `Back-off restarting failed container ${container.name} in pod ${longNameOf(pod)}`,
-      );
-      memory.trouble.set(container.name, { reason: "CrashLoopBackOff", message });
-      again = Math.min(again ?? Infinity, wait);
-      continue;
-    }
-    context.restarts.note(key, endedAt);
-    due.push(container);
+  { waiting, restarts }: Starts,
+  { trouble }: PodMemory,
+): void {
+  for (const { container, message, event } of waiting) {
+    context.events.event(referenceTo(pod, container.name), "Warning", "BackOff", event);
+    trouble.set(container.name, { reason: "CrashLoopBackOff", message });
   }
-  return { due, ...(again !== undefined && { againMilliseconds: again }) };
+  for (const { key, endedAt } of restarts) context.restarts.note(key, endedAt);
 }
 
 async function startAll(
@@ -310,8 +277,6 @@ async function startAll(
   if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);
   return { started, ...(again !== undefined && { againMilliseconds: again }) };
 }
-
-const retryMilliseconds = 10_000;
 
 /**
  * Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask

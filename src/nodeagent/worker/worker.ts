@@ -15,8 +15,6 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Brings the world nearer to the state. Rejections are retried. */
   readonly act: (state: WorkerState, signal: AbortSignal) => Promise<Done>;
-  /** Told when the state moves on. */
-  readonly moved?: (state: WorkerState, from: WorkerState) => void;
 }
 
 export interface Worker {
@@ -32,7 +30,7 @@ export interface Worker {
 const firstRetryMilliseconds = 2500;
 const lastRetryMilliseconds = 10_000;
 
-export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOptions): Worker {
+export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): Worker {
   let state = begin;
   let wanted = false;
   let running: Promise<void> | undefined;
@@ -46,10 +44,7 @@ export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOpt
     state = next(from, event);
     if (state === from || (quiet && state.at === from.at)) return;
     if (overtakes(from, state)) current.abort(new Overtaken());
-    if (state.at !== from.at) {
-      failures = 0;
-      moved?.(state, from);
-    }
+    if (state.at !== from.at) failures = 0;
     wake();
   };
   const wake = (): void => {

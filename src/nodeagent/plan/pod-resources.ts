@@ -1,0 +1,38 @@
+// What a pod's containers ask for together: the containers' sum, or its largest init container. Amounts are
+// whole numbers: cpu in thousandths, everything else in units.
+import type { Container, Pod } from "#api";
+import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
+import { containersOf, initContainersOf } from "../pod.ts";
+
+export type ResourceKind = "requests" | "limits";
+
+export const resourceAmount = (name: string, amount: string | undefined): number => {
+  if (amount === undefined) return 0;
+  return name === "cpu" ? quantityMilliValue(parseQuantity(amount)) : quantityValue(parseQuantity(amount));
+};
+
+export const containerResource = ({ resources }: Container, kind: ResourceKind, name: string): number =>
+  resourceAmount(name, resources?.[kind]?.[name]);
+
+export const podResource = (pod: Pod, kind: ResourceKind, name: string): number =>
+  Math.max(
+    containersOf(pod).reduce((sum, container) => sum + containerResource(container, kind, name), 0),
+    ...initContainersOf(pod).map((container) => containerResource(container, kind, name)),
+  );
+
+/** What running the pod costs beside its containers. */
+export const podOverhead = (pod: Pod, name: string): number =>
+  resourceAmount(name, pod.spec.overhead?.[name]);
+
+/** All requests of a pod, with what running it costs besides. */
+export function podRequests(pod: Pod): Map<string, number> {
+  const names = new Set([
+    ...[...containersOf(pod), ...initContainersOf(pod)].flatMap(({ resources }) =>
+      Object.keys(resources?.requests ?? {}),
+    ),
+    ...Object.keys(pod.spec.overhead ?? {}),
+  ]);
+  return new Map(
+    [...names].map((name) => [name, podResource(pod, "requests", name) + podOverhead(pod, name)]),
+  );
+}

@@ -1,0 +1,78 @@
+// Which of the containers that the plan wants to start may start now, which must wait, and until when. Pure;
+// sync/ tells of it and does it.
+import type { Container, Pod } from "#api";
+import { containerHash } from "../containers/hash.ts";
+import { type ObservedPod, latest } from "../containers/observed.ts";
+import { longNameOf, uidOf } from "../pod.ts";
+import type { BackOff } from "./back-off.ts";
+
+export interface StartFacts {
+  readonly backOff: Pick<BackOff, "remaining" | "delay">;
+  /** Why containers could not be started the last time, by name. */
+  readonly errors: ReadonlyMap<string, { readonly reason: string }>;
+  readonly now: number;
+}
+
+/** A container that crashed and must wait. */
+export interface Waiting {
+  readonly container: Container;
+  /** As the status says it, and as an event does. */
+  readonly message: string;
+  readonly event: string;
+}
+
+export interface Starts {
+  readonly due: readonly Container[];
+  readonly waiting: readonly Waiting[];
+  /** Ends that count for the back-off of those that start now. */
+  readonly restarts: readonly { readonly key: string; readonly endedAt: number }[];
+  /** When the first of those that wait may start. */
+  readonly againMilliseconds?: number;
+}
+
+/** What failed without a back-off of its own is tried again at this pace. */
+export const retryMilliseconds = 10_000;
+
+export function startsNow(
+  pod: Pod,
+  observed: ObservedPod,
+  wanted: readonly Container[],
+  { backOff, errors, now }: StartFacts,
+): Starts {
+  const due: Container[] = [];
+  const waiting: Waiting[] = [];
+  const restarts: { key: string; endedAt: number }[] = [];
+  const waits: number[] = [];
+  for (const container of wanted) {
+    const { name } = container;
+    const last = observed.containers.find((one) => one.name === name && one.state === "exited");
+    if (!last) {
+      // One that the runtime could not start, and does not call ended either, is tried at the ordinary pace.
+      const stuck = errors.get(name)?.reason === "RunContainerError" ? latest(observed, name) : undefined;
+      const wait = stuck ? stuck.createdAt + retryMilliseconds - now : 0;
+      if (wait > 0) waits.push(wait);
+      else due.push(container);
+      continue;
+    }
+    const key = `${uidOf(pod)}/${name}/${containerHash(container)}`;
+    const endedAt = last.finishedAt ?? now;
+    const wait = backOff.remaining(key, endedAt);
+    if (wait > 0) {
+      waits.push(wait);
+      waiting.push({
+        container,
+        message: `back-off ${secondsText(backOff.delay(key))} restarting failed container=${name} pod=${longNameOf(pod)}`,
+        event: `Back-off restarting failed container ${name} in pod ${longNameOf(pod)}`,
+      });
+      continue;
+    }
+    restarts.push({ key, endedAt });
+    due.push(container);
+  }
+  return { due, waiting, restarts, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
+}
+
+function secondsText(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
