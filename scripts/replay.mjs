@@ -1,6 +1,6 @@
-// Replays the recorded behaviour of the reference against bin/orch-apiserver in both dialects, where the
-// recording exists (../shared/reference or ORCH_REFERENCE), and holds the number of matching steps against
-// .ci/replay-floor.json.
+// Replays recorded behaviour against bin/orch-apiserver in both dialects, where the recording exists
+// (../shared/reference or ORCH_REFERENCE): scenarios, command lines and servers with special settings. The
+// number of matches is held against .ci/replay-floor.json.
 //   node scripts/replay.mjs [--raise] [orch|kubernetes] [replay options such as --only events]
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -43,24 +43,76 @@ for (const [area, why] of Object.entries(floor.leftOut)) console.log(`replay: ${
 const work = mkdtempSync(join(tmpdir(), "orch-replay-"));
 spawnSync("cp", ["-r", "--no-preserve=mode", `${reference}/.`, work], { stdio: "inherit" });
 spawnSync("sh", ["server/pki.sh"], { cwd: work, stdio: "inherit" });
-const found = {};
 const chosen = dialects.length ? dialects : ["orch", "kubernetes"];
-// Whole runs mostly wait, so both dialects run at once; what is looked at runs one after the other.
-if (options.length) for (const dialect of chosen) found[dialect] = await replay(dialect);
-else await Promise.all(chosen.map(async (dialect) => (found[dialect] = await replay(dialect))));
-rmSync(work, { recursive: true, force: true });
-if (options.length === 0) judge();
+const bin = join(root, "bin", "orch-apiserver");
+const logs = join(root, "build");
+mkdirSync(logs, { recursive: true });
 
-async function replay(dialect) {
-  const log = join(root, "build", `replay-${dialect}.log`);
-  mkdirSync(join(root, "build"), { recursive: true });
-  const port = await freePort();
-  const env = { SKIP_EXTRA: "1", ...process.env, PORT: String(port) };
-  const child = spawn(
-    "bash",
-    ["check.sh", join(root, "bin", "orch-apiserver"), dialect, ...(options.length ? options : whole)],
-    { cwd: work, env, detached: true },
+if (options.length) {
+  // What somebody looks at runs one dialect after the other, and is held against no floor.
+  for (const dialect of chosen) await visible(dialect, options);
+} else {
+  const counts = {};
+  // Whole runs mostly wait, so both dialects run at once.
+  await Promise.all(
+    chosen.map(async (dialect) => {
+      counts[`visible ${dialect}`] = await visible(dialect, whole);
+      counts[`flags ${dialect}`] = await check("flags", dialect, ["flags.mjs", "check"]);
+      counts[`setups ${dialect}`] = await setups(dialect);
+    }),
   );
+  judge(counts);
+}
+rmSync(work, { recursive: true, force: true });
+
+/** The scenarios of all profiles, each against a fresh server. */
+async function visible(dialect, args) {
+  const env = { SKIP_EXTRA: "1", PORT: String(await freePort()) };
+  return await run(
+    `visible ${dialect}`,
+    "bash",
+    ["check.sh", bin, dialect, ...args],
+    env,
+    /^(\d+) of (\d+) steps match/gm,
+  );
+}
+
+/** Scenarios that bring flags and files of their own. */
+async function setups(dialect) {
+  const port = String(await freePort());
+  return await check("setups", dialect, [
+    "setups.mjs",
+    "check",
+    "--dialect",
+    dialect,
+    "--port",
+    port,
+    "--quiet",
+    "setups",
+  ]);
+}
+
+async function check(name, dialect, [script, ...args]) {
+  const command = [script, args[0], "--bin", `${bin} --dialect ${dialect}`, ...args.slice(1)];
+  return await run(
+    `${name} ${dialect}`,
+    process.execPath,
+    command,
+    {},
+    /^(\d+) of (\d+) (?:setup steps|flag cases) match/gm,
+  );
+}
+
+/** Runs one checker in the copy of the recording; the number of what matches. */
+async function run(name, program, args, env, pattern) {
+  const log = join(logs, `replay-${name.replace(" ", "-")}.log`);
+  // Scripted backends have fixed ports: each dialect has its own.
+  const shift = name.endsWith("kubernetes") ? "200" : "0";
+  const child = spawn(program, args, {
+    cwd: work,
+    env: { ...process.env, BACKEND_PORT_SHIFT: shift, ...env },
+    detached: true,
+  });
   const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), minutes * 60_000);
   const copy = createWriteStream(log);
   let text = "";
@@ -74,25 +126,24 @@ async function replay(dialect) {
   await new Promise((done) => child.on("close", done));
   clearTimeout(timer);
   copy.end();
-  const sums = [...text.matchAll(/^(\d+) of (\d+) steps match/gm)];
+  const sums = [...text.matchAll(pattern)];
   const total = (place) => sums.reduce((sum, match) => sum + Number(match[place]), 0);
   console.log(
-    `replay ${dialect}: ${total(1)} of ${total(2)} steps match (floor ${floor[dialect]}; details in build/replay-${dialect}.log)`,
+    `replay ${name}: ${total(1)} of ${total(2)} match (floor ${floor.floors[name] ?? 0}; details in build/)`,
   );
   return total(1);
 }
 
-function judge() {
-  const below = Object.keys(found).filter((dialect) => found[dialect] < floor[dialect]);
-  const above = Object.keys(found).filter((dialect) => found[dialect] > floor[dialect]);
+function judge(counts) {
+  const names = Object.keys(counts);
+  const below = names.filter((name) => counts[name] < (floor.floors[name] ?? 0));
+  const above = names.filter((name) => counts[name] > (floor.floors[name] ?? 0));
   if (above.length && raise) {
-    writeFileSync(
-      floorFile,
-      `${JSON.stringify({ ...floor, ...Object.fromEntries(above.map((dialect) => [dialect, found[dialect]])) }, null, 2)}\n`,
-    );
-    console.log("replay: the floor is raised; commit .ci/replay-floor.json");
-  } else if (above.length) console.log("replay: the floor could be raised: node scripts/replay.mjs --raise");
-  if (below.length) fail(`replay: fewer steps match than before in ${below.join(" and ")}; see build/`);
+    const floors = { ...floor.floors, ...Object.fromEntries(above.map((name) => [name, counts[name]])) };
+    writeFileSync(floorFile, `${JSON.stringify({ ...floor, floors }, null, 2)}\n`);
+    console.log("replay: the floors are raised; commit .ci/replay-floor.json");
+  } else if (above.length) console.log("replay: floors could be raised: node scripts/replay.mjs --raise");
+  if (below.length) fail(`replay: fewer match than before: ${below.join(", ")}; see build/`);
 }
 
 function freePort() {
