@@ -8,9 +8,31 @@ const verbose = process.env.ORCH_TEST_VERBOSE === "1";
 const note = (line) =>
   process.env.ORCH_TEST_RESULTS && appendFileSync(process.env.ORCH_TEST_RESULTS, `${JSON.stringify(line)}\n`);
 
+// In one process for all tests, what still keeps the event loop alive when all of them are over was left behind.
+const leakMilliseconds = Number(process.env.ORCH_TEST_LEAK_MS ?? 0);
+let running = 0;
+let idle;
+
+function watchForLeaks(type, nesting) {
+  if (leakMilliseconds === 0 || nesting !== 0) return;
+  if (type === "test:dequeue") running++;
+  if (type === "test:complete") running--;
+  clearTimeout(idle);
+  if (running === 0) idle = setTimeout(endLeaking, leakMilliseconds).unref();
+}
+
+function endLeaking() {
+  const left = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap" && name !== "TTYWrap");
+  const name = `handles were left open by tests: ${left.join(", ")}`;
+  note({ result: "failed", name, file: "" });
+  process.stdout.write(`✖ ${name}\n`);
+  process.exit(1);
+}
+
 export default async function* report(events) {
   const above = [];
   for await (const { type, data } of events) {
+    watchForLeaks(type, data?.nesting);
     const where = data?.file ? relative(process.cwd(), data.file) : "";
     if (type === "test:start") above[data.nesting] = data.name;
     if (type === "test:dequeue" && data.nesting === 0) note({ started: data.name, file: where });

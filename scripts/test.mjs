@@ -22,7 +22,8 @@ const suites = [
   {
     name: "unit",
     files: [...topOfTest, ...beside],
-    args: ["--test-isolation=none", "--test-force-exit"],
+    args: ["--test-isolation=none"],
+    leakMilliseconds: 20_000,
     minutes: 5,
     verbose: false,
   },
@@ -97,12 +98,17 @@ async function runTwiceIfNeeded(suite) {
   results.push(...mergeRetry(first, await runSuite({ ...suite, files }), files));
 }
 
-async function runSuite({ name, files, args, minutes, verbose }) {
+async function runSuite({ name, files, args, minutes, verbose, leakMilliseconds = 0 }) {
   const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
   const notes = join(folder, "results");
   writeFileSync(notes, "");
-  const env = { ...process.env, ORCH_TEST_RESULTS: notes, ORCH_TEST_VERBOSE: verbose ? "1" : "0" };
+  const env = {
+    ...process.env,
+    ORCH_TEST_RESULTS: notes,
+    ORCH_TEST_VERBOSE: verbose ? "1" : "0",
+    ORCH_TEST_LEAK_MS: String(leakMilliseconds),
+  };
   delete env.NODE_TEST_CONTEXT;
   const reporter = new URL("reporter.mjs", import.meta.url).href;
   const child = spawn(

@@ -65,3 +65,24 @@ for (const isolation of ["none", "process"]) {
     });
   }
 }
+
+test("a handle that a test leaves open is a failure", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, "x.test.mjs"),
+    `import { createServer } from "node:net";
+import { test } from "node:test";
+test("a", () => void createServer().listen(0, "127.0.0.1"));
+`,
+  );
+  const env: NodeJS.ProcessEnv = { ...process.env, ORCH_TEST_LEAK_MS: "200" };
+  delete env["NODE_TEST_CONTEXT"];
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["--test", "--test-isolation=none", `--test-reporter=${reporter}`, "x.test.mjs"],
+    { cwd: folder, env, encoding: "utf8" },
+  );
+  assert.equal(status, 1);
+  assert.match(stdout, /handles were left open by tests: TCPServerWrap/);
+});
