@@ -168,11 +168,13 @@ const binaryField = (field: Field): unknown[] => {
 const plain = (type: string): string =>
   type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
 
-/** Never sent in the binary form, so the reference has no numbers for them. */
-const agentFiles = all
-  .filter((message) => message.package.startsWith(`${original.cli.agent}.`))
+/** Files that are never sent in the binary form, so the reference has no numbers for them. */
+const configFiles = all
+  .filter(
+    ({ package: name }) => name.startsWith(`${original.cli.agent}.`) || name === api.AuditPolicyFile.package,
+  )
   .map((message) => message.name);
-const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition", ...agentFiles];
+const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition", ...configFiles];
 
 /** Came after the release that the facts are from; the same as v2beta1. */
 const laterVersion = "api.apidiscovery.v2";
