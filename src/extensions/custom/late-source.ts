@@ -31,6 +31,7 @@ export class LateSource implements ObjectSource {
   #cache: ResourceCache | undefined;
   #closed: boolean;
   readonly #closing = new AbortController();
+  readonly #firstUse: (() => void)[] = [];
 
   constructor(options: LateSourceOptions) {
     this.#options = options;
@@ -49,11 +50,18 @@ export class LateSource implements ObjectSource {
         reflector.remove(cache);
         return this.#direct;
       }
-      return (this.#cache = cache);
+      this.#cache = cache;
+      for (const used of this.#firstUse.splice(0)) used();
+      return cache;
     } catch (error) {
       this.#loading = undefined;
       throw error;
     }
+  }
+
+  /** Called once objects are loaded. */
+  onFirstUse(used: () => void): void {
+    this.#firstUse.push(used);
   }
 
   /** Ends watches; what is asked later is read from the store. */

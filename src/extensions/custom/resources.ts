@@ -4,11 +4,12 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "
 import type { Dialect } from "#dialect";
 import { compareVersions } from "#endpoints";
 import { type ApiObject, type Endpoint, Resource, type Served } from "#registry";
+import { parseJson } from "#schema";
 import type { Store } from "#store";
 import type { CachedObject, StoreReflector } from "#watchcache";
 import { type Convert, convertNothing } from "./conversion.ts";
 import { ConvertedSource } from "./converted-source.ts";
-import { type CustomKind, customKind } from "./kind.ts";
+import { customKind } from "./kind.ts";
 import { LateSource } from "./late-source.ts";
 import { customStrategy } from "./strategy.ts";
 
@@ -66,6 +67,8 @@ export function customResources(
     reader: convert ? asStored(storage) : storage.reader,
     uncached: options.uncached,
   });
+  const closing = new AbortController();
+  const sources: ConvertedSource[] = [];
   const connect = (resource: Resource): Resource => {
     if (resource === storage && !convert) {
       resource.source = base;
@@ -73,16 +76,21 @@ export function customResources(
     }
     const conversion = convert ?? convertNothing;
     const to = resource.hubVersion;
-    resource.source = new ConvertedSource(base, (objects) => converted(objects, resource, to, conversion));
+    const one = (object: CachedObject): Promise<CachedObject> => converted(object, resource, to, conversion);
+    const source = new ConvertedSource({
+      base,
+      convert: one,
+      foreign: convert !== undefined,
+      signal: closing.signal,
+    });
+    sources.push(source);
+    resource.source = source;
     resource.conversion = {
       toStored: async ({ json }) => {
-        const [made] = await conversion([JSON.parse(json.toString()) as ApiObject], storage.hubVersion);
+        const [made] = await conversion([valueOf(json)], storage.hubVersion);
         return storage.encode(made!, { anySize: true }).value;
       },
-      fromStored: async (key, value, revision) => {
-        const object = storage.reader({ key, value, revision, created: revision });
-        return (await converted([object], resource, to, conversion))[0]!;
-      },
+      fromStored: (key, value, revision) => one(storage.reader({ key, value, revision, created: revision })),
     };
     return resource;
   };
@@ -90,7 +98,16 @@ export function customResources(
   const endpoints = versions
     .filter((version) => version.served)
     .map((version) => endpointOf(version === stored ? storage : connect(resourceOf(version))));
-  return { endpoints, storage: endpointOf(storage), close: () => base.close() };
+  // Whoever asks for one version has all of them follow.
+  for (const source of sources) base.onFirstUse(() => source.follow());
+  return {
+    endpoints,
+    storage: endpointOf(storage),
+    close: () => {
+      closing.abort();
+      base.close();
+    },
+  };
 }
 
 /** What whoever speaks a deprecated version is told. */
@@ -134,19 +151,15 @@ function asStored(storage: Resource): Resource["reader"] {
 }
 
 async function converted(
-  objects: readonly CachedObject[],
+  object: CachedObject,
   resource: Resource,
   to: string,
   convert: Convert,
-): Promise<readonly CachedObject[]> {
-  const made = await convert(
-    objects.map((object) => JSON.parse(object.json.toString()) as ApiObject),
-    to,
-  );
-  return made.map((object, i) => {
-    const { resourceVersion: _, ...metadata } = object.metadata;
-    return resource.encode({ ...object, metadata }, { anySize: true }).hold(objects[i]!.revision);
-  });
+): Promise<CachedObject> {
+  const sent = valueOf(object.json);
+  delete sent.metadata.resourceVersion;
+  const [made] = await convert([sent], to);
+  return resource.encode(made!, { anySize: true }).hold(object.revision);
 }
 
-export type { CustomKind };
+const valueOf = (json: Buffer): ApiObject => parseJson(json.toString()).value as ApiObject;

@@ -1,10 +1,11 @@
 // The strategy of a kind that is defined at run time: what its schema says, and no more.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
-import type { FieldError } from "#base";
+import { type FieldError, type FieldErrorType, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { listTypeErrors } from "../structural/list-types.ts";
+import { type RuleSet, ruleSet } from "../structural/rules.ts";
 import { type ValueCheck, compileValues, valueErrors } from "../structural/values.ts";
 import { customColumns } from "./columns.ts";
 import type { CustomKind } from "./kind.ts";
@@ -42,6 +43,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
   let check: ValueCheck | undefined;
   const values = (object: ApiObject): FieldError[] =>
     kind.props ? valueErrors((check ??= compileValues(kind.props, dialect)), object, "") : [];
+  let rules: { readonly set: RuleSet | undefined } | undefined;
   const errorsOf = (object: ApiObject, old: ApiObject | undefined, part: Part): FieldError[] => {
     const structural = kind.structural();
     const errors = [
@@ -53,7 +55,11 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     // Lists that were not unique before need not become so.
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
-    return errors;
+    rules ??= { set: ruleSet(structural, true, dialect) };
+    if (!rules.set) return errors;
+    return errors.some(({ type }) => blocking.has(type))
+      ? [...errors, notChecked]
+      : [...errors, ...rules.set.errors(object, old, "")];
   };
   return strategy<ApiObject>({
     custom: true,
@@ -91,6 +97,19 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       : {},
   });
 }
+
+/** Rules are written for objects that have the right shape. */
+const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+const notChecked = invalidValue(
+  "<nil>",
+  null,
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+);
 
 /** Nothing but the status is taken from what was sent, and who owns it. */
 function withStatus(sent: ApiObject, old: ApiObject): ApiObject {

@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { pruneValue } from "../structural/prune.ts";
+import { ruleSet } from "../structural/rules.ts";
 import { type Structural, metaFields } from "../structural/structural.ts";
 import { compileValues, valueErrors } from "../structural/values.ts";
 
@@ -50,5 +51,8 @@ function ownErrors(
   }
   if (walked.unknown) errors.push(invalidValue(path, value, "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path);
-  return [...errors, ...(embedded.length > 0 ? embedded : valueErrors(check, value, path))];
+  if (embedded.length > 0) return [...errors, ...embedded];
+  const wrong = valueErrors(check, value, path);
+  const rules = wrong.length === 0 ? ruleSet(schema, false, dialect) : undefined;
+  return [...errors, ...wrong, ...(rules?.errors(value, value, path) ?? [])];
 }

@@ -1,9 +1,9 @@
 // A schema is structural when the fields of an object can be read off it without looking at alternatives: types
 // stand outside of them, and whatever they name stands outside, too.
 import { type FieldError, fieldErrorText, forbiddenField, invalidValue, required } from "#base";
+import { compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import { compilePattern } from "../structural/pattern.ts";
 import { type SchemaProps, isObject } from "../structural/structural.ts";
 import { schemasBelow } from "./schema-rules.ts";
 
@@ -150,14 +150,15 @@ function values(
   if (isObject(schema["not"])) nested(schema["not"], false, `${path}.not`, x, errors);
   const { pattern } = schema;
   if (typeof pattern !== "string" || pattern === "") return;
-  try {
-    compilePattern(pattern);
-  } catch (error) {
-    const why = (error as Error).message;
+  const compiled = compilePattern(pattern);
+  if ("error" in compiled)
     errors.push(
-      invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${why}`),
+      invalidValue(
+        `${path}.pattern`,
+        pattern,
+        `must be a valid regular expression, but isn't: ${compiled.error}`,
+      ),
     );
-  }
 }
 
 const forbiddenKeys: readonly [key: string, detail: string][] = [

@@ -3,6 +3,7 @@ import { type FieldError, forbiddenField, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type SchemaProps, structuralOf } from "../structural/structural.ts";
 import { defaultErrors } from "./default-rules.ts";
+import { expressionErrors } from "./expression-rules.ts";
 import { schemaRuleErrors } from "./schema-rules.ts";
 import { notStructural, structuralErrors } from "./structural-rules.ts";
 
@@ -25,7 +26,10 @@ export function schemaErrors(
     errors.push(...structuralErrors(schema, path, dialect));
     if (errors.length === before) errors.push(...defaultErrors(structuralOf(schema, dialect), path, dialect));
   }
-  errors.push(...schemaRuleErrors(schema, path, dialect));
+  const structural = why === undefined && errors.length === before;
+  const ruleErrors = schemaRuleErrors(schema, path, dialect);
+  errors.push(...ruleErrors);
+  if (structural) errors.push(...expressionErrors(structuralOf(schema, dialect), path, dialect, ruleErrors));
   if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
   return errors;
 }

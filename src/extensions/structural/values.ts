@@ -2,9 +2,9 @@
 // alternatives fail, the one with the most successful checks speaks for all.
 import { type FieldError, invalidValue, mostFindings, notSupported, required, tooLong, tooMany } from "#base";
 import { isDeepStrictEqual } from "node:util";
+import { type Pattern, compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
 import { formatCheck } from "./formats.ts";
-import { compilePattern } from "./pattern.ts";
 import { type SchemaProps, isObject } from "./structural.ts";
 
 /** What was found, and how many checks went well: the reference chooses among alternatives by that. */
@@ -156,7 +156,19 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
   const { minLength, maxLength } = props as { minLength?: number; maxLength?: number };
   const source = (props["pattern"] as string | undefined) ?? "";
   if (minLength === undefined && maxLength === undefined && source === "") return undefined;
-  let pattern: RegExp | undefined;
+  let pattern: Pattern | undefined;
+  const matches = (text: string): boolean => {
+    if (!pattern) {
+      const compiled = compilePattern(source);
+      if ("error" in compiled) return false;
+      ({ pattern } = compiled);
+    }
+    try {
+      return pattern.test(text);
+    } catch {
+      return false; // more work than a text may cost
+    }
+  };
   return (value, path, found) => {
     if (typeof value !== "string") return;
     // The first that fails speaks.
@@ -169,7 +181,7 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
       found.errors.push(
         invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`),
       );
-    else if (source !== "" && !(pattern ??= compilePattern(source)).test(value))
+    else if (source !== "" && !matches(value))
       found.errors.push(invalidValue(path, value, `${path} in body should match '${source}'`));
   };
 }

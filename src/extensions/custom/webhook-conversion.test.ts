@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CustomResourceDefinition } from "#api";
+import { dialects } from "#dialect";
+import type { ApiObject } from "#registry";
+import { webhookConversion } from "./webhook-conversion.ts";
+
+const definition = (versions: string[]): CustomResourceDefinition =>
+  ({
+    spec: {
+      conversion: {
+        strategy: "Webhook",
+        webhook: { clientConfig: { url: "https://x.example/" }, conversionReviewVersions: versions },
+      },
+    },
+  }) as unknown as CustomResourceDefinition;
+
+const object = (apiVersion: string, name = "a"): ApiObject =>
+  ({ apiVersion, kind: "Thing", metadata: { name, uid: "u" }, spec: { one: 1 } }) as unknown as ApiObject;
+
+interface Review {
+  apiVersion: string;
+  request: { uid: string; desiredAPIVersion: string; objects: ApiObject[] };
+}
+
+/** A webhook that changes the version; `edit` spoils its answer. */
+const convertWith = (
+  edit: (response: Record<string, unknown>, review: Review) => void = () => undefined,
+  versions = ["v1"],
+) =>
+  webhookConversion(
+    definition(versions),
+    async (_client, body) => {
+      const review = body as unknown as Review;
+      const { uid, desiredAPIVersion, objects } = review.request;
+      const response: Record<string, unknown> = {
+        uid,
+        result: { status: "Success" },
+        convertedObjects: structuredClone(objects).map((each) => ({
+          ...each,
+          apiVersion: desiredAPIVersion,
+        })),
+      };
+      edit(response, review);
+      const answer = { kind: "ConversionReview", apiVersion: review.apiVersion, response };
+      return { status: 200, body: JSON.stringify(answer) };
+    },
+    dialects.orch,
+  );
+
+test("only objects of another version are sent, and all come back in order", async () => {
+  const asked: string[] = [];
+  const convert = convertWith(
+    (_, review) => void asked.push(...review.request.objects.map((each) => each.metadata.name!)),
+  );
+  const made = await convert([object("g/v1", "a"), object("g/v2", "b"), object("g/v1", "c")], "g/v2");
+  assert.deepEqual(asked, ["a", "c"]);
+  assert.deepEqual(
+    made.map(({ apiVersion, metadata }) => [apiVersion, metadata.name]),
+    [
+      ["g/v2", "a"],
+      ["g/v2", "b"],
+      ["g/v2", "c"],
+    ],
+  );
+});
+
+test("a webhook changes labels, and nothing else of metadata", async () => {
+  const convert = convertWith((response) => {
+    const [first] = response["convertedObjects"] as { metadata: Record<string, unknown> }[];
+    first!.metadata = { name: "a", uid: "u", labels: { x: "y" }, generation: 7 };
+  });
+  const [made] = await convert([object("g/v1")], "g/v2");
+  assert.deepEqual(made!.metadata, { name: "a", uid: "u", labels: { x: "y" } });
+});
+
+type Edit = (response: Record<string, unknown>) => void;
+const first = (response: Record<string, unknown>): Record<string, Record<string, unknown>> =>
+  (response["convertedObjects"] as Record<string, Record<string, unknown>>[])[0]!;
+
+const wrong: [name: string, edit: Edit, says: RegExp][] = [
+  ["another uid", (response) => void (response["uid"] = "other"), /expected response\.uid/],
+  ["a failure", (response) => void (response["result"] = { status: "Failure", message: "no way" }), /no way/],
+  ["too few objects", (response) => void (response["convertedObjects"] = []), /0 objects, expected 1/],
+  ["another name", (response) => void (first(response)["metadata"]!["name"] = "b"), /same name/],
+  ["another kind", (response) => void Object.assign(first(response), { kind: "Other" }), /invalid kind/],
+  [
+    "the old version",
+    (response) => void Object.assign(first(response), { apiVersion: "g/v1" }),
+    /invalid groupVersion/,
+  ],
+  ["no metadata", (response) => void delete first(response)["metadata"], /missing metadata/],
+  [
+    "an odd label",
+    (response) => void (first(response)["metadata"]!["labels"] = { "a b": "c" }),
+    /metadata\.labels/,
+  ],
+];
+for (const [name, edit, says] of wrong) {
+  test(`an answer is refused: ${name}`, async () => {
+    await assert.rejects(convertWith(edit)([object("g/v1")], "g/v2"), says);
+  });
+}
+
+test("the older review does not look at the uid", async () => {
+  const convert = convertWith((response) => void (response["uid"] = "other"), ["v1beta1"]);
+  assert.equal((await convert([object("g/v1")], "g/v2"))[0]!.apiVersion, "g/v2");
+});

@@ -1,0 +1,164 @@
+// Validation rules in a definition: they compile, and what they may cost is bounded, each and together.
+import { type FieldError, forbiddenField, invalidValue } from "#base";
+import { type SchemaType, unbounded } from "#cel";
+import type { Dialect } from "#dialect";
+import { type CompiledRule, compileRules, innerType, ruleTypeOf } from "../structural/rules.ts";
+import type { Structural } from "../structural/structural.ts";
+
+const expressionLimit = 10_000_000;
+const definitionLimit = 100_000_000;
+const mostNamed = 4;
+
+interface Walk {
+  readonly dialect: Dialect;
+  /** Whether something is wrong with the schema here or below: then its rules are not looked at. */
+  readonly blocked: (path: string) => boolean;
+  readonly errors: FieldError[];
+  readonly costs: { readonly path: string; readonly cost: number }[];
+  total: number;
+}
+
+/** `schemaErrors` is what was found wrong with the schema itself. */
+export function expressionErrors(
+  schema: Structural,
+  path: string,
+  dialect: Dialect,
+  schemaErrors: readonly FieldError[],
+): FieldError[] {
+  const walk: Walk = {
+    dialect,
+    blocked: (at) => schemaErrors.some(({ field }) => field === at || field.startsWith(`${at}.`)),
+    errors: [],
+    costs: [],
+    total: 0,
+  };
+  visit(schema, ruleTypeOf(schema, true), { path, cardinality: 1, uncorrelatable: undefined }, walk);
+  if (walk.total <= definitionLimit) return walk.errors;
+  const x = dialect.wire.extensionPrefix;
+  const worst = walk.costs
+    .filter(({ cost }) => cost >= definitionLimit / 100)
+    .sort((a, b) => b.cost - a.cost)
+    .slice(0, mostNamed);
+  return [
+    ...walk.errors,
+    ...worst.map((each) =>
+      forbiddenField(
+        each.path,
+        "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema",
+      ),
+    ),
+    forbiddenField(
+      path,
+      tooCostly(
+        `${x}validations estimated rule cost total for entire OpenAPIv3 schema`,
+        walk.total,
+        definitionLimit,
+      ),
+    ),
+  ];
+}
+
+interface Place {
+  readonly path: string;
+  /** How many such values there can be; undefined where nothing bounds it. */
+  readonly cardinality: number | undefined;
+  /** The first list above whose items cannot be told apart. */
+  readonly uncorrelatable: string | undefined;
+}
+
+const times = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : Math.min(one * other, unbounded);
+
+/** How many values stand below one value of the schema. */
+function factor({ type, props, additional }: Structural): number | undefined {
+  const most = (key: string): number | undefined => {
+    const given = props[key] as number | undefined;
+    return given === undefined ? undefined : Math.max(given, 0);
+  };
+  if (type === "array") return most("maxItems");
+  return type === "object" && additional ? most("maxProperties") : 1;
+}
+
+function visit(schema: Structural, type: SchemaType | undefined, place: Place, walk: Walk): void {
+  const { path, uncorrelatable } = place;
+  const cardinality = times(place.cardinality, factor(schema));
+  for (const [key, inner] of schema.properties)
+    visit(
+      inner,
+      type ? innerType(type, inner, key) : ruleTypeOf(inner, false),
+      { path: `${path}.properties[${key}]`, cardinality, uncorrelatable },
+      walk,
+    );
+  if (schema.additional?.of)
+    visit(
+      schema.additional.of,
+      type?.elem,
+      { path: `${path}.additionalProperties`, cardinality, uncorrelatable },
+      walk,
+    );
+  if (schema.items)
+    visit(
+      schema.items,
+      type?.elem,
+      {
+        path: `${path}.items`,
+        cardinality,
+        uncorrelatable: schema.listType === "map" ? uncorrelatable : (uncorrelatable ?? path),
+      },
+      walk,
+    );
+  if (schema.rules.length === 0 || walk.blocked(path)) return;
+  const at = `${path}.${walk.dialect.wire.extensionPrefix}validations`;
+  if (!type) {
+    walk.errors.push({
+      type: "InternalError",
+      field: at,
+      detail: "internal error: failed to construct type information for validation rules",
+    });
+    return;
+  }
+  compileRules(schema, type, walk.dialect).forEach((compiled, i) =>
+    ruleErrors(compiled, `${at}[${i}]`, place, walk),
+  );
+}
+
+function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk): void {
+  const { rule, error, messageError, message, messageMaxCost, transition } = compiled;
+  const cost = times(compiled.maxCost, place.cardinality ?? compiled.maxCardinality)!;
+  if (cost > expressionLimit)
+    walk.errors.push(forbiddenField(`${at}.rule`, tooCostly("estimated rule cost", cost, expressionLimit)));
+  observe(walk, `${at}.rule`, cost);
+  if (error !== undefined) walk.errors.push(invalidValue(`${at}.rule`, rule, error));
+  if (messageError !== undefined)
+    walk.errors.push(invalidValue(`${at}.messageExpression`, rule, messageError));
+  else if (message) {
+    if (messageMaxCost > expressionLimit)
+      walk.errors.push(
+        forbiddenField(
+          `${at}.messageExpression`,
+          tooCostly("estimated messageExpression cost", messageMaxCost, expressionLimit),
+        ),
+      );
+    observe(walk, `${at}.messageExpression`, messageMaxCost);
+  }
+  if (transition && place.uncorrelatable !== undefined)
+    walk.errors.push(
+      invalidValue(
+        `${at}.rule`,
+        rule.rule,
+        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
+      ),
+    );
+}
+
+function observe(walk: Walk, path: string, cost: number): void {
+  walk.total = Math.min(walk.total + cost, unbounded);
+  walk.costs.push({ path, cost });
+}
+
+function tooCostly(what: string, cost: number, limit: number): string {
+  const exceeds = cost / limit;
+  const by =
+    exceeds > 100 ? "more than 100x" : exceeds < 1.5 ? `${exceeds.toFixed(6)}x` : `${exceeds.toFixed(1)}x`;
+  return `${what} exceeds budget by factor of ${by} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}

@@ -1,0 +1,314 @@
+// Validation rules of a schema, in CEL: compiled once to a tree beside the schema, and run against values with a
+// bound on what all of them together may cost.
+import {
+  type Environment,
+  type Program,
+  type SchemaLike,
+  type SchemaType,
+  compile,
+  environment,
+  escapeName,
+  mostRequestBytes,
+  sizesOf,
+  typeOfSchema,
+  types,
+  viewOf,
+} from "#cel";
+import { type FieldError, invalidValue } from "#base";
+import type { Dialect } from "#dialect";
+import { type Structural, type ValidationRule, isObject } from "./structural.ts";
+
+/** What one rule may cost, and all rules for one object. */
+const ruleLimit = 1_000_000;
+const objectBudget = 10_000_000;
+const longestMessageBytes = 5 * 1024;
+
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly program?: Program;
+  readonly error?: string;
+  readonly message?: Program;
+  readonly messageError?: string;
+  /** Compares with the value before. */
+  readonly transition: boolean;
+  readonly maxCost: number;
+  readonly messageMaxCost: number;
+  /** How often a value of this schema can stand in one object, at most. */
+  readonly maxCardinality: number;
+}
+
+const environments = new WeakMap<Dialect, Environment>();
+function environmentOf(dialect: Dialect): Environment {
+  let known = environments.get(dialect);
+  if (!known) environments.set(dialect, (known = environment({ typePrefix: dialect.cli.product })));
+  return known;
+}
+
+const likes = new WeakMap<Structural, SchemaLike>();
+
+/** The schema as expressions see it. */
+export function schemaLike(schema: Structural): SchemaLike {
+  const known = likes.get(schema);
+  if (known) return known;
+  const { props, additional, items } = schema;
+  const number = (key: string): number | undefined => props[key] as number | undefined;
+  const like: SchemaLike = Object.fromEntries(
+    Object.entries({
+      type: schema.type || undefined,
+      format: props["format"],
+      items: items && schemaLike(items),
+      properties:
+        schema.properties.size === 0
+          ? undefined
+          : Object.fromEntries([...schema.properties].map(([name, inner]) => [name, schemaLike(inner)])),
+      additionalProperties: additional && (additional.of ? schemaLike(additional.of) : additional.allowed),
+      maxItems: number("maxItems"),
+      maxLength: number("maxLength"),
+      maxProperties: number("maxProperties"),
+      required: props["required"],
+      default: schema.default,
+      nullable: schema.nullable || undefined,
+      intOrString: schema.intOrString || undefined,
+      embeddedResource: schema.embedded || undefined,
+      preserveUnknownFields: schema.preserveUnknown || undefined,
+      listType: schema.listType,
+      listMapKeys: schema.listKeys.length > 0 ? schema.listKeys : undefined,
+    }).filter(([, value]) => value !== undefined),
+  );
+  likes.set(schema, like);
+  return like;
+}
+
+/** The type of a whole object, or of a part of one. */
+export const ruleTypeOf = (schema: Structural, root: boolean): SchemaType | undefined =>
+  typeOfSchema(schemaLike(schema), "selfType", root || schema.embedded);
+
+/** The type of what stands below a key, of items, or of values; undefined where expressions see nothing. */
+export function innerType(type: SchemaType, inner: Structural, key?: string): SchemaType | undefined {
+  if (key === undefined) return type.elem;
+  const name = escapeName(key);
+  return name === undefined ? ruleTypeOf(inner, false) : type.fields?.get(name);
+}
+
+export function compileRules(
+  schema: Structural,
+  type: SchemaType,
+  dialect: Dialect,
+): readonly CompiledRule[] {
+  const env = environmentOf(dialect);
+  const variables = { self: type.type, oldSelf: type.type };
+  const sizes = sizesOf(type);
+  const maxCardinality = Math.floor(mostRequestBytes / (type.minSize + 1));
+  return schema.rules.map((rule): CompiledRule => {
+    const failed = (error: string): CompiledRule => ({ ...empty(rule, maxCardinality), error });
+    if (rule.rule.trim() === "") return empty(rule, maxCardinality);
+    const made = compile(env, rule.rule, { variables, libraryCosts: true });
+    if ("error" in made)
+      return failed(
+        made.stage === "compile"
+          ? `compilation failed: ${made.error}`
+          : `program instantiation failed: ${made.error}`,
+      );
+    const { program } = made;
+    if (program.resultType !== types.bool) return failed("cel expression must evaluate to a bool");
+    return {
+      rule,
+      program,
+      transition: program.reads("oldSelf"),
+      maxCost: program.estimateCost(sizes).max,
+      maxCardinality,
+      messageMaxCost: 0,
+      ...compileMessage(rule.messageExpression),
+    };
+  });
+
+  function compileMessage(
+    text: string,
+  ): Partial<Pick<CompiledRule, "message" | "messageError" | "messageMaxCost">> {
+    if (text === "") return {};
+    const made = compile(env, text, { variables, libraryCosts: true });
+    if ("error" in made) return { messageError: `messageExpression compilation failed: ${made.error}` };
+    const { program } = made;
+    if (program.resultType !== types.string)
+      return { messageError: "messageExpression must evaluate to a string" };
+    return { message: program, messageMaxCost: program.estimateCost(sizes).max };
+  }
+}
+
+const empty = (rule: ValidationRule, maxCardinality: number): CompiledRule => ({
+  rule,
+  transition: false,
+  maxCost: 0,
+  messageMaxCost: 0,
+  maxCardinality,
+});
+
+/** The rules of a schema and of everything below it; undefined where there are none. */
+interface RuleTree {
+  readonly schema: Structural;
+  /** Root objects and embedded ones show their kind and name whether or not their schema says so. */
+  readonly like: SchemaLike;
+  readonly rules: readonly CompiledRule[];
+  readonly items: RuleTree | undefined;
+  readonly values: RuleTree | undefined;
+  readonly properties: ReadonlyMap<string, RuleTree>;
+}
+
+export interface RuleSet {
+  /** What the rules say of a value; without an old one, rules that compare are left out. */
+  errors(value: unknown, old: unknown, path: string): FieldError[];
+}
+
+const hasRules = (schema: Structural | undefined): boolean =>
+  schema !== undefined &&
+  (schema.rules.length > 0 ||
+    hasRules(schema.items) ||
+    hasRules(schema.additional?.of) ||
+    [...schema.properties.values()].some(hasRules));
+
+export function ruleSet(
+  schema: Structural | undefined,
+  root: boolean,
+  dialect: Dialect,
+): RuleSet | undefined {
+  if (!schema || !hasRules(schema)) return undefined;
+  const type = ruleTypeOf(schema, root);
+  const tree = type && treeOf(schema, type, root, dialect);
+  return (
+    tree && {
+      errors: (value, old, path) => {
+        const state: State = { errors: [], budget: objectBudget };
+        run(tree, value, old, path, state);
+        return state.errors;
+      },
+    }
+  );
+}
+
+function treeOf(schema: Structural, type: SchemaType, root: boolean, dialect: Dialect): RuleTree | undefined {
+  const properties = new Map<string, RuleTree>();
+  for (const [key, inner] of schema.properties) {
+    const of = hasRules(inner) ? innerType(type, inner, key) : undefined;
+    const tree = of && treeOf(inner, of, inner.embedded, dialect);
+    if (tree) properties.set(key, tree);
+  }
+  const below = (inner: Structural | undefined): RuleTree | undefined =>
+    inner && type.elem && hasRules(inner) ? treeOf(inner, type.elem, inner.embedded, dialect) : undefined;
+  const [items, values] = [below(schema.items), below(schema.additional?.of)];
+  const rules = schema.rules.length > 0 ? compileRules(schema, type, dialect) : [];
+  if (rules.length === 0 && !items && !values && properties.size === 0) return undefined;
+  const like = root ? { ...schemaLike(schema), embeddedResource: true } : schemaLike(schema);
+  return { schema, like, rules, items, values, properties };
+}
+
+interface State {
+  readonly errors: FieldError[];
+  /** Negative once nothing more is run. */
+  budget: number;
+}
+
+const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+function run(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): void {
+  if (value === null || value === undefined || state.budget < 0) return;
+  runRules(tree, value, old ?? undefined, path === "" ? "<nil>" : path, state);
+  if (Array.isArray(value) && tree.items) {
+    const before = oldItems(tree.schema, old);
+    for (let i = 0; i < value.length && state.budget >= 0; i++)
+      run(tree.items, value[i], before(value[i]), `${path}[${i}]`, state);
+  } else if (isObject(value)) {
+    const before = isObject(old) ? old : {};
+    for (const key in value) {
+      if (state.budget < 0) return;
+      const property = tree.properties.get(key);
+      if (property) run(property, value[key], before[key], below(path, key), state);
+      else if (tree.values && !tree.schema.properties.has(key))
+        run(tree.values, value[key], before[key], `${path}[${key}]`, state);
+    }
+  }
+}
+
+/** The item that stood for an item before: by its keys, where the list has some. */
+function oldItems(schema: Structural, old: unknown): (item: unknown) => unknown {
+  if (schema.listType !== "map" || !Array.isArray(old)) return () => undefined;
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(schema.listKeys.map((key) => (isObject(item) ? (item[key] ?? null) : null)));
+  const byKey = new Map(old.map((item) => [keyOf(item), item as unknown]));
+  return (item) => byKey.get(keyOf(item));
+}
+
+function runRules(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): void {
+  if (tree.rules.length === 0) return;
+  const { type } = tree.schema;
+  const say = (detail: string): void => void state.errors.push(invalidValue(path, type, detail));
+  const bindings = {
+    get self() {
+      return viewOf(value, tree.like);
+    },
+    get oldSelf() {
+      return viewOf(old, tree.like);
+    },
+  };
+  for (const compiled of tree.rules) {
+    const { rule, program, error, transition } = compiled;
+    if (error !== undefined) say(`rule compile error: ${error}`);
+    if (!program || (transition && old === undefined)) continue;
+    const outcome = evaluated(program, bindings, transition);
+    state.budget -= outcome.cost;
+    if (state.budget < 0)
+      return say(
+        "validation failed due to running out of cost budget, no further validation rules will be run",
+      );
+    if ("error" in outcome) {
+      if (outcome.exceeded) {
+        say(
+          `'${outcome.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${textOf(rule)}`,
+        );
+        state.budget = -1;
+        return;
+      }
+      say(
+        outcome.error.startsWith("no such overload")
+          ? `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for rule: ${textOf(rule)}`
+          : `${outcome.error} evaluating rule: ${textOf(rule)}`,
+      );
+    } else if (outcome.value !== true) say(messageOf(compiled, bindings, old !== undefined, state));
+  }
+}
+
+type Outcome = ReturnType<Program["evaluate"]>;
+
+interface RuleBindings {
+  readonly self: ReturnType<typeof viewOf>;
+  readonly oldSelf: ReturnType<typeof viewOf>;
+}
+
+function evaluated(program: Program, bindings: RuleBindings, withOld: boolean): Outcome {
+  try {
+    const { self } = bindings;
+    return program.evaluate(withOld ? { self, oldSelf: bindings.oldSelf } : { self }, ruleLimit);
+  } catch (error) {
+    // Data that is not what its schema says.
+    return { error: (error as Error).message, cost: 0, exceeded: false };
+  }
+}
+
+const textOf = ({ rule, message }: ValidationRule): string => (message || rule).trim();
+
+/** What is said of a rule that failed: what its own expression makes, its message, or the rule itself. */
+function messageOf(compiled: CompiledRule, bindings: RuleBindings, withOld: boolean, state: State): string {
+  const { rule, message } = compiled;
+  const usual = rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;
+  if (!message) return usual;
+  const outcome = evaluated(message, bindings, withOld && message.reads("oldSelf"));
+  state.budget -= outcome.cost;
+  if (state.budget < 0)
+    return "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
+  if ("error" in outcome) {
+    if (!outcome.exceeded) return usual;
+    state.budget = -1;
+    return `no further validation rules will be run due to call cost exceeds limit for messageExpression: "${rule.messageExpression}"`;
+  }
+  const text = typeof outcome.value === "string" ? outcome.value.trim() : "";
+  return text === "" || text.includes("\n") || Buffer.byteLength(text) > longestMessageBytes ? usual : text;
+}
