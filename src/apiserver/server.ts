@@ -6,10 +6,11 @@ import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
 import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter, serviceWith } from "#registry";
-import { definitionStrategy } from "#extensions";
+import { apiServiceStrategy, definitionStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
 import { claimDialect } from "./bootstrap/namespaces.ts";
+import { aggregationController } from "./bootstrap/aggregation-controller.ts";
 import { definitionController } from "./bootstrap/definition-controller.ts";
 import {
   catalog,
@@ -94,6 +95,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const strategies = [
     ...builtInStrategies.map((each) => (each.hub === services.hub ? services : each)),
     definitionStrategy(dialect),
+    apiServiceStrategy(dialect),
   ];
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
@@ -146,10 +148,16 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     reached: (revision) => reflector.reached(revision),
     ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
   });
+  const resolve = serviceResolver({
+    service: (key) => resources.services.get(key),
+    endpoints: (key) => resources.endpoints.get(key),
+    toEndpoints: settings.enableAggregatorRouting,
+  });
   const definitions = definitionController(server, caches, {
     store,
     storePrefix,
     cached: settings.watchCache,
+    resolve,
   });
   await definitions.start();
   const serving = servingFor({
@@ -214,7 +222,15 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     stopping: closing.signal,
   });
   const builtIn = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
-  const served = dynamicCatalog(builtIn, definitions);
+  const aggregation = aggregationController(server, caches.resources, {
+    settings,
+    builtIn,
+    definitions,
+    resolve,
+    stopping: closing.signal,
+  });
+  await aggregation.start();
+  const served = dynamicCatalog(builtIn, definitions, aggregation);
   for (const version of versionsSwitchedOn(settings.runtimeConfig).filter(
     (each) => !servesVersion(builtIn, each),
   ))
@@ -268,6 +284,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
       },
       [
+        (call) => aggregation.handle(call),
         discovery(served, dialect, () => external).handle,
         (call) => healthReply(health, call, serving.healthObserver),
         rootPaths(() => served, health, serving.shownPaths),
@@ -290,6 +307,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     background({ dialect, store, resources: caches.resources, settings, clock, log, metrics, signal }),
     ...hooks.map((each) => each.keep(clock, signal)),
     definitions.run(signal),
+    aggregation.run(signal),
     flowControl?.run(signal),
     ...(settings.endpointReconcilerType === "none"
       ? []

@@ -23,11 +23,26 @@ export interface VirtualResource {
   handle(call: ApiCall): Promise<Reply>;
 }
 
+/** A version that another server has. */
+export interface RemoteVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly groupPriority: number;
+  readonly versionPriority: number;
+  readonly available: boolean;
+  /** As its discovery lists them. */
+  resources(): readonly Record<string, unknown>[];
+}
+
 export interface GroupVersion {
+  /** Set where another server has it: then nothing is known of it here but what it says. */
+  readonly remote?: RemoteVersion;
   /** The group on the wire; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly groupVersion: string;
+  /** The group without the product's suffix. */
+  readonly neutral: string;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly virtual: ReadonlyMap<string, VirtualResource>;
 }
@@ -166,17 +181,24 @@ export interface CustomEndpoints {
   served(): readonly Endpoint[];
 }
 
+/** What other servers add. */
+export interface RemoteVersions {
+  generation(): number;
+  remote(): readonly RemoteVersion[];
+}
+
 /** A catalog that follows definitions. It is made anew when somebody asks after a change. */
-export function dynamicCatalog(base: Catalog, custom: CustomEndpoints): Catalog {
+export function dynamicCatalog(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions): Catalog {
   let made = { generation: -1, catalog: base };
   const current = (): Catalog => {
-    const generation = custom.generation();
-    if (generation !== made.generation) made = { generation, catalog: extended(base, custom, made.catalog) };
+    const generation = custom.generation() + remote.generation();
+    if (generation !== made.generation)
+      made = { generation, catalog: extended(base, custom, remote, made.catalog) };
     return made.catalog;
   };
   return {
     get generation() {
-      return custom.generation();
+      return custom.generation() + remote.generation();
     },
     get versions() {
       return current().versions;
@@ -188,7 +210,7 @@ export function dynamicCatalog(base: Catalog, custom: CustomEndpoints): Catalog 
 }
 
 /** Versions in which nothing has changed are those of before: what was made of them can be used again. */
-function extended(base: Catalog, custom: CustomEndpoints, before: Catalog): Catalog {
+function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions, before: Catalog): Catalog {
   const byId = new Map(base.versions.map((item) => [`${item.group}/${item.version}`, item]));
   const own = new Map<string, Map<string, Endpoint>>();
   for (const endpoint of custom.served()) {
@@ -204,6 +226,7 @@ function extended(base: Catalog, custom: CustomEndpoints, before: Catalog): Cata
         group,
         version,
         groupVersion: id,
+        neutral: group,
         virtual: new Map(),
         ...known,
         endpoints,
@@ -217,8 +240,26 @@ function extended(base: Catalog, custom: CustomEndpoints, before: Catalog): Cata
     if (known && sameEndpoints(known.endpoints, endpoints)) byId.set(id, known);
   }
   const versions = [...byId.values()];
-  const added = [...own.keys()].map((id) => byId.get(id)!.group);
-  const names = new Set([...base.groups().map(({ name }) => name), ...added.sort()]);
+  const rank = new Map([...own.keys()].map((id) => [byId.get(id)!.group, customPriority]));
+  for (const found of remote.remote()) {
+    const { group, version, groupPriority } = found;
+    rank.set(group, Math.max(rank.get(group) ?? 0, groupPriority));
+    const item: GroupVersion = {
+      group,
+      version,
+      groupVersion: `${group}/${version}`,
+      neutral: group,
+      endpoints: new Map(),
+      virtual: new Map(),
+      remote: found,
+    };
+    const at = versions.findIndex((known) => known.group === group && known.version === version);
+    if (at < 0) versions.push(item);
+    else versions[at] = item;
+    byId.set(`${group}/${version}`, item);
+  }
+  const added = [...rank].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
+  const names = new Set([...base.groups().map(({ name }) => name), ...added.map(([name]) => name)]);
   const perGroup = new Map<string, GroupVersion[]>();
   for (const version of versions) {
     const known = perGroup.get(version.group);
@@ -227,16 +268,22 @@ function extended(base: Catalog, custom: CustomEndpoints, before: Catalog): Cata
   }
   const groups = [...names].map((name) => ({
     name,
-    versions: perGroup.get(name)!.sort((a, b) => compareVersions(a.version, b.version)),
+    versions: perGroup.get(name)!.sort(byPriority),
   }));
   return {
-    generation: custom.generation(),
+    generation: custom.generation() + remote.generation(),
     isBuiltIn: (group) => base.isBuiltIn(group),
     versions,
     find: (group, version) => byId.get(`${group}/${version}`),
     groups: () => groups,
   };
 }
+
+const customPriority = 1000;
+
+const byPriority = (a: GroupVersion, b: GroupVersion): number =>
+  (b.remote?.versionPriority ?? 0) - (a.remote?.versionPriority ?? 0) ||
+  compareVersions(a.version, b.version);
 
 const sameEndpoints = (one: ReadonlyMap<string, Endpoint>, other: ReadonlyMap<string, Endpoint>): boolean =>
   one.size === other.size && [...one].every(([name, endpoint]) => other.get(name) === endpoint);

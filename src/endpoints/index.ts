@@ -2,6 +2,8 @@ export { ApiCall } from "./api-call.ts";
 export {
   type Catalog,
   type CustomEndpoints,
+  type RemoteVersion,
+  type RemoteVersions,
   type VirtualGroup,
   type VirtualResource,
   catalog,

@@ -57,7 +57,9 @@ export function router(
   /** A path in a group that nobody serves is a path like any other. */
   function known({ target }: ApiCall): boolean {
     if (target.group === "") return true;
-    const endpoint = catalog.find(target.group, target.version)?.endpoints.get(target.resource);
+    const version = catalog.find(target.group, target.version);
+    if (version?.remote) return false;
+    const endpoint = version?.endpoints.get(target.resource);
     if (endpoint?.resource.strategy.custom) return fitsScope(target, endpoint);
     return catalog.isBuiltIn(target.group);
   }

@@ -1,2 +1,11 @@
+export { type PostConversion, webhookConversion } from "./custom/webhook-conversion.ts";
 export { definitionStrategy } from "./definitions/strategy.ts";
 export { DefinitionController, type DefinitionControllerOptions } from "./definitions/controller.ts";
+export {
+  AggregationController,
+  type AggregationOptions,
+  type LocalVersion,
+} from "./aggregation/controller.ts";
+export { type ClientPair } from "./aggregation/backend.ts";
+export { type ResolveService, serviceResolver } from "./aggregation/resolve-service.ts";
+export { apiServiceStrategy } from "./aggregation/strategy.ts";

@@ -21,8 +21,6 @@ import {
   text,
 } from "#options";
 
-const aggregation = "no other servers are aggregated";
-
 const tracing = "no traces are sent";
 
 const egress = "outgoing connections go directly";
@@ -126,21 +124,18 @@ export const connectionSection = () =>
   section("Aggregation, proxy and node agent connection", [
     option({
       flag: "enable-aggregator-routing",
-      notYet: aggregation,
       type: bool,
       default: false,
       doc: "Send aggregated requests to endpoint addresses instead of the service's address.",
     }),
     option({
       flag: "aggregator-reject-forwarding-redirect",
-      notYet: aggregation,
       type: bool,
       default: true,
       doc: "Refuse redirects from aggregated servers instead of handing them to the client.",
     }),
     option({
       flag: "proxy-client-cert-file",
-      notYet: aggregation,
       type: file,
       default: "",
       readable: true,
@@ -148,7 +143,6 @@ export const connectionSection = () =>
     }),
     option({
       flag: "proxy-client-key-file",
-      notYet: aggregation,
       type: file,
       default: "",
       readable: true,

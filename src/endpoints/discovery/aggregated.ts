@@ -12,7 +12,7 @@ export function aggregatedGroups(
     versions: versions.map((version) => ({
       version: version.version,
       resources: resourcesOf(version, explicit),
-      freshness: "Current",
+      freshness: version.remote?.available === false ? "Stale" : "Current",
     })),
   }));
 }

@@ -20,6 +20,10 @@ export interface ApiResource {
 
 /** What discovery lists: those of definitions stand behind the server's own, each with its parts. */
 export function apiResources(version: GroupVersion): ApiResource[] {
+  if (version.remote)
+    return version.remote
+      .resources()
+      .map((each) => Object.defineProperty({ ...each }, "custom", { value: true }) as unknown as ApiResource);
   const list: ApiResource[] = [];
   const defined: ApiResource[] = [];
   for (const [name, endpoint] of version.endpoints) {

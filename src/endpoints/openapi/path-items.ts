@@ -37,6 +37,7 @@ export function pathItems(catalog: Catalog, dialect: Dialect): ReadonlyMap<strin
 function madeItems(catalog: Catalog, dialect: Dialect): Map<string, readonly PathItem[]> {
   const documents = new Map<string, readonly PathItem[]>();
   for (const version of catalog.versions) {
+    if (version.remote) continue;
     let items = byVersion.get(version);
     if (!items) {
       const builtIn = catalog.isBuiltIn(version.group);

@@ -15,6 +15,7 @@ for (const [group, version, path, kind] of inVersions) {
       group,
       version,
       groupVersion: `${group}/${version}`,
+      neutral: group,
       endpoints: new Map(),
       virtual: new Map(),
     };

@@ -92,7 +92,7 @@ export async function dial(
   return await new Promise((resolve, reject) => {
     const target = { host, port, allowHalfOpen: true };
     const socket: Socket = tls
-      ? secure({ ...tls, ...target, ...(isIP(host) === 0 && { servername: host }) })
+      ? secure({ ...(isIP(host) === 0 && { servername: host }), ...tls, ...target })
       : connect(target);
     const settle = (error?: Error): void => {
       clearTimeout(timer);

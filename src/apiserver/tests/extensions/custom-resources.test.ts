@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Answer, type Json, each, serve } from "./server.fixture.ts";
+import { type Answer, type Json, each, serve } from "../../server.fixture.ts";
 
 const { must, ask, place, watch } = await serve();
 const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";

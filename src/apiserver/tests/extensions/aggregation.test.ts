@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { after, test } from "node:test";
+import { type Json, each, serve } from "../../server.fixture.ts";
+import { type FakeAgent, fakeAgent } from "../virtual/connect/agent.fixture.ts";
+
+const { must, ask, place } = await serve();
+const services = "/apis/apiregistration.orch.io/v1/apiservices";
+
+const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const path = request.url ?? "";
+  if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
+  else if (/^\/apis\/[^/]+\/v1$/.test(path))
+    response.end(
+      JSON.stringify({
+        kind: "APIResourceList",
+        resources: [
+          { name: "things", singularName: "thing", namespaced: true, kind: "Thing", verbs: ["get"] },
+        ],
+      }),
+    );
+  else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ hello: path }));
+};
+
+const backend: FakeAgent = await fakeAgent({ answer });
+after(() => backend[Symbol.asyncDispose]());
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail("it never came true");
+}
+
+let count = 0;
+
+/** Registers the backend for a group of its own and waits until it is available. */
+async function register(): Promise<string> {
+  const namespace = await place();
+  const group = `agg${++count}.example.com`;
+  const { port } = backend;
+  await must(201, "POST", `/api/v1/namespaces/${namespace}/services`, {
+    body: {
+      metadata: { name: "agg" },
+      spec: { type: "ExternalName", externalName: "localhost", ports: [{ port }] },
+    },
+  });
+  const spec = {
+    group,
+    version: "v1",
+    groupPriorityMinimum: 1000,
+    versionPriority: 15,
+    insecureSkipTLSVerify: true,
+    service: { namespace, name: "agg", port },
+  };
+  await must(201, "POST", services, { body: { metadata: { name: `v1.${group}` }, spec } });
+  await until(
+    async () =>
+      (await must(200, "GET", `${services}/v1.${group}`)).at("status.conditions.0.status") === "True",
+  );
+  return group;
+}
+
+test("the server's own versions are registered as local ones", async () => {
+  const apps = await must(200, "GET", `${services}/v1.apps`);
+  assert.deepEqual(
+    [apps.at("spec"), apps.at("status.conditions.0.reason")],
+    [{ group: "apps", version: "v1", groupPriorityMinimum: 17800, versionPriority: 15 }, "Local"],
+  );
+  const names = each((await must(200, "GET", services)).at("items"), "metadata.name");
+  assert.ok(names.includes("v1.") && names.includes("v1.apiextensions.orch.io"));
+});
+
+test("requests for another server's version are passed on with the name of whoever asks", async () => {
+  const group = await register();
+  const path = `/apis/${group}/v1/namespaces/x/things/a`;
+  const before = backend.headers.length;
+  const got = await must(200, "GET", `${path}?y=1`, {
+    headers: { "x-remote-user": "forged", "x-remote-extra-z": "1", authorization: "Bearer secret" },
+    trusted: { name: "ann", groups: ["dev", "system:masters"], extra: { "a/b": ["c"] } },
+  });
+  assert.deepEqual(got.json, { hello: `${path}?y=1` });
+  const sent = backend.headers.slice(before).find((headers) => headers["x-remote-user"])!;
+  assert.deepEqual(
+    [sent["x-remote-user"], sent["x-remote-group"], sent["x-remote-extra-a%2fb"], sent["x-remote-extra-z"]],
+    ["ann", "dev, system:masters", "c", undefined],
+  );
+  assert.equal(sent.authorization, undefined);
+});
+
+test("redirects of another server are refused", async () => {
+  const group = await register();
+  assert.equal((await ask("GET", `/apis/${group}/v1/redirect`)).status, 502);
+});
+
+test("discovery lists what other servers have", async () => {
+  const group = await register();
+  const groups = (await must(200, "GET", "/apis")).at("groups") as Json[];
+  assert.ok(groups.some(({ name }) => name === group));
+  const accept = "application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList";
+  const items = (await must(200, "GET", "/apis", { accept })).at("items") as {
+    metadata: Json;
+    versions: Json[];
+  }[];
+  const found = items.find(({ metadata }) => metadata["name"] === group)!;
+  assert.deepEqual(each(found.versions[0]!["resources"], "resource"), ["things"]);
+});
+
+test("a service that is not there makes its version unavailable", async () => {
+  const group = `agg${++count}.example.com`;
+  const spec = {
+    group,
+    version: "v1",
+    groupPriorityMinimum: 1000,
+    versionPriority: 15,
+    service: { namespace: "default", name: "missing" },
+  };
+  await must(201, "POST", services, { body: { metadata: { name: `v1.${group}` }, spec } });
+  await until(
+    async () =>
+      (await must(200, "GET", `${services}/v1.${group}`)).at("status.conditions.0.reason") ===
+      "ServiceNotFound",
+  );
+  assert.equal((await ask("GET", `/apis/${group}/v1/things`)).status, 503);
+  await must(200, "DELETE", `${services}/v1.${group}`);
+  await until(async () => (await ask("GET", `/apis/${group}/v1/things`)).status === 404);
+});
+
+const wrong: [name: string, spec: Json, causes: string[]][] = [
+  [
+    "priorities out of range",
+    { groupPriorityMinimum: 0, versionPriority: 1001 },
+    ["spec.groupPriorityMinimum", "spec.versionPriority"],
+  ],
+  [
+    "both trust and an authority",
+    { insecureSkipTLSVerify: true, caBundle: "YQ==" },
+    ["spec.insecureSkipTLSVerify"],
+  ],
+  ["a service without a name", { service: { namespace: "x" } }, ["spec.service.name"]],
+];
+for (const [name, more, fields] of wrong) {
+  test(`an API service is refused: ${name}`, async () => {
+    const spec = {
+      group: "bad.example.com",
+      version: "v1",
+      groupPriorityMinimum: 1000,
+      versionPriority: 15,
+      service: { namespace: "x", name: "y" },
+      ...more,
+    };
+    const body = { metadata: { name: "v1.bad.example.com" }, spec };
+    const found = (await must(422, "POST", services, { body })).at("details.causes");
+    assert.deepEqual((each(found, "field") as string[]).sort(), fields);
+  });
+}

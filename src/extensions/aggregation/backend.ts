@@ -1,0 +1,30 @@
+// One server that is aggregated: where it is, by which certificate it is known, and how this server says who it is.
+import type { ConnectionOptions } from "node:tls";
+import type { APIService } from "#api";
+import type { ResolveService, ServiceAddress } from "./resolve-service.ts";
+
+/** The certificate with which this server calls others; read anew when the files change. */
+export type ClientPair = () => { readonly cert: string; readonly key: string } | undefined;
+
+export interface Backend extends ServiceAddress {
+  readonly tls: ConnectionOptions;
+}
+
+export async function backendOf(
+  { spec }: APIService,
+  resolve: ResolveService,
+  pair: ClientPair,
+): Promise<Backend> {
+  const { namespace = "", name = "", port } = spec.service!;
+  const address = await resolve(namespace, name, port ?? 443);
+  const own = pair();
+  return {
+    ...address,
+    tls: {
+      servername: `${name}.${namespace}.svc`,
+      ...(spec.caBundle && { ca: Buffer.from(spec.caBundle, "base64").toString() }),
+      ...(spec.insecureSkipTLSVerify && { rejectUnauthorized: false }),
+      ...(own && { cert: own.cert, key: own.key }),
+    },
+  };
+}

@@ -1,0 +1,320 @@
+// Follows API services: keeps those of this server, looks whether the others can be reached, and says who has what.
+import type { APIService } from "#api";
+import { ApiError, type Clock, own, selectEverything } from "#base";
+import type { Dialect } from "#dialect";
+import type { ApiCall, RemoteVersion } from "#endpoints";
+import type { Reply } from "#http";
+import {
+  type ApiObject,
+  type Endpoint,
+  type Resource,
+  type WriteRequest,
+  create,
+  defaulted,
+  remove,
+  timestamp,
+  update,
+} from "#registry";
+import type { Frame } from "#watchcache";
+import { type Availability, checkAvailability } from "./availability.ts";
+import type { ClientPair } from "./backend.ts";
+import { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
+import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
+import type { ResolveService } from "./resolve-service.ts";
+
+/** A version that this server has. */
+export interface LocalVersion {
+  readonly group: string;
+  /** Without the product's suffix, by which built-in groups are ranked. */
+  readonly neutralGroup: string;
+  readonly version: string;
+  /** Comes and goes with definitions. */
+  readonly custom: boolean;
+}
+
+export interface AggregationOptions {
+  readonly services: Resource;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly resolve: ResolveService;
+  readonly pair: ClientPair;
+  readonly rejectRedirects: boolean;
+  readonly stopping: AbortSignal;
+  /** What this server has itself, at any time. */
+  local(): readonly LocalVersion[];
+  /** Counts up whenever that changes. */
+  localGeneration(): number;
+  request(endpoint: Endpoint): WriteRequest;
+  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+}
+
+const recheckMilliseconds = 5000;
+const retryMilliseconds = 1000;
+const lookMilliseconds = 500;
+
+interface Known {
+  readonly object: APIService;
+  readonly revision: number;
+  readonly remote: RemoteVersion | undefined;
+}
+
+export class AggregationController {
+  readonly #options: AggregationOptions;
+  readonly #known = new Map<string, Known>();
+  /** What discovery of other servers said, by name of the service. */
+  readonly #resources = new Map<string, readonly Record<string, unknown>[]>();
+  readonly #checked = new Map<string, { readonly revision: number; readonly at: number }>();
+  #generation = 0;
+  #localSeen = -1;
+  #wake = (): void => undefined;
+
+  constructor(options: AggregationOptions) {
+    this.#options = options;
+  }
+
+  generation(): number {
+    return this.#generation;
+  }
+
+  /** Versions that other servers have, for discovery. */
+  remote(): readonly RemoteVersion[] {
+    return [...this.#known.values()].flatMap(({ remote }) => remote ?? []);
+  }
+
+  /** Answers a request for what another server has; undefined for everything else. */
+  handle(call: ApiCall): Promise<Reply> | undefined {
+    if (this.#remoteCount === 0) return undefined;
+    const [, root, group, version] = call.target.path.split("/", 4);
+    if (root !== "apis" || !group || !version) return undefined;
+    const known = this.#known.get(`${version}.${group}`);
+    if (!known?.remote) return undefined;
+    if (!known.remote.available) return Promise.resolve(unavailable);
+    const { rejectRedirects, resolve, pair, stopping } = this.#options;
+    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping };
+    return passOn(call, known.object, options);
+  }
+
+  #remoteCount = 0;
+
+  async start(): Promise<void> {
+    const { items } = await this.#options.services.source.list({
+      below: "",
+      selector: selectEverything,
+      freshness: { at: "latest" },
+    });
+    for (const item of items) this.#note(item.name, item.revision, this.#read(item));
+    await Promise.all(this.#options.local().map((version) => this.#ensure(version)));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const following = this.#follow(signal);
+    while (!signal.aborted) {
+      try {
+        await this.#keepLocal();
+        for (const name of Array.from(this.#known.keys())) {
+          if (signal.aborted) break;
+          await this.#check(name, signal);
+        }
+      } catch (error) {
+        if (!signal.aborted && !isExpected(error))
+          this.#options.onError("API services could not be brought up to date; it is tried again", {
+            error: (error as Error).message,
+          });
+      }
+      await this.#rest(signal);
+    }
+    await following;
+  }
+
+  async #rest(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    this.#wake = wake;
+    signal.addEventListener("abort", wake, { once: true });
+    const cancel = this.#options.clock.after(lookMilliseconds, wake);
+    if (!signal.aborted) await promise;
+    cancel();
+    signal.removeEventListener("abort", wake);
+  }
+
+  #read(cached: Parameters<Resource["objectOf"]>[0]): APIService {
+    return this.#options.services.objectOf(cached) as unknown as APIService;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { services, clock } = this.#options;
+    while (!signal.aborted) {
+      const over = Promise.withResolvers<void>();
+      const ended = (): void => over.resolve();
+      signal.addEventListener("abort", ended, { once: true });
+      const seen = new Set<string>();
+      let whole = false;
+      const deliver = (frames: readonly Frame[]): void => {
+        for (const { type, item } of frames) {
+          if (type === "DELETED") this.#forget(item.name);
+          else this.#note(item.name, item.revision, this.#read(item));
+          if (!whole) seen.add(item.name);
+        }
+        this.#wake();
+      };
+      try {
+        await services.source.watch(
+          { below: "", selector: selectEverything, from: "state", signal },
+          { deliver, ended },
+        );
+        whole = true;
+        for (const name of this.#known.keys()) if (!seen.has(name)) this.#forget(name);
+        await over.promise;
+      } catch {
+        await clock.sleep(1000, signal).catch(() => undefined);
+      }
+      signal.removeEventListener("abort", ended);
+    }
+  }
+
+  #note(name: string, revision: number, object: APIService): void {
+    const before = this.#known.get(name);
+    if (before && before.revision >= revision) return;
+    this.#known.set(name, { object, revision, remote: this.#remoteOf(name, object) });
+    this.#changed();
+  }
+
+  #forget(name: string): void {
+    this.#known.delete(name);
+    this.#resources.delete(name);
+    this.#checked.delete(name);
+    // One of our own comes back.
+    this.#localSeen = -1;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#remoteCount = this.remote().length;
+    this.#generation++;
+  }
+
+  #remoteOf(name: string, { spec, status }: APIService): RemoteVersion | undefined {
+    if (!spec.service) return undefined;
+    return {
+      group: spec.group ?? "",
+      version: spec.version ?? "",
+      groupPriority: spec.groupPriorityMinimum,
+      versionPriority: spec.versionPriority,
+      available: (status.conditions ?? []).some(
+        ({ type, status: is }) => type === "Available" && is === "True",
+      ),
+      resources: () => this.#resources.get(name) ?? [],
+    };
+  }
+
+  /** Those of definitions come and go with them; the others are made once, when the server starts. */
+  async #keepLocal(): Promise<void> {
+    const generation = this.#options.localGeneration();
+    if (generation === this.#localSeen) return;
+    const wanted = this.#options.local().filter(({ custom }) => custom);
+    const names = new Set(wanted.map(nameOf));
+    for (const version of wanted) await this.#ensure(version);
+    const { aggregatedAutoRegister } = this.#options.dialect.names.labels;
+    for (const [name, { object }] of this.#known) {
+      if (own(object.metadata.labels ?? {}, aggregatedAutoRegister) !== "true" || names.has(name)) continue;
+      await remove(this.#options.request(this.#endpoint), name, {}).catch(unlessGone);
+    }
+    this.#localSeen = generation;
+  }
+
+  get #endpoint(): Endpoint {
+    return this.#options.services.endpoints[0]!;
+  }
+
+  async #ensure(version: LocalVersion): Promise<void> {
+    const name = nameOf(version);
+    const known = this.#known.get(name)?.object;
+    const priorities: Priorities = version.custom
+      ? customPriorities
+      : builtInPriorities(version.neutralGroup, version.version);
+    const spec = { ...(version.group && { group: version.group }), version: version.version, ...priorities };
+    if (known?.spec.service) return;
+    const { groupPriorityMinimum, versionPriority } = known?.spec ?? {};
+    if (
+      groupPriorityMinimum === priorities.groupPriorityMinimum &&
+      versionPriority === priorities.versionPriority
+    )
+      return;
+    const request = this.#options.request(this.#endpoint);
+    const label = this.#options.dialect.names.labels.aggregatedAutoRegister;
+    const labels = { [label]: version.custom ? "true" : "onstart" };
+    if (known)
+      await update(request, name, {
+        transform: (old) => Object.assign(old!, { spec }),
+      });
+    else
+      await create(
+        request,
+        defaulted(request, {
+          kind: this.#endpoint.kind,
+          apiVersion: this.#endpoint.apiVersion,
+          metadata: { name, labels, creationTimestamp: null },
+          spec,
+          status: {},
+        } as unknown as ApiObject),
+      ).catch(unlessThere);
+  }
+
+  async #check(name: string, signal: AbortSignal): Promise<void> {
+    const known = this.#known.get(name);
+    if (!known) return;
+    const { clock } = this.#options;
+    const last = this.#checked.get(name);
+    const patience = known.remote?.available ? recheckMilliseconds : retryMilliseconds;
+    const fresh = last !== undefined && clock.now() - last.at < patience;
+    const changed = last?.revision !== known.revision;
+    if (!changed && (!known.remote || fresh)) return;
+    if (known.remote && fresh && isSettled(known.object)) return;
+    const found = await checkAvailability(known.object, this.#options, signal);
+    if (found.resources) {
+      const before = JSON.stringify(this.#resources.get(name) ?? []);
+      this.#resources.set(name, found.resources);
+      if (JSON.stringify(found.resources) !== before) this.#changed();
+    }
+    await this.#tell(name, found);
+    this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
+  }
+
+  async #tell(name: string, found: Availability): Promise<void> {
+    const now = this.#known.get(name)?.object.status.conditions?.find(({ type }) => type === "Available");
+    if (now?.status === found.status && now.reason === found.reason && now.message === found.message) return;
+    const request = { ...this.#options.request(this.#endpoint), subresource: "status" };
+    await update(request, name, {
+      transform: (old) => {
+        const service = old as unknown as APIService;
+        const others = (service.status.conditions ?? []).filter(({ type }) => type !== "Available");
+        const before = service.status.conditions?.find(({ type }) => type === "Available");
+        const lastTransitionTime =
+          before?.status === found.status
+            ? before.lastTransitionTime
+            : timestamp(new Date(this.#options.clock.now()));
+        const { status, reason, message } = found;
+        service.status.conditions = [
+          ...others,
+          { type: "Available", status, lastTransitionTime, reason, message },
+        ];
+        return old!;
+      },
+    }).catch(unlessGone);
+  }
+}
+
+/** Whether the spec that was looked at is still the one there is: a status of our own changes nothing. */
+const isSettled = ({ status }: APIService): boolean =>
+  (status.conditions ?? []).some(({ type }) => type === "Available");
+
+const nameOf = ({ group, version }: LocalVersion): string => `${version}.${group}`;
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
+}
+function unlessThere(error: unknown): void {
+  if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+}
+const isExpected = (error: unknown): boolean =>
+  error instanceof ApiError && (error.reason === "Conflict" || error.reason === "NotFound");

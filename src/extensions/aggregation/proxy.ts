@@ -1,0 +1,125 @@
+// Requests for versions that another server has: passed on with the name of whoever asks, answered with what comes
+// back. Nothing that a client says about its own identity goes along.
+import type { APIService } from "#api";
+import { type ApiCall, readAnyBody } from "#endpoints";
+import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
+import type { Reply } from "#http";
+import { type ClientPair, backendOf } from "./backend.ts";
+import type { ResolveService } from "./resolve-service.ts";
+
+export interface AggregationProxyOptions {
+  readonly resolve: ResolveService;
+  readonly pair: ClientPair;
+  /** Redirects are refused, not handed to the client. */
+  readonly rejectRedirects: boolean;
+  readonly stopping: AbortSignal;
+}
+
+const dialMilliseconds = 10_000;
+
+export async function passOn(
+  call: ApiCall,
+  service: APIService,
+  options: AggregationProxyOptions,
+): Promise<Reply> {
+  const { call: raw, method, user } = call;
+  if (!user) return text(500, "missing user");
+  const target = await backendOf(service, options.resolve, options.pair).catch(() => undefined);
+  if (!target) return unavailable;
+  const path = `${raw.path}${raw.search ? `?${raw.search}` : ""}`;
+  const { host: asked, ...given } = endToEnd(forwarded(raw));
+  const headers = {
+    ...withoutIdentity(given),
+    ...identityOf(user),
+    "x-forwarded-uri": raw.path,
+    "x-forwarded-host": typeof asked === "string" ? asked : "",
+    "x-forwarded-proto": "https",
+  };
+  const home = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
+  if (raw.upgradable) {
+    const upgrade = { connection: "Upgrade", upgrade: String(raw.headers["upgrade"] ?? "") };
+    const calling = { ...raw, headers: { ...headers, ...upgrade, host: home } };
+    return await tunnel(
+      Object.setPrototypeOf(calling, raw) as typeof raw,
+      { host: target.host, port: target.port, path, tls: target.tls, timeoutMilliseconds: dialMilliseconds },
+      options.stopping,
+    );
+  }
+  const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
+  const { "content-length": _length, ...rest } = headers as Record<string, string | string[]>;
+  const unpack = rest["accept-encoding"] === undefined;
+  try {
+    const message = await requestUpstream(
+      {
+        scheme: "https",
+        host: target.host,
+        port: target.port,
+        path,
+        method,
+        headers: {
+          ...rest,
+          ...(unpack && { "accept-encoding": "gzip" }),
+          host: home,
+          ...(body && body.length > 0 && { "content-length": String(body.length) }),
+        },
+        ...(body && body.length > 0 && { body }),
+        tls: target.tls,
+        timeoutMilliseconds: dialMilliseconds,
+      },
+      AbortSignal.any([raw.signal, options.stopping]),
+    );
+    const status = message.statusCode ?? 502;
+    if (options.rejectRedirects && status >= 300 && status < 400 && status !== 304) {
+      message.destroy();
+      return text(502, "the backend attempted to redirect this request, which is not permitted", false);
+    }
+    const answered = endToEnd(message.headers);
+    const unpacked = unpack && message.headers["content-encoding"] ? unpackedBody(message) : undefined;
+    if (!unpacked) return { status, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+    const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
+    return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
+  } catch (error) {
+    return text(503, (error as Error).message);
+  }
+}
+
+const identityHeader = /^x-remote-(?:user|uid|group|extra-)/;
+
+const withoutIdentity = (headers: Record<string, string | string[]>): Record<string, string | string[]> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !identityHeader.test(name)));
+
+function identityOf({
+  name,
+  groups,
+  extra,
+}: NonNullable<ApiCall["user"]>): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = { "x-remote-user": name };
+  if (groups.length > 0) headers["x-remote-group"] = [...groups];
+  for (const [key, values] of Object.entries(extra ?? {}))
+    headers[`x-remote-extra-${escapedKey(key)}`] = [...values];
+  return headers;
+}
+
+/** What a header's name cannot hold is written as percent and two digits. */
+const escapedKey = (key: string): string =>
+  Array.from(Buffer.from(key.toLowerCase()), (byte) => {
+    const character = String.fromCharCode(byte);
+    return /[!#$&'*+\-.^_`|~0-9a-z]/.test(character) && character !== "%"
+      ? character
+      : `%${byte.toString(16).padStart(2, "0")}`;
+  }).join("");
+
+export const unavailable: Reply = {
+  status: 503,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: Buffer.from("service unavailable\n"),
+};
+
+const text = (status: number, message: string, nosniff = true): Reply => ({
+  status,
+  headers: {
+    "content-type": "text/plain; charset=utf-8",
+    ...(nosniff && { "x-content-type-options": "nosniff" }),
+  },
+  body: Buffer.from(`${message}\n`),
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { APIService, Endpoints, Service } from "#api";
+import { backendOf } from "./backend.ts";
+import { UnresolvedService, serviceResolver } from "./resolve-service.ts";
+
+const service = (spec: Partial<Service["spec"]>): Service => ({ spec }) as Service;
+const ports = [{ name: "api", port: 443 }] as Service["spec"]["ports"];
+const endpoints = {
+  subsets: [{ addresses: [{ ip: "10.1.0.7" }], ports: [{ name: "api", port: 8443 }] }],
+} as unknown as Endpoints;
+
+const resolver = (found: Service | undefined, toEndpoints = false) =>
+  serviceResolver({ service: async () => found, endpoints: async () => endpoints, toEndpoints });
+
+const cases: [name: string, found: Service, toEndpoints: boolean, host: string, port: number][] = [
+  [
+    "to its address in the cluster",
+    service({ clusterIP: "10.0.0.1", ports: ports! }),
+    false,
+    "10.0.0.1",
+    443,
+  ],
+  [
+    "to an endpoint where that is asked for",
+    service({ clusterIP: "10.0.0.1", ports: ports! }),
+    true,
+    "10.1.0.7",
+    8443,
+  ],
+  [
+    "to the name it stands for",
+    service({ type: "ExternalName", externalName: "x.example" }),
+    true,
+    "x.example",
+    443,
+  ],
+];
+for (const [name, found, toEndpoints, host, port] of cases) {
+  test(`connections of a service go ${name}`, async () => {
+    assert.deepEqual(await resolver(found, toEndpoints)("ns", "a", 443), { host, port });
+  });
+}
+
+const wrong: [name: string, found: Service | undefined, reason: string][] = [
+  ["a service that is missing", undefined, "ServiceNotFound"],
+  ["a port that it does not have", service({ clusterIP: "10.0.0.1", ports: [] }), "ServicePortError"],
+  ["a service without an address", service({ clusterIP: "None", ports: ports! }), "ServiceAccessError"],
+];
+for (const [name, found, reason] of wrong) {
+  test(`there is no way to ${name}`, async () => {
+    await assert.rejects(
+      resolver(found)("ns", "a", 443),
+      (error) => error instanceof UnresolvedService && error.reason === reason,
+    );
+  });
+}
+
+test("other servers are shown the proxy's certificate and known by the name of their service", async () => {
+  const spec = {
+    service: { namespace: "ns", name: "a" },
+    caBundle: Buffer.from("authority").toString("base64"),
+  };
+  const resolve = resolver(service({ clusterIP: "10.0.0.1", ports: ports! }));
+  const { tls } = await backendOf({ spec } as APIService, resolve, () => ({ cert: "c", key: "k" }));
+  assert.deepEqual(tls, { servername: "a.ns.svc", ca: "authority", cert: "c", key: "k" });
+});

@@ -1,0 +1,117 @@
+// API services: which server has a version of a group. The server's own are kept by itself.
+import { APIService } from "#api";
+import { type FieldError, invalidValue, required } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { type Strategy, ageColumn, nameColumn, pathSegment, strategy, timestamp } from "#registry";
+import { localAvailability } from "./availability.ts";
+import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
+
+function errorsOf({ metadata, spec }: APIService): FieldError[] {
+  const errors: FieldError[] = [];
+  const { group = "", version = "", service } = spec;
+  const name = metadata.name ?? "";
+  const wanted = `${version}.${group}`;
+  if (name !== "" && name !== wanted)
+    errors.push(invalidValue("metadata.name", name, `must be \`spec.version+"."+spec.group\`: "${wanted}"`));
+  // The core group is the server's own.
+  const core = group === "" && version === "v1";
+  if (!core) {
+    if (group === "")
+      errors.push(required("spec.group", "only v1 may have an empty group and it better be legacy kube"));
+    else
+      for (const text of dns1123SubdomainProblems(group))
+        errors.push(invalidValue("spec.group", group, text));
+  }
+  for (const text of dns1035LabelProblems(version)) errors.push(invalidValue("spec.version", version, text));
+  if (spec.groupPriorityMinimum <= 0 || spec.groupPriorityMinimum > 20_000)
+    errors.push(
+      invalidValue(
+        "spec.groupPriorityMinimum",
+        spec.groupPriorityMinimum,
+        "must be positive and less than 20000",
+      ),
+    );
+  if (spec.versionPriority <= 0 || spec.versionPriority > 1000)
+    errors.push(
+      invalidValue("spec.versionPriority", spec.versionPriority, "must be positive and less than 1000"),
+    );
+  return [...errors, ...(service ? serviceErrors(spec) : localErrors(spec))];
+}
+
+function localErrors({ caBundle, insecureSkipTLSVerify }: APIService["spec"]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (caBundle)
+    errors.push(
+      invalidValue("spec.caBundle", `${caBundle.length} bytes`, "local APIServices may not have a caBundle"),
+    );
+  if (insecureSkipTLSVerify)
+    errors.push(
+      invalidValue(
+        "spec.insecureSkipTLSVerify",
+        true,
+        "local APIServices may not have insecureSkipTLSVerify",
+      ),
+    );
+  return errors;
+}
+
+function serviceErrors({ service, caBundle, insecureSkipTLSVerify }: APIService["spec"]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!service!.namespace) errors.push(required("spec.service.namespace"));
+  if (!service!.name) errors.push(required("spec.service.name"));
+  const port = service!.port ?? 443;
+  if (port < 1 || port > 65535)
+    errors.push(
+      invalidValue("spec.service.port", port, "port is not valid: must be between 1 and 65535, inclusive"),
+    );
+  if (insecureSkipTLSVerify && caBundle)
+    errors.push(invalidValue("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present"));
+  return errors;
+}
+
+const availability = ({ status }: APIService): string => {
+  const found = status.conditions?.find(({ type }) => type === "Available");
+  if (!found) return "Unknown";
+  return found.status === "True" ? "True" : `${found.status} (${found.reason ?? ""})`;
+};
+
+export const apiServiceStrategy = (dialect: Dialect): Strategy =>
+  strategy<APIService>({
+    resource: "apiservices",
+    singular: "apiservice",
+    categories: ["api-extensions"],
+    scope: "Cluster",
+    hub: APIService,
+    storagePath: `${groupName(dialect, APIService.kind)}/apiservices`,
+    status: "cleared",
+    validateName: pathSegment,
+    metaChecks: { anyFinalizer: true },
+    prepareForCreate: (obj, { now }) => {
+      const own = { type: "Available", lastTransitionTime: timestamp(now), ...localAvailability };
+      obj.status = obj.spec.service ? {} : { conditions: [own] };
+    },
+    validate: errorsOf,
+    columns: [
+      nameColumn,
+      {
+        name: "Service",
+        type: "string",
+        doc: "The service that serves the version; Local where this server does.",
+        cell: ({ spec }: APIService) =>
+          spec.service ? `${spec.service.namespace ?? ""}/${spec.service.name ?? ""}` : "Local",
+      },
+      {
+        name: "Available",
+        type: "string",
+        doc: "Whether the version can be reached.",
+        cell: availability,
+      },
+      ageColumn,
+    ],
+    subresources: {
+      status: {
+        merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status }),
+        resets: ["spec"],
+      },
+    },
+  });
