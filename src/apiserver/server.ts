@@ -26,6 +26,7 @@ import {
 } from "#endpoints";
 import { plainHandler } from "./debug/socket.ts";
 import { type Edge, attributesOf, authorizeOrThrow, filters, logUnexpected, requestHandler } from "#filters";
+import { measuredPlugins } from "./metrics/admission-metrics.ts";
 import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
@@ -185,7 +186,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     enabled: (gate) => gates.enabled(gate),
     catalog: () => served,
   });
-  const admission = admissionChain([...admissionPlugins(server, caches.resources, settings, access, asking)]);
+  const admission = admissionChain(
+    measuredPlugins(admissionPlugins(server, caches.resources, settings, access, asking), serving.metrics),
+  );
   const health = healthChecks({
     dialect,
     clock,
@@ -249,6 +252,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     filters({
       dialect,
       clock,
+      log,
       lifecycle,
       metrics: serving.requests,
       authenticator: identities.authenticator,

@@ -1,7 +1,7 @@
 // The API server's program: read the flags, start, run until told to stop.
 import { apiserverOptions, fileProblems, settleFlags, start, versionText } from "#apiserver";
 import { chosenDialect } from "#dialect";
-import { answerOperator, logFrom, problemText, terminalWidth } from "#options";
+import { answerOperator, logFlags, logFrom, problemText, terminalWidth } from "#options";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 const argv = process.argv.slice(2);
@@ -28,6 +28,7 @@ async function main(): Promise<number> {
     return 1;
   }
   const log = logFrom(settled.values);
+  logFlags(apiserverOptions(dialect), settled.values, log);
   let server;
   try {
     server = await start({

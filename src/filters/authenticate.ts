@@ -7,7 +7,11 @@ import type { Filter } from "./filter.ts";
 import type { RecoverOptions } from "./recover.ts";
 
 /** `unexpected` is told of methods that failed. */
-export function authenticate(authenticator: Authenticator, unexpected: RecoverOptions["unexpected"]): Filter {
+export function authenticate(
+  authenticator: Authenticator,
+  unexpected: RecoverOptions["unexpected"],
+  observer?: { authenticated(username: string): void },
+): Filter {
   return {
     name: "authentication",
     run: async (call, next) => {
@@ -25,6 +29,7 @@ export function authenticate(authenticator: Authenticator, unexpected: RecoverOp
           const identity = await authenticator.authenticate(credentials);
           if (!identity) throw unauthorized();
           call.user = identity.user;
+          observer?.authenticated(identity.user.name);
           call.authenticationNotes = identity.annotations;
           for (const text of identity.warnings ?? []) call.warn(text);
         } catch (error) {

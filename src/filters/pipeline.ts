@@ -1,7 +1,7 @@
 // The request pipeline, from the outermost filter to the innermost.
 import type { Authenticator } from "#authn";
 import type { Authorizer } from "#authz";
-import type { Clock } from "#base";
+import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { FlowControl } from "#fairness";
 import { type Call, type Reply, pipeline } from "#http";
@@ -20,6 +20,7 @@ import { impersonate } from "./impersonate.ts";
 import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
 import { largeAnswers } from "./large-answers.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { requestLog } from "./request-log.ts";
 import { type RecoverOptions, asStatus, recover } from "./recover.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { crossOrigin, strictTransport } from "./response-headers.ts";
@@ -28,6 +29,7 @@ import { shutdownFilter } from "./shutdown.ts";
 export interface PipelineOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
+  readonly log: Log;
   readonly lifecycle: Lifecycle;
   readonly metrics: RequestMetrics;
   readonly authenticator: Authenticator;
@@ -64,6 +66,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     ? [fairness({ flowControl, dialect, clock, ...inFlight, refused })]
     : [awaitBody, inFlightLimit({ ...inFlight, refused })];
   const list: (Filter | false)[] = [
+    requestLog(options.log),
     commonHeaders,
     shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
     recover({ dialect, unexpected: options.unexpected }),
@@ -72,7 +75,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     goawayChance > 0 && goAway(goawayChance),
     deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
-    authenticate(authenticator, options.unexpected),
+    authenticate(authenticator, options.unexpected, metrics),
     audit && audit.requests,
     impersonate(authorizer, dialect),
     ...limits,

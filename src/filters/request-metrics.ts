@@ -14,6 +14,8 @@ const labels = ["verb", "group", "version", "resource", "subresource", "scope", 
 interface Bound {
   readonly codes: Map<number, Counter>;
   readonly duration: Histogram;
+  /** Of reads only. */
+  readonly sizes: Histogram | undefined;
   longRunning: Gauge | undefined;
   readonly values: readonly string[];
 }
@@ -21,6 +23,8 @@ interface Bound {
 export interface RequestMetrics extends RequestObserver {
   /** A request that was refused for too many others. */
   refused(call: ApiCall): void;
+  /** Somebody was recognized. */
+  authenticated(username: string): void;
   /** Counts what a watch delivers. */
   watchEvents(group: string, version: string, kind: string): Counter;
 }
@@ -71,6 +75,19 @@ export function requestMetrics(
     stability: "ALPHA",
     labels: ["group", "version", "kind"],
   });
+  const sizes = metrics.histogram({
+    name: "apiserver_response_sizes",
+    help: "Bytes of answers to reads.",
+    stability: "STABLE",
+    labels,
+    buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+  });
+  const users = metrics.counter({
+    name: "authenticated_user_requests",
+    help: "Requests of users that were recognized, by what kind of name they have.",
+    stability: "ALPHA",
+    labels: ["username"],
+  });
   const reading = current.with("readOnly");
   const writing = current.with("mutating");
 
@@ -80,6 +97,8 @@ export function requestMetrics(
     const bound: Bound = {
       codes: new Map(),
       duration: duration.with(verb!, dryRun!, ...rest),
+      sizes:
+        call.target.isResource && (verb === "GET" || verb === "LIST") ? sizes.with(verb, ...rest) : undefined,
       longRunning: undefined,
       values: [verb!, dryRun!, ...rest],
     };
@@ -95,7 +114,7 @@ export function requestMetrics(
     began: (call) => {
       (isMutating(call.target) ? writing : reading).value++;
     },
-    answered: (call, status, milliseconds, long) => {
+    answered: (call, status, milliseconds, long, bytes) => {
       const bound = boundFor(call);
       let counter = bound.codes.get(status);
       if (!counter) bound.codes.set(status, (counter = total.with(...bound.values, String(status))));
@@ -103,6 +122,7 @@ export function requestMetrics(
       if (long) return;
       (isMutating(call.target) ? writing : reading).value--;
       bound.duration.observe(milliseconds / 1000);
+      bound.sizes?.observe(bytes);
     },
     streaming: (call) => {
       const bound = boundFor(call);
@@ -115,9 +135,14 @@ export function requestMetrics(
       const [verb, , ...rest] = boundFor(call).values;
       dropped.with(verb!, ...rest, "429").add();
     },
+    authenticated: (username) => users.with(kindOfName(username)).add(),
     watchEvents: (group, version, kind) => events.with(group, version, kind),
   };
 }
+
+/** A label of few values: kube-apiserver tells few names, addresses of mail, and all others. */
+const kindOfName = (name: string): string =>
+  name === "admin" || name === "client" ? name : name.includes("@") ? "email_id" : "other";
 
 /** Kinds of request remembered at a time; more than any server has. */
 const mostKinds = 4096;

@@ -14,7 +14,8 @@ export interface RequestObserver {
   streaming(call: ApiCall): () => void;
   /** A request that is not long-running has come in; its answer follows. */
   began(call: ApiCall): void;
-  answered(call: ApiCall, status: number, milliseconds: number, long: boolean): void;
+  /** `bytes` is the length of an answer that is not streamed. */
+  answered(call: ApiCall, status: number, milliseconds: number, long: boolean, bytes: number): void;
 }
 
 export interface ShutdownFilterOptions {
@@ -50,7 +51,7 @@ export function shutdownFilter({
     call.afterBody = tooLate;
     try {
       const reply = await next();
-      observer.answered(call, reply.status, performance.now() - began, long);
+      observer.answered(call, reply.status, performance.now() - began, long, lengthOf(reply.body));
       const { body } = reply;
       if (body && "stream" in body)
         return {
@@ -145,4 +146,9 @@ function lastOne(call: ApiCall, reply: Reply): Reply {
     return reply;
   }
   return { ...reply, headers: { ...reply.headers, connection: "close" } };
+}
+
+function lengthOf(body: Reply["body"]): number {
+  if (body instanceof Uint8Array) return body.length;
+  return Array.isArray(body) ? body.reduce((sum: number, part: Uint8Array) => sum + part.length, 0) : 0;
 }

@@ -4,7 +4,7 @@ import { dialects } from "#dialect";
 import { helpOption, versionOption } from "./common.ts";
 import { type OptionSet, option, section } from "./option.ts";
 import { int } from "./option-type.ts";
-import { answerOperator } from "./report.ts";
+import { answerOperator, logFlags } from "./report.ts";
 import { settle } from "./settle.ts";
 
 const options = [
@@ -54,3 +54,14 @@ for (const [name, argv, code, out, err] of cases) {
     assert.match(said.err, err);
   });
 }
+
+test("flags and their values are logged from level 1 on", () => {
+  const { values } = settle(set, ["--pods=2"]);
+  const lines: string[] = [];
+  for (const verbosity of [0, 1])
+    logFlags(set, values, {
+      enabled: (level) => level <= verbosity,
+      verbose: (level, message) => void lines.push(`${level} ${message}`),
+    });
+  assert.deepEqual(lines, ['1 FLAG: --pods="2"']);
+});

@@ -1,5 +1,6 @@
 // What the operator reads when settings are wrong, and where each value came from when they ask.
 
+import type { Log } from "#base";
 import { helpText } from "./help.ts";
 import type { OptionSet } from "./option.ts";
 import type { Provenance, Settled } from "./settle.ts";
@@ -67,4 +68,18 @@ export function settledTable(set: OptionSet, settled: Settled<Readonly<Record<st
   return rows
     .map(([name, value, source]) => `${name.padEnd(widths[0]!)}  ${value.padEnd(widths[1]!)}  ${source}\n`)
     .join("");
+}
+
+/** Every flag and its value, one line each, as kube-apiserver logs them at its start (from -v=1 on). */
+export function logFlags(
+  set: OptionSet,
+  values: Readonly<Record<string, unknown>>,
+  log: Pick<Log, "enabled" | "verbose">,
+): void {
+  if (!log.enabled(1)) return;
+  const { flag: spelled } = set.dialect.spelling;
+  for (const { flag, name, type } of set.sections.flatMap(({ options }) => options)) {
+    if (flag && name !== "help" && name !== "version")
+      log.verbose(1, `FLAG: --${spelled(flag)}=${JSON.stringify(type.format(values[name]))}`);
+  }
 }

@@ -42,7 +42,7 @@ for (const [method, path, labels] of cases) {
   test(`${method} ${path} is counted under its labels`, () => {
     const metrics = createMetrics();
     const requests = requestMetrics(metrics, "apiserver", ({ target }) => target.group !== "nobody");
-    requests.answered(apiCall({ method, path }), 200, 5, true);
+    requests.answered(apiCall({ method, path }), 200, 5, true, 0);
     assert.ok(
       metrics.expose().includes(`apiserver_request_total{${labels},code="200"} 1\n`),
       metrics.expose(),
@@ -61,7 +61,7 @@ test("requests in flight go up and down, by whether they write", () => {
   requests.began(read);
   requests.began(write);
   assert.deepEqual(inFlight(), ["mutating 1", "readOnly 1"]);
-  requests.answered(read, 200, 1, false);
+  requests.answered(read, 200, 1, false, 2500);
   assert.deepEqual(inFlight(), ["mutating 1", "readOnly 0"]);
 });
 
@@ -80,7 +80,7 @@ test("paths nobody serves make no series of their own", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => false);
   for (let at = 0; at < 10_000; at++)
-    requests.answered(apiCall({ path: `/apis/g${at}/v1/things` }), 404, 1, true);
+    requests.answered(apiCall({ path: `/apis/g${at}/v1/things` }), 404, 1, true, 0);
   assert.equal(metrics.expose().match(/^apiserver_request_total\{/gm)?.length, 1);
 });
 
@@ -117,7 +117,21 @@ test("disabled metrics are not shown, and label values that are not allowed are 
     allowedLabels: { "apiserver_request_total,resource": ["pods"] },
   });
   const requests = requestMetrics(metrics, "apiserver", () => true);
-  requests.answered(apiCall({ path: "/api/v1/secrets" }), 200, 1, true);
+  requests.answered(apiCall({ path: "/api/v1/secrets" }), 200, 1, true, 0);
   assert.doesNotMatch(metrics.expose(), /apiserver_request_duration_seconds/);
   assert.match(metrics.expose(), /apiserver_request_total\{.*resource="unexpected"/);
+});
+
+test("sizes of reads are counted, and users by what kind of name they have", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  requests.answered(apiCall({ path: "/api/v1/namespaces/a/pods" }), 200, 1, false, 2500);
+  requests.answered(apiCall({ method: "DELETE", path: "/api/v1/namespaces/a/pods/b" }), 200, 1, false, 9);
+  for (const name of ["admin", "jane@example.com", "system:serviceaccount:a:b"]) requests.authenticated(name);
+  const text = metrics.expose();
+  assert.match(text, /apiserver_response_sizes_bucket\{verb="LIST",.*le="1000"\} 0\n/);
+  assert.match(text, /apiserver_response_sizes_bucket\{verb="LIST",.*le="10000"\} 1\n/);
+  assert.doesNotMatch(text, /apiserver_response_sizes_bucket\{verb="DELETE"/);
+  for (const kind of ["admin", "email_id", "other"])
+    assert.ok(text.includes(`authenticated_user_requests{username="${kind}"} 1\n`), kind);
 });
