@@ -43,7 +43,7 @@ async function main(): Promise<number> {
       setVerbosity: (level) => log.setVerbosity(level),
     });
   } catch (error) {
-    log.error("the agent could not start", { error: (error as Error).message });
+    log.error("agent failed to start", { error: (error as Error).message });
     log.flush();
     // What was begun may still hold sockets and timers.
     process.exit(1);
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   log.info("running", { node: agent.nodeName, dialect: dialect.name });
   if (settled.values.runonce) {
     const left = await agent.started();
-    for (const pod of left) log.error("a pod was not started", { pod });
+    for (const pod of left) log.error("pod was not started", { pod });
     await agent.stop();
     log.flush();
     return left.length === 0 ? 0 : 1;

@@ -79,7 +79,7 @@ export function contextFrom(
       userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
       onFallback: (pod, host) => {
         tally.fellBack();
-        log.warn("a hook's server speaks no TLS; it was asked without", { pod: keyOf(pod), host });
+        log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
       },
     }),
     restarts: backOff(backOffOptions),

@@ -362,7 +362,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   pressures = () => eviction.pressures();
   await eviction
     .prime(signal)
-    .catch((error: unknown) => log.warn("pressure is not known yet", { error: (error as Error).message }));
+    .catch((error: unknown) =>
+      log.warn("failed to read eviction signals", { error: (error as Error).message }),
+    );
   running.push(eviction.run(signal), images.run(signal));
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
@@ -518,7 +520,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         items.filter((pod) => !isMirror(pod, dialect) && !isDeleted(pod) && !isFinished(pod)),
       );
     } catch (error) {
-      log.error("the API server was not asked for pods", { error: (error as Error).message });
+      log.error("failed to list pods from the API server", { error: (error as Error).message });
       wanted.replace("api", []);
     }
   }

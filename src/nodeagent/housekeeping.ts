@@ -46,7 +46,7 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
       return true;
     } catch (error) {
       if (!told.has(uid))
-        options.log.warn("what is left of a pod cannot be cleared away", {
+        options.log.warn("failed to remove leftovers of pod", {
           uid,
           error: (error as Error).message,
         });

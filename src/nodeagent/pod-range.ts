@@ -38,7 +38,7 @@ export async function podRange(
         await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);
         told = wanted;
       } catch (error) {
-        log.warn("the runtime was not told the addresses of pods", { error: (error as Error).message });
+        log.warn("failed to update pod CIDR in the runtime", { error: (error as Error).message });
       }
     }
     await clock.sleep(lookMilliseconds, signal).catch(() => undefined);

@@ -30,7 +30,22 @@ for (const signal of ["SIGTERM", "SIGINT"] as const)
     assert.deepEqual(await ended, [0, null]);
   });
 
-test("the instructions for the other processor are those that its assembler writes", () => {
+test("the instructions for amd64 are those that its assembler writes", () => {
+  const code = pauseProgram("amd64").subarray(120);
+  assert.deepEqual(
+    [code.subarray(0, 27), code.subarray(81, 99), code.subarray(99, 107)].map((part) => part.toString("hex")),
+    [
+      // mov eax,13; mov edi,15; lea rsi,[rip+0x52]; xor edx,edx; mov r10d,8; syscall
+      "b80d000000bf0f000000488d355200000031d241ba080000000f05",
+      // mov eax,34; syscall; jmp .-7; mov eax,60; xor edi,edi; syscall
+      "b8220000000f05ebf7b83c00000031ff0f05",
+      // the handler's address
+      "d200400000000000",
+    ],
+  );
+});
+
+test("the instructions for arm64 are those that its assembler writes", () => {
   const code = pauseProgram("arm64").subarray(120);
   const words = Array.from({ length: 32 }, (_, at) => code.readUInt32LE(at * 4).toString(16));
   assert.deepEqual(words.slice(0, 6), [

@@ -88,7 +88,7 @@ export async function collectDeadContainers(
     if (signal.aborted) return;
     for (const { id, name } of surplusOfNode(pods(), limits, clock.now(), isOver)) {
       await runtime.removeContainer(id, signal).catch((error: unknown) =>
-        log.warn("a dead container could not be removed", {
+        log.warn("failed to remove dead container", {
           container: name,
           id,
           error: (error as Error).message,

@@ -339,7 +339,7 @@ export function podCache(options: PodCacheOptions): PodCache {
       } catch (error) {
         // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
         if (!wasUninspected)
-          log.warn("a pod cannot be looked at", {
+          log.warn("failed to inspect pod", {
             pod: `${group.pod.namespace}/${group.pod.name}`,
             uid: group.pod.uid,
             error: (error as Error).message,
@@ -364,10 +364,11 @@ export function podCache(options: PodCacheOptions): PodCache {
     while (!signal.aborted) {
       try {
         await relist();
-        if (failing) log.info("the container runtime answers again");
+        if (failing) log.info("container runtime answers again");
         failing = false;
       } catch (error) {
-        if (!failing) log.error("the container runtime does not answer", { error: (error as Error).message });
+        if (!failing)
+          log.error("failed to list sandboxes and containers", { error: (error as Error).message });
         failing = true;
       }
       await clock.sleep(periodMilliseconds, signal).catch(() => undefined);

@@ -131,7 +131,7 @@ export function eventRecorder(options: RecorderOptions): RunningRecorder {
         return;
       } catch (error) {
         if (isFinal(error)) {
-          log.error("the server refused an event", {
+          log.error("event rejected by the API server", {
             event: `${event.namespace}/${event.name}`,
             reason: event.first.reason,
             error,

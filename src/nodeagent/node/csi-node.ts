@@ -42,7 +42,7 @@ export async function csiNode(
       return;
     } catch (error) {
       if (error instanceof ApiError && error.code < 500 && error.code !== 429 && error.code !== 409) {
-        log.warn("the node's storage object is refused by the server", {
+        log.warn("CSINode rejected by the API server", {
           node: nodeName,
           error: error.message,
         });

@@ -39,7 +39,7 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
         held = undefined;
         failures++;
         if (failures % triesPerRenewal === 1)
-          log.warn("the node's lease could not be renewed", { error: (error as Error).message });
+          log.warn("failed to renew node lease", { error: (error as Error).message });
         await rest(Math.min(longestWaitMilliseconds, 200 * 2 ** Math.min(failures - 1, 10)));
       }
     }

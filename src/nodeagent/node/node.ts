@@ -99,7 +99,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       signal: stopping.signal,
       onEvent: (event) => {
         if (event.type === "deleted") {
-          log.warn("the node was removed from the cluster", { node: name });
+          log.warn("node was deleted from the cluster", { node: name });
           standing = undefined;
           wake();
         } else {
@@ -116,7 +116,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       try {
         await update(api);
       } catch (error) {
-        log.error("the node's status could not be told", { node: name, error: (error as Error).message });
+        log.error("failed to update node status", { node: name, error: (error as Error).message });
       }
       await rest(options.updateMilliseconds * (1 + 0.04 * Math.random()));
     }
@@ -139,7 +139,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
           return;
         }
       } catch (error) {
-        log.error("the node could not be registered", { node: name, error: (error as Error).message });
+        log.error("failed to register node", { node: name, error: (error as Error).message });
       }
       await clock.sleep(wait, stopping.signal).catch(() => undefined);
     }
@@ -160,7 +160,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
         ...fresh,
         status: { ...fresh.status, conditions: [...change.conditions] },
       });
-      log.info("the node was registered", { node: name });
+      log.info("registered node", { node: name });
       tellChanges(change.events);
       return made;
     }

@@ -88,7 +88,7 @@ export function nodeObserver(
     try {
       images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
     } catch (error) {
-      log.verbose(2, "images could not be listed", { error: (error as Error).message });
+      log.verbose(2, "failed to list images", { error: (error as Error).message });
     }
   }
 

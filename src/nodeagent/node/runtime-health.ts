@@ -62,7 +62,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       // A restarted runtime may be another one: its version is asked again, and the old one stays till then.
       isVersionOld = true;
       if (lastGoodAt === undefined) runtimeTrouble = down;
-      if (!told) log.warn("the container runtime does not answer well", { error: (error as Error).message });
+      if (!told) log.warn("container runtime status check failed", { error: (error as Error).message });
       told = true;
     }
     const found = troubles().join();

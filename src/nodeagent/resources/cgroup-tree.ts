@@ -90,7 +90,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
   const lacks = (controller: string, why: string): void => {
     if (warned.has(controller)) return;
     warned.add(controller);
-    log.warn("a control group controller cannot be used; its limits are not enforced", { controller, why });
+    log.warn("cgroup controller unavailable; its limits are not enforced", { controller, why });
   };
   if (mounts.version === 0) lacks("all", "no control groups are mounted");
   const roots =

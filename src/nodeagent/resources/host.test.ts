@@ -56,7 +56,7 @@ test("what cannot be set is no reason to stay away", async (t) => {
     log: { ...silentLog, warn: (message) => void warnings.push(message) },
     limitOpenFiles: () => Promise.reject(new Error("no")),
   });
-  assert.deepEqual(warnings, ["the limit of open files could not be set"]);
+  assert.deepEqual(warnings, ["failed to set open file limit"]);
 });
 
 test("processes in no group are gathered; the first, the kernel's and those of others stay", async (t) => {

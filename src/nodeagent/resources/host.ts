@@ -46,7 +46,7 @@ export async function prepareHost(options: HostOptions): Promise<void> {
     if (options.protectKernelDefaults) wrong.push(`${name.replaceAll("/", ".")} is ${found}, not ${wanted}`);
     else
       await writeFile(file, wanted).catch((error: Error) =>
-        log.warn("a kernel setting could not be changed", {
+        log.warn("failed to set kernel parameter", {
           setting: name,
           from: found,
           to: wanted,
@@ -59,10 +59,10 @@ export async function prepareHost(options: HostOptions): Promise<void> {
       `kernel settings differ from what the agent needs, and protectKernelDefaults forbids to change them: ${wrong.join("; ")}`,
     );
   await writeFile(join(root, "proc/self/oom_score_adj"), String(options.oomScoreAdj)).catch((error: Error) =>
-    log.warn("the agent's score for a full memory could not be set", { error: error.message }),
+    log.warn("failed to set oom_score_adj", { error: error.message }),
   );
   await limitOpenFiles(options.maxOpenFiles).catch((error: Error) =>
-    log.warn("the limit of open files could not be set", {
+    log.warn("failed to set open file limit", {
       limit: options.maxOpenFiles,
       error: error.message,
     }),

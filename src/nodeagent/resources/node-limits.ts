@@ -44,7 +44,7 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
           return;
         } catch (error) {
           const { message } = error as Error;
-          log.warn("pods cannot be held to what the node has for them; it is tried again", {
+          log.warn("failed to enforce node allocatable limits; will retry", {
             group,
             error: message,
           });

@@ -93,7 +93,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
         if (signal.aborted || !options.perPod) return;
         if (!isKnown()) continue;
         await updateQosWeights().catch((error: Error) =>
-          log.error("weights of the pod classes were not set", { error: error.message }),
+          log.error("failed to set weights of QoS classes", { error: error.message }),
         );
       }
     },
@@ -129,7 +129,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
 
   /** A limit below what is in use is refused by the kernel. */
   function onBusy(error: Error): void {
-    log.warn("pods use more memory than they should; the limit cannot be set yet", { error: error.message });
+    log.warn("memory in use exceeds the QoS limit; limit not set yet", { error: error.message });
   }
 
   async function remove(name: string): Promise<void> {
@@ -141,7 +141,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       for (const pid of await tree.processes(name)) end(pid);
       await clock.sleep(removalPauseMilliseconds * (tries + 1));
     }
-    log.warn("a control group could not be removed yet", { group: name });
+    log.warn("failed to remove cgroup", { group: name });
     throw new Error(`the control group ${name} could not be removed: something in it does not end`);
   }
 }

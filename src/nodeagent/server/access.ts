@@ -62,7 +62,7 @@ export function access(options: AccessOptions): Access {
     const trust = trustBundleFile(options.clientCaFile);
     stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
       if ("error" in change)
-        log.error("the client authorities cannot be read again; the old ones stay", {
+        log.error("failed to reload client CA file; keeping the current one", {
           error: (change.error as Error).message,
         });
     });
@@ -93,7 +93,7 @@ export function access(options: AccessOptions): Access {
         });
       } catch (error) {
         if (!(error instanceof BadCredential))
-          log.error("a request could not be authenticated", { error: (error as Error).message });
+          log.error("failed to authenticate request", { error: (error as Error).message });
       }
       if (!identity) return text(401, "Unauthorized");
       const attributes = { verb: verbs[call.method] ?? "", subresource: subresourceOf(call.path) };
@@ -101,7 +101,7 @@ export function access(options: AccessOptions): Access {
         if (await allowed(identity.user, attributes)) return undefined;
       } catch (error) {
         const message = `Authorization error (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`;
-        log.error("a request could not be authorized", {
+        log.error("failed to authorize request", {
           user: identity.user.name,
           error: (error as Error).message,
         });

@@ -51,7 +51,7 @@ export async function rotateLogs({
           await runtime.reopenContainerLog(id);
         } else if (found.size >= largestBytes) await rotate(logPath, id);
       } catch (error) {
-        log.error("a container's log could not be rotated", {
+        log.error("failed to rotate container log", {
           container: id,
           path: logPath,
           error: (error as Error).message,

@@ -251,7 +251,7 @@ export function handler(
       if (!found.found) return found.reply;
       return (await access?.refuse(call)) ?? (await found.answer());
     } catch (error) {
-      log.error("a request failed", { path: call.path, error: (error as Error).message });
+      log.error("request failed", { path: call.path, error: (error as Error).message });
       return plainReply(500, (error as Error).message);
     }
   };

@@ -50,7 +50,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
             pair = next;
             onChange(next);
           } catch (error) {
-            log.error("the serving certificate cannot be read again; the old one stays", {
+            log.error("failed to reload serving certificate; keeping the current one", {
               file: certificateFile,
               error: (error as Error).message,
             });

@@ -51,7 +51,7 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
     api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
     "it is asked again, for pods of this node",
   );
-  assert.deepEqual([warnings, told], [["the API server cannot be asked for pods: nobody there"], []]);
+  assert.deepEqual([warnings, told], [["failed to list pods from the API server: nobody there"], []]);
   api.answer = () => undefined;
   await clock.advance(60_000);
   await source.synced;

@@ -31,7 +31,7 @@ export function apiSource(
       else wanted.put("api", object);
     },
     onTrouble: (error) => {
-      if (!troubled) log.warn("the API server cannot be asked for pods", { error: error.message });
+      if (!troubled) log.warn("failed to list pods from the API server", { error: error.message });
       troubled = true;
     },
   });

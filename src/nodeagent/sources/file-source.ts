@@ -51,7 +51,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       options.onPods(found);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") options.onPods([]);
-      else log.error("static pods cannot be read", { path, error: (error as Error).message });
+      else log.error("failed to read static pods", { path, error: (error as Error).message });
     }
     await Promise.race([
       woken.then(() => clock.sleep(quietMilliseconds, signal)),
@@ -68,7 +68,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT") {
         if (told.get(file) !== message)
-          log.error("static pod manifest cannot be read", { file, error: message });
+          log.error("failed to read static pod manifest", { file, error: message });
         told.set(file, message);
         return last.get(file) ?? [];
       }
@@ -88,7 +88,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     } catch (error) {
       if (told.get(file) !== text) {
         told.set(file, text);
-        log.error("static pod manifest was refused", { error: (error as Error).message });
+        log.error("invalid static pod manifest", { error: (error as Error).message });
         options.onProblem?.((error as Error).message);
       }
       return last.get(file) ?? [];

@@ -79,7 +79,7 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
       await what();
     } catch (error) {
       if (error instanceof ApiError && (error.code === 404 || error.code === 409)) return;
-      log.warn("mirror of static pod cannot be kept", { pod: key, error: (error as Error).message });
+      log.warn("failed to update mirror pod", { pod: key, error: (error as Error).message });
     }
   }
 

@@ -34,7 +34,7 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
     } catch (error) {
       // Once is worth a line, forever is not.
       if (!signal.aborted && failures++ < 3) {
-        options.log.error("pods cannot be read from the URL", {
+        options.log.error("failed to read static pods from URL", {
           url: options.url,
           error: (error as Error).message,
         });

@@ -84,7 +84,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
           return;
         }
         if (error instanceof ApiError && (error.code === 422 || error.code === 400)) {
-          log.error("status of pod was refused", { pod: keyOf(line.pod), error: error.message });
+          log.error("pod status rejected by the API server", { pod: keyOf(line.pod), error: error.message });
           if (line.wanted === status) line.wanted = undefined;
           return;
         }

@@ -298,7 +298,7 @@ async function prune(
     for (const { id } of broken) await runtime.removePodSandbox(id, signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.verbose(2, "what is left of earlier containers cannot be removed", {
+    log.verbose(2, "failed to remove dead containers", {
       pod: `${observed.namespace}/${observed.name}`,
       error: (error as Error).message,
     });
@@ -329,7 +329,7 @@ async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
         continue;
       }
     } catch (error) {
-      context.log.verbose(2, "pull secret could not be read", {
+      context.log.verbose(2, "failed to read image pull secret", {
         secret: name,
         error: (error as Error).message,
       });

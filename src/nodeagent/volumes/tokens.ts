@@ -42,7 +42,7 @@ export function podTokens({
         return fresh.token;
       } catch (error) {
         if (!old || clock.now() >= old.until) throw error;
-        log.warn("a token could not be renewed; the old one is good for a while", {
+        log.warn("failed to refresh service account token; keeping the current one", {
           pod: `${namespaceOf(pod)}/${nameOf(pod)}`,
           error: (error as Error).message,
         });

@@ -118,7 +118,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         await bindInside(mounter, volume.hostPath, at.path, target);
         return target;
       } catch (error) {
-        log.error("a path inside a volume cannot be used", {
+        log.error("failed to prepare subPath", {
           pod: keyOf(pod),
           volume: at.volumeName,
           path: at.path,

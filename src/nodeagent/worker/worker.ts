@@ -74,7 +74,7 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
       } catch (error) {
         if (closed || signal.aborted) continue;
         failures++;
-        log.verbose(2, "action on pod failed, will be tried again", {
+        log.verbose(2, "pod action failed; will retry", {
           pod: state.pod.metadata.name,
           at: state.at,
           error: (error as Error).message,
