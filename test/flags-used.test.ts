@@ -19,7 +19,6 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     storageBackend: "its check lets only values through that say the same as the servers",
   },
   nodeagent: {
-    bootstrapOrchconfig: "its check refuses it where it would be needed",
     configDir: "the settings are read with it",
     logFlushFrequency: "logFrom takes the settings of logs as a whole",
     loggingFormat: "logFrom takes the settings of logs as a whole",

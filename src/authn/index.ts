@@ -52,6 +52,7 @@ export {
   parseCertificateRequest,
   requestedOrganizations,
 } from "./certificate-request.ts";
+export { createCertificateRequest } from "./create-request.ts";
 export { certificateLives, clientCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export {

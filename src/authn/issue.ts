@@ -189,15 +189,20 @@ export function stillGood(pair: CertificatePair, names: ServingNames, now: numbe
   }
 }
 
-function servingExtensions(names: ServingNames): Uint8Array[] {
+/** Host names and addresses that a certificate holds for, as its extension; none for none. */
+export function alternativeNames(names: ServingNames): Uint8Array[] {
   const alternatives = names.map((name) =>
     isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, "latin1"), false),
   );
+  return alternatives.length ? [extension(oids.alternativeNames, false, sequence(...alternatives))] : [];
+}
+
+function servingExtensions(names: ServingNames): Uint8Array[] {
   return [
     isNoAuthority,
     extension(oids.keyUsage, true, digitalSignature),
     extension(oids.purposes, false, sequence(oids.serverAuth)),
-    ...(alternatives.length ? [extension(oids.alternativeNames, false, sequence(...alternatives))] : []),
+    ...alternativeNames(names),
   ];
 }
 
@@ -277,7 +282,7 @@ function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8A
   return sequence(id, ...(critical ? [bool(true)] : []), octets(value));
 }
 
-const nameOf = ({ commonName, organizations = [] }: Subject): Uint8Array =>
+export const nameOf = ({ commonName, organizations = [] }: Subject): Uint8Array =>
   sequence(
     ...organizations.map((name) => set(sequence(oids.organization, utf8(name)))),
     set(sequence(oids.commonName, utf8(commonName))),

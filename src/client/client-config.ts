@@ -199,6 +199,7 @@ export const writeClientConfig = (file: string, config: ClientConfig): void =>
 export function connectionOf(
   config: ClientConfig,
   contextName: string = config["current-context"],
+  ownCertificate?: () => Pick<ConnectionSecrets, "certificate" | "key"> | undefined,
 ): HttpsOptions & { readonly namespace?: string } {
   if (contextName === "") throw new ClientConfigError("the client config has no current-context");
   const context = config.contexts.find(({ name }) => name === contextName)?.context;
@@ -221,8 +222,12 @@ export function connectionOf(
   }
   const secrets = (): ConnectionSecrets => ({
     ca: pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
-    certificate: pem(user["client-certificate-data"], user["client-certificate"]),
-    key: pem(user["client-key-data"], user["client-key"]),
+    ...(ownCertificate
+      ? ownCertificate()
+      : {
+          certificate: pem(user["client-certificate-data"], user["client-certificate"]),
+          key: pem(user["client-key-data"], user["client-key"]),
+        }),
   });
   secrets();
   return {

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { selfSigned } from "#authn";
-import { createMetrics, systemClock } from "#base";
+import { createMetrics, silentLog, systemClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
 import { settle } from "#options";
-import { clientFrom } from "./agent-parts.ts";
+import { apiAccess } from "./agent-certificates.ts";
 import { nodeagentOptions } from "./options/options.ts";
 
 const dialect = dialects.orch;
@@ -55,11 +55,12 @@ for (const [name, flags, sent] of forms) {
       "--container-runtime-endpoint=unix:///x",
       ...flags,
     ]);
-    const client = clientFrom(values, dialect, {
-      version: "v1",
-      clock: systemClock,
-      metrics: createMetrics(),
-    })!;
+    const parts = { settings: values, dialect, version: "v1", clock: systemClock, log: silentLog };
+    const access = await apiAccess(
+      { ...parts, metrics: createMetrics(), nodeName: "n1" },
+      new AbortController().signal,
+    );
+    const client = access.client!;
     t.after(() => client.transport.close());
     await client.of(kinds.nodes).create({ metadata: { name: "x" } });
     // prettier-ignore

@@ -1,10 +1,9 @@
 // Parts of the agent that follow from its settings: its runtime, its way to the API server, its node, its
 // sources, its groups.
-import type { Clock, Log, Metrics } from "#base";
-import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from "#client";
+import type { Clock, Log } from "#base";
+import type { ApiClient } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { apiTransport } from "./api-transport.ts";
 import { type Amounts, reservations } from "./node/capacity.ts";
 import { type NodeLife, nodeLife } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
@@ -62,30 +61,6 @@ export function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
     imageEndpoint: endpoint(settings.imageServiceEndpoint),
     timeoutMilliseconds: settings.runtimeRequestTimeout,
   });
-}
-
-export function clientFrom(
-  settings: NodeagentSettings,
-  dialect: Dialect,
-  { version, clock, metrics }: { readonly version: string; readonly clock: Clock; readonly metrics: Metrics },
-): ApiClient | undefined {
-  if (!settings.orchconfig) return undefined;
-  const connection = connectionOf(readClientConfig(settings.orchconfig));
-  const limits = {
-    perSecond: settings.orchApiQps,
-    burst: settings.orchApiBurst,
-    host: new URL(connection.server).host,
-  };
-  const transport = apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), {
-    clock,
-    metrics,
-    ...limits,
-  });
-  return apiClient(
-    transport,
-    dialect,
-    settings.orchApiContentType === dialect.wire.protobufMediaType ? "protobuf" : "json",
-  );
 }
 
 export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {

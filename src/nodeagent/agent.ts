@@ -16,12 +16,12 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
+import { apiAccess } from "./agent-certificates.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { evictionFrom } from "./agent-eviction.ts";
 import { managersFrom } from "./agent-managers.ts";
 import {
   type AgentDeps,
-  clientFrom,
   manifestSources,
   nodeFrom,
   placeOthers,
@@ -82,6 +82,8 @@ export interface AgentOptions {
   /** Instead of the runtime and the server that the settings name. */
   readonly runtime?: ContainerRuntime;
   readonly client?: ApiClient;
+  /** Ends a start that still waits for its first certificate. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Agent {
@@ -112,10 +114,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   );
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
-  const ports = await portsFrom(settings, { clock, log });
   const metrics = createMetrics();
-  const client =
-    options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
+  const reach = options.client
+    ? undefined
+    : await apiAccess(
+        { settings, dialect, version: options.version, clock, log, metrics, nodeName },
+        options.signal ?? signal,
+      );
+  const client = options.client ?? reach?.client;
+  if (reach) running.push(reach.run(signal));
+  const ports = await portsFrom(settings, { clock, log });
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
   /** One that only starts pods asks the cluster which, but does not become part of it. */
   const joined = settings.runonce ? undefined : client;
@@ -466,6 +474,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     nodeName,
     client,
     addresses: node.hostIps(),
+    nodeAddresses: () => (client ? (node.node().status?.addresses ?? []) : []),
     registry: all.registry,
     runtime,
     metrics,

@@ -4,7 +4,6 @@ import { totalmem } from "node:os";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { type Check, cipherSuiteWarnings } from "#options";
 import { thresholdValue } from "../node/capacity.ts";
-import { later } from "./later.ts";
 import type { NodeagentSettings } from "./options.ts";
 
 type Run = Check<NodeagentSettings>["run"];
@@ -32,11 +31,6 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
       // With a client configuration in place, nobody needs to ask for one.
       if (bootstrapOrchconfig === "")
         blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
-      else
-        blame(
-          ["bootstrapOrchconfig"],
-          `cannot be used yet: ${later.certificates}; put a client configuration into ${orchconfig}`,
-        );
     },
   ),
   atStart("webhooks have an API server to ask", (settings, blame) => {

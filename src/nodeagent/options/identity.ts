@@ -37,7 +37,7 @@ export const identitySection = (dialect: Dialect) =>
       flag: "bootstrap-orchconfig",
       type: file,
       default: "",
-      doc: `Client configuration that is used to ask for a client certificate when the file of --orchconfig does not exist. Then one that refers to the new certificate is written there; certificate and key are kept in --cert-dir. For now it is refused where it would be needed: ${later.certificates}.`,
+      doc: `Client configuration that is used to ask for a client certificate when the file of --orchconfig does not exist. Then one that refers to the new certificate is written there; certificate and key are kept in --cert-dir.`,
     }),
     option({
       flag: "hostname-override",

@@ -145,7 +145,6 @@ export const servingSection = (dialect: Dialect) => {
       ...moved("rotateCertificates"),
       type: bool,
       default: false,
-      notYet: later.certificates,
       doc: "Ask for a new client certificate before the old one expires.",
     }),
     option({
@@ -154,7 +153,6 @@ export const servingSection = (dialect: Dialect) => {
       type: bool,
       default: false,
       gate: "RotateNodeAgentServerCertificate",
-      notYet: later.certificates,
       doc: "Beta. Ask for the serving certificate, and a new one before it expires, instead of signing it oneself. Someone must approve the requests.",
     }),
     option({

@@ -1,6 +1,7 @@
 // From the settings to running servers: ports first, then certificate, access and handlers.
 import { join } from "node:path";
 import type { Clock, Log } from "#base";
+import type { NodeAddress } from "#api";
 import type { ApiClient } from "#client";
 import { configOf, resolveGates, knownGates, tlsSettings } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "../options/options.ts";
@@ -8,6 +9,8 @@ import { access } from "./access.ts";
 import { measuredRequests } from "./agent-metrics.ts";
 import { type OpenPorts, openPorts } from "./ports.ts";
 import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
+import { servingTemplate } from "../certificates/templates.ts";
+import { requestedCertificate } from "./requested-certificate.ts";
 import { servingCertificate } from "./serving-certificate.ts";
 
 export type ServeParts = Omit<
@@ -16,6 +19,8 @@ export type ServeParts = Omit<
 > & {
   readonly client: ApiClient | undefined;
   readonly addresses: readonly string[];
+  /** As the node's status has them. */
+  readonly nodeAddresses: () => readonly NodeAddress[];
 };
 
 const hostLogFolder = "/var/log";
@@ -48,16 +53,20 @@ export async function serve(
 ): Promise<RunningServers> {
   const { clock, log, dialect, nodeName, client } = parts;
   const gates = resolveGates(knownGates, settings.featureGates);
-  const certificate = await servingCertificate({
-    clock,
-    log,
-    certificateFile: settings.tlsCertFile,
-    keyFile: settings.tlsPrivateKeyFile,
-    folder: settings.certDir,
-    agent: dialect.cli.agent,
-    nodeName,
-    addresses: parts.addresses,
-  });
+  const isRequested =
+    settings.rotateServerCertificates && settings.tlsCertFile === "" && settings.tlsPrivateKeyFile === "";
+  const certificate = isRequested
+    ? undefined
+    : await servingCertificate({
+        clock,
+        log,
+        certificateFile: settings.tlsCertFile,
+        keyFile: settings.tlsPrivateKeyFile,
+        folder: settings.certDir,
+        agent: dialect.cli.agent,
+        nodeName,
+        addresses: parts.addresses,
+      });
   const guard = access({
     clock,
     log,
@@ -93,11 +102,28 @@ export async function serve(
     readOnly: measured("readonly", handler(agentRoutes(whole, "readonly"), undefined, log)),
     health: healthHandler(whole),
   });
-  ports.useCertificate(certificate.pair);
-  const unfollow = certificate.follow((pair) => ports.useCertificate(pair));
+  const stopping = new AbortController();
+  if (certificate) ports.useCertificate(certificate.pair);
+  else if (client)
+    void requestedCertificate(
+      {
+        clock,
+        log,
+        dialect,
+        client,
+        metrics: parts.metrics,
+        folder: settings.certDir,
+        addresses: parts.nodeAddresses,
+        template: (names) => servingTemplate(nodeName, dialect, names),
+        onPair: (pair) => ports.useCertificate(pair),
+      },
+      stopping.signal,
+    );
+  const unfollow = certificate?.follow((pair) => ports.useCertificate(pair));
   return {
     close: async () => {
-      unfollow();
+      stopping.abort();
+      unfollow?.();
       guard.stop();
       await ports.close();
     },

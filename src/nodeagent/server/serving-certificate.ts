@@ -1,5 +1,5 @@
 // The certificate of the agent's server: the one given, or one that the agent signs itself and keeps.
-import { readFile } from "node:fs/promises";
+import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CertificatePair, selfSigned, stillGood, writePair } from "#authn";
 import type { Clock, Log } from "#base";
@@ -70,6 +70,8 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
       days: 365,
     });
     writePair(made, certificateFile, keyFile);
+    // What every client is shown anyhow may be read by all; the key may not.
+    await chmod(certificateFile, 0o644);
     log.info("made a self-signed serving certificate", { file: certificateFile });
     return made;
   }

@@ -1,0 +1,246 @@
+// The agent's way to the API server as the settings ask for it: a client configuration that is there, one
+// that is asked for, and a client certificate that is rotated.
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ApiError, type Clock, type Log, type Metrics, writePrivate } from "#base";
+import {
+  type ApiClient,
+  type ConnectionSecrets,
+  type HttpsTransport,
+  apiClient,
+  connectionOf,
+  https,
+  readClientConfig,
+} from "#client";
+import type { Dialect } from "#dialect";
+import { apiTransport } from "./api-transport.ts";
+import {
+  type StoredCertificate,
+  certificateFiles,
+  storedCertificate,
+} from "./certificates/certificate-files.ts";
+import { writeClientConfig } from "./certificates/client-config-text.ts";
+import { certificateRotation, newKey } from "./certificates/rotation.ts";
+import { RequestDenied, requestCertificate, requestName } from "./certificates/signing-request.ts";
+import { clientTemplate } from "./certificates/templates.ts";
+import type { NodeagentSettings } from "./options/options.ts";
+import { servingCertificate } from "./server/serving-certificate.ts";
+
+export interface AccessParts {
+  readonly settings: NodeagentSettings;
+  readonly dialect: Dialect;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly nodeName: string;
+}
+
+export interface ApiAccess {
+  /** Undefined when there is no API server. */
+  readonly client: ApiClient | undefined;
+  /** Rotates the client certificate, where that is asked for. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const standalone: ApiAccess = { client: undefined, run: () => Promise.resolve() };
+const onceMilliseconds = 3_600_000;
+const retryMilliseconds = 2000;
+
+/** Waits for a first client certificate where one must be asked for before anything else. */
+export async function apiAccess(parts: AccessParts, signal: AbortSignal): Promise<ApiAccess> {
+  const { settings, clock } = parts;
+  const { orchconfig: path, bootstrapOrchconfig: bootstrap } = settings;
+  if (!path) return standalone;
+  // Clients of this family tell of credential programs, too, which this one does not run.
+  parts.metrics
+    .histogram({
+      name: "rest_client_exec_plugin_certificate_rotation_age",
+      help: "Seconds that client certificates of credential programs lived; there are no such programs.",
+      buckets: [600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000],
+      stability: "ALPHA",
+    })
+    .with();
+  if (!settings.rotateCertificates) {
+    if (bootstrap && !isUsable(path, clock.now())) await bootstrapOnce(parts, signal);
+    return { client: connect(parts, path).client, run: () => Promise.resolve() };
+  }
+  return await rotating(parts, bootstrap);
+}
+
+async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAccess> {
+  const { settings, dialect, clock, log, metrics, nodeName } = parts;
+  const { orchconfig: path } = settings;
+  const files = certificateFiles(settings.certDir, `${dialect.cli.agent}-client`, () => clock.now());
+  if (bootstrap && !isUsable(path, clock.now()))
+    writeClientConfig(path, readClientConfig(bootstrap), files.current);
+  let current = files.read() ?? givenFiles(path);
+  let rotateNow = false;
+  const embedded = current ? undefined : embeddedCertificate(path);
+  if (embedded) {
+    current = await files.write(embedded.certificate, embedded.key);
+    rotateNow = true;
+  }
+  const own = connect(parts, path, () => current && { certificate: current.pem, key: current.pem });
+  const first = bootstrap ? connectPlainly(parts, bootstrap).client : own.client;
+  const prefix = dialect.data.agentMetricPrefix;
+  const ttl = metrics
+    .gauge({
+      name: `${prefix}certificate_manager_client_ttl_seconds`,
+      help: "Seconds until the client certificate expires.",
+      stability: "ALPHA",
+    })
+    .with();
+  metrics.beforeScrape(() => ttl.set(current ? (current.notAfter - clock.now()) / 1000 : Infinity));
+  const errors = metrics
+    .counter({
+      name: `${prefix}certificate_manager_client_expiration_renew_errors`,
+      help: "Client certificates that could not be renewed.",
+      stability: "ALPHA",
+    })
+    .with();
+  const template = clientTemplate(nodeName, dialect);
+  return {
+    client: own.client,
+    run: (signal) =>
+      certificateRotation(
+        {
+          clock,
+          log,
+          files,
+          client: () => (current && current.notAfter > clock.now() ? own.client : first),
+          template: () => template,
+          initial: current,
+          rotateNow,
+          onFailure: () => errors.add(),
+          onCertificate: (certificate) => {
+            current = certificate;
+            // Requests from now on come with the new one.
+            own.transport.renew();
+          },
+        },
+        signal,
+      ),
+  };
+}
+
+/** Asks with the bootstrap credentials, by a name that follows from the key, so that a restart asks no twice. */
+async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<void> {
+  const { settings, dialect, clock, log, nodeName } = parts;
+  const agent = dialect.cli.agent;
+  if (!settings.rotateServerCertificates)
+    await servingCertificate({
+      clock,
+      log,
+      certificateFile: settings.tlsCertFile,
+      keyFile: settings.tlsPrivateKeyFile,
+      folder: settings.certDir,
+      agent,
+      nodeName,
+      addresses: [],
+    });
+  const keyFile = join(settings.certDir, `${agent}-client.key.tmp`);
+  const kept = await readFile(keyFile, "utf8").catch(() => undefined);
+  const key = kept ? createPrivateKey(kept) : newKey();
+  if (!kept) writePrivate(keyFile, key.export({ type: "sec1", format: "pem" }).toString());
+  const template = clientTemplate(nodeName, dialect);
+  const { client, transport } = connectPlainly(parts, settings.bootstrapOrchconfig);
+  const options = { client, clock, template, key, name: requestName(key, template) };
+  const end = clock.now() + onceMilliseconds;
+  log.info("asking for a client certificate", { request: options.name });
+  for (;;) {
+    try {
+      const waitMilliseconds = Math.max(0, end - clock.now());
+      const certificate = await requestCertificate({ ...options, waitMilliseconds }, signal);
+      const files = certificateFiles(settings.certDir, `${agent}-client`, () => clock.now());
+      await files.write(certificate, key);
+      writeClientConfig(settings.orchconfig, readClientConfig(settings.bootstrapOrchconfig), files.current);
+      await rm(keyFile, { force: true });
+      transport.close();
+      return;
+    } catch (error) {
+      const isFinal = error instanceof RequestDenied || (error instanceof ApiError && error.code < 500);
+      if (signal.aborted || isFinal || clock.now() >= end) throw error;
+      log.warn("the API server does not answer yet", { error: (error as Error).message });
+      await clock.sleep(retryMilliseconds, signal);
+    }
+  }
+}
+
+interface Connected {
+  readonly client: ApiClient;
+  readonly transport: HttpsTransport;
+}
+
+/** `certificate` takes the place of what the file names. */
+function connect(
+  { settings, dialect, version, clock, metrics }: AccessParts,
+  path: string,
+  certificate?: () => ConnectionSecrets | undefined,
+): Connected {
+  const { transport, host } = plainTransport(dialect, version, path, certificate);
+  const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst };
+  const limited = apiTransport(transport, { clock, metrics, host, ...limits });
+  const isBinary = settings.orchApiContentType === dialect.wire.protobufMediaType;
+  return { client: apiClient(limited, dialect, isBinary ? "protobuf" : "json"), transport };
+}
+
+/** A connection that is only used to ask for a first certificate: neither limited nor measured. */
+function connectPlainly({ dialect, version }: AccessParts, path: string): Connected {
+  const { transport } = plainTransport(dialect, version, path);
+  return { client: apiClient(transport, dialect, "json"), transport };
+}
+
+function plainTransport(
+  dialect: Dialect,
+  version: string,
+  path: string,
+  certificate?: () => ConnectionSecrets | undefined,
+): { readonly transport: HttpsTransport; readonly host: string } {
+  const connection = connectionOf(readClientConfig(path), undefined, certificate);
+  const transport = https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` });
+  return { transport, host: new URL(connection.server).host };
+}
+
+/** Whether a client configuration is there and its certificate, if it has one, is still good. */
+function isUsable(path: string, now: number): boolean {
+  try {
+    const { secrets } = connectionOf(readClientConfig(path));
+    const { certificate } = secrets?.() ?? {};
+    return !certificate || new X509Certificate(certificate).validToDate.getTime() > now;
+  } catch {
+    return false;
+  }
+}
+
+const userOf = (path: string) => {
+  const config = readClientConfig(path);
+  const context = config.contexts.find(({ name }) => name === config["current-context"])?.context;
+  return config.users.find(({ name }) => name === context?.user)?.user;
+};
+
+/** The certificate in files that the client configuration names. */
+function givenFiles(path: string): StoredCertificate | undefined {
+  const user = userOf(path);
+  const { "client-certificate": certificate, "client-key": key } = user ?? {};
+  if (!certificate || !key) return undefined;
+  try {
+    const text = readFileSync(certificate, "utf8");
+    return storedCertificate(certificate === key ? text : `${text}\n${readFileSync(key, "utf8")}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function embeddedCertificate(
+  path: string,
+): { readonly certificate: string; readonly key: string } | undefined {
+  const { "client-certificate-data": certificate, "client-key-data": key } = userOf(path) ?? {};
+  if (!certificate || !key) return undefined;
+  return {
+    certificate: Buffer.from(certificate, "base64").toString(),
+    key: Buffer.from(key, "base64").toString(),
+  };
+}

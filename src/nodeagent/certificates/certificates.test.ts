@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { createPrivateKey } from "node:crypto";
+import { lstat, mkdtemp, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { requestedOrganizations, selfSigned } from "#authn";
+import { silentLog, virtualClock } from "#base";
+import type { ApiClient } from "#client";
+import { dialects } from "#dialect";
+import { certificateFiles } from "./certificate-files.ts";
+import { clientConfigText } from "./client-config-text.ts";
+import { certificateRotation, newKey, retryMilliseconds, rotationTime } from "./rotation.ts";
+import { requestCertificate, requestName } from "./signing-request.ts";
+import { clientTemplate } from "./templates.ts";
+
+const template = clientTemplate("n1", dialects.kubernetes);
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "certificates-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+const pairFor = (now: number, days: number) => selfSigned({ commonName: "n1" }, ["n1"], { now, days });
+
+test("a certificate is kept with its key behind a link, for its owner alone", async (t) => {
+  const folder = await folderOf(t);
+  const files = certificateFiles(folder, "kubelet-client", () => Date.UTC(2030, 1, 2, 3, 4, 5));
+  assert.equal(files.read(), undefined);
+  const key = newKey();
+  await files.write(pairFor(0, 1).certificate, key);
+  assert.equal(await readlink(files.current), join(folder, "kubelet-client-2030-02-02-03-04-05.pem"));
+  assert.equal((await lstat(await readlink(files.current))).mode & 0o777, 0o600);
+  const text = await readFile(files.current, "utf8");
+  assert.deepEqual(text.match(/-----BEGIN [A-Z ]+-----/g), [
+    "-----BEGIN CERTIFICATE-----",
+    "-----BEGIN EC PRIVATE KEY-----",
+  ]);
+  assert.equal(files.read()?.notAfter, 86_400_000);
+});
+
+test("rotation is due in the last third of a certificate's life, and tries again ever more slowly", () => {
+  const life = { notBefore: 1000, notAfter: 2000 };
+  assert.deepEqual([rotationTime(life, 0), rotationTime(life, 1)], [1700, 1900]);
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((failures) => retryMilliseconds(failures, 0)),
+    [2000, 4000, 8000, 16_000, 32_000, 32_000, 32_000],
+  );
+});
+
+test("the name of the one request follows from key, subject and usages", () => {
+  const key = createPrivateKey(`-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIGmHvwrIABQRFzB3geCt8T53DpPPWpAdGktsW9J8b7JJoAoGCCqGSM49
+AwEHoUQDQgAEweAioopsuVYwB0s8p7usEJOZGe//QHTAY9o6OujdawyuGRyZpOsU
+MJIGaBy9ohrbJ0d33mmUcc/XgCVodgEjIw==
+-----END EC PRIVATE KEY-----
+`);
+  const named = { ...template, commonName: "system:node:n2" };
+  // As the kubelet names it.
+  assert.equal(requestName(key, named), "node-csr-eTdRw33hhjHYAuymteVGO8uVW1ByfI32AqZpnJvN_iI");
+});
+
+/** A server that answers each look at a request with the next of these. */
+function server(...answers: readonly object[]) {
+  const made: { metadata: object; spec: { request: string; usages: string[] } }[] = [];
+  let at = 0;
+  const client = {
+    of: () => ({
+      create: async (object: (typeof made)[number]) => {
+        made.push(object);
+        return { metadata: { name: `csr-${made.length}` } };
+      },
+      get: async () => ({ status: answers[Math.min(at++, answers.length - 1)] }),
+    }),
+  } as unknown as ApiClient;
+  return { client, made };
+}
+const signed = (now: number, days = 1) => ({
+  certificate: Buffer.from(pairFor(now, days).certificate).toString("base64"),
+});
+
+test("a request is looked at until it is signed", async () => {
+  const clock = virtualClock();
+  const { client, made } = server({}, {}, signed(0));
+  const waiting = requestCertificate(
+    { client, clock, template, key: newKey(), waitMilliseconds: 10_000 },
+    new AbortController().signal,
+  );
+  for (let second = 0; second < 3; second++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(1000);
+  }
+  assert.match(await waiting, /BEGIN CERTIFICATE/);
+  assert.deepEqual(made[0]!.metadata, { generateName: "csr-" });
+  assert.deepEqual(made[0]!.spec.usages, ["digital signature", "client auth"]);
+  assert.deepEqual(requestedOrganizations(Buffer.from(made[0]!.spec.request, "base64").toString()), [
+    "system:nodes",
+  ]);
+});
+
+test("a denied request is an error that says so", async () => {
+  const { client } = server({ conditions: [{ type: "Denied", reason: "No", message: "never" }] });
+  const options = { client, clock: virtualClock(), template, key: newKey(), waitMilliseconds: 10_000 };
+  await assert.rejects(requestCertificate(options, new AbortController().signal), /was Denied: No never/);
+});
+
+test("a certificate is replaced before it ends, and a denial is followed by another request", async (t) => {
+  const clock = virtualClock(1e12);
+  const denied = { conditions: [{ type: "Denied", reason: "No", message: "" }] };
+  const { client, made } = server(denied, signed(1e12, 10));
+  const files = certificateFiles(await folderOf(t), "x", () => clock.now());
+  const initial = await files.write(pairFor(1e12, 1).certificate, newKey());
+  const stopping = new AbortController();
+  const gotten: number[] = [];
+  const running = certificateRotation(
+    {
+      clock,
+      log: silentLog,
+      files,
+      client: () => client,
+      template: () => template,
+      initial,
+      random: () => 0,
+      onCertificate: ({ notAfter }) => {
+        gotten.push(notAfter);
+        stopping.abort();
+      },
+    },
+    stopping.signal,
+  );
+  await clock.advance(0.69 * 86_400_000);
+  assert.equal(made.length, 0);
+  await clock.advance(0.02 * 86_400_000);
+  for (let turn = 0; gotten.length === 0 && turn < 1000; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(2000);
+  }
+  await running;
+  assert.equal(made.length, 2);
+  assert.deepEqual(gotten, [1e12 + 10 * 86_400_000]);
+});
+
+test("the client configuration that is written names the server of the bootstrap and the link", () => {
+  const bootstrap = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: "c", cluster: { server: "https://10.0.0.1:6443", "certificate-authority": "/ca.crt" } },
+    ],
+    users: [],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  } as const;
+  const text = clientConfigText(bootstrap as never, "/pki/current.pem");
+  assert.match(text, /^ {4}certificate-authority: \/ca.crt\n {4}server: https:\/\/10.0.0.1:6443$/m);
+  assert.match(text, /^ {4}client-certificate: \/pki\/current.pem\n {4}client-key: \/pki\/current.pem$/m);
+});
