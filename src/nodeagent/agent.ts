@@ -20,6 +20,7 @@ import { apiAccess } from "./agent-certificates.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { evictionFrom } from "./agent-eviction.ts";
 import { managersFrom } from "./agent-managers.ts";
+import { shutdownFrom } from "./agent-shutdown.ts";
 import {
   type AgentDeps,
   manifestSources,
@@ -176,9 +177,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await within(clock, patienceMilliseconds, health.check());
   let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
   let pressures = (): readonly string[] => [];
+  let shutdownTrouble = (): readonly string[] => [];
   const node = nodeFrom(ground, joined, {
     health,
-    troubles: () => lists.troubles(),
+    troubles: () => [...lists.troubles(), ...shutdownTrouble()],
     pressures: () => pressures(),
   });
   nodeSoon = () => node.statusSoon();
@@ -322,7 +324,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const all: PodWorkers = podWorkers({
     context,
     admission: podAdmission({
-      handlers: [managers],
+      handlers: [{ admit: (pod, others) => shutdown.admit(pod, others) }, managers],
       dialect,
       nodeName,
       labels: () => node.labels(),
@@ -368,6 +370,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onEvicted: tally.evicted,
   });
   pressures = () => eviction.pressures();
+  const shutdown = shutdownFrom(ground, {
+    metrics,
+    enabled: (name) => gates.enabled(name),
+    pods: () => all.registry.pods().filter((pod) => !isFinished(pod)),
+    evictor: all,
+    onChange: () => nodeSoon(),
+  });
+  shutdownTrouble = () => [shutdown.trouble() ?? []].flat();
+  running.push(shutdown.run(signal));
   await eviction
     .prime(signal)
     .catch((error: unknown) =>

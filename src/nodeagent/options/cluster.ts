@@ -229,7 +229,6 @@ export const shutdownSection = () =>
       default: 0,
       check: wholeSeconds,
       gate: "GracefulNodeShutdown",
-      notYet: later.shutdown,
       doc: "How long the node's shutdown is held up for pods to end.",
     }),
     fileOption({
@@ -238,7 +237,6 @@ export const shutdownSection = () =>
       default: 0,
       check: wholeSeconds,
       gate: "GracefulNodeShutdown",
-      notYet: later.shutdown,
       doc: "The last part of that time, kept for critical pods; less than the whole.",
     }),
     fileOption({
@@ -248,7 +246,6 @@ export const shutdownSection = () =>
       check: (list) =>
         list.some((item) => item.shutdownGracePeriodSeconds < 0) ? "seconds must not be negative" : undefined,
       gate: "GracefulNodeShutdown",
-      notYet: later.shutdown,
       doc: "Grace per priority, each from its value up to the next; instead of the two settings above.",
     }),
   ]);

@@ -4,7 +4,6 @@
 import type { Dialect } from "#dialect";
 
 export const later = {
-  shutdown: "graceful node shutdown comes with a later release",
   swap: "swap for pods comes with a later release",
   cloud: "no cloud provider is built in",
   tracing: "tracing comes with a later release",

@@ -1,0 +1,69 @@
+// Graceful node shutdown as the settings ask for it.
+import type { Pod } from "#api";
+import type { Metrics } from "#base";
+import type { AgentDeps } from "./agent-parts.ts";
+import type { PodEvictor } from "./interfaces.ts";
+import type { NodeagentSettings } from "./options/options.ts";
+import { checkpointStore } from "./resources/checkpoint-store.ts";
+import { connectDbus } from "./shutdown/dbus.ts";
+import { logind } from "./shutdown/logind.ts";
+import { type NodeShutdown, nodeShutdown } from "./shutdown/node-shutdown.ts";
+import { type PriorityGrace, shutdownSteps } from "./shutdown/plan.ts";
+
+type Enabled = (gate: string) => boolean;
+
+export function shutdownFrom(
+  { settings, dialect, clock, log, events, nodeName }: AgentDeps,
+  parts: {
+    readonly metrics: Metrics;
+    readonly enabled: Enabled;
+    readonly pods: () => readonly Pod[];
+    readonly evictor: PodEvictor;
+    readonly onChange: () => void;
+  },
+): NodeShutdown {
+  const prefix = dialect.data.agentMetricPrefix;
+  const gauge = (name: string, help: string) =>
+    parts.metrics.gauge({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
+  const start = gauge(
+    "graceful_shutdown_start_time_seconds",
+    "When the last shutdown began, since the epoch.",
+  );
+  const end = gauge("graceful_shutdown_end_time_seconds", "When its pods had ended, since the epoch.");
+  const agentTitle = dialect.spelling.word("NodeAgent");
+  return nodeShutdown({
+    clock,
+    log,
+    events,
+    nodeName,
+    agentTitle,
+    steps: stepsFrom(settings, parts.enabled),
+    connect: async () => logind({ bus: await connectDbus(), agent: dialect.cli.agent, agentTitle }),
+    pods: parts.pods,
+    evictor: parts.evictor,
+    store: checkpointStore(settings.rootDir),
+    onChange: parts.onChange,
+    onTimes: (startSeconds, endSeconds) => {
+      start.set(startSeconds);
+      end.set(endSeconds);
+    },
+  });
+}
+
+/** Each way of setting it has a gate of its own. */
+export function stepsFrom(
+  settings: Pick<
+    NodeagentSettings,
+    "shutdownGracePeriod" | "shutdownGracePeriodCriticalPods" | "shutdownGracePeriodByPodPriority"
+  >,
+  enabled: Enabled,
+): readonly PriorityGrace[] {
+  if (!enabled("GracefulNodeShutdown")) return [];
+  return shutdownSteps({
+    graceSeconds: settings.shutdownGracePeriod / 1000,
+    criticalSeconds: settings.shutdownGracePeriodCriticalPods / 1000,
+    byPriority: enabled("GracefulNodeShutdownBasedOnPodPriority")
+      ? settings.shutdownGracePeriodByPodPriority
+      : [],
+  });
+}

@@ -1,0 +1,103 @@
+// A connection to the system's message bus: calls with their answers, and signals of one interface.
+import { type Socket, connect } from "node:net";
+import {
+  type DbusCall,
+  type DbusMessage,
+  type DbusValue,
+  decodeMessage,
+  encodeCall,
+} from "./dbus-message.ts";
+
+export interface Dbus {
+  call(call: DbusCall): Promise<readonly DbusValue[]>;
+  /** Told of every signal that was asked for by `AddMatch`. */
+  onSignal(listener: (message: DbusMessage) => void): void;
+  /** Resolves when the connection ends, however it does. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+const usualAddress = "unix:path=/run/dbus/system_bus_socket";
+const mostBytes = 1 << 20;
+
+export const busAddress = (): string => process.env["DBUS_SYSTEM_BUS_ADDRESS"] || usualAddress;
+
+/** Connects, proves who we are by our user id, and says hello. */
+export async function connectDbus(address = busAddress()): Promise<Dbus> {
+  const path = /(?:^|;)unix:(?:.*,)?path=([^,;]+)/.exec(address)?.[1];
+  if (!path) throw new Error(`the bus address ${JSON.stringify(address)} names no socket`);
+  const socket = connect({ path });
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  await authenticate(socket);
+  const bus = talk(socket);
+  await bus.call({
+    destination: "org.freedesktop.DBus",
+    path: "/org/freedesktop/DBus",
+    interface: "org.freedesktop.DBus",
+    member: "Hello",
+  });
+  return bus;
+}
+
+function authenticate(socket: Socket): Promise<void> {
+  const user = Buffer.from(String(process.getuid?.() ?? 0)).toString("hex");
+  return new Promise((resolve, reject) => {
+    socket.once("data", (answer: Buffer) => {
+      if (!answer.toString().startsWith("OK ")) {
+        socket.destroy();
+        reject(new Error("the bus did not accept our user id"));
+        return;
+      }
+      socket.write("BEGIN\r\n");
+      resolve();
+    });
+    socket.once("error", reject);
+    socket.write(`\0AUTH EXTERNAL ${user}\r\n`);
+  });
+}
+
+function talk(socket: Socket): Dbus {
+  const waiting = new Map<
+    number,
+    { resolve(body: readonly DbusValue[]): void; reject(error: Error): void }
+  >();
+  const listeners: ((message: DbusMessage) => void)[] = [];
+  const closed = Promise.withResolvers<void>();
+  let serial = 0;
+  let bytes: Buffer = Buffer.alloc(0);
+  socket.on("data", (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length > mostBytes) socket.destroy(new Error("a message of the bus is too long"));
+    for (let found = decodeMessage(bytes); found; found = decodeMessage(bytes)) {
+      bytes = bytes.subarray(found.length);
+      take(found.message);
+    }
+  });
+  socket.on("error", () => undefined);
+  socket.on("close", () => {
+    for (const { reject } of waiting.values()) reject(new Error("the connection to the bus was closed"));
+    waiting.clear();
+    closed.resolve();
+  });
+  socket.unref();
+  return {
+    closed: closed.promise,
+    close: () => socket.destroy(),
+    onSignal: (listener) => void listeners.push(listener),
+    call: (call) =>
+      new Promise((resolve, reject) => {
+        serial++;
+        waiting.set(serial, { resolve, reject });
+        socket.write(encodeCall(call, serial));
+      }),
+  };
+
+  function take(message: DbusMessage): void {
+    if (message.type === "signal") for (const listener of listeners) listener(message);
+    const asker = waiting.get(message.replySerial ?? 0);
+    if (!asker) return;
+    waiting.delete(message.replySerial!);
+    if (message.type === "return") asker.resolve(message.body);
+    else asker.reject(new Error(`${message.errorName}: ${String(message.body[0] ?? "")}`));
+  }
+}

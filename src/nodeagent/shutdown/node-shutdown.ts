@@ -1,0 +1,145 @@
+// Follows the machine's shutdown: holds it up, ends pods group by group, then lets it go on.
+import type { Pod } from "#api";
+import type { Clock, Log } from "#base";
+import type { CheckpointStore, EventRecorder, PodAdmitHandler, PodEvictor } from "../interfaces.ts";
+import { keyOf, uidOf } from "../pod.ts";
+import type { Logind } from "./logind.ts";
+import { type PriorityGrace, inhibitSeconds, shutdownPlan } from "./plan.ts";
+
+export interface NodeShutdownOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly nodeName: string;
+  /** "Kubelet", for the reason of the condition. */
+  readonly agentTitle: string;
+  readonly steps: readonly PriorityGrace[];
+  readonly connect: () => Promise<Logind>;
+  readonly pods: () => readonly Pod[];
+  readonly evictor: PodEvictor;
+  readonly store: CheckpointStore;
+  /** Told when a shutdown begins or is called off, so that the node's status says so. */
+  readonly onChange: () => void;
+  readonly onTimes?: (startSeconds: number, endSeconds: number) => void;
+}
+
+export interface NodeShutdown extends PodAdmitHandler {
+  /** Why the node is not ready; undefined while no shutdown is under way. */
+  trouble(): string | undefined;
+  /** Follows shutdowns until the signal is aborted; a machine that cannot tell of them is left at that. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const stateName = "graceful_node_shutdown_state";
+const reloadMilliseconds = 1000;
+
+export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
+  const { clock, log, events, evictor, steps } = options;
+  let isShuttingDown = false;
+  let release: () => void = () => undefined;
+  const seconds = inhibitSeconds(steps);
+
+  return {
+    trouble: () => (isShuttingDown ? "node is shutting down" : undefined),
+    admit: () =>
+      isShuttingDown
+        ? { ok: false, reason: "NodeShutdown", message: "Pod was rejected as the node is shutting down." }
+        : { ok: true },
+    run: async (signal) => {
+      if (steps.length === 0) return;
+      try {
+        await follow(await options.connect(), signal);
+      } catch (error) {
+        log.error("shutdowns of the node are not followed", { error: (error as Error).message });
+      }
+      signal.addEventListener("abort", () => release(), { once: true });
+    },
+  };
+
+  async function follow(logind: Logind, signal: AbortSignal): Promise<void> {
+    if ((await logind.longestDelaySeconds()) < seconds) {
+      await logind.overrideDelay(seconds);
+      // The login manager needs a moment to read the file.
+      await clock.sleep(reloadMilliseconds, signal);
+      const longest = await logind.longestDelaySeconds();
+      if (longest < seconds)
+        throw new Error(
+          `node shutdown needs ${seconds} s, but the login manager waits ${longest} s at most, though asked for more`,
+        );
+    }
+    release = await logind.inhibit();
+    await logind.onShutdown((begins) => {
+      void (begins ? begin(signal) : callOff(logind)).catch((error: unknown) =>
+        log.error("shutdown of the node was not handled", { error: (error as Error).message }),
+      );
+    });
+  }
+
+  async function begin(signal: AbortSignal): Promise<void> {
+    if (isShuttingDown) return;
+    isShuttingDown = true;
+    log.info("shutdown of the node detected");
+    events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown event");
+    options.onChange();
+    const startedAt = clock.now();
+    await save(startedAt, undefined);
+    options.onTimes?.(startedAt / 1000, 0);
+    for (const group of shutdownPlan(steps, options.pods())) {
+      if (group.pods.length === 0) continue;
+      await endGroup(group.pods, group.seconds, signal);
+    }
+    await save(startedAt, clock.now());
+    options.onTimes?.(startedAt / 1000, clock.now() / 1000);
+    log.info("pods have ended, the shutdown goes on");
+    release();
+    release = () => undefined;
+  }
+
+  /** Waits until the pods are gone, or their time is over. */
+  async function endGroup(
+    pods: readonly { readonly pod: Pod; readonly graceSeconds: number }[],
+    groupSeconds: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const limit = new AbortController();
+    const cancel = clock.after(groupSeconds * 1000, () => limit.abort());
+    const message = "Pod was terminated in response to imminent node shutdown.";
+    const disruption = { reason: `TerminationBy${options.agentTitle}`, message };
+    try {
+      await Promise.all(
+        pods.map(async ({ pod, graceSeconds }) => {
+          log.info("ending pod for the shutdown", { pod: keyOf(pod), graceSeconds });
+          await evictor.evict(
+            uidOf(pod),
+            { reason: "Terminated", message, graceSeconds, disruption },
+            AbortSignal.any([limit.signal, signal]),
+          );
+        }),
+      );
+    } finally {
+      cancel();
+    }
+  }
+
+  async function callOff(logind: Logind): Promise<void> {
+    if (!isShuttingDown) return;
+    isShuttingDown = false;
+    log.info("shutdown of the node called off");
+    release();
+    release = await logind.inhibit();
+    options.onChange();
+  }
+
+  async function save(startedAt: number, endedAt: number | undefined): Promise<void> {
+    const text = (at: number | undefined): string =>
+      at === undefined ? "0001-01-01T00:00:00Z" : new Date(at).toISOString();
+    const state = { startTime: text(startedAt), endTime: text(endedAt) };
+    await options.store.write(stateName, JSON.stringify(state)).catch((error: unknown) => {
+      log.warn("state of the shutdown was not saved", { error: (error as Error).message });
+    });
+  }
+
+  function nodeReference(): { kind: string; name: string; uid: string } {
+    return { kind: "Node", name: options.nodeName, uid: options.nodeName };
+  }
+}

@@ -1,0 +1,70 @@
+// Who ends when at a node's shutdown, and with how much time: groups of pods by priority, the lowest first.
+import type { Pod } from "#api";
+
+/** Pods from this priority up to the next entry's have these seconds. */
+export interface PriorityGrace {
+  readonly priority: number;
+  readonly shutdownGracePeriodSeconds: number;
+}
+
+export interface ShutdownSettings {
+  readonly graceSeconds: number;
+  /** The last part of the whole, for pods of the system. */
+  readonly criticalSeconds: number;
+  /** Takes the place of the other two. */
+  readonly byPriority: readonly PriorityGrace[];
+}
+
+export interface ShutdownGroup {
+  readonly priority: number;
+  readonly seconds: number;
+  readonly pods: readonly { readonly pod: Pod; readonly graceSeconds: number }[];
+}
+
+const systemPriority = 2_000_000_000;
+
+/** The steps in order of priority; empty when shutdowns are not followed. */
+export function shutdownSteps({
+  graceSeconds,
+  criticalSeconds,
+  byPriority,
+}: ShutdownSettings): PriorityGrace[] {
+  const steps =
+    byPriority.length > 0
+      ? [...byPriority]
+      : graceSeconds > 0
+        ? [
+            { priority: 0, shutdownGracePeriodSeconds: graceSeconds - criticalSeconds },
+            { priority: systemPriority, shutdownGracePeriodSeconds: criticalSeconds },
+          ]
+        : [];
+  return steps.toSorted((a, b) => a.priority - b.priority);
+}
+
+/** Seconds that the machine is asked to wait. */
+export const inhibitSeconds = (steps: readonly PriorityGrace[]): number =>
+  steps.reduce((sum, step) => sum + step.shutdownGracePeriodSeconds, 0);
+
+export function shutdownPlan(steps: readonly PriorityGrace[], pods: readonly Pod[]): ShutdownGroup[] {
+  const groups = steps.map(({ priority, shutdownGracePeriodSeconds }) => ({
+    priority,
+    seconds: shutdownGracePeriodSeconds,
+    pods: [] as { pod: Pod; graceSeconds: number }[],
+  }));
+  for (const pod of pods) {
+    const group = groups[stepOf(steps, Number(pod.spec.priority ?? 0))];
+    const own = pod.spec.terminationGracePeriodSeconds;
+    group?.pods.push({
+      pod,
+      graceSeconds: own === undefined || own === null ? group.seconds : Math.min(Number(own), group.seconds),
+    });
+  }
+  return groups;
+}
+
+/** The first step of this priority, else the one below it, else the lowest. */
+function stepOf(steps: readonly PriorityGrace[], priority: number): number {
+  const at = steps.findIndex((step) => step.priority >= priority);
+  if (at < 0) return steps.length - 1;
+  return steps[at]!.priority === priority ? at : Math.max(0, at - 1);
+}
