@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { SignJWT } from "jose/jwt/sign";
 import type { TokenRequest, TokenReview } from "#api";
@@ -12,7 +9,7 @@ import { BadCredential } from "./authenticator.ts";
 import { identifyToken } from "./bearer-token.ts";
 import { reviewSelf, reviewToken } from "./reviews.ts";
 import { type StoredObject, legacyServiceAccountTokens, serviceAccountTokens } from "./service-account.ts";
-import { type TokenKey, signingKey, signingKeyOf, verificationKeysOf } from "./service-account-keys.ts";
+import { type TokenKey, signingKeyOf, verificationKeysOf } from "./service-account-keys.ts";
 import { type TokenContents, issueServiceAccountToken, openIdDocuments } from "./service-account-token.ts";
 import { answerTokenRequest } from "./token-request.ts";
 
@@ -487,36 +484,3 @@ for (const [issuer, why] of [
   test(`the issuer ${issuer} has no discovery documents`, () =>
     assert.throws(() => openIdDocuments({ issuer, externalAddress: "a", keys: [ec] }), why));
 }
-
-test("key files are read whole, with clear errors", () => {
-  assert.equal(verificationKeysOf(`${rsaPem}\n# a comment\n${ecPem}`, "keys.pem").length, 2);
-  assert.equal(verificationKeysOf(rsaPem, "k")[0]!.key.type, "public");
-  assert.throws(() => verificationKeysOf("nothing", "keys.pem"), /^Error: keys.pem: no key found/);
-  assert.throws(
-    () => verificationKeysOf(pem(generateKeyPairSync("ed25519")), "keys.pem"),
-    /keys.pem: a key of type ed25519/,
-  );
-  assert.throws(
-    () => signingKeyOf("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "sa.key"),
-    /sa.key: the key cannot be read/,
-  );
-});
-
-test("the first private key of a file signs, and a file without one is refused by name", () => {
-  const folder = mkdtempSync(join(tmpdir(), "keys-"));
-  try {
-    const file = join(folder, "sa.key");
-    const publicPem = createPublicKey(rsaPem).export({ type: "spki", format: "pem" }).toString();
-    writeFileSync(file, `${publicPem}\n${ecPem}\n${rsaPem}`);
-    assert.deepEqual(
-      [signingKey(file).id, signingKey(file).algorithm, signingKey(file).key.type],
-      [ec.id, "ES256", "private"],
-    );
-    writeFileSync(file, publicPem);
-    assert.throws(() => signingKey(file), {
-      message: `${file}: no private key found (expected PEM text with an RSA or ECDSA private key)`,
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});

@@ -1,7 +1,6 @@
 // What is wrong with the store, as clients are told: whether the write was done, and whether to come again.
 import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
-import { GrpcError } from "#http";
-import { StoreBusy, StoreClosed, StoreFull } from "#store";
+import { StoreBusy, StoreClosed, StoreFull, unreachableStore } from "#store";
 import { RevisionTimeout } from "#watchcache";
 
 const againSeconds = 1;
@@ -25,15 +24,15 @@ export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError |
     return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", {
       retryAfterSeconds: againSeconds,
     });
-  if (!(error instanceof GrpcError)) return undefined;
-  if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
-  if (isWrite && !error.unprocessed)
+  const unreachable = unreachableStore(error);
+  if (!unreachable) return undefined;
+  if (isWrite && !unreachable.unprocessed)
     return new ApiError(
       504,
       "Timeout",
       "Timeout: the store did not answer in time; the write may or may not have been done",
     );
-  if (error.code === "DEADLINE_EXCEEDED")
+  if (unreachable.late)
     return new ApiError(504, "Timeout", "Timeout: the store did not answer in time", {
       retryAfterSeconds: againSeconds,
     });

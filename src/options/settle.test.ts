@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { dialects } from "#dialect";
 import { dialectOption, helpOption, versionOption, file } from "./common.ts";
 import { parseConfigFile } from "./config-file.ts";
-import { featureGates, resolveGates } from "./gates.ts";
+import { featureGates } from "./gates.ts";
 import { listOf, mapOf, strings, struct } from "./list-type.ts";
 import {
   type Gate,
@@ -437,21 +437,6 @@ test("the dialect's spellings are accepted beside the documents'", async () => {
   );
   assert.equal((await run([`--${flag}=a`])).errors.length, 1);
 });
-
-const resolved: [given: Record<string, boolean>, on: string[]][] = [
-  [{}, ["NodeAgentLate", "Done"]],
-  [{ AllAlpha: true }, ["AllAlpha", "Early", "NodeAgentLate", "Done"]],
-  [{ AllAlpha: true, Early: false }, ["AllAlpha", "NodeAgentLate", "Done"]],
-  [{ AllBeta: false }, ["Done"]],
-];
-for (const [given, on] of resolved) {
-  test(`with ${JSON.stringify(given)} these gates are on: ${on.join(", ")}`, () => {
-    assert.deepEqual(
-      [...resolveGates(gates, given).all()].filter(([, value]) => value).map(([name]) => name),
-      on,
-    );
-  });
-}
 
 test("a settled configuration is written whole, in the order of the declarations", async () => {
   const { values } = await run([], [`${head}maxPods: 5\n`]);

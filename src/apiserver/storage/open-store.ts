@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
 import type { Dialect } from "#dialect";
-import { GrpcError } from "#http";
-import { type Store, encrypted, openStore } from "#store";
+import { type Store, encrypted, openStore, unreachableStore } from "#store";
 import type { ApiserverSettings } from "../options/settings.ts";
 import type { Encryption } from "./encryption.ts";
 
@@ -85,9 +84,9 @@ async function remoteStore({
       await store.progress();
       return store;
     } catch (error) {
-      if (!isAway(error) || clock.now() >= until) {
+      if (!unreachableStore(error) || clock.now() >= until) {
         await store.close();
-        if (!isAway(error)) throw error;
+        if (!unreachableStore(error)) throw error;
         throw new Error(
           `the store at ${endpoints.join(", ")} cannot be reached: ${(error as Error).message}`,
           { cause: error },
@@ -98,6 +97,3 @@ async function remoteStore({
     }
   }
 }
-
-const isAway = (error: unknown): boolean =>
-  error instanceof GrpcError && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED");

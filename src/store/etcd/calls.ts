@@ -47,6 +47,20 @@ export function refusalOf(error: unknown): Refusal | undefined {
     : undefined;
 }
 
+export interface Unreachable {
+  /** Whether no answer came in time; otherwise there is no connection. */
+  readonly late: boolean;
+  /** Whether the request certainly had no effect. */
+  readonly unprocessed: boolean;
+}
+
+/** How a store elsewhere could not be reached; undefined for errors of any other kind. */
+export function unreachableStore(error: unknown): Unreachable | undefined {
+  if (!(error instanceof GrpcError)) return undefined;
+  if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
+  return { late: error.code === "DEADLINE_EXCEEDED", unprocessed: error.unprocessed };
+}
+
 /** An error as callers of a store know it. */
 export const storeError = (error: unknown, where: string): unknown =>
   refusalOf(error) === "full" ? new StoreFull(where, (error as GrpcError).detail) : error;

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resolveGates } from "./gates.ts";
+import type { Gate } from "./option.ts";
+
+const gates: readonly Gate[] = [
+  { name: "AllAlpha", stage: "ALPHA", default: false },
+  { name: "AllBeta", stage: "BETA", default: false },
+  { name: "Early", stage: "ALPHA", default: false },
+  { name: "NodeAgentLate", stage: "BETA", default: true },
+  { name: "Done", stage: "GA", default: true, locked: true },
+];
+
+const resolved: [given: Record<string, boolean>, on: string[]][] = [
+  [{}, ["NodeAgentLate", "Done"]],
+  [{ AllAlpha: true }, ["AllAlpha", "Early", "NodeAgentLate", "Done"]],
+  [{ AllAlpha: true, Early: false }, ["AllAlpha", "NodeAgentLate", "Done"]],
+  [{ AllBeta: false }, ["Done"]],
+];
+for (const [given, on] of resolved) {
+  test(`with ${JSON.stringify(given)} these gates are on: ${on.join(", ")}`, () => {
+    assert.deepEqual(
+      [...resolveGates(gates, given).all()].filter(([, value]) => value).map(([name]) => name),
+      on,
+    );
+  });
+}
