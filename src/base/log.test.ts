@@ -233,3 +233,19 @@ test("a buffering sink hands over when its buffer is full", () => {
   sink.write("bbbb\n");
   assert.equal(taken, "aaaa\nbbbb\n");
 });
+
+test("a sink without a buffer hands each turn's lines over at once", async () => {
+  const taken: string[] = [];
+  const sink = logSink({
+    descriptor: 1,
+    bufferBytes: 0,
+    flushMilliseconds: 60_000,
+    output: (_descriptor, bytes) => {
+      taken.push(Buffer.from(bytes).toString());
+      return bytes.length;
+    },
+  });
+  sink.write("a\n");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(taken, ["a\n"]);
+});

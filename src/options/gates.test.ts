@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolveGates } from "./gates.ts";
+import { dialects } from "#dialect";
+import { featureGates, resolveGates } from "./gates.ts";
 import type { Gate } from "./option.ts";
 
 const gates: readonly Gate[] = [
@@ -23,5 +24,21 @@ for (const [given, on] of resolved) {
       [...resolveGates(gates, given).all()].filter(([, value]) => value).map(([name]) => name),
       on,
     );
+  });
+}
+
+const written: [text: string, given: Record<string, boolean> | RegExp][] = [
+  ["Early=true", { Early: true }],
+  ["Early=True,NodeAgentLate=f", { Early: true, NodeAgentLate: false }],
+  [" Early = 1 ,", { Early: true }],
+  ["Early", /has no =/],
+  ["Early=", /must be true or false/],
+  ["Early=maybe", /must be true or false/],
+];
+for (const [text, given] of written) {
+  test(`gates given as ${JSON.stringify(text)} are ${given instanceof RegExp ? "refused" : "read"}`, () => {
+    const type = featureGates(gates, dialects.orch);
+    if (given instanceof RegExp) assert.throws(() => type.parse(text), given);
+    else assert.deepEqual(type.parse(text), given);
   });
 }

@@ -203,6 +203,23 @@ for (const [argv, blamed, without] of refused) {
   });
 }
 
+test("objects are stored in one of three forms, the binary one unless told otherwise", () => {
+  const binary = dialects.orch.wire.protobufMediaType;
+  assert.equal(run([]).values.storageMediaType, binary);
+  for (const media of ["application/json", binary]) {
+    const { errors, values } = run([`--storage-media-type=${media}`]);
+    assert.deepEqual([errors, values.storageMediaType], [[], media]);
+  }
+  assert.match(run(["--storage-media-type=application/yaml"]).errors.join(), /cannot be used yet/);
+  assert.match(run(["--storage-media-type=application/xml"]).errors.join(), /must be/);
+});
+
+test("a collection is deleted by one worker unless told otherwise, and by at least one", () => {
+  assert.equal(run([]).values.deleteCollectionWorkers, 1);
+  assert.equal(run(["--delete-collection-workers=4"]).values.deleteCollectionWorkers, 4);
+  assert.notEqual(run(["--delete-collection-workers=0"]).errors.length, 0);
+});
+
 const accepted: [argv: string[], without?: string[]][] = [
   [["--event-ttl=0"]],
   [["--api-audiences="]],

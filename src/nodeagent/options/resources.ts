@@ -118,7 +118,8 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "memory-manager-policy",
       ...moved("memoryManagerPolicy"),
-      type: anyCase("None", "Static"),
+      // Only the file takes either case.
+      type: { ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse },
       default: "None",
       gate: "MemoryManager",
       doc: "Policy of the memory manager: None or Static.",

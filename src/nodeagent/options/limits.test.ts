@@ -1,0 +1,60 @@
+// Values that lie just within and just beyond what the documents allow.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apiVersionOf, dialects } from "#dialect";
+import { parseConfigFile, settle } from "#options";
+import { nodeagentOptions } from "./options.ts";
+
+const base = ["--container-runtime-endpoint=unix:///run/x.sock"];
+const errorsOf = (flag: string): readonly string[] =>
+  settle(nodeagentOptions(dialects.orch), [...base, ...flag.split(" ")], { readable: () => true }).errors;
+
+const cases: [flags: string, accepted: boolean][] = [
+  ["--memory-manager-policy=None", true],
+  ["--memory-manager-policy=none", false],
+  ["--memory-manager-policy=static", false],
+  ["--image-gc-high-threshold=0 --image-gc-low-threshold=0", false],
+  ["--image-gc-high-threshold=100", true],
+  ["--image-gc-high-threshold=101", false],
+  ["--image-gc-high-threshold=-1", false],
+  ["--image-gc-low-threshold=0", true],
+  ["--image-gc-low-threshold=-1", false],
+  ["--image-gc-high-threshold=60 --image-gc-low-threshold=61", false],
+  ["--event-qps=0", true],
+  ["--event-qps=-1", false],
+  ["--event-burst=0", true],
+  ["--event-burst=-1", false],
+];
+for (const [flags, accepted] of cases)
+  test(`${flags} is ${accepted ? "accepted" : "refused"}`, () =>
+    assert.equal(errorsOf(flags).length === 0, accepted, errorsOf(flags).join("\n")));
+
+async function withFile(fields: Record<string, unknown>) {
+  const dialect = dialects.orch;
+  const head = {
+    apiVersion: apiVersionOf(dialect, { group: "nodeagent.config", branded: true, version: "v1beta1" }),
+    kind: dialect.spelling.word("NodeAgentConfiguration"),
+  };
+  const file = await parseConfigFile("config.yaml", JSON.stringify({ ...head, ...fields }));
+  return settle(nodeagentOptions(dialect), base, { files: [file], readable: () => true });
+}
+
+test("zero of a flag takes the usual rate, zero of the file is no limit", async () => {
+  const { values } = settle(nodeagentOptions(dialects.orch), [...base, "--event-qps=0", "--event-burst=0"]);
+  assert.deepEqual([values.eventQps, values.eventBurst], [50, 100]);
+  assert.equal((await withFile({ eventRecordQPS: 0 })).values.eventQps, 0);
+  for (const field of ["eventRecordQPS", "eventBurst"])
+    assert.ok((await withFile({ [field]: -1 })).errors.some((line) => line.includes(field)));
+});
+
+test("queries on logs need the handler of logs", async () => {
+  const gate = { featureGates: { NodeLogQuery: true } };
+  const problem = /the query needs the handler/;
+  const without = await withFile({ ...gate, enableSystemLogQuery: true, enableSystemLogHandler: false });
+  assert.ok(
+    without.errors.some((line) => problem.test(line)),
+    without.errors.join("\n"),
+  );
+  const both = await withFile({ ...gate, enableSystemLogQuery: true, enableSystemLogHandler: true });
+  assert.ok(!both.errors.some((line) => problem.test(line)));
+});
