@@ -61,3 +61,4 @@ export {
   sameVolumeMode,
   volumeClass,
 } from "./volume-match.ts";
+export { type ElectionOptions, runAsLeader } from "./leader-election.ts";

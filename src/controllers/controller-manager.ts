@@ -9,6 +9,7 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { autoscalerController } from "./autoscaling/autoscaler.ts";
 import { bootstrapSignerController, tokenCleanerController } from "./bootstrap-tokens.ts";
 import { csrApprovingController } from "./certificates/approving.ts";
 import { csrCleaningController, csrSigningController } from "./certificates/signing.ts";
@@ -90,6 +91,7 @@ const controllers: Readonly<Record<string, Start>> = {
   csrcleaner: (context) => [csrCleaningController(context)],
   bootstrapsigner: (context) => [bootstrapSignerController(context)],
   tokencleaner: (context) => [tokenCleanerController(context)],
+  horizontalpodautoscaling: (context, { autoscaler }) => [autoscalerController(context, autoscaler)],
   garbagecollector: (context) => [garbageCollector(context)],
 };
 

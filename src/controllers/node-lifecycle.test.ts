@@ -29,7 +29,7 @@ const taints: [name: string, node: Node, expected: string[]][] = [
     node({ Ready: "Unknown" }),
     ["unreachable:NoSchedule", "unreachable:NoExecute"],
   ],
-  ["a node that never spoke is unreachable", node({}), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
+  ["a node that has not spoken yet has no taints of its conditions", node({}), []],
   [
     "pressure keeps new pods off",
     node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }),

@@ -85,12 +85,12 @@ export function taintsFor(
   const wanted: Taint[] = [];
   const add = (key: string, effect: string): void => void wanted.push({ key, effect });
   if (ready === "False") add(notReady, "NoSchedule");
-  if (ready === undefined || ready === "Unknown") add(unreachable, "NoSchedule");
+  if (ready === "Unknown") add(unreachable, "NoSchedule");
   // prettier-ignore
   for (const [type, key] of [["MemoryPressure", memoryPressure], ["DiskPressure", diskPressure], ["PIDPressure", pidPressure], ["NetworkUnavailable", networkUnavailable]] as const) if (is(type) === "True") add(key, "NoSchedule");
   if (spec.unschedulable) add(unschedulable, "NoSchedule");
   if (ready === "False") add(notReady, "NoExecute");
-  if (ready === undefined || ready === "Unknown") add(unreachable, "NoExecute");
+  if (ready === "Unknown") add(unreachable, "NoExecute");
   const ours = new Set<string>([
     notReady,
     unreachable,
@@ -102,7 +102,11 @@ export function taintsFor(
   ]);
   const before = spec.taints ?? [];
   const same = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
-  const kept = before.filter((taint) => !ours.has(taint.key) || wanted.some((each) => same(each, taint)));
+  // The taint that new nodes are born with has no time: it gets one when their conditions ask for it.
+  const isTimed = (taint: Taint): boolean => taint.key !== notReady || Boolean(taint.timeAdded);
+  const kept = before.filter(
+    (taint) => !ours.has(taint.key) || (isTimed(taint) && wanted.some((each) => same(each, taint))),
+  );
   return [
     ...kept,
     ...wanted

@@ -1,6 +1,7 @@
 // What an operator can set about controllers, with the defaults of the original.
 
 import type { TokenKey } from "#authn";
+import { type AutoscalerSettings, defaultAutoscalerSettings } from "./autoscaling/metric-sources.ts";
 import type { SigningSettings } from "./certificates/signing.ts";
 
 export interface ControllerSettings {
@@ -10,6 +11,7 @@ export interface ControllerSettings {
   readonly signing?: SigningSettings;
   /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
   readonly rootCa?: string;
+  readonly autoscaler: AutoscalerSettings;
   /** The range that nodes get theirs from; without it they get none. */
   readonly clusterCidr?: string;
   readonly nodeMaskSize: number;
@@ -23,6 +25,7 @@ export interface ControllerSettings {
 }
 
 export const defaultSettings: ControllerSettings = {
+  autoscaler: defaultAutoscalerSettings,
   nodeMaskSize: 24,
   nodeMonitorPeriodMilliseconds: 5000,
   nodeMonitorGraceMilliseconds: 40_000,

@@ -5,7 +5,7 @@ import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { clusterView } from "#controllerkit";
-import { type ControllerSettings, runControllerManager } from "#controllers";
+import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import type { Dialect } from "#dialect";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
@@ -73,6 +73,13 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
       authority: { certificate, key: readFileSync(options.authorityKeyFile, "utf8") },
       seconds: signedSeconds,
       authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
+    },
+    // A cluster of one machine need not be spared: it reacts to load at once.
+    autoscaler: {
+      ...defaultSettings.autoscaler,
+      syncMilliseconds: 2000,
+      cpuInitializationMilliseconds: 0,
+      initialReadinessDelayMilliseconds: 0,
     },
     ...(options.clusterCidr !== undefined && { clusterCidr: options.clusterCidr }),
   };

@@ -1,0 +1,234 @@
+// Settings that the controller manager and the scheduler have in common, and their own.
+import { controllerNames } from "#controllers";
+import type { Dialect } from "#dialect";
+import {
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  above,
+  between,
+  bool,
+  cidr,
+  dialectOption,
+  duration,
+  file,
+  helpOption,
+  int,
+  ip,
+  option,
+  section,
+  strings,
+  text,
+  verbosityOption,
+  versionOption,
+} from "#options";
+
+const connection = section("Connection", [
+  option({
+    flag: "orchconfig",
+    type: file,
+    default: "",
+    doc: "Client configuration file: which server, with which credentials.",
+  }),
+]);
+
+const serving = section("Serving", [
+  option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of /healthz and /metrics." }),
+  option({
+    flag: "port",
+    type: int,
+    default: 0,
+    check: between(0, 65535),
+    doc: "Port of /healthz and /metrics, over plain HTTP and without authentication; 0 serves neither.",
+  }),
+]);
+
+const election = (name: string) =>
+  section("Leader election", [
+    option({ flag: "leader-elect", type: bool, default: true, doc: "Work only while holding the lease." }),
+    option({
+      flag: "leader-elect-lease-duration",
+      type: duration,
+      default: 15_000,
+      check: above(0),
+      doc: "Others wait so long after the last renewal.",
+    }),
+    option({
+      flag: "leader-elect-renew-deadline",
+      type: duration,
+      default: 10_000,
+      check: above(0),
+      doc: "The leader gives up when it could not renew for so long.",
+    }),
+    option({
+      flag: "leader-elect-retry-period",
+      type: duration,
+      default: 2000,
+      check: above(0),
+      doc: "How often the lease is tried for and renewed.",
+    }),
+    option({ flag: "leader-elect-resource-name", type: text, default: name, doc: "Name of the lease." }),
+    option({
+      flag: "leader-elect-resource-namespace",
+      type: text,
+      default: "",
+      defaultText: "the system namespace",
+      doc: "Namespace of the lease.",
+    }),
+  ]);
+
+const other = (dialect: Dialect) =>
+  section("Other", [dialectOption(dialect), verbosityOption({}), versionOption, helpOption]);
+
+const managerSections = (dialect: Dialect) =>
+  [
+    connection,
+    section("Controllers", [
+      option({
+        flag: "controllers",
+        type: strings,
+        default: ["*"],
+        doc: `Which controllers run: * is all that are on by default, foo turns one on, -foo off. All: ${controllerNames.join(", ")}. Off by default: bootstrapsigner, tokencleaner.`,
+      }),
+      option({
+        flag: "root-ca-file",
+        type: file,
+        default: "",
+        doc: "Authorities that every namespace gets in a ConfigMap.",
+      }),
+      option({
+        flag: "service-account-private-key-file",
+        type: file,
+        default: "",
+        doc: "Key that signs the service account tokens kept in secrets; without it there are none.",
+      }),
+      option({
+        flag: "cluster-signing-cert-file",
+        type: file,
+        default: "",
+        doc: "Certificate of the authority that signs certificate requests.",
+      }),
+      option({ flag: "cluster-signing-key-file", type: file, default: "", doc: "Its key." }),
+      option({
+        flag: "cluster-signing-duration",
+        type: duration,
+        default: 365 * 24 * 3_600_000,
+        check: above(0),
+        doc: "The longest time a signed certificate is good for.",
+      }),
+      option({
+        flag: "allocate-node-cidrs",
+        type: bool,
+        default: false,
+        doc: "Give every node a range of addresses for its pods.",
+      }),
+      option({ flag: "cluster-cidr", type: cidr, default: "", doc: "The range that these come from." }),
+      option({
+        flag: "node-cidr-mask-size",
+        type: int,
+        default: 24,
+        check: between(1, 30),
+        doc: "Bits of a node's range.",
+      }),
+      option({
+        flag: "node-monitor-period",
+        type: duration,
+        default: 5000,
+        check: above(0),
+        doc: "How often nodes are looked at.",
+      }),
+      option({
+        flag: "node-monitor-grace-period",
+        type: duration,
+        default: 40_000,
+        check: above(0),
+        doc: "A node that was silent for so long is Unknown.",
+      }),
+      option({
+        flag: "node-startup-grace-period",
+        type: duration,
+        default: 60_000,
+        check: above(0),
+        doc: "The same for a node that never spoke.",
+      }),
+      option({
+        flag: "pvclaimbinder-sync-period",
+        type: duration,
+        default: 15_000,
+        check: above(0),
+        doc: "How often waiting claims are looked at again.",
+      }),
+      option({
+        flag: "terminated-pod-gc-threshold",
+        type: int,
+        default: 12_500,
+        doc: "Finished pods beyond so many are deleted; 0 or less keeps them all.",
+      }),
+      option({
+        flag: "horizontal-pod-autoscaler-sync-period",
+        type: duration,
+        default: 15_000,
+        check: above(0),
+        doc: "How often autoscalers look.",
+      }),
+      option({
+        flag: "horizontal-pod-autoscaler-downscale-stabilization",
+        type: duration,
+        default: 300_000,
+        doc: "How long a higher recommendation holds.",
+      }),
+      option({
+        flag: "horizontal-pod-autoscaler-cpu-initialization-period",
+        type: duration,
+        default: 300_000,
+        doc: "How long after its start a pod's CPU use is judged with care.",
+      }),
+      option({
+        flag: "horizontal-pod-autoscaler-initial-readiness-delay",
+        type: duration,
+        default: 30_000,
+        doc: "How long after its start a pod counts as not yet ready.",
+      }),
+    ]),
+    election(`${dialect.data.componentPrefix}controller-manager`),
+    serving,
+    other(dialect),
+  ] as const;
+
+const schedulerSections = (dialect: Dialect) =>
+  [
+    connection,
+    section("Scheduling", [
+      option({
+        flag: "scheduler-name",
+        type: text,
+        default: "default-scheduler",
+        doc: "Pods that name this scheduler are placed.",
+      }),
+      option({ flag: "disabled-plugins", type: strings, default: [], doc: "Plug-ins that are left out." }),
+    ]),
+    election(`${dialect.data.componentPrefix}scheduler`),
+    serving,
+    other(dialect),
+  ] as const;
+
+type ManagerOption = OptionsOf<ReturnType<typeof managerSections>>;
+export type ManagerSettings = SettingsOf<ManagerOption>;
+type SchedulerOption = OptionsOf<ReturnType<typeof schedulerSections>>;
+export type SchedulerSettings = SettingsOf<SchedulerOption>;
+
+export const managerOptions = (dialect: Dialect): OptionSet<ManagerOption> => ({
+  program: "orch-controller-manager",
+  summary: "Runs the controllers of a cluster.",
+  dialect,
+  sections: managerSections(dialect),
+  checks: [],
+});
+
+export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> => ({
+  program: "orch-scheduler",
+  summary: "Places pods on nodes.",
+  dialect,
+  sections: schedulerSections(dialect),
+  checks: [],
+});

@@ -1,0 +1,93 @@
+// What the controller manager's and the scheduler's program do alike: connect, take part in the election, serve
+// health and metrics, and run until told to stop.
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import { hostname } from "node:os";
+import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
+import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from "#client";
+import { runAsLeader } from "#controllerkit";
+import type { Dialect } from "#dialect";
+import { reasonToStop, tellSupervisor } from "../up/channel.ts";
+
+export interface ControlSettings {
+  readonly orchconfig: string;
+  readonly bindAddress: string;
+  readonly port: number;
+  readonly leaderElect: boolean;
+  readonly leaderElectLeaseDuration: number;
+  readonly leaderElectRenewDeadline: number;
+  readonly leaderElectRetryPeriod: number;
+  readonly leaderElectResourceName: string;
+  readonly leaderElectResourceNamespace: string;
+}
+
+export interface ControlRun {
+  readonly client: ApiClient;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/** Gives the exit code. */
+export async function runProgram(
+  dialect: Dialect,
+  settings: ControlSettings,
+  log: RootLog,
+  run: (parts: ControlRun) => Promise<void>,
+): Promise<number> {
+  const metrics = createMetrics();
+  const transport = https(connectionOf(readClientConfig(settings.orchconfig)));
+  const client = apiClient(transport, dialect);
+  const stopping = new AbortController();
+  const serving = settings.port === 0 ? undefined : await serve(settings, metrics);
+  const work = (signal: AbortSignal): Promise<void> => run({ client, metrics, signal });
+  const running: Promise<string> = settings.leaderElect
+    ? runAsLeader(
+        {
+          client,
+          clock: systemClock,
+          signal: stopping.signal,
+          log,
+          namespace: settings.leaderElectResourceNamespace || dialect.data.systemNamespace,
+          name: settings.leaderElectResourceName,
+          identity: `${hostname()}_${randomUUID()}`,
+          leaseMilliseconds: settings.leaderElectLeaseDuration,
+          renewMilliseconds: settings.leaderElectRenewDeadline,
+          retryMilliseconds: settings.leaderElectRetryPeriod,
+        },
+        work,
+      )
+    : work(stopping.signal).then(() => "stopped");
+  const alive = setInterval(() => undefined, 2 ** 30);
+  tellSupervisor({ ready: "" });
+  const reason = await Promise.race([reasonToStop(), running]);
+  log.info("stopping", { reason });
+  stopping.abort();
+  const outcome = await running.catch((error: unknown) => {
+    log.error("ended by an error", { error: (error as Error).message });
+    return "failed";
+  });
+  clearInterval(alive);
+  serving?.();
+  transport.close();
+  log.flush();
+  return outcome === "stopped" ? 0 : 1;
+}
+
+async function serve({ bindAddress, port }: ControlSettings, metrics: Metrics): Promise<() => void> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").split("?", 1)[0];
+    if (path === "/healthz" || path === "/livez" || path === "/readyz") response.end("ok");
+    else if (path === "/metrics") {
+      response.setHeader("content-type", "text/plain; version=0.0.4; charset=utf-8");
+      response.end(metrics.expose());
+    } else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, bindAddress, resolve);
+  });
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+}

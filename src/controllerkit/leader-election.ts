@@ -1,0 +1,110 @@
+// Leader election over a Lease: of several processes one works, another takes over when it falls silent.
+import type { Lease } from "#api";
+import { type Clock, type Log, microTimeOfMillis } from "#base";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import { isAlreadyExists, isConflict, orUndefined } from "./ignore-reasons.ts";
+
+export interface ElectionOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly namespace: string;
+  readonly name: string;
+  /** Who we are; unique among all who take part. */
+  readonly identity: string;
+  /** Others wait so long after the last renewal. */
+  readonly leaseMilliseconds: number;
+  /** The leader gives up when it could not renew for so long. */
+  readonly renewMilliseconds: number;
+  readonly retryMilliseconds: number;
+}
+
+/** Waits to become the leader, runs, and resolves when leadership was lost or the signal came. */
+export async function runAsLeader(
+  options: ElectionOptions,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<"lost" | "stopped"> {
+  const { clock, signal, log, identity } = options;
+  const elector = leaseElector(options);
+  const pause = (): Promise<void> => clock.sleep(options.retryMilliseconds, signal).catch(() => undefined);
+  while (!(await elector.tryAcquire())) {
+    if (signal.aborted) return "stopped";
+    await pause();
+  }
+  log.info("became leader", { identity, lease: options.name });
+  const ending = new AbortController();
+  const running = run(AbortSignal.any([signal, ending.signal]));
+  let renewedAt = clock.now();
+  try {
+    while (!signal.aborted) {
+      await pause();
+      if (signal.aborted) break;
+      if (await elector.tryAcquire()) renewedAt = clock.now();
+      else if (clock.now() - renewedAt >= options.renewMilliseconds) {
+        log.error("lost the lease", { identity, lease: options.name });
+        return "lost";
+      }
+    }
+    return "stopped";
+  } finally {
+    ending.abort();
+    await running;
+    await elector.release();
+  }
+}
+
+interface Elector {
+  /** Whether the lease is ours now. */
+  tryAcquire(): Promise<boolean>;
+  /** Lets others have it at once. */
+  release(): Promise<void>;
+}
+
+function leaseElector(options: ElectionOptions): Elector {
+  const { client, clock, log, namespace, name, identity, leaseMilliseconds } = options;
+  const leases = client.of(kinds.leases);
+  /** What was last seen of another holder, and when by our own clock: theirs may be wrong. */
+  let seen: { readonly text: string; readonly at: number } | undefined;
+  const leaseDurationSeconds = Math.ceil(leaseMilliseconds / 1000);
+  const specFor = (before: (Lease & AnyObject)["spec"] | undefined): (Lease & AnyObject)["spec"] => {
+    const now = microTimeOfMillis(clock.now());
+    const isOurs = before?.holderIdentity === identity;
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds,
+      acquireTime: isOurs && before.acquireTime ? before.acquireTime : now,
+      renewTime: now,
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (before && !isOurs ? 1 : 0),
+    };
+  };
+  return {
+    tryAcquire: async () => {
+      try {
+        const lease = await orUndefined(leases.get(name, { namespace }));
+        if (!lease) {
+          await leases.create({ metadata: { name, namespace }, spec: specFor(undefined) });
+          return true;
+        }
+        const { holderIdentity, renewTime } = lease.spec;
+        if (holderIdentity && holderIdentity !== identity) {
+          const text = `${holderIdentity} ${renewTime}`;
+          if (seen?.text !== text) seen = { text, at: clock.now() };
+          if (clock.now() - seen.at < leaseMilliseconds) return false;
+        }
+        await leases.update({ ...lease, spec: specFor(lease.spec) });
+        return true;
+      } catch (error) {
+        if (!isConflict(error) && !isAlreadyExists(error))
+          log.verbose(1, "lease not written", { lease: name, error: (error as Error).message });
+        return false;
+      }
+    },
+    release: async () => {
+      const lease = await orUndefined(leases.get(name, { namespace })).catch(() => undefined);
+      if (lease?.spec.holderIdentity !== identity) return;
+      const spec = { ...specFor(lease.spec), holderIdentity: "", leaseDurationSeconds: 1 };
+      await leases.update({ ...lease, spec }).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,337 @@
+// HorizontalPodAutoscalers: the number of replicas that their metrics ask for, within bounds and not too fast.
+import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus, MetricSpec, MetricStatus } from "#api";
+import { parseLabelSelector, selector as makeSelector, timeOfMillis } from "#base";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  discover,
+  queueFor,
+  recorderFor,
+  writeStatus,
+} from "#controllerkit";
+import { type SeenPod, keyOf, splitKey } from "../pods.ts";
+import { type ScaleHistory, limitReplicas } from "./behavior.ts";
+import {
+  type AutoscalerSettings,
+  MetricError,
+  type MetricInput,
+  defaultAutoscalerSettings,
+  externalMetric,
+  objectMetric,
+  podsMetric,
+  resourceMetric,
+} from "./metric-sources.ts";
+import { metricsClient } from "./metrics-client.ts";
+
+type SeenAutoscaler = HorizontalPodAutoscaler & AnyObject;
+
+interface Scale extends AnyObject {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number; readonly selector?: string };
+}
+
+interface Computed {
+  readonly replicas: number;
+  readonly statuses: readonly MetricStatus[];
+  readonly metric: string;
+  readonly failure: MetricError | undefined;
+}
+
+export function autoscalerController(
+  context: ControllerContext,
+  settings: AutoscalerSettings = defaultAutoscalerSettings,
+): Controller {
+  const { client, clock, view } = context;
+  const events = recorderFor(context, "horizontal-pod-autoscaler");
+  const metrics = metricsClient(client);
+  const resource = client.of(kinds.horizontalPodAutoscalers);
+  const histories = new Map<string, ScaleHistory>();
+  const queue = queueFor(context, "horizontalpodautoscaler", sync);
+  const autoscalers = view.follow(kinds.horizontalPodAutoscalers, ({ type, object }) => {
+    if (type === "deleted") histories.delete(keyOf(object));
+    else queue.addAfter(keyOf(object), 0);
+  });
+  const pods = view.follow(kinds.pods);
+  return { stopped: queue.stopped };
+
+  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+    const [namespace, name] = splitKey(key);
+    const autoscaler = autoscalers.get(namespace, name);
+    if (!autoscaler) return;
+    const state = new AutoscalerStatus(autoscaler, clock.now());
+    try {
+      await reconcile(key, autoscaler, state);
+    } finally {
+      await writeStatus(resource, autoscaler, state.build());
+    }
+    return { againInMilliseconds: settings.syncMilliseconds };
+  }
+
+  async function reconcile(key: string, autoscaler: SeenAutoscaler, state: AutoscalerStatus): Promise<void> {
+    const { spec, metadata } = autoscaler;
+    let found: { readonly scale: Scale; readonly path: string };
+    try {
+      found = await scaleOf(client, spec.scaleTargetRef, metadata.namespace!);
+    } catch (error) {
+      const { message } = error as Error;
+      events.event(autoscaler, "Warning", "FailedGetScale", message);
+      state.set(
+        "AbleToScale",
+        "False",
+        "FailedGetScale",
+        `the HPA controller was unable to get the target's current scale: ${message}`,
+      );
+      return;
+    }
+    state.set(
+      "AbleToScale",
+      "True",
+      "SucceededGetScale",
+      "the HPA controller was able to get the target's current scale",
+    );
+    const { scale, path } = found;
+    const current = scale.spec?.replicas ?? 0;
+    state.currentReplicas = current;
+    const [min, max] = [spec.minReplicas ?? 1, spec.maxReplicas];
+    if (current === 0 && min !== 0) {
+      state.set(
+        "ScalingActive",
+        "False",
+        "ScalingDisabled",
+        "scaling is disabled since the replica count of the target is zero",
+      );
+      return;
+    }
+    let desired: number;
+    let reason: string;
+    if (current > max) [desired, reason] = [max, "Current number of replicas above Spec.MaxReplicas"];
+    else if (current < min) [desired, reason] = [min, "Current number of replicas below Spec.MinReplicas"];
+    else {
+      const computed = await compute(autoscaler, scale, current, state);
+      if (!computed) return;
+      const history = histories.get(key) ?? {
+        recommendations: [{ at: clock.now(), value: current }],
+        added: [],
+        removed: [],
+      };
+      histories.set(key, history);
+      const limited = limitReplicas(
+        {
+          current,
+          desired: computed.replicas,
+          min,
+          max,
+          behavior: spec.behavior,
+          downscaleWindowSeconds: settings.downscaleWindowSeconds,
+          now: clock.now(),
+        },
+        history,
+      );
+      desired = limited.replicas;
+      reason = desired > current ? `${computed.metric} above target` : "All metrics below target";
+      if (limited.isStabilized)
+        state.set(
+          "AbleToScale",
+          "True",
+          "ScaleDownStabilized",
+          "recent recommendations were higher than current one, applying the highest recent recommendation",
+        );
+      else state.set("AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size");
+      state.set("ScalingLimited", limited.isLimited ? "True" : "False", limited.reason, limited.message);
+    }
+    state.desiredReplicas = desired;
+    if (desired !== current) await rescale(key, autoscaler, { path, current, desired, reason }, state);
+  }
+
+  async function rescale(
+    key: string,
+    autoscaler: SeenAutoscaler,
+    { path, current, desired, reason }: { path: string; current: number; desired: number; reason: string },
+    state: AutoscalerStatus,
+  ): Promise<void> {
+    try {
+      await client.request(
+        "PATCH",
+        path,
+        { spec: { replicas: desired } },
+        { "content-type": "application/merge-patch+json" },
+      );
+    } catch (error) {
+      const text = `New size: ${desired}; reason: ${reason}; error: ${(error as Error).message}`;
+      events.event(autoscaler, "Warning", "FailedRescale", text);
+      state.set(
+        "AbleToScale",
+        "False",
+        "FailedUpdateScale",
+        `the HPA controller was unable to update the target scale: ${(error as Error).message}`,
+      );
+      state.desiredReplicas = current;
+      throw error;
+    }
+    state.set(
+      "AbleToScale",
+      "True",
+      "SucceededRescale",
+      `the HPA controller was able to update the target scale to ${desired}`,
+    );
+    events.event(autoscaler, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
+    state.lastScaleTime = timeOfMillis(clock.now());
+    const history = histories.get(key);
+    if (!history) return;
+    const at = clock.now();
+    const recent = (events_: ScaleHistory["added"]): ScaleHistory["added"] =>
+      events_.filter((each) => at - each.at <= 3_600_000);
+    if (desired > current) history.added = [...recent(history.added), { at, value: desired - current }];
+    else history.removed = [...recent(history.removed), { at, value: current - desired }];
+  }
+
+  /** The largest wish of all metrics; none when they cannot be had. */
+  async function compute(
+    autoscaler: SeenAutoscaler,
+    scale: Scale,
+    current: number,
+    state: AutoscalerStatus,
+  ): Promise<{ readonly replicas: number; readonly metric: string } | undefined> {
+    const text = scale.status?.selector ?? "";
+    if (text === "") {
+      events.event(autoscaler, "Warning", "SelectorRequired", "selector is required");
+      state.set("ScalingActive", "False", "InvalidSelector", "the HPA target's scale is missing a selector");
+      return undefined;
+    }
+    const computed = await computeAll(autoscaler, text, current);
+    state.metrics = computed.statuses;
+    if (computed.failure) {
+      const { reason, message } = computed.failure;
+      events.event(autoscaler, "Warning", reason, message);
+      const invalid = `invalid metrics (1 invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: ${message}`;
+      if (computed.replicas < 0 || computed.replicas < current) {
+        state.set(
+          "ScalingActive",
+          "False",
+          reason,
+          `the HPA was unable to compute the replica count: ${message}`,
+        );
+        state.desiredReplicas = autoscaler.status.desiredReplicas ?? 0;
+        events.event(autoscaler, "Warning", "FailedComputeMetricsReplicas", invalid);
+        return undefined;
+      }
+    }
+    state.set(
+      "ScalingActive",
+      "True",
+      "ValidMetricFound",
+      `the HPA was able to successfully calculate a replica count from ${computed.metric}`,
+    );
+    return { replicas: computed.replicas, metric: computed.metric };
+  }
+
+  async function computeAll(
+    autoscaler: SeenAutoscaler,
+    selector: string,
+    current: number,
+  ): Promise<Computed> {
+    const matcher = makeSelector(parseLabelSelector(selector), []);
+    const mine = pods
+      .inNamespace(autoscaler.metadata.namespace!)
+      .filter(({ metadata }) => matcher.matches({ labels: metadata.labels ?? {}, fields: {} }));
+    const statuses: MetricStatus[] = [];
+    let best: { replicas: number; metric: string } = { replicas: -1, metric: "" };
+    let failure: MetricError | undefined;
+    for (const spec of autoscaler.spec.metrics ?? []) {
+      try {
+        const { replicas, status, metric } = await one(autoscaler, spec, selector, mine, current);
+        statuses.push(status);
+        if (replicas > best.replicas) best = { replicas, metric };
+      } catch (error) {
+        failure ??=
+          error instanceof MetricError
+            ? error
+            : new MetricError("FailedGetResourceMetric", (error as Error).message);
+      }
+    }
+    return { ...best, statuses, failure };
+  }
+
+  async function one(
+    autoscaler: SeenAutoscaler,
+    spec: MetricSpec,
+    selector: string,
+    mine: readonly SeenPod[],
+    current: number,
+  ): Promise<{ readonly replicas: number; readonly status: MetricStatus; readonly metric: string }> {
+    const input: MetricInput = {
+      client: metrics,
+      namespace: autoscaler.metadata.namespace!,
+      selector,
+      pods: mine,
+      current,
+      now: clock.now(),
+      settings,
+    };
+    const { type } = spec;
+    if (type === "Resource" || type === "ContainerResource") return await resourceMetric(spec, input);
+    if (type === "Pods") return await podsMetric(spec, input);
+    if (type === "Object") return await objectMetric(spec, input);
+    if (type === "External") return await externalMetric(spec, input);
+    throw new MetricError("InvalidMetricSourceType", `unknown metric source type "${type}"`);
+  }
+}
+
+/** The status that one sync makes. */
+class AutoscalerStatus {
+  readonly #before: HorizontalPodAutoscalerStatus;
+  readonly #now: number;
+  readonly #conditions: NonNullable<HorizontalPodAutoscalerStatus["conditions"]>;
+  currentReplicas = 0;
+  desiredReplicas = 0;
+  metrics: readonly MetricStatus[] = [];
+  lastScaleTime: string | undefined;
+
+  constructor({ status }: SeenAutoscaler, now: number) {
+    this.#before = status;
+    this.#now = now;
+    this.#conditions = [...(status.conditions ?? [])];
+  }
+
+  set(type: string, status: string, reason: string, message: string): void {
+    const at = this.#conditions.findIndex((each) => each.type === type);
+    const old = this.#conditions[at];
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timeOfMillis(this.#now);
+    const next = { type, status, reason, message, lastTransitionTime };
+    if (at < 0) this.#conditions.push(next);
+    else this.#conditions[at] = next;
+  }
+
+  build(): HorizontalPodAutoscalerStatus {
+    const lastScaleTime = this.lastScaleTime ?? this.#before.lastScaleTime;
+    return {
+      ...(lastScaleTime && { lastScaleTime }),
+      ...(this.currentReplicas > 0 && { currentReplicas: this.currentReplicas }),
+      desiredReplicas: this.desiredReplicas,
+      currentMetrics: (this.metrics.length > 0 ? this.metrics : null) as never,
+      ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
+    };
+  }
+}
+
+/** The scale of what is to be scaled, and where it is written. */
+async function scaleOf(
+  client: ApiClient,
+  { apiVersion = "v1", kind, name }: HorizontalPodAutoscaler["spec"]["scaleTargetRef"],
+  namespace: string,
+): Promise<{ readonly scale: Scale; readonly path: string }> {
+  const group = apiVersion.includes("/") ? apiVersion.split("/")[0]! : "";
+  const { resources } = await discover(client);
+  const served = resources.find(
+    (each) =>
+      each.kind === kind &&
+      (each.groupVersion.includes("/") ? each.groupVersion.split("/")[0] : "") === group,
+  );
+  if (!served) throw new Error(`no matches for kind "${kind}" in group "${group}"`);
+  const root = served.groupVersion.includes("/")
+    ? `/apis/${served.groupVersion}`
+    : `/api/${served.groupVersion}`;
+  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${served.plural}/${encodeURIComponent(name)}/scale`;
+  return { scale: (await client.request("GET", path)) as Scale, path };
+}

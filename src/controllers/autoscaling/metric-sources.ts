@@ -1,0 +1,203 @@
+// The sources of an autoscaler's metrics: what each measures, and how many replicas it asks for.
+import type { MetricSpec, MetricStatus } from "#api";
+import { formatQuantity, labelSelectorText, parseQuantity, quantityMilliValue, quantityOf } from "#base";
+import type { SeenPod } from "../pods.ts";
+import type { MetricsClient } from "./metrics-client.ts";
+import {
+  type CalculatorSettings,
+  type Proposal,
+  replicasForAverage,
+  replicasForUtilization,
+  replicasForValue,
+} from "./replicas.ts";
+
+export interface AutoscalerSettings extends CalculatorSettings {
+  readonly syncMilliseconds: number;
+  readonly downscaleWindowSeconds: number;
+}
+
+export const defaultAutoscalerSettings: AutoscalerSettings = {
+  syncMilliseconds: 15_000,
+  downscaleWindowSeconds: 300,
+  tolerance: 0.1,
+  cpuInitializationMilliseconds: 5 * 60_000,
+  initialReadinessDelayMilliseconds: 30_000,
+};
+
+/** A metric that could not be had, with the reason for its condition. */
+export class MetricError extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface MetricInput {
+  readonly client: MetricsClient;
+  readonly namespace: string;
+  readonly selector: string;
+  readonly pods: readonly SeenPod[];
+  readonly current: number;
+  readonly now: number;
+  readonly settings: AutoscalerSettings;
+}
+export interface MetricResult {
+  readonly replicas: number;
+  readonly status: MetricStatus;
+  readonly metric: string;
+}
+
+async function failing<T>(reason: string, ask: () => Promise<T> | T): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new MetricError(reason, (error as Error).message);
+  }
+}
+
+/** Thousandths as people write them: cpu in milli, everything else in whole units where it can be. */
+const quantityText = (milli: number, resource?: string): string =>
+  resource === "cpu" || milli % 1000 !== 0
+    ? formatQuantity(parseQuantity(`${Math.round(milli)}m`))
+    : formatQuantity(quantityOf(milli / 1000));
+
+export async function resourceMetric(spec: MetricSpec, input: MetricInput): Promise<MetricResult> {
+  const source = spec.type === "Resource" ? spec.resource! : spec.containerResource!;
+  const container = spec.type === "ContainerResource" ? spec.containerResource!.container : undefined;
+  const { name, target } = source;
+  const reason = container === undefined ? "FailedGetResourceMetric" : "FailedGetContainerResourceMetric";
+  const proposal = await failing(reason, async (): Promise<Proposal> => {
+    const used = await input.client
+      .resource(input.namespace, input.selector, name, container)
+      .catch((error: unknown) => {
+        throw new Error(
+          `failed to get ${name} utilization: unable to get metrics for resource ${name}: ${(error as Error).message}`,
+        );
+      });
+    const shared = { ...input, metrics: used, resource: name };
+    if (typeof target.averageUtilization === "number")
+      return replicasForUtilization({
+        ...shared,
+        target: target.averageUtilization,
+        requests: requestsOf(input.pods, name, container),
+      });
+    return replicasForAverage({
+      ...shared,
+      target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
+    });
+  });
+  const current = {
+    averageValue: quantityText(proposal.averageValue, name),
+    ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }),
+  };
+  const isShare = proposal.utilization !== undefined;
+  const metric = `${name} ${container === undefined ? "" : "container "}resource${isShare ? " utilization (percentage of request)" : ""}`;
+  return {
+    replicas: proposal.replicas,
+    metric,
+    status:
+      container === undefined
+        ? { type: "Resource", resource: { name, current } }
+        : { type: "ContainerResource", containerResource: { name, container, current } },
+  };
+}
+
+function requestsOf(
+  pods: readonly SeenPod[],
+  resource: string,
+  container: string | undefined,
+): Map<string, number> {
+  const requests = new Map<string, number>();
+  for (const { metadata, spec } of pods) {
+    let total = 0;
+    for (const each of spec.containers ?? []) {
+      if (container !== undefined && each.name !== container) continue;
+      const request = each.resources?.requests?.[resource];
+      if (request === undefined)
+        throw new Error(
+          `failed to get ${resource} utilization: missing request for ${resource} in container ${each.name} of Pod ${metadata.name}`,
+        );
+      total += quantityMilliValue(parseQuantity(request));
+    }
+    requests.set(metadata.name!, total);
+  }
+  return requests;
+}
+
+export async function podsMetric({ pods: source }: MetricSpec, input: MetricInput): Promise<MetricResult> {
+  const { metric, target } = source!;
+  const proposal = await failing("FailedGetPodsMetric", async () => {
+    const metrics = await input.client.pods(input.namespace, input.selector, metric.name);
+    return replicasForAverage({
+      ...input,
+      metrics,
+      resource: "",
+      target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
+    });
+  });
+  return {
+    replicas: proposal.replicas,
+    metric: `pods metric ${metric.name}`,
+    status: {
+      type: "Pods",
+      pods: { metric, current: { averageValue: quantityText(proposal.averageValue) } },
+    },
+  };
+}
+
+/** A total that is aimed at as it is, or per pod. */
+function fromTotal(
+  total: number,
+  target: MetricTargetLike,
+  { current, settings }: MetricInput,
+): { replicas: number; current: object } {
+  if (target.type === "AverageValue" || target.averageValue !== undefined) {
+    const average = quantityMilliValue(parseQuantity(target.averageValue ?? "0"));
+    const ratio = total / (average * current);
+    const replicas = Math.abs(1 - ratio) <= settings.tolerance ? current : Math.ceil(total / average);
+    return { replicas, current: { averageValue: quantityText(Math.ceil(total / Math.max(1, current))) } };
+  }
+  const wanted = quantityMilliValue(parseQuantity(target.value ?? "0"));
+  return {
+    replicas: replicasForValue(current, total, wanted, settings.tolerance),
+    current: { value: quantityText(total) },
+  };
+}
+interface MetricTargetLike {
+  readonly type?: string;
+  readonly value?: string | undefined;
+  readonly averageValue?: string | undefined;
+}
+
+export async function objectMetric({ object }: MetricSpec, input: MetricInput): Promise<MetricResult> {
+  const { describedObject, metric, target } = object!;
+  const plural = `${(describedObject.kind ?? "").toLowerCase()}s`;
+  const total = await failing("FailedGetObjectMetric", () =>
+    input.client.object(input.namespace, plural, describedObject.name, metric.name),
+  );
+  const result = fromTotal(total, target, input);
+  return {
+    replicas: result.replicas,
+    metric: `${describedObject.kind} metric ${metric.name}`,
+    status: { type: "Object", object: { describedObject, metric, current: result.current } },
+  };
+}
+
+export async function externalMetric({ external }: MetricSpec, input: MetricInput): Promise<MetricResult> {
+  const { metric, target } = external!;
+  const values = await failing("FailedGetExternalMetric", () =>
+    input.client.external(
+      input.namespace,
+      metric.name,
+      metric.selector ? labelSelectorText(metric.selector) : "",
+    ),
+  );
+  const total = values.reduce((sum, value) => sum + value, 0);
+  const result = fromTotal(total, target, input);
+  return {
+    replicas: result.replicas,
+    metric: `external metric ${metric.name}`,
+    status: { type: "External", external: { metric, current: result.current } },
+  };
+}

@@ -1,0 +1,149 @@
+// How many replicas a metric asks for, as pure functions.
+import type { SeenPod } from "../pods.ts";
+import { conditionOf, isDeleting, timeOf } from "../pods.ts";
+
+export interface PodMetric {
+  readonly value: number;
+  /** Milliseconds. */
+  readonly timestamp: number;
+  readonly windowMilliseconds: number;
+}
+export type PodMetrics = ReadonlyMap<string, PodMetric>;
+
+export interface CalculatorSettings {
+  readonly tolerance: number;
+  readonly cpuInitializationMilliseconds: number;
+  readonly initialReadinessDelayMilliseconds: number;
+}
+
+export interface Proposal {
+  readonly replicas: number;
+  /** Per cent of the request, where the target is a utilization. */
+  readonly utilization?: number;
+  readonly averageValue: number;
+}
+
+interface Groups {
+  readonly ready: Map<string, number>;
+  readonly unready: string[];
+  readonly missing: string[];
+}
+
+/** Ready pods count with their metric; others are judged with care. */
+export function groupPods(
+  pods: readonly SeenPod[],
+  metrics: PodMetrics,
+  resource: string,
+  now: number,
+  settings: CalculatorSettings,
+): Groups {
+  const groups: Groups = { ready: new Map(), unready: [], missing: [] };
+  for (const pod of pods) {
+    const name = pod.metadata.name!;
+    if (isDeleting(pod) || pod.status.phase === "Failed") continue;
+    const metric = metrics.get(name);
+    if (pod.status.phase === "Pending") groups.unready.push(name);
+    else if (!metric) groups.missing.push(name);
+    else if (resource === "cpu" && isUnready(pod, metric, now, settings)) groups.unready.push(name);
+    else groups.ready.set(name, metric.value);
+  }
+  return groups;
+}
+
+function isUnready(
+  { status }: SeenPod,
+  metric: PodMetric,
+  now: number,
+  settings: CalculatorSettings,
+): boolean {
+  const ready = conditionOf(status.conditions, "Ready");
+  if (!ready || !status.startTime) return true;
+  const [started, changed] = [timeOf(status.startTime), timeOf(ready.lastTransitionTime)];
+  if (started + settings.cpuInitializationMilliseconds > now)
+    return ready.status === "False" || metric.timestamp < changed + metric.windowMilliseconds;
+  return ready.status === "False" && started + settings.initialReadinessDelayMilliseconds > changed;
+}
+
+const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
+
+/** Per cent of what the pods request, the ratio to the target, and the average. */
+function utilizationOf(
+  metrics: ReadonlyMap<string, number>,
+  requests: ReadonlyMap<string, number>,
+  target: number,
+) {
+  const used = sum(metrics.values());
+  const requested = sum([...metrics.keys()].map((name) => requests.get(name) ?? 0));
+  if (requested === 0) throw new Error("no metrics returned matched known pods");
+  const utilization = Math.trunc((used * 100) / requested);
+  return { ratio: utilization / target, utilization, averageValue: Math.trunc(used / metrics.size) };
+}
+
+export interface UtilizationInput {
+  readonly current: number;
+  readonly target: number;
+  readonly pods: readonly SeenPod[];
+  readonly metrics: PodMetrics;
+  readonly requests: ReadonlyMap<string, number>;
+  readonly resource: string;
+  readonly now: number;
+  readonly settings: CalculatorSettings;
+}
+
+export function replicasForUtilization(input: UtilizationInput): Proposal {
+  const { current, target, pods, metrics, requests, resource, now, settings } = input;
+  if (pods.length === 0) throw new Error("no pods returned by selector while calculating replica count");
+  const { ready, unready, missing } = groupPods(pods, metrics, resource, now, settings);
+  if (ready.size === 0) throw new Error("did not receive metrics for targeted pods (pods might be unready)");
+  const first = utilizationOf(ready, requests, target);
+  const { utilization, averageValue } = first;
+  const fallback = Math.max(100, target);
+  const replicas = adjusted(current, first.ratio, ready, { unready, missing }, settings.tolerance, {
+    fill: (name) => Math.trunc(((requests.get(name) ?? 0) * fallback) / 100),
+    ratioOf: (all) => utilizationOf(all, requests, target).ratio,
+  });
+  return { replicas, utilization, averageValue };
+}
+
+export function replicasForAverage(input: Omit<UtilizationInput, "requests">): Proposal {
+  const { current, target, pods, metrics, resource, now, settings } = input;
+  if (pods.length === 0) throw new Error("no pods returned by selector while calculating replica count");
+  const { ready, unready, missing } = groupPods(pods, metrics, resource, now, settings);
+  if (ready.size === 0) throw new Error("did not receive metrics for targeted pods (pods might be unready)");
+  const ratioOf = (all: ReadonlyMap<string, number>): number =>
+    Math.trunc(sum(all.values()) / all.size) / target;
+  const averageValue = Math.trunc(sum(ready.values()) / ready.size);
+  const replicas = adjusted(current, ratioOf(ready), ready, { unready, missing }, settings.tolerance, {
+    fill: () => target,
+    ratioOf,
+  });
+  return { replicas, averageValue };
+}
+
+/** Pods without metrics count as idle on the way up and as fully used on the way down; never beyond. */
+function adjusted(
+  current: number,
+  ratio: number,
+  ready: ReadonlyMap<string, number>,
+  { unready, missing }: Pick<Groups, "unready" | "missing">,
+  tolerance: number,
+  how: { fill: (name: string) => number; ratioOf: (all: ReadonlyMap<string, number>) => number },
+): number {
+  const isScaleUpWithUnready = unready.length > 0 && ratio > 1;
+  if (!isScaleUpWithUnready && missing.length === 0)
+    return Math.abs(1 - ratio) <= tolerance ? current : Math.ceil(ratio * ready.size);
+  const all = new Map(ready);
+  for (const name of missing) if (ratio !== 1) all.set(name, ratio < 1 ? how.fill(name) : 0);
+  if (isScaleUpWithUnready) for (const name of unready) all.set(name, 0);
+  const next = how.ratioOf(all);
+  const hasTurned = (ratio < 1 && next > 1) || (ratio > 1 && next < 1);
+  if (Math.abs(1 - next) <= tolerance || hasTurned) return current;
+  const replicas = Math.ceil(next * all.size);
+  return (next < 1 && replicas > current) || (next > 1 && replicas < current) ? current : replicas;
+}
+
+/** A metric of the whole, shared by all replicas. */
+export function replicasForValue(current: number, value: number, target: number, tolerance: number): number {
+  const ratio = value / target;
+  return Math.abs(1 - ratio) <= tolerance ? current : Math.ceil(ratio * current);
+}
