@@ -3,11 +3,11 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { versionText } from "#apiserver";
 import { signingKey } from "#authn";
-import { systemClock } from "#base";
+import { createLog, logSink, systemClock } from "#base";
 import { clusterView } from "#controllerkit";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import { chosenDialect } from "#dialect";
-import { answerOperator, logFrom, settle, terminalWidth } from "#options";
+import { answerOperator, settle, terminalWidth } from "#options";
 import { type ManagerSettings, managerOptions } from "./control/control-options.ts";
 import { runProgram } from "./control/run-program.ts";
 
@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
     err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
     return 1;
   }
-  const log = logFrom({ v: values.v, vmodule: [], logFlushFrequency: 0, loggingFormat: "text" });
+  const log = createLog({ verbosity: values.v, sink: logSink({ descriptor: 2 }) });
   try {
     const settings = settingsFrom(values);
     return await runProgram(dialect, values, log, async ({ client, metrics, signal }) => {

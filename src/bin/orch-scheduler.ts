@@ -1,9 +1,9 @@
 // The scheduler's program: read the flags, start, run until told to stop.
 import { versionText } from "#apiserver";
-import { systemClock } from "#base";
+import { createLog, logSink, systemClock } from "#base";
 import { clusterView } from "#controllerkit";
 import { chosenDialect } from "#dialect";
-import { answerOperator, logFrom, settle, terminalWidth } from "#options";
+import { answerOperator, settle, terminalWidth } from "#options";
 import { profileFrom, runScheduler } from "#scheduler";
 import { schedulerOptions } from "./control/control-options.ts";
 import { runProgram } from "./control/run-program.ts";
@@ -32,7 +32,7 @@ async function main(argv: readonly string[]): Promise<number> {
     err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
     return 1;
   }
-  const log = logFrom({ v: values.v, vmodule: [], logFlushFrequency: 0, loggingFormat: "text" });
+  const log = createLog({ verbosity: values.v, sink: logSink({ descriptor: 2 }) });
   try {
     const { schedulerName, disabledPlugins: disabled } = values;
     const profiles = [profileFrom({ schedulerName, disabled })];

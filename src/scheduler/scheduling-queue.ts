@@ -6,8 +6,8 @@ import type { SeenPod } from "./node-info.ts";
 
 export interface QueuedPod {
   pod: SeenPod;
-  /** When it first came, for the order among equals. */
-  readonly addedAt: number;
+  /** As which it first came, for the order among equals. */
+  readonly sequence: number;
   attempts: number;
   /** When it was last found not to fit. */
   failedAt: number;
@@ -41,6 +41,7 @@ export class SchedulingQueue {
   readonly #unschedulable = new Map<string, QueuedPod>();
   #wake: (() => void) | undefined;
   #moves = 0;
+  #sequence = 0;
   #cancelSweep: () => void = () => undefined;
 
   constructor(options: QueueOptions) {
@@ -64,8 +65,14 @@ export class SchedulingQueue {
       known.pod = pod;
       return;
     }
-    const now = this.#options.clock.now();
-    this.#activate({ pod, addedAt: now, attempts: 0, failedAt: 0, rejectedBy: new Set(), cycle: 0 });
+    this.#activate({
+      pod,
+      sequence: this.#sequence++,
+      attempts: 0,
+      failedAt: 0,
+      rejectedBy: new Set(),
+      cycle: 0,
+    });
   }
 
   /** A changed pod that did not fit may fit now. */
@@ -186,4 +193,4 @@ export class SchedulingQueue {
 }
 
 const isBefore = (a: QueuedPod, b: QueuedPod): boolean =>
-  priorityOf(a.pod) === priorityOf(b.pod) ? a.addedAt < b.addedAt : priorityOf(a.pod) > priorityOf(b.pod);
+  priorityOf(a.pod) === priorityOf(b.pod) ? a.sequence < b.sequence : priorityOf(a.pod) > priorityOf(b.pod);

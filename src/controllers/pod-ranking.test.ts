@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compareForDeletion, deletionCost } from "./pod-ranking.ts";
+import type { SeenPod } from "./pods.ts";
+
+const now = Date.UTC(2030, 0, 1);
+interface Parts {
+  node?: string;
+  phase?: string;
+  ready?: boolean;
+  cost?: string;
+  restarts?: number;
+  age?: number;
+}
+const pod = ({ node = "n", phase = "Running", ready = true, cost, restarts = 0, age = 60 }: Parts): SeenPod =>
+  ({
+    metadata: {
+      uid: String(age),
+      creationTimestamp: new Date(now - age * 1000).toISOString(),
+      ...(cost !== undefined && { annotations: { cost } }),
+    },
+    spec: { ...(node && { nodeName: node }) },
+    status: {
+      phase,
+      conditions: [
+        {
+          type: "Ready",
+          status: ready ? "True" : "False",
+          lastTransitionTime: new Date(now - 60_000).toISOString(),
+        },
+      ],
+      containerStatuses: [{ restartCount: restarts }],
+    },
+  }) as unknown as SeenPod;
+
+const cases: [name: string, first: Parts, second: Parts, sameNode?: [number, number]][] = [
+  ["pods without a node go first", { node: "" }, {}],
+  ["pending pods go before running ones", { phase: "Pending" }, {}],
+  ["pods that are not ready go before ready ones", { ready: false }, {}],
+  ["cheap pods go before dear ones", { cost: "-5" }, { cost: "5" }],
+  ["pods on crowded nodes go first", {}, {}, [3, 1]],
+  ["pods that restarted more go first", { restarts: 3 }, { restarts: 1 }],
+  ["young pods go before much older ones", { age: 10 }, { age: 10_000 }],
+];
+for (const [name, first, second, [a, b] = [0, 0]] of cases)
+  test(name, () => {
+    const [x, y] = [
+      { pod: pod(first), sameNode: a },
+      { pod: pod(second), sameNode: b },
+    ];
+    assert.ok(compareForDeletion(x, y, "cost", now) < 0);
+    assert.ok(compareForDeletion(y, x, "cost", now) > 0);
+  });
+
+for (const [text, expected] of [
+  ["7", 7],
+  ["-3", -3],
+  ["+3", 0],
+  ["03", 0],
+  ["x", 0],
+  ["99999999999", 0],
+] as const)
+  test(`a deletion cost of ${text} counts as ${expected}`, () =>
+    assert.equal(deletionCost(pod({ cost: text }), "cost"), expected));

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects } from "#dialect";
+import type { Snapshot } from "./framework.ts";
+import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+import { failureText, findNode, nodesToFind } from "./placement.ts";
+import { preempt } from "./preemption.ts";
+import { defaultPlugins, profileFrom } from "./profile.ts";
+
+const node = (
+  name: string,
+  { cpu = "4", labels = {}, taints = [] as object[], unschedulable = false } = {},
+) =>
+  ({
+    metadata: { name, labels: { "orch.io/hostname": name, ...labels } },
+    spec: { taints, unschedulable },
+    status: { allocatable: { cpu, memory: "8Gi", pods: "10" } },
+  }) as unknown as SeenNode;
+let uid = 0;
+const pod = (name: string, { cpu = "1", spec = {}, labels = {}, priority = 0 } = {}) =>
+  ({
+    metadata: {
+      name,
+      namespace: "default",
+      uid: `u${uid++}`,
+      labels,
+      creationTimestamp: "2030-01-01T00:00:00Z",
+    },
+    spec: { priority, containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...spec },
+    status: {},
+  }) as unknown as SeenPod;
+const snapshotOf = (entries: [SeenNode, SeenPod[]][]): Snapshot => ({
+  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
+  dialect: dialects.orch,
+  namespaceLabels: () => ({}),
+  ownerSelectors: () => [],
+  volumes: {
+    claim: () => undefined,
+    volume: () => undefined,
+    volumes: () => [],
+    storageClass: () => undefined,
+    csiNode: () => undefined,
+    promised: new Set(),
+    provisioning: new Map(),
+  },
+});
+const options = { plugins: defaultPlugins, nominated: new Map(), random: () => 0 };
+const anti = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: "orch.io/hostname", labelSelector: { matchLabels: { app: "a" } } },
+    ],
+  },
+};
+const near = {
+  podAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: "zone", labelSelector: { matchLabels: { app: "a" } } },
+    ],
+  },
+};
+const spread = [
+  {
+    topologyKey: "zone",
+    maxSkew: 1,
+    whenUnsatisfiable: "DoNotSchedule",
+    labelSelector: { matchLabels: { app: "a" } },
+  },
+];
+const a = { labels: { app: "a" } };
+
+const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], expected: string][] = [
+  [
+    "the emptier node is taken",
+    pod("p"),
+    [
+      [node("x"), [pod("q")]],
+      [node("y"), []],
+    ],
+    "y",
+  ],
+  [
+    "a pod that is too large waits",
+    pod("p", { cpu: "5" }),
+    [[node("x"), []]],
+    "0/1 nodes are available: 1 Insufficient cpu.",
+  ],
+  [
+    "a closed node is left alone",
+    pod("p"),
+    [[node("x", { unschedulable: true }), []]],
+    "0/1 nodes are available: 1 node(s) were unschedulable.",
+  ],
+  [
+    "a taint keeps pods off",
+    pod("p"),
+    [[node("x", { taints: [{ key: "k", value: "v", effect: "NoSchedule" }] }), []]],
+    "0/1 nodes are available: 1 node(s) had untolerated taint {k: v}.",
+  ],
+  [
+    "a node selector must match",
+    pod("p", { spec: { nodeSelector: { zone: "z" } } }),
+    [
+      [node("x"), []],
+      [node("y", { labels: { zone: "z" } }), []],
+    ],
+    "y",
+  ],
+  [
+    "a host port is free only once",
+    pod("p", { spec: { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] } }),
+    [[node("x"), [pod("q", { spec: { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] } })]]],
+    "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.",
+  ],
+  [
+    "anti-affinity keeps pods apart",
+    pod("p", { ...a, spec: { affinity: anti } }),
+    [
+      [node("x"), [pod("q", a)]],
+      [node("y"), [pod("r"), pod("s")]],
+    ],
+    "y",
+  ],
+  [
+    "anti-affinity of pods that are there counts too",
+    pod("p", a),
+    [[node("x"), [pod("q", { ...a, spec: { affinity: anti } })]]],
+    "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.",
+  ],
+  [
+    "affinity brings pods together",
+    pod("p", { spec: { affinity: near } }),
+    [
+      [node("x", { labels: { zone: "1" } }), []],
+      [node("y", { labels: { zone: "2" } }), [pod("q", a)]],
+    ],
+    "y",
+  ],
+  [
+    "a hard spread constraint holds",
+    pod("p", { ...a, spec: { topologySpreadConstraints: spread } }),
+    [
+      [node("x", { labels: { zone: "1" } }), [pod("q", a)]],
+      [node("y", { labels: { zone: "2" } }), []],
+    ],
+    "y",
+  ],
+  [
+    "a claim that does not exist is named",
+    pod("p", { spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] } }),
+    [[node("x"), []]],
+    '0/1 nodes are available: persistentvolumeclaim "c" not found.',
+  ],
+];
+for (const [name, given, entries, expected] of cases)
+  test(name, () => {
+    const found = findNode(given, snapshotOf(entries), options);
+    assert.equal(found.node?.name ?? failureText(found.failures!), expected);
+  });
+
+test("room that is promised to a more important pod is not given away", () => {
+  const promised = pod("high", { cpu: "3", priority: 10 });
+  const found = findNode(pod("low", { cpu: "2" }), snapshotOf([[node("x"), []]]), {
+    ...options,
+    nominated: new Map([["x", [promised]]]),
+  });
+  assert.equal(found.node, undefined);
+});
+
+test("the node with the least important victims makes room, and no more of them go than must", () => {
+  const entries: [SeenNode, SeenPod[]][] = [
+    [node("x"), [pod("v1", { cpu: "4", priority: 5 })]],
+    [node("y"), [pod("v2", { cpu: "2", priority: 1 }), pod("v3", { cpu: "2", priority: 1 })]],
+  ];
+  const high = pod("high", { cpu: "2", priority: 100 });
+  const snapshot = snapshotOf(entries);
+  const { failures } = findNode(high, snapshot, options);
+  const result = preempt(high, snapshot, failures!, {
+    plugins: defaultPlugins,
+    nominated: new Map(),
+    budgets: [],
+  });
+  assert.deepEqual([result.candidate?.node, result.candidate?.victims.length], ["y", 1]);
+  const never = { ...high, spec: { ...high.spec, preemptionPolicy: "Never" } } as SeenPod;
+  const none = preempt(never, snapshot, failures!, {
+    plugins: defaultPlugins,
+    nominated: new Map(),
+    budgets: [],
+  });
+  assert.equal(none.candidate, undefined);
+});
+
+test("of many nodes only a share is looked at", () => {
+  assert.deepEqual(
+    [nodesToFind(50), nodesToFind(100), nodesToFind(1000), nodesToFind(10_000)],
+    [50, 100, 420, 500],
+  );
+});
+test("a profile leaves plug-ins out, and an unknown one is an error", () => {
+  assert.equal(profileFrom({ disabled: ["ImageLocality"] }).plugins.length, defaultPlugins.length - 1);
+  assert.throws(() => profileFrom({ disabled: ["Nothing"] }), /no scheduler plug-in Nothing/);
+});

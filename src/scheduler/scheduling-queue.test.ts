@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import type { SeenPod } from "./node-info.ts";
+import { SchedulingQueue } from "./scheduling-queue.ts";
+
+const pod = (name: string, priority = 0): SeenPod =>
+  ({ metadata: { name, uid: name }, spec: { priority }, status: {} }) as unknown as SeenPod;
+function setUp() {
+  const clock = virtualClock(0);
+  const stopping = new AbortController();
+  const queue = new SchedulingQueue({
+    clock,
+    signal: stopping.signal,
+    helpedBy: (event) => new Set(event === "node added" ? ["Fit"] : []),
+  });
+  return { clock, queue, stopping };
+}
+
+test("the more important pod comes first, then the older one", async () => {
+  const { queue } = setUp();
+  for (const each of [pod("a"), pod("b", 5), pod("c")]) queue.add(each);
+  const order = [await queue.take(), await queue.take(), await queue.take()];
+  assert.deepEqual(
+    order.map(({ pod: each }) => each.metadata.name),
+    ["b", "a", "c"],
+  );
+});
+
+test("a pod that did not fit waits for an event that helps, and out its back-off", async () => {
+  const { queue, clock } = setUp();
+  queue.add(pod("a"));
+  queue.putBack(await queue.take(), new Set(["Fit"]));
+  queue.onEvent("volume");
+  assert.equal(queue.sizes.unschedulable, 1);
+  queue.onEvent("node added");
+  assert.deepEqual(queue.sizes, { active: 0, backoff: 1, unschedulable: 0 });
+  await clock.advance(1000);
+  assert.equal(queue.sizes.active, 1);
+});
+
+test("what changed during an attempt counts", async () => {
+  const { queue } = setUp();
+  queue.add(pod("a"));
+  const entry = await queue.take();
+  queue.onEvent("node added");
+  queue.putBack(entry, new Set(["Fit"]));
+  assert.equal(queue.sizes.unschedulable, 0);
+});
+
+test("a pod that nothing helps is tried again after five minutes", async () => {
+  const { queue, clock } = setUp();
+  queue.add(pod("a"));
+  queue.putBack(await queue.take(), new Set(["Fit"]));
+  await clock.advance(5 * 60_000 + 31_000);
+  assert.equal(queue.sizes.active, 1);
+});
+
+test("waiting ends with the signal", async () => {
+  const { queue, stopping } = setUp();
+  const taken = queue.take();
+  stopping.abort();
+  await assert.rejects(taken);
+});
