@@ -10,6 +10,7 @@ const usage = `Usage:
                            Save what the embedded store holds, and make a store from it.
   orch config check|explain|migrate
                            Check, explain and convert settings of the programs.
+  orch why-pending POD     Tell why a pod has no node yet.
   orch version             Print the version.
   orch help                Print this.
 
@@ -32,6 +33,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./up/store-command.ts")).storeCommand(rest, output);
     case "config":
       return await (await import("./config.ts")).configCommand(rest, output);
+    case "why-pending":
+      return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
     case "version":
     case "--version":
       output.out(`${await version()}\n`);
@@ -46,7 +49,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "why-pending", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

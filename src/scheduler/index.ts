@@ -6,3 +6,4 @@ export {
   defaultSchedulerName,
   profileFrom,
 } from "./profile.ts";
+export { type ExplainOptions, type Explanation, explainPod } from "./explain.ts";

@@ -1,0 +1,71 @@
+// Why a pod has no node: every reason of every node, not only the first that the scheduler meets.
+import type { Clock, Log } from "#base";
+import { type ApiClient, kinds } from "#client";
+import { clusterView, orUndefined } from "#controllerkit";
+import { ClusterCache } from "./cluster-cache.ts";
+import { viewsOf } from "./placement.ts";
+import { defaultPlugins } from "./profile.ts";
+import { snapshotSource } from "./snapshot.ts";
+import { volumeView } from "./volumes/volume-view.ts";
+
+export interface ExplainOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Explanation =
+  | { readonly is: "absent" }
+  | { readonly is: "placed"; readonly node: string }
+  | { readonly is: "gated"; readonly gates: readonly string[] }
+  | {
+      readonly is: "waiting";
+      /** Reasons that hold for every node. */
+      readonly forAll: readonly string[];
+      readonly byNode: ReadonlyMap<string, readonly string[]>;
+      /** What the scheduler has said last. */
+      readonly message: string | undefined;
+    };
+
+export async function explainPod(
+  { client, clock, log }: ExplainOptions,
+  namespace: string,
+  name: string,
+): Promise<Explanation> {
+  const pod = await orUndefined(client.of(kinds.pods).get(name, { namespace }));
+  if (!pod) return { is: "absent" };
+  if (pod.spec.nodeName) return { is: "placed", node: pod.spec.nodeName };
+  const gates = (pod.spec.schedulingGates ?? []).map((gate) => gate.name);
+  if (gates.length > 0) return { is: "gated", gates };
+  const stopping = new AbortController();
+  const view = clusterView({ client, clock, signal: stopping.signal, log });
+  try {
+    const cache = new ClusterCache();
+    view.follow(kinds.pods, ({ type, object }) => {
+      if (type !== "deleted") cache.setPod(object);
+    });
+    view.follow(kinds.nodes, ({ type, object }) => {
+      if (type !== "deleted") cache.setNode(object);
+    });
+    const volumes = volumeView(view, () => undefined);
+    const snapshot = snapshotSource(view, cache, volumes, client.dialect)();
+    await view.synced();
+    const views = viewsOf(pod, snapshot, defaultPlugins);
+    const byNode = new Map<string, readonly string[]>();
+    for (const node of snapshot.nodes.values())
+      byNode.set(
+        node.name,
+        views.flatMap((each) => each.filter?.(node)?.reasons ?? []),
+      );
+    const condition = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
+    return {
+      is: "waiting",
+      forAll: views.flatMap(({ rejectsPod }) => rejectsPod?.reasons ?? []),
+      byNode,
+      message: condition?.message,
+    };
+  } finally {
+    stopping.abort();
+    await view.stopped();
+  }
+}
