@@ -195,18 +195,11 @@ class Planner implements FoldPlanner {
   #logical(left: Expression, right: Expression, deciding: boolean): Planned {
     const runLeft = this.value(left).run;
     const runRight = this.value(right).run;
-    const attempt = (run: Step, state: Evaluation): Value | EvaluationError => {
-      try {
-        return run(state);
-      } catch (error) {
-        return absorbed(error);
-      }
-    };
     return {
       run: (state) => {
-        const first = attempt(runLeft, state);
+        const first = settled(runLeft, state);
         if (first === deciding) return deciding;
-        const second = typeof first === "boolean" ? runRight(state) : attempt(runRight, state);
+        const second = typeof first === "boolean" ? runRight(state) : settled(runRight, state);
         if (second === deciding) return deciding;
         if (typeof first === "boolean" && typeof second === "boolean") return !deciding;
         if (first instanceof EvaluationError) throw first;
@@ -314,32 +307,38 @@ class Planner implements FoldPlanner {
   #strict(name: string, id: string, runs: readonly Step[], apply: Implementation): Step {
     const cost = callCost(name, id, this.#options.libraryCosts);
     const [first, second] = runs;
-    if (cost) {
+    if (runs.length > 2)
       return (state) => {
         const args = runs.map((run) => run(state));
         let result: Value | undefined;
         const once = (): Value => (result ??= apply(...args));
-        state.charge(cost(args, once));
+        state.charge(cost ? cost(args, once) : 1);
         return once();
       };
-    }
-    if (runs.length === 1)
+    if (runs.length === 1 && !cost)
       return (state) => {
-        const value = first!(state);
+        const value = settled(first!, state);
         state.charge(1);
+        if (value instanceof EvaluationError) throw value;
         return apply(value);
       };
-    if (runs.length === 2)
+    if (runs.length === 2 && !cost)
       return (state) => {
-        const left = first!(state);
-        const right = second!(state);
+        const left = settled(first!, state);
+        const right = settled(second!, state);
         state.charge(1);
+        if (left instanceof EvaluationError) throw left;
+        if (right instanceof EvaluationError) throw right;
         return apply(left, right);
       };
     return (state) => {
-      const args = runs.map((run) => run(state));
-      state.charge(1);
-      return apply(...args);
+      const args = runs.map((run) => settled(run, state));
+      const failed = args.find((arg) => arg instanceof EvaluationError);
+      let result: Value | undefined;
+      const once = (): Value => (failed ? 0 : (result ??= apply(...(args as Value[]))));
+      state.charge(cost ? cost(args.map(forCost), once) : 1);
+      if (failed) throw failed;
+      return once();
     };
   }
 
@@ -399,14 +398,27 @@ function memberReader(field: string): (value: Value) => Value {
 
 function equality(left: Step, right: Step, positive: boolean): Step {
   return (state) => {
-    const a = left(state);
-    const b = right(state);
-    const cost =
-      typeof a === "number" || typeof b === "number" ? 1 : traversal(Math.min(costSize(a), costSize(b)));
-    state.charge(cost);
+    const a = settled(left, state);
+    const b = settled(right, state);
+    const numeric = typeof a === "number" || typeof b === "number";
+    state.charge(numeric ? 1 : traversal(Math.min(costSize(forCost(a)), costSize(forCost(b)))));
+    if (a instanceof EvaluationError) throw a;
+    if (b instanceof EvaluationError) throw b;
     return equal(a, b) === positive;
   };
 }
+
+/** The value, or the error in its place: a call with one or two arguments costs the same when they fail. */
+function settled(run: Step, state: Evaluation): Value | EvaluationError {
+  try {
+    return run(state);
+  } catch (error) {
+    return absorbed(error);
+  }
+}
+
+/** An error has the size of a scalar. */
+const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);
 
 /** Membership in a constant list: by lookup when all elements are primitive. */
 function membership(run: Step, list: readonly Value[]): Planned | undefined {
