@@ -292,8 +292,8 @@ class Planner implements FoldPlanner {
     this.#checkPattern(node.name, args);
     const apply = this.#implementation(reference.overloads, nodes);
     const id = reference.overloads.length === 1 ? reference.overloads[0]!.id : "";
-    if (id === "equals") return { run: equality(args[0]!.run, args[1]!.run, true) };
-    if (id === "not_equals") return { run: equality(args[0]!.run, args[1]!.run, false) };
+    if (id === "equals") return { run: equality(args[0]!, args[1]!, true) };
+    if (id === "not_equals") return { run: equality(args[0]!, args[1]!, false) };
     return {
       run: this.#strict(
         node.name,
@@ -322,11 +322,11 @@ class Planner implements FoldPlanner {
         if (value instanceof EvaluationError) throw value;
         return apply(value);
       };
-    if (runs.length === 2 && !cost)
+    if (runs.length === 2 && name !== "join")
       return (state) => {
         const left = settled(first!, state);
         const right = settled(second!, state);
-        state.charge(1);
+        state.charge(cost ? cost([forCost(left), forCost(right)], noResult) : 1);
         if (left instanceof EvaluationError) throw left;
         if (right instanceof EvaluationError) throw right;
         return apply(left, right);
@@ -382,29 +382,43 @@ class Planner implements FoldPlanner {
 function memberReader(field: string): (value: Value) => Value {
   const inherited = field in Object.prototype;
   return (value) => {
-    if (value instanceof View) {
-      const found = value.get(field);
-      if (found === undefined) throw evaluationError(`no such key: ${field}`);
-      return found;
-    }
     if (!inherited && isRecord(value)) {
       const found = value[field];
       if (found === undefined) throw evaluationError(`no such key: ${field}`);
       return typeof found === "number" ? numberOf(found) : found;
     }
+    if (value instanceof View) {
+      const found = value.get(field);
+      if (found === undefined) throw evaluationError(`no such key: ${field}`);
+      return found;
+    }
     return member(value, field);
   };
 }
 
-function equality(left: Step, right: Step, positive: boolean): Step {
+function equality(left: Planned, right: Planned, positive: boolean): Step {
+  const literal = right.constant?.value;
+  if (typeof literal === "string" && literal !== "") return equalsText(left.run, literal, positive);
   return (state) => {
-    const a = settled(left, state);
-    const b = settled(right, state);
+    const a = settled(left.run, state);
+    const b = settled(right.run, state);
     const numeric = typeof a === "number" || typeof b === "number";
     state.charge(numeric ? 1 : traversal(Math.min(costSize(forCost(a)), costSize(forCost(b)))));
     if (a instanceof EvaluationError) throw a;
     if (b instanceof EvaluationError) throw b;
     return equal(a, b) === positive;
+  };
+}
+
+/** Equality with a text that is not empty: the frequent case. */
+function equalsText(run: Step, text: string, positive: boolean): Step {
+  const size = costSize(text);
+  return (state) => {
+    const value = settled(run, state);
+    const short = typeof value === "string" && value !== "" && size <= 10;
+    state.charge(short ? 1 : traversal(Math.min(costSize(forCost(value)), size)));
+    if (value instanceof EvaluationError) throw value;
+    return (value === text) === positive;
   };
 }
 
@@ -416,6 +430,9 @@ function settled(run: Step, state: Evaluation): Value | EvaluationError {
     return absorbed(error);
   }
 }
+
+/** Only one function's cost depends on its result; for the others it is not worked out before they are charged. */
+const noResult = (): Value => null;
 
 /** An error has the size of a scalar. */
 const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);

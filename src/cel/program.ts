@@ -91,15 +91,16 @@ function programOf(
   const names = new Set<string>();
   for (const reference of checked.references.values())
     if (reference.kind === "variable") names.add(reference.name);
+  const run = runnerOf(planned);
   return {
     resultType,
     reads: (variable) => names.has(variable),
     estimateCost: estimate,
-    evaluate: (bindings, costLimit) => run(planned, bindings, costLimit),
+    evaluate: run,
     evaluateWaiting: async (bindings, costLimit, signal) => {
       while (true) {
         try {
-          return run(planned, bindings, costLimit);
+          return run(bindings, costLimit);
         } catch (error) {
           if (!(error instanceof Suspended)) throw error;
           await error.until;
@@ -110,15 +111,22 @@ function programOf(
   };
 }
 
-function run(planned: Plan, bindings: Bindings, costLimit: number): Outcome {
-  const slots: (Value | undefined)[] = Array.from({ length: planned.slots });
-  for (const [name, slot] of planned.inputs) slots[slot] = bindings[name];
-  const state = new Evaluation(costLimit, slots);
-  try {
-    return { value: planned.run(state), cost: state.cost };
-  } catch (error) {
-    if (error instanceof EvaluationError) return { error: error.message, cost: state.cost, exceeded: false };
-    if (error instanceof CostExceeded) return { error: error.message, cost: state.cost, exceeded: true };
-    throw error;
-  }
+/** Runs a plan; what every run needs is worked out once. */
+function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit: number) => Outcome {
+  const names = [...inputs.keys()];
+  const places = [...inputs.values()];
+  const empty: (Value | undefined)[] = Array.from({ length: slots });
+  return (bindings, costLimit) => {
+    const values = empty.slice();
+    for (let at = 0; at < names.length; at += 1) values[places[at]!] = bindings[names[at]!];
+    const state = new Evaluation(costLimit, values);
+    try {
+      return { value: run(state), cost: state.cost };
+    } catch (error) {
+      if (error instanceof EvaluationError)
+        return { error: error.message, cost: state.cost, exceeded: false };
+      if (error instanceof CostExceeded) return { error: error.message, cost: state.cost, exceeded: true };
+      throw error;
+    }
+  };
 }

@@ -151,9 +151,11 @@ export const isInt = (value: Value): value is number | bigint =>
 export const isList = (value: Value): value is readonly Value[] | View =>
   Array.isArray(value) || (value instanceof View && value.view === "list");
 
-/** A plain object of JSON: none of the classes above. */
+/** A plain object of JSON: none of the classes above, which all have a constructor of their own. */
 export function isRecord(value: Value): value is { readonly [key: string]: Value } {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (typeof value !== "object" || value === null) return false;
+  if ((value as { constructor?: unknown }).constructor === Object) return true;
+  if (Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

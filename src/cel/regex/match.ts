@@ -101,8 +101,8 @@ export class Matcher {
     for (let at = from; ;) {
       const after = at < text.length ? text.codePointAt(at)! : -1;
       if (!found) this.#follow(now, this.#start, at, before, after);
-      if (now.list.length === 0) return found;
-      work.steps += now.list.length;
+      if (now.list.length === 0 && (found || after < 0)) return found;
+      work.steps += now.list.length + 1;
       if (work.steps > mostSteps) throw new RegexWorkError("regular expression takes too long");
       next.clear();
       const to = at + (after > 0xffff ? 2 : 1);

@@ -1,0 +1,77 @@
+// What an expression costs to evaluate, with its cost counted as it runs, beside the fastest other implementation
+// for JavaScript (which counts none), where that is installed in a folder named by --other.
+//
+//   npm run bench -- cel [--other=DIR with node_modules/@marcbachmann/cel-js]
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Value, compile, environment, types } from "#cel";
+
+const other = process.argv.find((argument) => argument.startsWith("--other="))?.slice("--other=".length);
+const object = {
+  metadata: { name: "web", namespace: "default", labels: { app: "web", tier: "front" } },
+  spec: {
+    replicas: 3,
+    template: {
+      spec: {
+        containers: [
+          { name: "a", image: "registry/a:1" },
+          { name: "b", image: "registry/b:2" },
+        ],
+      },
+    },
+  },
+};
+const expressions = [
+  "object.spec.replicas <= 5",
+  "object.metadata.name == 'web' && object.metadata.namespace != 'system'",
+  "has(object.metadata.labels) && 'app' in object.metadata.labels",
+  "object.spec.template.spec.containers.all(c, c.image.startsWith('registry/'))",
+  "object.metadata.labels.tier in ['front', 'back'] || object.spec.replicas > 1",
+];
+
+/** Nanoseconds per run, the best of a few rounds. */
+function measure(run: () => unknown): number {
+  const rounds = 5;
+  const times = 200_000;
+  let best = Infinity;
+  for (let round = 0; round < rounds; round += 1) {
+    const start = process.hrtime.bigint();
+    for (let at = 0; at < times; at += 1) run();
+    best = Math.min(best, Number(process.hrtime.bigint() - start) / times);
+  }
+  return best;
+}
+
+type Evaluate = (context: Record<string, unknown>) => unknown;
+
+async function otherEvaluator(): Promise<((source: string) => Evaluate) | undefined> {
+  const folder = other && join(other, "node_modules", "@marcbachmann", "cel-js");
+  if (!folder || !existsSync(folder)) return undefined;
+  const { parse } = (await import(pathToFileURL(join(folder, "lib", "index.js")).href)) as {
+    parse: (source: string) => Evaluate;
+  };
+  return parse;
+}
+
+const env = environment();
+const parseOther = await otherEvaluator();
+let ours = 0;
+let theirs = 0;
+for (const source of expressions) {
+  const compiled = compile(env, source, { variables: { object: types.dyn } });
+  if ("error" in compiled) throw new Error(compiled.error);
+  const { program } = compiled;
+  const bindings = { object: object as unknown as Value };
+  const nanos = measure(() => program.evaluate(bindings, 1_000_000));
+  ours += nanos;
+  let beside = "";
+  if (parseOther) {
+    const evaluate = parseOther(source);
+    const theirNanos = measure(() => evaluate({ object }));
+    theirs += theirNanos;
+    beside = `  other ${theirNanos.toFixed(0).padStart(6)} ns  ratio ${(theirNanos / nanos).toFixed(1)}`;
+  }
+  console.log(`${nanos.toFixed(0).padStart(6)} ns${beside}  ${source}`);
+}
+if (parseOther) console.log(`all: ${(theirs / ours).toFixed(1)} times the cost elsewhere`);
