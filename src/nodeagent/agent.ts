@@ -15,6 +15,7 @@ import { type ApiClient, type Informer, informer, kinds } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
+import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
 import { contextFrom } from "./agent-context.ts";
 import { apiAccess } from "./agent-certificates.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
@@ -101,20 +102,31 @@ export interface Agent {
 }
 
 const askMilliseconds = 10_000;
-/** How long the start waits for the runtime, and the end for what goes on. */
+/** How long the start waits for the runtime, and the end for the pod workers. */
 const patienceMilliseconds = 2000;
 const podLogs = "/var/log/pods";
 
+/** Rejects when the agent cannot run here; what was begun is stopped then. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { dialect, settings, log } = options;
   const clock = options.clock ?? systemClock;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const stopped = new Promise<void>((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true }),
-  );
-  const running: Promise<unknown>[] = [];
+  const lifecycle = agentLifecycle({ clock, log: options.log });
+  try {
+    return await assemble({ ...options, clock }, lifecycle);
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+async function assemble(
+  options: AgentOptions & { readonly clock: Clock },
+  lifecycle: AgentLifecycle,
+): Promise<Agent> {
+  const { dialect, settings, log, clock } = options;
+  const { signal, stopped } = lifecycle;
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
+  const ports = await portsFrom(settings, { clock, log });
+  lifecycle.part("ports", () => ports.close());
   const metrics = createMetrics();
   const reach = options.client
     ? undefined
@@ -123,14 +135,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         options.signal ?? signal,
       );
   const client = options.client ?? reach?.client;
-  if (reach) running.push(reach.run(signal));
-  const ports = await portsFrom(settings, { clock, log });
+  if (reach) lifecycle.run(reach.run(signal));
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
+  if (client) lifecycle.resource("API client", () => client.transport.close());
+  lifecycle.resource("runtime", () => runtime.close());
   /** One that only starts pods asks the cluster which, but does not become part of it. */
   const joined = settings.runonce ? undefined : client;
   const tally = podMetrics(metrics, dialect, clock);
   const probeResults = probeMetrics();
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
+  if (lock) lifecycle.resource("lock file", () => lock.release());
   const machine = await readMachine();
   await prepareHost({
     log,
@@ -153,6 +167,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         burst: settings.eventBurst,
       })
     : undefined;
+  if (recorder)
+    lifecycle.resource("event recorder", async () => {
+      await recorder.flush(1000);
+      recorder.stop();
+    });
   const events: EventRecorder = recorder ?? {
     event: (regarding, type, reason, message) =>
       log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
@@ -174,7 +193,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
-  await within(clock, patienceMilliseconds, health.check());
+  lifecycle.part("runtime health", () => health.stop());
+  await waitAtMost(clock, patienceMilliseconds, health.check());
   let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
   let pressures = (): readonly string[] => [];
   let shutdownTrouble = (): readonly string[] => [];
@@ -184,6 +204,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     pressures: () => pressures(),
   });
   nodeSoon = () => node.statusSoon();
+  lifecycle.part("node status", () => node.stop());
   await node.start();
 
   // What pods are made of.
@@ -211,7 +232,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await cgroups.prepare();
   const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
-  running.push(
+  lifecycle.run(
     limits.holdPods(
       cgroups.podsGroup,
       // What eviction keeps free is not held back by the kernel: it is what is left to evict in time.
@@ -221,7 +242,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       signal,
     ),
   );
-  running.push(cgroups.reconcile(() => wanted.ready(), signal));
+  lifecycle.run(cgroups.reconcile(() => wanted.ready(), signal));
   await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
   const owner = ownerOf(settings.rootDir, dialect);
@@ -232,7 +253,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     strategy: settings.configMapAndSecretChangeDetectionStrategy,
     onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
   });
+  lifecycle.resource("referenced objects", () => objects.close());
   const shell = commandShell();
+  lifecycle.resource("mount shell", () => shell.close());
   const mounter = systemMounter(settings.experimentalMounterPath, (command, args) =>
     shell.run(command, args),
   );
@@ -301,7 +324,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     enabled: (name) => gates.enabled(name),
     registry: () => all.registry,
   });
-  running.push(managers.run(signal));
+  lifecycle.run(managers.run(signal));
   const context = contextFrom(ground, {
     contributors: [managers],
     credentialProviders: await credentialProvidersOf(ground, metrics),
@@ -378,19 +401,23 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onChange: () => nodeSoon(),
   });
   shutdownTrouble = () => [shutdown.trouble() ?? []].flat();
-  running.push(shutdown.run(signal));
+  lifecycle.run(shutdown.run(signal));
   await eviction
     .prime(signal)
     .catch((error: unknown) =>
       log.warn("failed to read eviction signals", { error: (error as Error).message }),
     );
-  running.push(eviction.run(signal), images.run(signal));
+  lifecycle.run(eviction.run(signal), images.run(signal));
+
+  lifecycle.part("pod workers", () => waitAtMost(clock, patienceMilliseconds, all.close()));
+  // What is still asked would open the way to the runtime again.
+  lifecycle.part("probes", () => context.probes.close());
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
   // and nothing that runs is told as lost.
-  running.push(cache.follow(signal));
-  await within(clock, patienceMilliseconds, cache.listed);
-  if (client && !joined) running.push(onceLooked(() => askOnce(client)));
+  lifecycle.run(cache.follow(signal));
+  await waitAtMost(clock, patienceMilliseconds, cache.listed);
+  if (client && !joined) lifecycle.run(onceLooked(() => askOnce(client)));
   if (joined) {
     mirror = mirrors({
       client: joined,
@@ -401,19 +428,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       ready: () => wanted.ready(),
       onMirror: () => all.pods().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
     });
-    running.push(mirror.follow(signal));
+    lifecycle.run(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.
-    running.push(onceLooked(joinCluster));
+    lifecycle.run(onceLooked(joinCluster));
   }
-  running.push(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
+  lifecycle.run(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
   if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayEnd());
-  running.push(
+  lifecycle.run(
     podRange(
       { runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" },
       signal,
     ),
   );
-  running.push(
+  lifecycle.run(
     housekeeping(
       {
         clock,
@@ -430,7 +457,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       signal,
     ),
   );
-  running.push(
+  lifecycle.run(
     collectDeadContainers(
       {
         clock,
@@ -453,8 +480,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       seconds: settings.nodeLeaseDurationSeconds,
       nodeUid: () => node.uid(),
     });
+  if (lease) lifecycle.part("node lease", () => lease.stop());
 
-  running.push(
+  lifecycle.run(
     logRotation(
       {
         clock,
@@ -494,6 +522,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     machine,
     setVerbosity: options.setVerbosity ?? (() => undefined),
   });
+  lifecycle.part("servers", () => servers.close());
 
   return {
     nodeName,
@@ -502,26 +531,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     node,
     started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
     lockContended: lock && settings.exitOnLockContention ? lock.contended(signal) : Promise.resolve(false),
-    stop: async () => {
-      stopping.abort(new Error("the agent was stopped"));
-      // What is still asked would open the way to the runtime again.
-      context.probes.close();
-      await servers.close();
-      lease?.stop();
-      health.stop();
-      node.stop();
-      const ended = Promise.allSettled([all.close(), ...running]);
-      await within(clock, patienceMilliseconds, ended);
-      objects.close();
-      shell.close();
-      lock?.release();
-      await recorder?.flush(1000);
-      recorder?.stop();
-      // Whoever still waits for an answer gets none any more.
-      runtime.close();
-      client?.transport.close();
-      await within(clock, patienceMilliseconds, ended);
-    },
+    stop: () => lifecycle.stop(),
   };
 
   /** Begins when it is known what runs. */
@@ -556,13 +566,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     );
     await Promise.all([watching, pods.stopped]);
   }
-}
-
-/** Waits for something, but no longer than this. */
-async function within(clock: Clock, milliseconds: number, awaited: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([awaited, clock.sleep(milliseconds, over.signal).catch(() => undefined)]);
-  over.abort(new Error("it has come"));
 }
 
 const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
