@@ -1,7 +1,7 @@
 // What goes into a pod's resolv.conf, from its policy, its own wishes, the cluster's settings and the node's
 // file.
 import type { Pod } from "#api";
-import { isHostNetwork, namespaceOf } from "../pod.ts";
+import { isHostNetwork, longNameOf, namespaceOf } from "../pod.ts";
 
 export interface DnsConfig {
   readonly servers: readonly string[];
@@ -12,14 +12,23 @@ export interface DnsConfig {
 export interface DnsSettings {
   readonly clusterServers: readonly string[];
   readonly clusterDomain: string;
+  /** The agent's name, for warnings. */
+  readonly agent: string;
   /** What the node's own resolv.conf says. */
   readonly host: DnsConfig;
 }
 
 export interface DnsResult {
   readonly config: DnsConfig;
-  /** Warnings for the user: reason and message. */
-  readonly warnings: readonly { readonly reason: string; readonly message: string }[];
+  /** Warnings for the user. */
+  readonly warnings: readonly DnsWarning[];
+}
+
+export interface DnsWarning {
+  readonly reason: string;
+  readonly message: string;
+  /** What the node's own event says, where it is the node that lacks something. */
+  readonly nodeMessage?: string;
 }
 
 const mostServers = 3;
@@ -27,15 +36,17 @@ const mostSearches = 32;
 const longestSearchLine = 2048;
 
 export function podDns(pod: Pod, settings: DnsSettings): DnsResult {
-  const warnings: { reason: string; message: string }[] = [];
+  const warnings: DnsWarning[] = [];
   const policy = policyOf(pod);
   let config: DnsConfig;
   if (policy === "none") config = { servers: [], searches: [], options: [] };
   else if (policy === "cluster" && settings.clusterServers.length > 0) config = clusterConfig(pod, settings);
   else {
     if (policy === "cluster") {
-      const message = `Could not determine the cluster's name servers; the pod uses the node's instead of policy "ClusterFirst".`;
-      warnings.push({ reason: "MissingClusterDNS", message });
+      const asked = JSON.stringify(pod.spec.dnsPolicy ?? "ClusterFirst");
+      const nodeMessage = `${settings.agent} does not have ClusterDNS IP configured and cannot create Pod using ${asked} policy. Falling back to "Default" policy.`;
+      const message = `pod: ${JSON.stringify(longNameOf(pod))}. ${nodeMessage}`;
+      warnings.push({ reason: "MissingClusterDNS", message, nodeMessage });
     }
     config = settings.host;
   }
@@ -75,7 +86,7 @@ function withOwn(config: DnsConfig, own: Pod["spec"]["dnsConfig"]): DnsConfig {
   };
 }
 
-function withinLimits(config: DnsConfig, warnings: { reason: string; message: string }[]): DnsConfig {
+function withinLimits(config: DnsConfig, warnings: DnsWarning[]): DnsConfig {
   const servers = config.servers.slice(0, mostServers);
   if (servers.length < config.servers.length) {
     const message = `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${servers.join(" ")}`;

@@ -138,7 +138,7 @@ test("a full name that is too long is refused", () => {
 });
 
 const host = { servers: ["9.9.9.9"], searches: ["node.test"], options: ["rotate"] };
-const settings = { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host };
+const settings = { agent: "nodeagent", clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host };
 const cluster = {
   servers: ["10.0.0.10"],
   searches: ["n.svc.cluster.local", "svc.cluster.local", "cluster.local", "node.test"],
@@ -187,6 +187,15 @@ const resolvers: [name: string, pod: Pod, config: object, reasons: string[], set
     { ...settings, clusterServers: [] },
   ],
 ];
+test("a pod that falls back to the node's name servers is told so as the reference tells it", () => {
+  const { warnings } = podDns(samplePod({ dnsPolicy: "ClusterFirst" }), { ...settings, clusterServers: [] });
+  const text =
+    'nodeagent does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  assert.deepEqual(warnings, [
+    { reason: "MissingClusterDNS", message: `pod: "a_n(u)". ${text}`, nodeMessage: text },
+  ]);
+});
+
 for (const [name, pod, config, reasons, given] of resolvers) {
   test(`a pod asks name servers: ${name}`, () => {
     const result = podDns(pod, given ?? settings);

@@ -111,11 +111,18 @@ export async function syncPod(
   const volumes = await context.volumes.mount(pod, signal);
   const secrets = await pullSecrets(context, pod);
   const dns = made(context, pod, () =>
-    podDns(pod, { ...context.settings, host: context.settings.hostDns() }),
+    podDns(pod, {
+      ...context.settings,
+      agent: context.dialect.cli.agent,
+      host: context.settings.hostDns(),
+    }),
   );
   if (todo.newSandbox)
-    for (const { reason, message } of dns.warnings)
+    for (const { reason, message, nodeMessage } of dns.warnings) {
+      const node = { kind: "Node", name: context.node.name, uid: context.node.name };
+      if (nodeMessage !== undefined) context.events.event(node, "Warning", reason, nodeMessage);
       context.events.event(referenceTo(pod), "Warning", reason, message);
+    }
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
   const sandbox = made(context, pod, () =>
     sandboxConfig(pod, {
