@@ -156,6 +156,7 @@ export function nodeFrom(
       controllerAttaches: settings.enableControllerAttachDetach,
       port: settings.port,
       externalCloud: settings.cloudProvider === "external",
+      nodeIps: settings.nodeIp,
     },
     register: settings.registerNode,
     updateMilliseconds: settings.nodeStatusUpdateFrequency,

@@ -6,7 +6,7 @@ import { nodeAddresses } from "./addresses.ts";
 import { allocatableOf, allocatablePids, capacityOf, reservations } from "./capacity.ts";
 import { nextConditions } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
-import { statusPatch } from "./node-object.ts";
+import { freshNode, statusPatch } from "./node-object.ts";
 
 const machine = {
   cpus: 4,
@@ -250,3 +250,35 @@ for (const [name, given, hostname, named, way, expected] of addressCases) {
     );
   });
 }
+
+const clouds: [
+  name: string,
+  externalCloud: boolean,
+  nodeIps: string[],
+  annotation: string | undefined,
+  told: boolean,
+][] = [
+  ["a node of no cloud tells its addresses", false, ["10.0.0.1"], undefined, true],
+  ["a node of a cloud names the address that was given", true, ["10.0.0.1"], "10.0.0.1", true],
+  ["without one the cloud's controller finds the addresses", true, [], undefined, false],
+  ["a mere preference of a family is no address", true, ["0.0.0.0"], undefined, false],
+];
+for (const [name, externalCloud, nodeIps, annotation, told] of clouds)
+  test(name, () => {
+    const identity = {
+      dialect: dialects.orch,
+      name: "n1",
+      labels: {},
+      taints: [],
+      schedulable: true,
+      providerId: "",
+      controllerAttaches: false,
+      port: 10250,
+      externalCloud,
+      nodeIps,
+    };
+    const facts = { machine: {}, capacity: {}, allocatable: {}, addresses: ["10.0.0.1"], hostname: "n1" };
+    const { metadata, status } = freshNode(identity, facts as never);
+    assert.equal(metadata.annotations?.[dialects.orch.names.annotations.providedNodeIp], annotation);
+    assert.equal(status.addresses !== undefined, told);
+  });

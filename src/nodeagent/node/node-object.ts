@@ -16,6 +16,8 @@ export interface NodeIdentity {
   readonly port: number;
   /** Whether a cloud's controller finishes the node. */
   readonly externalCloud: boolean;
+  /** Addresses that the operator gave. */
+  readonly nodeIps?: readonly string[];
 }
 
 export interface StatusFacts {
@@ -46,8 +48,19 @@ export function nodeLabels(
   };
 }
 
-export const nodeAnnotations = ({ dialect, controllerAttaches }: NodeIdentity): Record<string, string> =>
-  controllerAttaches ? { [dialect.names.annotations.controllerManagedAttach]: "true" } : {};
+export function nodeAnnotations(identity: NodeIdentity): Record<string, string> {
+  const { annotations } = identity.dialect.names;
+  const given = specifiedIps(identity);
+  return {
+    ...(identity.controllerAttaches && { [annotations.controllerManagedAttach]: "true" }),
+    // The cloud's controller chooses among the machine's addresses by the one that was given.
+    ...(identity.externalCloud && given.length > 0 && { [annotations.providedNodeIp]: given.join(",") }),
+  };
+}
+
+/** 0.0.0.0 and :: only say which family is preferred. */
+const specifiedIps = ({ nodeIps = [] }: Pick<NodeIdentity, "nodeIps">): readonly string[] =>
+  nodeIps.filter((address) => address !== "0.0.0.0" && address !== "::");
 
 /** The object to register, without conditions. */
 export function freshNode(
@@ -85,10 +98,13 @@ const distinct = (taints: readonly Taint[]): Taint[] =>
 
 /** Everything in the status but the conditions. */
 export function statusParts(
-  { dialect, port }: Pick<NodeIdentity, "dialect" | "port">,
+  identity: Pick<NodeIdentity, "dialect" | "port" | "externalCloud" | "nodeIps">,
   facts: StatusFacts,
 ): Omit<NodeStatus, "conditions"> {
   const { machine } = facts;
+  const { dialect, port } = identity;
+  // Without a given address the cloud's controller says by which the node is known.
+  const isForOthers = identity.externalCloud && specifiedIps(identity).length === 0;
   const addresses: NodeAddress[] = [
     ...facts.addresses.map((address) => ({ type: "InternalIP", address })),
     { type: "Hostname", address: facts.hostname },
@@ -97,7 +113,7 @@ export function statusParts(
   return {
     capacity: { ...facts.capacity },
     allocatable: { ...facts.allocatable },
-    addresses,
+    ...(!isForOthers && { addresses }),
     daemonEndpoints: named("nodeagentEndpoint", { Port: port }),
     nodeInfo: {
       machineID: machine.machineId,

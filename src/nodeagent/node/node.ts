@@ -180,11 +180,14 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
         (key in defaults || found.metadata.labels?.[key] === undefined),
     );
     const wanted = nodeAnnotations(identity);
-    const attach = identity.dialect.names.annotations.controllerManagedAttach;
+    const { controllerManagedAttach, providedNodeIp } = identity.dialect.names.annotations;
+    const changed = [controllerManagedAttach, providedNodeIp].filter(
+      (key) => found.metadata.annotations?.[key] !== wanted[key],
+    );
     const patch: Record<string, unknown> = {};
     if (labels.length > 0) patch["labels"] = Object.fromEntries(labels);
-    if (found.metadata.annotations?.[attach] !== wanted[attach])
-      patch["annotations"] = { [attach]: wanted[attach] ?? null };
+    if (changed.length > 0)
+      patch["annotations"] = Object.fromEntries(changed.map((key) => [key, wanted[key] ?? null]));
     return Object.keys(patch).length > 0
       ? await api.of(nodes).patch(name, "strategic", { metadata: patch })
       : found;
