@@ -11,6 +11,7 @@ const usage = `Usage:
   orch config check|explain|migrate
                            Check, explain and convert settings of the programs.
   orch why-pending POD     Tell why a pod has no node yet.
+  orch envtest [--dir DIR] Write the programs that envtest harnesses start.
   orch version             Print the version.
   orch help                Print this.
 
@@ -35,6 +36,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./config.ts")).configCommand(rest, output);
     case "why-pending":
       return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
+    case "envtest":
+      return await (await import("./envtest/envtest.ts")).envtestCommand(rest, programs(), output);
     case "version":
     case "--version":
       output.out(`${await version()}\n`);
@@ -49,7 +52,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "why-pending", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "envtest", "why-pending", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

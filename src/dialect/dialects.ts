@@ -6,6 +6,9 @@ import { orch } from "./orch.ts";
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { orch, kubernetes };
 
+/** The one whose names other people's tools have built in. */
+export const originalDialect: Dialect = kubernetes;
+
 /** The dialect of that name, or undefined. */
 export const dialectNamed = (name: string): Dialect | undefined =>
   Object.hasOwn(dialects, name) ? dialects[name as DialectName] : undefined;

@@ -18,5 +18,5 @@ export {
   labelName,
 } from "./group.ts";
 export { type WellKnownNames } from "./well-known.ts";
-export { chosenDialect, dialectArgument, dialectNamed, dialects } from "./dialects.ts";
+export { chosenDialect, dialectArgument, dialectNamed, dialects, originalDialect } from "./dialects.ts";
 export { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";

@@ -1,0 +1,69 @@
+// The API server as a program: read the flags, start, run until told to stop.
+import {
+  type StartedServer,
+  apiserverOptions,
+  fileProblems,
+  settleFlags,
+  start,
+  versionText,
+} from "#apiserver";
+import type { Log } from "#base";
+import { chosenDialect } from "#dialect";
+import { answerOperator, logFlags, logFrom, problemText, terminalWidth } from "#options";
+import { reasonToStop, tellSupervisor } from "./up/channel.ts";
+
+export interface StartedApiserver {
+  readonly server: StartedServer;
+  readonly log: Log;
+}
+
+/** What runs beside the server, until the signal. */
+export type Beside = (started: StartedApiserver, signal: AbortSignal) => Promise<void>;
+
+export async function runApiserver(argv: readonly string[], beside?: Beside): Promise<number> {
+  const choice = chosenDialect(argv);
+  if ("problem" in choice) {
+    process.stderr.write(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const { dialect } = choice;
+  const settled = settleFlags(dialect, argv);
+  const answered = answerOperator(apiserverOptions(dialect), settled, {
+    version: versionText(),
+    width: terminalWidth(process.env, process.stdout.columns),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  });
+  if (answered !== undefined) return answered;
+  const problems = fileProblems(settled.values, dialect);
+  if (problems.length > 0) {
+    process.stderr.write(problemText(apiserverOptions(dialect), problems));
+    return 1;
+  }
+  const log = logFrom(settled.values);
+  logFlags(apiserverOptions(dialect), settled.values, log);
+  let server;
+  try {
+    server = await start({
+      dialect,
+      settings: settled.values,
+      gates: settled.gates,
+      log,
+      onPhase: (phase) => tellSupervisor({ phase }),
+    });
+  } catch (error) {
+    process.stderr.write(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+  log.info("serving", { url: server.url, dialect: dialect.name });
+  tellSupervisor({ ready: server.url });
+  const stopping = new AbortController();
+  const running = beside?.({ server, log }, stopping.signal);
+  log.info("stopping", { reason: await reasonToStop() });
+  stopping.abort();
+  await running;
+  await server.shutDown();
+  log.info("stopped");
+  log.flush();
+  return 0;
+}

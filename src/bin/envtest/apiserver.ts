@@ -1,0 +1,54 @@
+// The API server of test harnesses: speaks as the original, keeps its data in memory where the store is only a
+// stand-in, and runs a few controllers where that was asked for.
+import { systemClock } from "#base";
+import { apiClient, inProcess } from "#client";
+import { clusterView } from "#controllerkit";
+import { runControllerManager } from "#controllers";
+import { originalDialect } from "#dialect";
+import { type StartedApiserver, runApiserver } from "../apiserver-program.ts";
+import { standInVersion } from "./store-stand-in.ts";
+
+const dialect = originalDialect;
+
+/** Set by the launcher: owners take their dependents along, and deleted namespaces are emptied. */
+export const controllersVariable = "ORCH_ENVTEST_CONTROLLERS";
+
+export async function envtestApiserver(args: readonly string[]): Promise<number> {
+  const flags = [`--dialect=${dialect.name}`, ...(await withoutStandIn(args))];
+  const controllers = process.env[controllersVariable] === "1";
+  return await runApiserver(flags, controllers ? runControllers : undefined);
+}
+
+/** The flag that names the servers of the store, as the dialect writes it. */
+const storeFlag = `--${dialect.spelling.flag("store-servers")}`;
+
+/** The flags with memory in place of a store that is only a stand-in; a real store stays. */
+async function withoutStandIn(args: readonly string[]): Promise<readonly string[]> {
+  const at = args.findIndex((arg) => arg === storeFlag || arg.startsWith(`${storeFlag}=`));
+  if (at < 0) return args;
+  const joined = args[at]!.includes("=");
+  const address = joined ? args[at]!.slice(storeFlag.length + 1) : (args[at + 1] ?? "");
+  if (!(await isStandIn(address))) return args;
+  return [...args.slice(0, at), `${storeFlag}=memory://`, ...args.slice(at + (joined ? 1 : 2))];
+}
+
+async function isStandIn(address: string): Promise<boolean> {
+  if (!address.startsWith("http://")) return false;
+  try {
+    const response = await fetch(`${address.split(",")[0]}/version`, { signal: AbortSignal.timeout(2000) });
+    const { etcdserver } = (await response.json()) as { etcdserver?: string };
+    return etcdserver === standInVersion;
+  } catch {
+    return false;
+  }
+}
+
+const enabled = ["namespace", "garbagecollector"];
+
+/** Controllers in the process of the server; resolves when they have ended. */
+async function runControllers({ server, log }: StartedApiserver, signal: AbortSignal): Promise<void> {
+  const transport = inProcess(server.handle, { name: "system:admin", groups: ["system:masters"] });
+  const base = { client: apiClient(transport, dialect), clock: systemClock, signal, dialect };
+  const view = clusterView({ ...base, log });
+  await runControllerManager({ ...base, view, log: log.with({ part: "controllers" }), enabled });
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { envtestCommand } from "./envtest.ts";
+import { standInVersion, storeStandIn } from "./store-stand-in.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-envtest-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const programs = { commandOf: (program: string): readonly string[] => [`/opt/it's/${program}`] };
+
+function told(): { out(text: string): void; err(text: string): void; all: string[] } {
+  const all: string[] = [];
+  return { out: (text) => void all.push(text), err: (text) => void all.push(text), all };
+}
+
+test("launchers start our own programs, whatever their folder is called", async () => {
+  const output = told();
+  assert.equal(await envtestCommand(["--dir", folder], programs, output), 0);
+  const launcher = readFileSync(join(folder, "kube-apiserver"), "utf8");
+  assert.match(launcher, /exec '\/opt\/it'\\''s\/orch' envtest apiserver "\$@"/);
+  assert.match(launcher, /orch-apiserver' '--dialect=kubernetes' '--help'/);
+  assert.doesNotMatch(launcher, /CONTROLLERS/);
+  assert.equal(statSync(join(folder, "etcd")).mode & 0o777, 0o755);
+  assert.match(output.all.join(""), new RegExp(`KUBEBUILDER_ASSETS=${folder}`));
+});
+
+test("controllers run only where they are asked for", async () => {
+  assert.equal(await envtestCommand([`--dir=${folder}`, "--controllers"], programs, told()), 0);
+  assert.match(readFileSync(join(folder, "kube-apiserver"), "utf8"), /export ORCH_ENVTEST_CONTROLLERS=1/);
+});
+
+test("an unknown flag is refused with the usage", async () => {
+  const output = told();
+  assert.equal(await envtestCommand(["--folder", folder], programs, output), 1);
+  assert.match(output.all.join(""), /^Usage:/);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+test("the stand-in answers health checks until it is told to stop", async () => {
+  const port = await freePort();
+  const stop = Promise.withResolvers<void>();
+  const flags = [
+    "--data-dir=/none",
+    `--listen-client-urls=http://localhost:${port}`,
+    "--unsafe-no-fsync=true",
+  ];
+  const running = storeStandIn(flags, told(), stop.promise);
+  const health = await answered(`http://127.0.0.1:${port}/health`);
+  assert.deepEqual(await health.json(), { health: "true", reason: "" });
+  const version = (await (await fetch(`http://127.0.0.1:${port}/version`)).json()) as { etcdserver: string };
+  assert.equal(version.etcdserver, standInVersion);
+  const output = told();
+  assert.equal(await storeStandIn(flags, output, stop.promise), 1);
+  assert.match(output.all.join(""), /address already in use/);
+  stop.resolve();
+  assert.equal(await running, 0);
+});
+
+async function answered(url: string): Promise<Response> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await fetch(url);
+    } catch (error) {
+      if (tries > 1000) throw error;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// `orch envtest`: a folder with the programs that envtest harnesses start, all of them ours.
+import { accessSync, chmodSync, constants, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { commandLineClient, originalDialect } from "#dialect";
+import { reasonToStop } from "../up/channel.ts";
+import type { Output } from "./store-stand-in.ts";
+
+const usage = `Usage:
+  orch envtest [--dir DIR] [--controllers]
+
+Writes a folder with the programs that envtest harnesses start, and prints how to use it.
+  --dir DIR       Where; ./envtest-bin unless said.
+  --controllers   Owners take their dependents along and deleted namespaces are emptied, as in a whole cluster.
+`;
+
+const names = originalDialect.cli;
+/** What harnesses call the store. */
+const storeProgram = "etcd";
+
+export interface Programs {
+  commandOf(program: string): readonly string[];
+}
+
+export async function envtestCommand(
+  args: readonly string[],
+  programs: Programs,
+  output: Output,
+): Promise<number> {
+  const [first, ...rest] = args;
+  if (first === "apiserver") return await (await import("./apiserver.ts")).envtestApiserver(rest);
+  if (first === "store")
+    return await (await import("./store-stand-in.ts")).storeStandIn(rest, output, reasonToStop());
+  if (args.includes("--help") || args.includes("-h")) {
+    output.out(usage);
+    return 0;
+  }
+  const settled = settingsOf(args);
+  if (!settled) {
+    output.err(usage);
+    return 1;
+  }
+  const folder = resolve(settled.dir);
+  writeLaunchers(folder, programs, settled.controllers);
+  output.out(
+    `${folder} holds ${names.apiServer} and ${storeProgram}. Harnesses find it by\n\n  export ${assetsVariable}=${folder}\n`,
+  );
+  return 0;
+}
+
+/** The variable by which harnesses find the programs. */
+const assetsVariable = "KUBEBUILDER_ASSETS";
+
+function settingsOf(args: readonly string[]): { dir: string; controllers: boolean } | undefined {
+  let dir = "envtest-bin";
+  let controllers = false;
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!;
+    if (arg === "--controllers") controllers = true;
+    else if (arg.startsWith("--dir=")) dir = arg.slice("--dir=".length);
+    else if (arg === "--dir" && args[at + 1] !== undefined) dir = args[++at]!;
+    else return undefined;
+  }
+  return { dir, controllers };
+}
+
+function writeLaunchers(folder: string, { commandOf }: Programs, controllers: boolean): void {
+  mkdirSync(folder, { recursive: true });
+  const orch = commandOf("orch").map(quoted).join(" ");
+  const help = [...commandOf("orch-apiserver"), `--dialect=${originalDialect.name}`, "--help"];
+  const exportControllers = controllers ? "export ORCH_ENVTEST_CONTROLLERS=1\n" : "";
+  write(
+    join(folder, names.apiServer),
+    `case " $* " in *" --help "*|*" -h "*) exec ${help.map(quoted).join(" ")} ;; esac\n${exportControllers}exec ${orch} envtest apiserver "$@"\n`,
+  );
+  write(join(folder, storeProgram), `exec ${orch} envtest store "$@"\n`);
+  const client = onPath(commandLineClient.program);
+  const link = join(folder, commandLineClient.program);
+  rmSync(link, { force: true });
+  if (client) symlinkSync(client, link);
+}
+
+function write(path: string, body: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, `#!/bin/sh\n# Written by orch envtest.\n${body}`);
+  chmodSync(path, 0o755);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Where a program is that the machine has. */
+function onPath(program: string): string | undefined {
+  return (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,83 @@
+// Stands where test harnesses start a store: it answers their health check and keeps nothing. The API server of
+// the same folder knows it by its version and keeps its data in memory instead.
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+
+/** What the stand-in says its version is. */
+export const standInVersion = "orch-stand-in";
+
+const clientUrls = "--listen-client-urls";
+
+/** Where to listen: one address, or both of `localhost`, which may mean either. */
+function addressesOf(args: readonly string[]): { readonly host: string; readonly port: number }[] {
+  const at = args.findIndex((arg) => arg === clientUrls || arg.startsWith(`${clientUrls}=`));
+  const given =
+    at < 0 ? undefined : args[at]!.includes("=") ? args[at]!.slice(clientUrls.length + 1) : args[at + 1];
+  const first = (given ?? "http://127.0.0.1:2379").split(",")[0]!;
+  const { hostname, port } = new URL(first);
+  const host = hostname.replaceAll(/^\[|\]$/g, "");
+  return (host === "localhost" ? ["127.0.0.1", "::1"] : [host]).map((each) => ({
+    host: each,
+    port: port === "" ? 2379 : Number(port),
+  }));
+}
+
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export async function storeStandIn(
+  args: readonly string[],
+  output: Output,
+  stop: Promise<unknown>,
+): Promise<number> {
+  if (args.includes("--version")) {
+    output.out(`etcd Version: 3.5.0\nGit SHA: ${standInVersion}\n`);
+    return 0;
+  }
+  const servers: Server[] = [];
+  try {
+    const [first, ...others] = addressesOf(args);
+    servers.push(await listen(first!.host, first!.port));
+    // The second meaning of a name is served where the machine has it.
+    for (const { host, port } of others)
+      await listen(host, port).then(
+        (server) => servers.push(server),
+        () => undefined,
+      );
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+  await stop;
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  return 0;
+}
+
+async function listen(host: string, port: number): Promise<Server> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").split("?", 1)[0];
+    const body =
+      path === "/health"
+        ? { health: "true", reason: "" }
+        : path === "/version"
+          ? { etcdserver: standInVersion, etcdcluster: standInVersion }
+          : undefined;
+    response.writeHead(body ? 200 : 404, { "content-type": "application/json" });
+    response.end(body && JSON.stringify(body));
+  });
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "EADDRINUSE"
+      ? new Error(`listen tcp ${host}:${port}: bind: address already in use`)
+      : error;
+  }
+  return server;
+}
