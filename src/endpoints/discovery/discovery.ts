@@ -104,7 +104,9 @@ function asksForAggregated(
     )
       continue;
     const { g: group, v: version } = parameters;
-    if (version === "v2" || version === "v2beta1") return { group, version };
+    // The newer form is for clients that have the group's original name built in.
+    if (version === "v2beta1" || (version === "v2" && group === dialect.wire.discoveryGroup))
+      return { group, version };
   }
   return undefined;
 }

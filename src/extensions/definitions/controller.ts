@@ -162,7 +162,8 @@ export class DefinitionController {
     this.#changed();
     // Names that it had are free now.
     for (const [other, { object }] of this.#known)
-      if (object.spec.group === known.object.spec.group) this.#enqueue(other);
+      if (object.spec.group === known.object.spec.group && !hasCondition(object, "NamesAccepted"))
+        this.#enqueue(other);
   }
 
   #changed(): void {
@@ -191,7 +192,8 @@ export class DefinitionController {
     if (reconcileStatus(trial, others, dialect, now)) {
       await this.#writeStatus(name, (object) => reconcileStatus(object, others, dialect, now));
       // Others may have waited for a name that it gives up.
-      for (const other of others) this.#enqueue(other.metadata.name!);
+      for (const other of others)
+        if (!hasCondition(other, "NamesAccepted")) this.#enqueue(other.metadata.name!);
     }
     const { deletionTimestamp, finalizers } = known.object.metadata;
     if (deletionTimestamp && finalizers?.includes(dialect.names.finalizers.customResourceCleanup))

@@ -2,7 +2,7 @@
 import { type FieldError, forbiddenField, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
 import type { Dialect } from "#dialect";
-import { type CompiledRule, compileRules, innerType, ruleTypeOf } from "../structural/rules.ts";
+import { type CompiledRule, compileRules, hasRules, innerType, ruleTypeOf } from "../structural/rules.ts";
 import type { Structural } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
@@ -25,6 +25,7 @@ export function expressionErrors(
   dialect: Dialect,
   schemaErrors: readonly FieldError[],
 ): FieldError[] {
+  if (!hasRules(schema)) return [];
   const walk: Walk = {
     dialect,
     blocked: (at) => schemaErrors.some(({ field }) => field === at || field.startsWith(`${at}.`)),

@@ -1,7 +1,7 @@
 // One schema of a definition, from the keywords it may use to the defaults and rules in it.
 import { type FieldError, forbiddenField, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
-import { type SchemaProps, structuralOf } from "../structural/structural.ts";
+import { type SchemaProps, type Structural, structuralOf } from "../structural/structural.ts";
 import { defaultErrors } from "./default-rules.ts";
 import { expressionErrors } from "./expression-rules.ts";
 import { schemaRuleErrors } from "./schema-rules.ts";
@@ -22,14 +22,18 @@ export function schemaErrors(
     errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
   const why = notStructural(schema, x);
   const before = errors.length;
+  let structural: Structural | undefined;
   if (why === undefined) {
     errors.push(...structuralErrors(schema, path, dialect));
-    if (errors.length === before) errors.push(...defaultErrors(structuralOf(schema, dialect), path, dialect));
+    if (errors.length === before) {
+      structural = structuralOf(schema, dialect);
+      errors.push(...defaultErrors(structural, path, dialect));
+    }
   }
-  const structural = why === undefined && errors.length === before;
   const ruleErrors = schemaRuleErrors(schema, path, dialect);
   errors.push(...ruleErrors);
-  if (structural) errors.push(...expressionErrors(structuralOf(schema, dialect), path, dialect, ruleErrors));
+  if (structural && errors.length === before + ruleErrors.length)
+    errors.push(...expressionErrors(structural, path, dialect, ruleErrors));
   if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
   return errors;
 }

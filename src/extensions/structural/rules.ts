@@ -159,7 +159,8 @@ export interface RuleSet {
   errors(value: unknown, old: unknown, path: string): FieldError[];
 }
 
-const hasRules = (schema: Structural | undefined): boolean =>
+/** Whether there is a rule here or anywhere below. */
+export const hasRules = (schema: Structural | undefined): boolean =>
   schema !== undefined &&
   (schema.rules.length > 0 ||
     hasRules(schema.items) ||
