@@ -330,3 +330,18 @@ test("discovery and the API description follow definitions", async () => {
   await must(200, "DELETE", `${definitions}/${defined.name}`);
   await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
 });
+
+test("quotas count objects of defined kinds", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const namespace = await place();
+  const name = `count/widgets.${defined.group}`;
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  await must(201, "POST", quotas, { body: { metadata: { name: "q" }, spec: { hard: { [name]: "1" } } } });
+  await must(200, "PATCH", `${quotas}/q/status`, {
+    body: { status: { hard: { [name]: "1" }, used: { [name]: "0" } } },
+    type: "application/merge-patch+json",
+  });
+  const path = `/apis/${defined.group}/v1/namespaces/${namespace}/widgets`;
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: {} }) });
+  await must(403, "POST", path, { body: widget(defined, "b", { spec: {} }) });
+});
