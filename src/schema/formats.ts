@@ -1,4 +1,4 @@
-// What names, values and keys must look like, with complaints in the reference's words. Each function returns
+// What names, values and keys must look like, with complaints in kube-apiserver's words. Each function returns
 // what is wrong.
 
 import { isIP } from "node:net";

@@ -41,7 +41,7 @@ export async function pageOf(
   };
 }
 
-/** Under a selector the reference continues behind the last match it returned, whether or not more match. */
+/** Under a selector kube-apiserver continues behind the last match it returned, whether or not more match. */
 async function picked(
   items: readonly CachedObject[],
   { selector, caller }: Place,

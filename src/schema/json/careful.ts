@@ -40,7 +40,7 @@ export interface CarefulState {
   readonly findings: Finding[];
 }
 
-/** Where we are: with indexes for people, and by field names alone as the reference words its type errors. */
+/** Where we are: with indexes for people, and by field names alone as kube-apiserver words its type errors. */
 interface Place {
   readonly path: string;
   readonly names: string;
@@ -207,7 +207,7 @@ function unionOf(
   state: CarefulState,
 ): unknown {
   if (node === null) return null;
-  // The reference reads these apart from the rest, so nothing inside is reported as unknown.
+  // kube-apiserver reads these apart from the rest, so nothing inside is reported as unknown.
   const quiet: CarefulState = { text: state.text, findings: [] };
   if (node instanceof ObjectNode) return messageOf(message, [node], place, quiet);
   if (or === "bool") {
@@ -330,7 +330,7 @@ const kindOf = (node: Node): string =>
             ? "null"
             : "object";
 
-/** Words a type error as the reference does, with its names for types. */
+/** Words a type error as kube-apiserver does, with its names for types. */
 function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
   const numeric =
     shape.shape === "scalar" &&

@@ -1,5 +1,5 @@
 // The careful parser: it keeps what JSON.parse loses (duplicate keys, the spelling of numbers, positions),
-// bounds the depth, and words its complaints as the reference does.
+// bounds the depth, and words its complaints as kube-apiserver does.
 
 import { setOwn } from "#base";
 

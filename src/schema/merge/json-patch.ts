@@ -140,7 +140,7 @@ function cloned(value: Json): Json {
 function replace(run: Run, document: Json, path: string, operation: JsonObject): Json {
   const value = valueOf(operation);
   if (path === "") {
-    // A document is an object or a list; anything else in its place is passed over, as clients know it.
+    // A document is an object or a list; anything else in its place is passed over, as in kube-apiserver.
     return isObject(value) || isList(value) ? value : document;
   }
   return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {

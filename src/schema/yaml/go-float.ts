@@ -1,4 +1,4 @@
-// Numbers as the reference prints them in YAML: integers of 64 bits in full, others with the shortest digits
+// Numbers as kube-apiserver prints them in YAML: integers of 64 bits in full, others with the shortest digits
 // that tell them apart and, from a million on, an exponent of at least two digits.
 
 export function goFloat(value: number): string {

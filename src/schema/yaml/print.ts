@@ -1,4 +1,4 @@
-// Plain JSON data to YAML, laid out as the reference lays it out: block style, sequences not indented, keys
+// Plain JSON data to YAML, laid out as kube-apiserver lays it out: block style, sequences not indented, keys
 // in natural order, words quoted that would read as something else, text of several lines as literal blocks,
 // long lines folded at spaces.
 

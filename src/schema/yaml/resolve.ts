@@ -1,4 +1,4 @@
-// What a plain word means in YAML as the reference tools read it: the booleans of YAML 1.1, numbers in Go's
+// What a plain word means in YAML as Go's yaml.v2 reads it: the booleans of YAML 1.1, numbers in Go's
 // spelling (0777, 0o17, 0x1F, 0b11, 1_000), and no dates: those stay text.
 
 import { YamlError } from "./error.ts";
