@@ -22,7 +22,14 @@ export {
 } from "./plugins/denials.ts";
 export { type NodeRestrictionOptions, nodeRestriction } from "./plugins/node-restriction.ts";
 export { namespaceAutoProvision, namespaceExists } from "./plugins/namespace-existence.ts";
-export { podNodeSelector, podTolerationRestriction } from "./plugins/namespace-wishes.ts";
+export { type EventLimit, eventRateLimit } from "./plugins/event-rate-limit.ts";
+export { type ImagePolicyOptions, imagePolicyWebhook } from "./plugins/image-policy-webhook.ts";
+export {
+  type ClusterNodeSelectors,
+  type ClusterTolerations,
+  podNodeSelector,
+  podTolerationRestriction,
+} from "./plugins/namespace-wishes.ts";
 export {
   alwaysPullImages,
   extendedResourceToleration,
@@ -36,8 +43,13 @@ export { limitRanger } from "./plugins/limit-ranger.ts";
 export { claimResize, storageProtection } from "./plugins/storage.ts";
 export { defaultTolerationSeconds } from "./plugins/default-toleration-seconds.ts";
 export { type PriorityOptions, priorityPlugin } from "./plugins/priority.ts";
-export { type PodSecurityOptions, podSecurity } from "./plugins/pod-security/pod-security.ts";
-export { type QuotaOptions, resourceQuota } from "./plugins/quota/resource-quota.ts";
+export {
+  type PodSecurityExemptions,
+  type PodSecurityOptions,
+  podSecurity,
+} from "./plugins/pod-security/pod-security.ts";
+export { type Policy as SecurityPolicy } from "./plugins/pod-security/policy.ts";
+export { type LimitedResource, type QuotaOptions, resourceQuota } from "./plugins/quota/resource-quota.ts";
 export { runtimeClassPlugin } from "./plugins/runtime-class.ts";
 export { type ServiceAccountOptions, serviceAccountPlugin } from "./plugins/service-account.ts";
 export { taintNodesByCondition } from "./plugins/taint-nodes-by-condition.ts";

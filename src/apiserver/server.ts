@@ -35,6 +35,7 @@ import { healthChecks } from "./health/health-checks.ts";
 import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { openIdHandler } from "./authentication/openid.ts";
 import { rootPaths } from "./serving/root-paths.ts";
+import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
@@ -179,7 +180,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { lifecycle } = serving;
   const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
+  const configs = settings.admissionControlConfigFile
+    ? readPluginConfigs(settings.admissionControlConfigFile, dialect)
+    : noConfigs;
   const asking = askingPlugins(server, {
+    configs,
     authorizer: access.authorizer,
     metrics: serving.metrics,
     log,
@@ -187,7 +192,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     catalog: () => served,
   });
   const admission = admissionChain(
-    measuredPlugins(admissionPlugins(server, caches.resources, settings, access, asking), serving.metrics),
+    measuredPlugins(
+      admissionPlugins(server, caches.resources, settings, access, asking, configs),
+      serving.metrics,
+    ),
   );
   const health = healthChecks({
     dialect,

@@ -104,7 +104,7 @@ const refused: [name: string, options: Partial<OidcOptions>, token: string][] = 
       .slice(0, 2)
       .join(".")}.`,
   ],
-  ["that names nobody", {}, tokenOf({ sub: "" })],
+  ["that names nobody", { usernamePrefix: "-" }, tokenOf({ sub: "" })],
   ["whose name is a list", {}, tokenOf({ sub: ["pat"] })],
   ["whose groups are an object", {}, tokenOf({ groups: { a: 1 } })],
   ["whose groups are mixed", {}, tokenOf({ groups: ["a", 1] })],

@@ -127,8 +127,10 @@ function identityOf(claims: Claims, options: OidcOptions): Identity {
     throw new BadCredential(`oidc: ${why}`);
   };
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = options;
-  const name = claims[usernameClaim];
-  if (typeof name !== "string" || name === "") return refuse(`the claim ${usernameClaim} names nobody`);
+  const claimed = claims[usernameClaim];
+  const name = typeof claimed === "string" ? `${prefixOf(options)}${claimed}` : "";
+  // The reference lets users without a name in; nobody could grant them anything or find them in a log.
+  if (name === "") return refuse(`the claim ${usernameClaim} names nobody`);
   if (
     usernameClaim === "email" &&
     claims["email_verified"] !== undefined &&
@@ -140,7 +142,7 @@ function identityOf(claims: Claims, options: OidcOptions): Identity {
   for (const [claim, value] of Object.entries(requiredClaims))
     if (claims[claim] !== value) return refuse(`the claim ${claim} does not have the value that is required`);
   return {
-    user: { name: `${prefixOf(options)}${name}`, groups: groups.map((group) => `${groupsPrefix}${group}`) },
+    user: { name, groups: groups.map((group) => `${groupsPrefix}${group}`) },
   };
 }
 

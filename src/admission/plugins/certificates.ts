@@ -61,6 +61,23 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
         !isDeepStrictEqual(now.status.conditions ?? [], old.status.conditions ?? []),
     ),
     {
+      name: "ClusterTrustBundleAttest",
+      handles: ["CREATE", "UPDATE"],
+      resources: ["clustertrustbundles"],
+      validate: async (attributes) => {
+        if (attributes.subresource || attributes.resource.group !== group) return [];
+        const signerOf = (object: unknown): string =>
+          (object as { spec?: { signerName?: string } } | undefined)?.spec?.signerName ?? "";
+        // Both before and after: a bundle cannot be taken from its signer, nor given to one.
+        const signers = new Set([signerOf(attributes.object), signerOf(attributes.oldObject)]);
+        if (isDeepStrictEqual(attributes.object, attributes.oldObject)) return [];
+        for (const signer of signers)
+          if (signer !== "" && !(await mayActFor(authorizer, group, attributes, "attest", signer)))
+            throw refused(attributes, `user not permitted to attest for signerName "${signer}"`);
+        return [];
+      },
+    },
+    {
       name: "CertificateSubjectRestriction",
       handles: ["CREATE"],
       resources,

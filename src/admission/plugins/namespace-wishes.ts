@@ -13,10 +13,20 @@ const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
 
-export function podNodeSelector({ names }: Dialect, find: FindNamespace): AdmissionPlugin {
-  const wanted = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
-    const text =
-      (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector] ?? "";
+/** Node selectors that the cluster gives: for namespaces that say nothing, and as limits of some. */
+export interface ClusterNodeSelectors {
+  readonly clusterDefault: string;
+  readonly byNamespace: ReadonlyMap<string, string>;
+}
+
+const noSelectors: ClusterNodeSelectors = { clusterDefault: "", byNamespace: new Map() };
+
+export function podNodeSelector(
+  { names }: Dialect,
+  find: FindNamespace,
+  cluster: ClusterNodeSelectors = noSelectors,
+): AdmissionPlugin {
+  const parsed = (attributes: AdmissionAttributes, text: string): Record<string, string> => {
     const pairs = text.split(",").filter((part) => part.trim() !== "");
     const labels = pairs.map((part) => part.split("=").map((word) => word.trim()));
     if (labels.some((words) => words.length !== 2))
@@ -25,6 +35,20 @@ export function podNodeSelector({ names }: Dialect, find: FindNamespace): Admiss
         `the node selector of namespace ${attributes.namespace} makes no sense: ${text}`,
       );
     return Object.fromEntries(labels as [string, string][]);
+  };
+  const wanted = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
+    const said = (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector];
+    return parsed(attributes, said ?? cluster.clusterDefault);
+  };
+  /** Where a limit is set, a pod may ask for nothing else. */
+  const checkLimit = (attributes: AdmissionAttributes): void => {
+    const limit = parsed(attributes, cluster.byNamespace.get(attributes.namespace) ?? "");
+    if (Object.keys(limit).length === 0) return;
+    const { nodeSelector = {} } = (attributes.object as unknown as Pod).spec;
+    if (
+      Object.entries(nodeSelector).some(([key, value]) => !Object.hasOwn(limit, key) || limit[key] !== value)
+    )
+      throw refused(attributes, "pod node label selector labels conflict with its namespace whitelist");
   };
   const check = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
     const { nodeSelector = {} } = (attributes.object as unknown as Pod).spec;
@@ -46,15 +70,29 @@ export function podNodeSelector({ names }: Dialect, find: FindNamespace): Admiss
       const { spec } = attributes.object as unknown as Pod;
       const selector = await check(attributes);
       if (Object.keys(selector).length > 0) spec.nodeSelector = { ...selector, ...spec.nodeSelector };
+      checkLimit(attributes);
     },
     validate: async (attributes) => {
-      if (concerned(attributes)) await check(attributes);
+      if (concerned(attributes)) {
+        await check(attributes);
+        checkLimit(attributes);
+      }
       return [];
     },
   };
 }
 
-export function podTolerationRestriction({ names }: Dialect, find: FindNamespace): AdmissionPlugin {
+/** Tolerations that the cluster gives to namespaces that say nothing. */
+export interface ClusterTolerations {
+  readonly default: readonly Toleration[];
+  readonly allowed: readonly Toleration[];
+}
+
+export function podTolerationRestriction(
+  { names }: Dialect,
+  find: FindNamespace,
+  cluster: ClusterTolerations = { default: [], allowed: [] },
+): AdmissionPlugin {
   const said = async (
     attributes: AdmissionAttributes,
     annotation: string,
@@ -73,10 +111,10 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
     const { tolerations = [] } = (attributes.object as unknown as Pod).spec;
     if (tolerations.length === 0) return;
-    const allowed = await said(attributes, names.annotations.allowedTolerations);
+    const allowed = (await said(attributes, names.annotations.allowedTolerations)) ?? cluster.allowed;
     const coverage = new Coverage();
-    for (const each of allowed ?? []) coverage.add(each);
-    if (allowed?.length && !tolerations.every((each) => coverage.covers(each)))
+    for (const each of allowed) coverage.add(each);
+    if (allowed.length > 0 && !tolerations.every((each) => coverage.covers(each)))
       throw refused(
         attributes,
         "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
@@ -91,7 +129,7 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
       const { spec } = attributes.object as unknown as Pod;
       const usual =
         attributes.operation === "CREATE"
-          ? ((await said(attributes, names.annotations.defaultTolerations)) ?? [])
+          ? ((await said(attributes, names.annotations.defaultTolerations)) ?? cluster.default)
           : [];
       const added = promisesNothing(spec)
         ? usual

@@ -11,7 +11,9 @@ import {
   defaultStorageClass,
   defaultTolerationSeconds,
   denyServiceExternalIPs,
+  eventRateLimit,
   extendedResourceToleration,
+  imagePolicyWebhook,
   limitHardAntiAffinity,
   limitRanger,
   namespaceAutoProvision,
@@ -31,7 +33,18 @@ import {
 } from "#admission";
 import type { EscalationOptions } from "#authz";
 import { generatedName, type Resource, type ServerObjects } from "#registry";
+import { webhook, webhookConnection } from "#client";
+import { componentName } from "#dialect";
 import { chargeQuota } from "./charge-quota.ts";
+import type { PluginConfigs } from "./config-file.ts";
+import {
+  eventLimits,
+  imagePolicy,
+  limitedResources,
+  nodeSelectors,
+  securityDefaults,
+  tolerations,
+} from "./plugin-settings.ts";
 import { escalationGuard } from "./escalation-guard.ts";
 import { admissionPlugins as knownPlugins } from "../options/admission.ts";
 import { lifecyclePlugin } from "./namespace-lifecycle.ts";
@@ -46,8 +59,11 @@ export function admissionPlugins(
   settings: ApiserverSettings,
   access: EscalationOptions,
   asking: AskingPlugins,
+  configs: PluginConfigs,
 ): readonly AdmissionPlugin[] {
-  const { dialect, resources } = server;
+  const { dialect, resources, clock } = server;
+  const isOn = (name: string): boolean => settings.enableAdmissionPlugins.includes(name);
+  const security = configs.read("PodSecurity", securityDefaults(dialect));
   const namespace = (name: string) => resources.namespaces.get(name);
   const state = async (name: string) => ((await namespace(name)) ? "active" : "absent");
   const all = [
@@ -77,8 +93,14 @@ export function admissionPlugins(
     }),
     taintNodesByCondition(dialect),
     alwaysPullImages,
-    podSecurity({ dialect, namespace, podsIn: (namespace) => resources.pods.list(`${namespace}/`) }),
-    podNodeSelector(dialect, namespace),
+    ...(isOn("ImagePolicyWebhook") ? [imagePolicyPlugin(server, configs)] : []),
+    podSecurity({
+      dialect,
+      namespace,
+      podsIn: (namespace) => resources.pods.list(`${namespace}/`),
+      ...security,
+    }),
+    podNodeSelector(dialect, namespace, configs.read("PodNodeSelector", nodeSelectors)),
     priorityPlugin({
       dialect,
       find: (name) => resources.priorityClasses.get(name),
@@ -88,7 +110,14 @@ export function admissionPlugins(
       notReady: settings.defaultNotReadyTolerationSeconds,
       unreachable: settings.defaultUnreachableTolerationSeconds,
     }),
-    podTolerationRestriction(dialect, namespace),
+    podTolerationRestriction(
+      dialect,
+      namespace,
+      configs.read("PodTolerationRestriction", tolerations(dialect)),
+    ),
+    ...(isOn("EventRateLimit")
+      ? [eventRateLimit(configs.read("EventRateLimit", eventLimits(dialect)), clock)]
+      : []),
     extendedResourceToleration(dialect),
     defaultStorageClass(dialect, () => resources.storageClasses.list()),
     storageProtection(dialect),
@@ -109,11 +138,36 @@ export function admissionPlugins(
       dialect,
       now: () => server.clock.now(),
       quotasIn: (namespace) => resources.resourceQuotas.list(`${namespace}/`),
+      limited: configs.read("ResourceQuota", limitedResources(dialect)),
       write: chargeQuota(server),
     }),
     alwaysDeny,
   ];
   return chosen(all, settings);
+}
+
+const webhookAttempts = 5;
+
+function imagePolicyPlugin(
+  { dialect, clock, onError }: ServerObjects,
+  configs: PluginConfigs,
+): AdmissionPlugin {
+  return configs.read("ImagePolicyWebhook", (config) => {
+    const { clientConfigFile, backoffMilliseconds, ...policy } = imagePolicy(config);
+    return imagePolicyWebhook({
+      ...policy,
+      dialect,
+      clock,
+      webhook: webhook({
+        connection: webhookConnection(clientConfigFile),
+        clock,
+        userAgent: componentName(dialect, "apiserver"),
+        initialBackoffMilliseconds: backoffMilliseconds,
+        attempts: webhookAttempts,
+      }),
+      onError: (error) => onError("the image policy webhook cannot be asked", { error: error.message }),
+    });
+  });
 }
 
 /**

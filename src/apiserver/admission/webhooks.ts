@@ -18,6 +18,9 @@ import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
 import type { Catalog } from "#endpoints";
 import type { ServerObjects } from "#registry";
 import { paramFinder, policyParamsGuard } from "./policy-params.ts";
+import type { PluginConfigs } from "./config-file.ts";
+import { webhookCredentials } from "./plugin-settings.ts";
+import { webhookCredentialsFrom } from "./webhook-credentials.ts";
 import { resolveService } from "../services/resolve-service.ts";
 
 export interface AskingOptions {
@@ -27,6 +30,7 @@ export interface AskingOptions {
   readonly enabled: (gate: string) => boolean;
   /** What is served; asked when a request comes, not before. */
   readonly catalog: () => Catalog;
+  readonly configs: PluginConfigs;
 }
 
 export interface AskingPlugins {
@@ -53,16 +57,21 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     expressions: expressionsOf(server),
     conditions: options.enabled("AdmissionWebhookMatchConditions"),
     decide: (user: UserInfo) => decisionsFor(options.authorizer, user),
-    post: webhookTransport({
+  };
+  const post = (plugin: string): ReturnType<typeof webhookTransport> => {
+    const file = options.configs.read(plugin, webhookCredentials(dialect));
+    return webhookTransport({
       clock,
       userAgent: `${dialect.cli.apiServer}-admission`,
       resolveService: (within, name, port) =>
         resolveService((key) => resources.services.get(key), within, name, port),
-    }),
+      ...(file !== "" && { credentialsFor: webhookCredentialsFrom(file) }),
+    });
   };
   return {
     mutating: mutatingWebhooks({
       ...shared,
+      post: post("MutatingAdmissionWebhook"),
       configurations: () => resources.mutatingWebhookConfigurations.listCached(""),
       failedOpenPrefix: `failed-open.mutation.webhook.admission.${suffix}/`,
       mutationPrefix: `mutation.webhook.admission.${suffix}/`,
@@ -70,6 +79,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     }),
     validating: validatingWebhooks({
       ...shared,
+      post: post("ValidatingAdmissionWebhook"),
       configurations: () => resources.validatingWebhookConfigurations.listCached(""),
       failedOpenPrefix: `failed-open.validating.webhook.admission.${suffix}/`,
     }),

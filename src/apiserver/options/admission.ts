@@ -2,8 +2,6 @@
 
 import { file, listOf, oneOf, option, section } from "#options";
 
-const plugins = "no plug-in that needs a file of its own is there";
-
 /** Every plug-in this server knows, and whether it runs unless told otherwise. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   AlwaysAdmit: "off",
@@ -43,15 +41,16 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   ValidatingAdmissionPolicy: "on",
   ValidatingAdmissionWebhook: "on",
 };
-/** Those that ask others, or need a file of their own. */
-const notBuilt: readonly string[] = ["EventRateLimit", "ImagePolicyWebhook", "PersistentVolumeLabel"];
+/** Those that are not there, and why. */
+const notBuilt: Readonly<Record<string, string>> = {
+  PersistentVolumeLabel: "it asks a cloud provider, and none is built in",
+};
 const plugin = oneOf(...Object.keys(admissionPlugins));
 
 export const admissionSection = () =>
   section("Admission", [
     option({
       flag: "admission-control-config-file",
-      notYet: plugins,
       type: file,
       default: "",
       readable: true,
@@ -60,9 +59,9 @@ export const admissionSection = () =>
     option({
       flag: "enable-admission-plugins",
       notYetFor: (names) => {
-        const missing = names.filter((name) => notBuilt.includes(name));
+        const missing = names.filter((name) => Object.hasOwn(notBuilt, name));
         return missing.length > 0
-          ? `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not there`
+          ? missing.map((name) => `${name}: ${notBuilt[name]}`).join("; ")
           : undefined;
       },
       type: listOf(plugin),

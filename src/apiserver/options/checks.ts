@@ -87,6 +87,10 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     },
   ),
 
+  check("an identity token names its user", ({ oidcIssuerUrl: issuer, oidcUsernameClaim: claim }, blame) => {
+    if (issuer !== "" && claim === "") blame(["oidcUsernameClaim"], "must name a claim");
+  }),
+
   check("each authorization mode has its file, each file its mode", (settings, blame) => {
     const pairs = [
       ["ABAC", "authorizationPolicyFile"],

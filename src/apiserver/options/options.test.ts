@@ -291,7 +291,7 @@ test("flags that cannot be used yet are listed with the reason", () => {
 });
 
 const partlyBuilt = [
-  "--enable-admission-plugins=AlwaysAdmit,EventRateLimit",
+  "--enable-admission-plugins=AlwaysAdmit,PersistentVolumeLabel",
   "--storage-media-type=application/yaml",
 ];
 for (const flag of partlyBuilt) {

@@ -14,10 +14,20 @@ import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
 
 const { amountsOf, excessOf, isNegative, isZero, only, shown, sumOf, written } = quotaMath;
 
+export interface LimitedResource {
+  readonly group: string;
+  readonly resource: string;
+  /** Parts of the names of what is counted. */
+  readonly matchContains: readonly string[];
+  readonly matchScopes: readonly ScopedResourceSelectorRequirement[];
+}
+
 export interface QuotaOptions {
   readonly dialect: Dialect;
   readonly now: () => number;
   readonly quotasIn: (namespace: string) => Promise<readonly ResourceQuota[]>;
+  /** What may be used only where a quota covers it. */
+  readonly limited?: readonly LimitedResource[];
   /** Writes what is used, against the version that was read; false when somebody else was faster. */
   readonly write: (quota: ResourceQuota, used: Readonly<Record<string, string>>) => Promise<boolean>;
 }
@@ -41,7 +51,8 @@ const uncounted: ReadonlySet<string> = new Set([
  */
 const mostTries = 32;
 
-export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): AdmissionPlugin {
+export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
+  const { dialect, now, quotasIn, write, limited = [] } = options;
   const busy = new Map<string, Promise<void>>();
   return {
     name: "ResourceQuota",
@@ -51,11 +62,13 @@ export function resourceQuota({ dialect, now, quotasIn, write }: QuotaOptions): 
       const { resource, subresource, namespace, operation } = attributes;
       if (subresource || !namespace) return [];
       const evaluator = quotaEvaluator(resource, dialect, now);
-      if (
-        !evaluator.operations.some((each) => each === operation) ||
-        (await quotasIn(namespace)).length === 0
-      )
-        return [];
+      if (!evaluator.operations.some((each) => each === operation)) return [];
+      const limits = limited.filter(
+        (each) => each.group === resource.group && each.resource === resource.resource,
+      );
+      const quotas = await quotasIn(namespace);
+      if (limits.length > 0) checkCovered(attributes, evaluator, quotas, limits);
+      if (quotas.length === 0) return [];
       await inTurn(namespace, () => charge(attributes, evaluator));
       return [];
     },
@@ -100,6 +113,44 @@ const scopesOf = ({ spec }: ResourceQuota): readonly ScopedResourceSelectorRequi
   ...(spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists" })),
   ...(spec.scopeSelector?.matchExpressions ?? []),
 ];
+
+/** Refuses what needs a quota and has none. */
+function checkCovered(
+  attributes: AdmissionAttributes,
+  evaluator: QuotaEvaluator,
+  quotas: readonly ResourceQuota[],
+  limits: readonly LimitedResource[],
+): void {
+  const object = attributes.object!;
+  const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
+  const whole = evaluator.usage(object);
+  const added =
+    attributes.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attributes.oldObject!)) : whole;
+  const needed = [...added]
+    .filter(([, amount]) => !isZero(amount))
+    .map(([name]) => name)
+    .filter((name) => limits.some(({ matchContains }) => matchContains.some((part) => name.includes(part))));
+  const concerned = quotas.filter((quota) =>
+    scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object)),
+  );
+  const uncovered = needed.filter(
+    (name) => !concerned.some(({ status }) => status.hard?.[name] !== undefined),
+  );
+  if (uncovered.length > 0) throw refused(`insufficient quota to consume: ${uncovered.toSorted().join(",")}`);
+  const scopes = limits
+    .flatMap(({ matchScopes }) => matchScopes)
+    .filter((scope) => evaluator.inScope?.(scope, object));
+  const unmatched = scopes.filter(
+    ({ scopeName }) =>
+      !quotas.some((quota) =>
+        scopesOf(quota).some((scope) => scope.scopeName === scopeName && evaluator.inScope?.(scope, object)),
+      ),
+  );
+  if (unmatched.length > 0)
+    throw refused(
+      `insufficient quota to match these scopes: ${unmatched.map(({ scopeName }) => scopeName).join(",")}`,
+    );
+}
 
 /** What each quota would have used afterwards, for those that change; refuses what does not fit. */
 function bill(

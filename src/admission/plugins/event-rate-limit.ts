@@ -1,0 +1,85 @@
+// Limits how many events are written: in all, by namespace, by user, or by source and object.
+import { ApiError, type Clock } from "#base";
+import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
+
+export interface EventLimit {
+  readonly type: "Server" | "Namespace" | "User" | "SourceAndObject";
+  readonly perSecond: number;
+  readonly burst: number;
+  /** Keys remembered; the one that was not seen for longest is forgotten. */
+  readonly mostKeys: number;
+}
+
+/** Every limit is charged, even when another one refuses: whoever floods pays everywhere. */
+export function eventRateLimit(limits: readonly EventLimit[], clock: Clock): AdmissionPlugin {
+  const buckets = limits.map((limit) => ({ limit, take: bucketsOf(limit, clock) }));
+  return {
+    name: "EventRateLimit",
+    handles: ["CREATE", "UPDATE"],
+    resources: ["events"],
+    validate: async (attributes) => {
+      if (attributes.resource.group !== "" || attributes.subresource || attributes.dryRun) return [];
+      const refused = buckets.filter(({ limit, take }) => !take(keyOf(limit.type, attributes)));
+      if (refused.length > 0)
+        throw new ApiError(
+          429,
+          "TooManyRequests",
+          `limit reached on type ${refused.map(({ limit }) => limit.type).join(", ")}`,
+        );
+      return [];
+    },
+  };
+}
+
+interface EventParts {
+  readonly deprecatedSource?: Source;
+  readonly source?: Source;
+  readonly regarding?: Reference;
+  readonly involvedObject?: Reference;
+}
+interface Source {
+  readonly component?: string;
+  readonly host?: string;
+}
+interface Reference {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly apiVersion?: string;
+}
+
+function keyOf(type: EventLimit["type"], { namespace, user, object }: AdmissionAttributes): string {
+  if (type === "Server") return "";
+  if (type === "Namespace") return namespace;
+  if (type === "User") return user.name;
+  const parts = (object ?? {}) as EventParts;
+  const { component, host } = parts.deprecatedSource ?? parts.source ?? {};
+  const about = parts.regarding ?? parts.involvedObject ?? {};
+  return JSON.stringify([
+    component,
+    host,
+    about.kind,
+    about.namespace,
+    about.name,
+    about.uid,
+    about.apiVersion,
+  ]);
+}
+
+/** Token buckets by key, filled at the limit's rate. */
+function bucketsOf({ perSecond, burst, mostKeys }: EventLimit, clock: Clock): (key: string) => boolean {
+  const known = new Map<string, { tokens: number; at: number }>();
+  return (key) => {
+    const now = clock.now();
+    const bucket = known.get(key) ?? { tokens: burst, at: now };
+    known.delete(key);
+    known.set(key, bucket);
+    if (known.size > mostKeys) known.delete(known.keys().next().value!);
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
+    bucket.at = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens--;
+    return true;
+  };
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { imagePolicyWebhook } from "./image-policy-webhook.ts";
+
+const dialect = dialects.orch;
+const apiVersion = `imagepolicy.${dialect.wire.groupSuffix}/v1alpha1`;
+const mine = `x.image-policy.${dialect.data.labelDomain}/y`;
+
+function harness(status: object | Error, defaultAllow = false) {
+  const sent: { spec: object }[] = [];
+  const notes: Record<string, string> = {};
+  const clock = virtualClock();
+  const plugin = imagePolicyWebhook({
+    webhook: {
+      post: async (document) => {
+        sent.push(JSON.parse(document) as (typeof sent)[number]);
+        if (status instanceof Error) throw status;
+        return JSON.stringify({ apiVersion, kind: "ImageReview", status });
+      },
+      close: () => undefined,
+    },
+    dialect,
+    clock,
+    allowMilliseconds: 1000,
+    denyMilliseconds: 500,
+    defaultAllow,
+    onError: () => undefined,
+  });
+  const pod = {
+    metadata: { annotations: { [mine]: "1", other: "2" } },
+    spec: {
+      containers: [{ image: "a" }],
+      initContainers: [{ image: "b" }],
+      ephemeralContainers: [{ image: "c" }],
+    },
+  };
+  const run = (subresource = "") =>
+    orCode(async () => {
+      const annotate = (key: string, value: string): void => void (notes[key] = value);
+      return (await plugin.validate!(attemptOf({ object: pod, subresource, annotate }))).length;
+    });
+  return { run, sent, notes, clock };
+}
+
+test("the service is told the images, its own annotations and the namespace", async () => {
+  const { run, sent } = harness({ allowed: true });
+  assert.equal(await run(), 0);
+  assert.equal(await run("ephemeralcontainers"), 0);
+  assert.equal(await run("status"), 0);
+  assert.deepEqual(
+    sent.map(({ spec }) => spec),
+    [
+      { containers: [{ image: "a" }, { image: "b" }], annotations: { [mine]: "1" }, namespace: "n" },
+      { containers: [{ image: "c" }], annotations: { [mine]: "1" }, namespace: "n" },
+    ],
+  );
+});
+
+test("refusals refuse, and answers are kept for their time", async () => {
+  const { run, sent, clock } = harness({ allowed: false, reason: "no" });
+  assert.equal(await run(), "403");
+  assert.equal(await run(), "403");
+  assert.equal(sent.length, 1);
+  await clock.advance(500);
+  assert.equal(await run(), "403");
+  assert.equal(sent.length, 2);
+});
+
+test("a service that is away refuses, unless pods are let through, which is noted", async () => {
+  assert.equal(await harness(new Error("down")).run(), "403");
+  const open = harness(new Error("down"), true);
+  assert.equal(await open.run(), 0);
+  assert.deepEqual(Object.entries(open.notes), [
+    [`imagepolicywebhook.image-policy.${dialect.data.labelDomain}/failed-open`, "true"],
+  ]);
+});
+
+test("notes of the service are kept under its own prefix, others not", async () => {
+  const { run, notes } = harness({ allowed: true, auditAnnotations: { verdict: "fine", "x/y": "z" } });
+  await run();
+  assert.deepEqual(
+    Object.keys(notes).map((key) => key.split("/")[1]),
+    ["verdict"],
+  );
+});

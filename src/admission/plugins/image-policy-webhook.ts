@@ -1,0 +1,101 @@
+// Asks a remote service whether the images of a pod may run, by an ImageReview.
+import type { Pod } from "#api";
+import { type Clock, forbidden } from "#base";
+import type { Webhook } from "#client";
+import { type Dialect, apiVersionOf } from "#dialect";
+import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
+
+export interface ImagePolicyOptions {
+  readonly webhook: Webhook;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly allowMilliseconds: number;
+  readonly denyMilliseconds: number;
+  /** Whether pods may run while the service cannot be asked. */
+  readonly defaultAllow: boolean;
+  readonly onError: (error: Error) => void;
+}
+
+interface ReviewStatus {
+  readonly allowed?: unknown;
+  readonly reason?: unknown;
+  readonly auditAnnotations?: Readonly<Record<string, unknown>>;
+}
+
+const mostKept = 1024;
+
+export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin {
+  const { webhook, dialect, clock, defaultAllow, onError } = options;
+  const apiVersion = apiVersionOf(dialect, { group: "imagepolicy", branded: true, version: "v1alpha1" });
+  const prefix = `imagepolicywebhook.image-policy.${dialect.data.labelDomain}/`;
+  const kept = new Map<string, { readonly status: ReviewStatus; readonly until: number }>();
+  const keep = (spec: string, status: ReviewStatus): void => {
+    const milliseconds = status.allowed === true ? options.allowMilliseconds : options.denyMilliseconds;
+    if (milliseconds <= 0) return;
+    kept.set(spec, { status, until: clock.now() + milliseconds });
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  };
+  const ask = async (spec: string): Promise<ReviewStatus> => {
+    const known = kept.get(spec);
+    if (known && known.until > clock.now()) return known.status;
+    kept.delete(spec);
+    const review = `{"kind":"ImageReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
+    const answer = JSON.parse(await webhook.post(review)) as {
+      kind?: unknown;
+      apiVersion?: unknown;
+      status?: ReviewStatus;
+    };
+    if (answer.kind !== "ImageReview" || answer.apiVersion !== apiVersion)
+      throw new Error(`the answer is not an ImageReview of ${apiVersion}`);
+    const status = answer.status ?? {};
+    keep(spec, status);
+    return status;
+  };
+  return {
+    name: "ImagePolicyWebhook",
+    handles: ["CREATE", "UPDATE"],
+    resources: ["pods"],
+    validate: async (attributes) => {
+      const spec = specOf(attributes, dialect);
+      if (spec === undefined) return [];
+      let status: ReviewStatus;
+      try {
+        status = await ask(JSON.stringify(spec));
+      } catch (error) {
+        onError(error as Error);
+        if (!defaultAllow)
+          throw forbidden(attributes.resource, attributes.name, "the images could not be reviewed");
+        attributes.annotate(`${prefix}failed-open`, "true");
+        return [];
+      }
+      for (const [key, value] of Object.entries(status.auditAnnotations ?? {}))
+        if (!key.includes("/")) attributes.annotate(`${prefix}${key}`, String(value));
+      if (status.allowed === true) return [];
+      const denied = "image policy webhook backend denied one or more images";
+      const why =
+        typeof status.reason === "string" && status.reason !== "" ? `${denied}: ${status.reason}` : denied;
+      throw forbidden(attributes.resource, attributes.name, why);
+    },
+  };
+}
+
+/** What the service is told: the images, and the annotations that are meant for it. */
+function specOf(attributes: AdmissionAttributes, dialect: Dialect): object | undefined {
+  const { resource, subresource, namespace, object } = attributes;
+  if (resource.group !== "" || (subresource !== "" && subresource !== "ephemeralcontainers"))
+    return undefined;
+  const { metadata, spec } = object as unknown as Pod;
+  const containers =
+    subresource === ""
+      ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+      : (spec.ephemeralContainers ?? []);
+  const mine = `.image-policy.${dialect.data.labelDomain}/`;
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(mine));
+  return {
+    ...(containers.length > 0 && {
+      containers: containers.map(({ image }) => ({ ...(image && { image }) })),
+    }),
+    ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
+    ...(namespace && { namespace }),
+  };
+}

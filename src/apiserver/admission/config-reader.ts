@@ -1,0 +1,51 @@
+// Reading parts of configuration files by hand: every complaint names the field.
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Something in a configuration file is wrong. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+export const wrong = (path: string, why: string): ConfigError =>
+  new ConfigError(path === "" ? why : `${path}: ${why}`);
+
+export function fieldsOf(value: unknown, path: string): Fields {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) throw wrong(path, "must be a mapping");
+  return value as Fields;
+}
+
+export function itemsOf(value: unknown, path: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrong(path, "must be a list");
+  return value;
+}
+
+export function textOf(value: unknown, path: string, otherwise = ""): string {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== "string") throw wrong(path, "must be text");
+  return value;
+}
+
+export const textsOf = (value: unknown, path: string): readonly string[] =>
+  itemsOf(value, path).map((item, at) => textOf(item, `${path}[${at}]`));
+
+export function numberOf(value: unknown, path: string, otherwise = 0): number {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== "number" || !Number.isInteger(value)) throw wrong(path, "must be a whole number");
+  return value;
+}
+
+export function boolOf(value: unknown, path: string, otherwise = false): boolean {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== "boolean") throw wrong(path, "must be true or false");
+  return value;
+}
+
+/** Throws unless the object says one of the kinds, each as `group/version kind`. */
+export function checkKind(value: Fields, known: readonly string[]): void {
+  const said = `${textOf(value["apiVersion"], "apiVersion")} ${textOf(value["kind"], "kind")}`;
+  if (!known.includes(said))
+    throw wrong("", `it holds ${JSON.stringify(said.trim())}; expected ${known.join(" or ")}`);
+}
