@@ -28,6 +28,13 @@ const suites = [
     verbose: false,
   },
   {
+    name: "attacks",
+    files: filesUnder("test/attacks", ".test.ts"),
+    args: ["--test-isolation=none", "--test-force-exit"],
+    minutes: 2,
+    verbose: false,
+  },
+  {
     name: "programs",
     files: filesUnder("src", ".live.test.ts"),
     args: ["--test-concurrency=2"],

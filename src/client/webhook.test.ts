@@ -89,3 +89,17 @@ test("a silent server is given up after the timeout, an aborted request at once"
   hook.close();
   patient.close();
 });
+
+test("a kept connection that the server closed is replaced at once", async () => {
+  let asked = 0;
+  await using at = await harness((request, response) => {
+    asked++;
+    if (asked === 2) request.socket.destroy();
+    else response.end("{}");
+  });
+  const hook = at.hook({ attempts: 1 });
+  await hook.post("{}");
+  assert.equal(await hook.post("{}"), "{}");
+  assert.deepEqual([asked, at.pauses], [3, []]);
+  hook.close();
+});

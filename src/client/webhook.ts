@@ -123,9 +123,12 @@ function senderOf({
         () => request.destroy(new Error(`no answer within ${timeoutMilliseconds} ms`)),
         timeoutMilliseconds,
       );
-      request.on("error", (error: NodeJS.ErrnoException) =>
-        fail(error.message, { broken: error.code === "ECONNRESET" || error.code === "EPIPE" }),
-      );
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        const broken = error.code === "ECONNRESET" || error.code === "EPIPE";
+        // A connection that was kept may have been closed meanwhile: that is no failure of the server.
+        if (broken && request.reusedSocket && !signal?.aborted) resolve(once(document, signal));
+        else fail(error.message, { broken });
+      });
       request.on("close", () => clearTimeout(timer));
       request.on("response", (answer) => {
         collect(answer).then(
