@@ -1,5 +1,4 @@
 // An audit event: what is recorded of a request at one stage, and its form on the wire and in the log.
-import { microTimeOfMillis } from "#base";
 
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type Level = (typeof levels)[number];
@@ -53,6 +52,17 @@ export interface AuditEvent {
   readonly receivedAt: number;
   readonly stageAt: number;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+let currentSecond = { second: Number.NaN, text: "" };
+
+/** Microseconds behind the text of the second, which is made once for all events of that second. */
+function timeText(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== currentSecond.second)
+    currentSecond = { second, text: new Date(second * 1000).toISOString().slice(0, 20) };
+  const micros = Math.min(Math.round((milliseconds - second * 1000) * 1000), 999_999);
+  return `${currentSecond.text}${String(micros).padStart(6, "0")}Z`;
 }
 
 const field = (name: string, text: string): string =>
@@ -109,7 +119,7 @@ function fieldsText(event: AuditEvent): string {
     event.responseStatus ? statusText(event.responseStatus) : ""
   }${event.requestObject === undefined ? "" : `,"requestObject":${event.requestObject}`}${
     event.responseObject === undefined ? "" : `,"responseObject":${event.responseObject}`
-  },"requestReceivedTimestamp":"${microTimeOfMillis(event.receivedAt)}","stageTimestamp":"${microTimeOfMillis(event.stageAt)}"${
+  },"requestReceivedTimestamp":"${timeText(event.receivedAt)}","stageTimestamp":"${timeText(event.stageAt)}"${
     event.annotations ? annotationsText(event.annotations) : ""
   }}`;
 }
@@ -142,5 +152,5 @@ export function legacyText(event: AuditEvent): string {
     ["uri", JSON.stringify(event.requestUri)],
     ["response", `"${event.responseStatus ? event.responseStatus.code : "<deferred>"}"`],
   ];
-  return `${microTimeOfMillis(event.receivedAt)} AUDIT: ${parts.map(([key, value]) => `${key}=${value}`).join(" ")}`;
+  return `${timeText(event.receivedAt)} AUDIT: ${parts.map(([key, value]) => `${key}=${value}`).join(" ")}`;
 }

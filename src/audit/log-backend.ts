@@ -12,18 +12,18 @@ export interface LogBackendOptions {
 }
 
 /** More than this is not gathered before it is written. */
-const mostGatheredBytes = 256 * 1024;
+const mostGathered = 256 * 1024;
 
 export function logBackend({ format, apiVersion, file, strict }: LogBackendOptions): AuditBackend {
-  let lines: Buffer[] = [];
-  let bytes = 0;
+  let lines: string[] = [];
+  let size = 0;
   let waiting: PromiseWithResolvers<void> | undefined;
   const flush = (): void => {
     if (!waiting) return;
     const { resolve, reject } = waiting;
     const written = lines;
     lines = [];
-    bytes = 0;
+    size = 0;
     waiting = undefined;
     try {
       writeLines(file, written);
@@ -42,11 +42,12 @@ export function logBackend({ format, apiVersion, file, strict }: LogBackendOptio
       }
       const { promise } = waiting;
       for (const event of events) {
-        const line = Buffer.from(`${text(event)}\n`);
+        const line = `${text(event)}
+`;
         lines.push(line);
-        bytes += line.length;
+        size += line.length;
       }
-      if (bytes >= mostGatheredBytes) flush();
+      if (size >= mostGathered) flush();
       if (!strict && events.every(({ stage }) => stage === "RequestReceived")) {
         // The event of a later stage, behind it in the file, tells of a failure.
         promise.catch(() => undefined);
@@ -61,16 +62,12 @@ export function logBackend({ format, apiVersion, file, strict }: LogBackendOptio
   };
 }
 
-/** All at once where that stays below the limit of the file, else line by line. */
-function writeLines(file: RotatingFile, lines: readonly Buffer[]): void {
-  if (lines.length === 1) return file.write(lines[0]!);
-  let at = 0;
-  while (at < lines.length) {
-    const from = at;
-    let size = 0;
-    while (at < lines.length && (size === 0 || size + lines[at]!.length <= mostTogether))
-      size += lines[at++]!.length;
-    file.write(Buffer.concat(lines.slice(from, at)));
+/** Many lines at once: a write costs more than what is in it. */
+function writeLines(file: RotatingFile, lines: readonly string[]): void {
+  for (let at = 0; at < lines.length;) {
+    let text = lines[at++]!;
+    while (at < lines.length && text.length + lines[at]!.length <= mostTogether) text += lines[at++]!;
+    file.write(Buffer.from(text));
   }
 }
 const mostTogether = 64 * 1024;

@@ -23,7 +23,8 @@ export class AuditRecord {
   readonly level: Level;
   readonly #config: AuditConfig;
   readonly #request: RecordedRequest;
-  readonly #annotations = new Map<string, string>();
+  readonly #annotations: Record<string, string> = Object.create(null) as Record<string, string>;
+  #annotated = 0;
   #impersonated: AuditUser | undefined;
   #status: ResponseStatus | undefined;
   #requestObject: string | undefined;
@@ -51,8 +52,9 @@ export class AuditRecord {
 
   /** Notes something; the first value of a key stays. */
   annotate(key: string, value: string): void {
-    if (this.#annotations.has(key) || this.#annotations.size >= mostAnnotations) return;
-    this.#annotations.set(key, value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value);
+    if (key in this.#annotations || this.#annotated >= mostAnnotations) return;
+    this.#annotated++;
+    this.#annotations[key] = value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value;
   }
 
   impersonated(user: AuditUser): void {
@@ -93,18 +95,24 @@ export class AuditRecord {
 
   /** The event of a stage, as things stand. */
   event(stage: Stage, stageAt: number): AuditEvent {
-    const { object, ...request } = this.#request;
+    const { auditId, requestUri, verb, user, sourceIps, userAgent, object, receivedAt } = this.#request;
     return {
-      ...request,
       level: this.level,
+      auditId,
       stage,
-      stageAt,
+      requestUri,
+      verb,
+      user,
       impersonatedUser: this.#impersonated,
+      sourceIps,
+      userAgent,
       object: object && { ...object },
       responseStatus: this.#status,
       requestObject: this.#requestObject,
       responseObject: this.#responseObject,
-      ...(this.#annotations.size > 0 && { annotations: Object.fromEntries(this.#annotations) }),
+      receivedAt,
+      stageAt,
+      annotations: this.#annotated > 0 ? { ...this.#annotations } : undefined,
     };
   }
 
