@@ -8,6 +8,7 @@ const usage = `Usage:
   orch down [--purge]      End it; with --purge remove everything it kept.
   orch store backup|restore FILE
                            Save what the embedded store holds, and make a store from it.
+  orch store encryption    Tell which provider encrypted what the embedded store holds.
   orch config check|explain|migrate
                            Check, explain and convert settings of the programs.
   orch why-pending POD     Tell why a pod has no node yet.

@@ -36,3 +36,4 @@ export { kmsV1 } from "./encryption/kms-v1.ts";
 export { kmsV2 } from "./encryption/kms-v2.ts";
 export { secretbox } from "./encryption/secretbox.ts";
 export { aesCbc } from "./encryption/aes-cbc.ts";
+export { type EncryptionCount, surveyEncryption } from "./encryption/survey.ts";

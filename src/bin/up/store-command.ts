@@ -1,8 +1,10 @@
-// `orch store`: the embedded store's content as one file, and back.
+// `orch store`: the embedded store's content as one file, and back; and how it is encrypted.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, dialectOption, helpOption, section, settle } from "#options";
-import { backupStore, restoreStore } from "#store";
+import { backupStore, openStore, restoreStore, surveyEncryption } from "#store";
 import type { Output } from "../output.ts";
 import { dataDirOption, pathsFor } from "./paths.ts";
 import { clusterDialect } from "./cluster-dialect.ts";
@@ -10,6 +12,7 @@ import { clusterDialect } from "./cluster-dialect.ts";
 const usage = `Usage:
   orch store backup FILE [--data-dir=DIR]      Write everything the store holds to a new file; the cluster may be up.
   orch store restore FILE [--data-dir=DIR]     Make a store from such a file; there must be none yet.
+  orch store encryption [--data-dir=DIR]       Tell which provider encrypted what the store holds; the cluster may be up.
 
 DIR is what orch up was given, or the --data-dir of orch-apiserver. --dialect says which cluster is meant without it.
 `;
@@ -39,10 +42,14 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     return 1;
   }
   if (errors.length > 0) return refuse(errors.join("\nerror: "), output);
-  if (verb !== "backup" && verb !== "restore")
-    return refuse(`there is no orch store ${verb}; there are backup and restore`, output);
-  if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
   const directory = join(pathsFor(choice.dialect, values.dataDir).root, "store");
+  if (verb === "encryption") {
+    if (file !== undefined) return refuse("orch store encryption takes no file", output);
+    return await encryptionReport(directory, choice.dialect, output);
+  }
+  if (verb !== "backup" && verb !== "restore")
+    return refuse(`there is no orch store ${verb}; there are backup, restore and encryption`, output);
+  if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
   try {
     if (verb === "backup") await backupStore(directory, resolve(file));
     else await restoreStore(resolve(file), directory);
@@ -56,6 +63,27 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
       : `${directory} holds everything in ${file}\n`,
   );
   return 0;
+}
+
+/** A copy is read, so that a server that runs is not disturbed. */
+async function encryptionReport(directory: string, dialect: Dialect, output: Output): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "orch-store-"));
+  try {
+    await backupStore(directory, join(folder, "copy"));
+    await restoreStore(join(folder, "copy"), join(folder, "store"));
+    const store = await openStore({ dir: join(folder, "store") });
+    const counts = await surveyEncryption(store, "/registry", dialect.names.encryptionMarkers);
+    await store.close();
+    output.out("values  provider  resource\n");
+    for (const { values, provider, resource } of counts)
+      output.out(`${String(values).padStart(6)}  ${provider}  ${resource}\n`);
+    return 0;
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function refuse(problem: string, output: Output): number {
