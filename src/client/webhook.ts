@@ -124,10 +124,11 @@ function senderOf({
         timeoutMilliseconds,
       );
       request.on("error", (error: NodeJS.ErrnoException) => {
-        const broken = error.code === "ECONNRESET" || error.code === "EPIPE";
+        const gone = error.code === "ECONNRESET" || error.code === "EPIPE";
         // A connection that was kept may have been closed meanwhile: that is no failure of the server.
-        if (broken && request.reusedSocket && !signal?.aborted) resolve(once(document, signal));
-        else fail(error.message, { broken });
+        if (gone && request.reusedSocket && !signal?.aborted) resolve(once(document, signal));
+        // A server that hung up in good order did so on purpose.
+        else fail(error.message, { broken: gone && error.syscall !== undefined });
       });
       request.on("close", () => clearTimeout(timer));
       request.on("response", (answer) => {
