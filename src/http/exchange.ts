@@ -1,6 +1,6 @@
 // One HTTP/1.1 or HTTP/2 exchange turned into a Call, and a Reply put on the wire.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Writable } from "node:stream";
+import type { Readable as NodeReadable, Writable } from "node:stream";
 import {
   BodyCutShort,
   BodyTooLarge,
@@ -65,13 +65,13 @@ function bodyReader(
   };
 }
 
-const splitTarget = (target: string): [path: string, search: string] => {
+export const splitTarget = (target: string): [path: string, search: string] => {
   const cut = target.indexOf("?");
   return cut < 0 ? [target, ""] : [target.slice(0, cut), target.slice(cut + 1)];
 };
 
 /** An AbortSignal made only when somebody asks for it. */
-function lazySignal(onClose: (abort: () => void) => void): () => AbortSignal {
+export function lazySignal(onClose: (abort: () => void) => void): () => AbortSignal {
   let controller: AbortController | undefined;
   return () => {
     if (!controller) {
@@ -83,7 +83,7 @@ function lazySignal(onClose: (abort: () => void) => void): () => AbortSignal {
 }
 
 /** Node joins the values of a header that comes twice; here they stay apart. */
-function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
+export function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
   let names = 0;
   for (const _ in headers) names++;
   if (names * 2 === raw.length) return headers;
@@ -183,15 +183,15 @@ export function callFromHttp1(
     },
     body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,
-    bodyBuffered: () => buffered(request, ask),
+    bodyBuffered: () => buffered(request, () => request.complete, ask),
     goAway: () => undefined,
   };
 }
 
 /** Resolves when a request is complete, its buffer is full or its connection closed. Reads nothing of it. */
-function buffered(request: IncomingMessage, ask?: () => void): Promise<void> {
+function buffered(request: NodeReadable, complete: () => boolean, ask?: () => void): Promise<void> {
   const isBuffered = (): boolean =>
-    request.complete || request.destroyed || request.readableLength >= request.readableHighWaterMark;
+    complete() || request.destroyed || request.readableLength >= request.readableHighWaterMark;
   if (isBuffered()) return Promise.resolve();
   ask?.();
   return new Promise((resolve) => {

@@ -16,6 +16,7 @@ export { type Query, parseQuery } from "./query.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
 export {
+  type Http2Implementation,
   type Listener,
   type ListenerOptions,
   type Refusal,

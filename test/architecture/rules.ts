@@ -59,7 +59,7 @@ const maximumLines = 500;
 /** Files that became too long when lines became shorter. The list may only shrink. */
 const stillTooLong = new Set(
   `
-src/http/http2/connection.test.ts src/registry/remove.test.ts src/registry/strategies/cluster-kinds.test.ts
+src/registry/remove.test.ts src/registry/strategies/cluster-kinds.test.ts
 src/registry/strategies/pod.test.ts src/registry/strategies/workloads.test.ts src/cri/runtime.contract.ts
 src/nodeagent/agent.ts
 test/robustness/fuzz-requests.ts test/e2e/kubectl-commands.test.ts test/e2e/kubectl.test.ts

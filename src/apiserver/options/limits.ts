@@ -1,6 +1,6 @@
 // Limits on requests and on what is kept.
 
-import { atLeast, between, bool, duration, float, int, notNegative, option, section } from "#options";
+import { atLeast, between, bool, duration, float, int, notNegative, oneOf, option, section } from "#options";
 
 export const limitsSection = () =>
   section("Limits", [
@@ -51,6 +51,12 @@ export const limitsSection = () =>
       default: 0,
       check: between(0, 2 ** 31 - 1),
       doc: "Streams that a client may have open on one HTTP/2 connection; 0 takes the runtime's default.",
+    }),
+    option({
+      flag: "http2-implementation",
+      type: oneOf("builtin", "node"),
+      default: "builtin",
+      doc: "What serves HTTP/2: `builtin`, the server's own code, or `node`, that of the runtime, which costs about three times as much processor time. A way out should the server's own code fail a client.",
     }),
     option({
       flag: "max-connection-bytes-per-sec",

@@ -56,6 +56,7 @@ export async function openSecurePort({
     handle,
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
+    http2Implementation: settings.http2Implementation,
     reusePort: settings.permitPortSharing,
     onRefused: ({ reason, ...fields }) => log.error(`connections were refused: ${reason}`, { ...fields }),
     onProblem: (error) =>

@@ -17,10 +17,10 @@ export interface Frame {
 export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export const hello = Buffer.concat([preface, settingsFrame({})]);
 
-/** GET https / by numbers of the static table. */
-export const getBlock = Buffer.from([0x82, 0x87, 0x84]);
-/** POST https / */
-export const postBlock = Buffer.from([0x83, 0x87, 0x84]);
+/** GET https a / by numbers of the static table. */
+export const getBlock = Buffer.from([0x82, 0x87, 0x84, 0x01, 0x01, 0x61]);
+/** POST https a / */
+export const postBlock = Buffer.from([0x83, 0x87, 0x84, 0x01, 0x01, 0x61]);
 
 export function made(
   type: number,
@@ -37,6 +37,15 @@ export function made(
 export const get = (stream: number): Buffer =>
   made(frame.headers, flag.endHeaders | flag.endStream, stream, getBlock);
 export const post = (stream: number): Buffer => made(frame.headers, flag.endHeaders, stream, postBlock);
+
+/** A literal field, neither indexed nor Huffman-coded. */
+export const literal = (name: string, value: string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ]);
 
 export interface RawClient {
   readonly socket: Socket;

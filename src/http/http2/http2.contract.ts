@@ -1,0 +1,57 @@
+// What RFC 9113 and RFC 7541 demand of a server, section by section, over a raw socket. The cases follow the
+// catalogue of the h2spec tool; every implementation that we serve with passes them, or states its gaps.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Expected } from "./conformance-cases.fixture.ts";
+import { frameCases } from "./frame-cases.fixture.ts";
+import { errorCode, frame } from "./frames.ts";
+import { messageCases } from "./message-cases.fixture.ts";
+import { type Frame, type RawClient, rawClient } from "./raw-client.fixture.ts";
+
+/**
+ * Starts a server and resolves to its port. It answers GET with 200 and "well", reads the body of a POST and then
+ * answers likewise, and never answers `/wait`.
+ */
+export type StartServer = (t: TestContext) => Promise<number>;
+
+/** Gaps are known by section and name, each with its reason; one that passes all the same fails the suite. */
+export function http2Contract(
+  implementation: string,
+  start: StartServer,
+  gaps: Readonly<Record<string, string>> = {},
+): void {
+  for (const [section, name, sent, expected] of [...frameCases, ...messageCases]) {
+    const gap = gaps[name];
+    test(`${implementation}: RFC ${section}: ${name}${gap ? ` (known gap: ${gap})` : ""}`, async (t) => {
+      const client = await rawClient(t, await start(t));
+      client.send(...sent);
+      const met = Promise.race([
+        meets(client, expected),
+        new Promise<never>(
+          (_, reject) =>
+            void setTimeout(() => reject(new Error("nothing came back")), gap ? 300 : 3000).unref(),
+        ),
+      ]);
+      if (gap) await assert.rejects(met, () => true, "the gap is closed: remove it from the list");
+      else await met;
+    });
+  }
+}
+
+async function meets(client: RawClient, expected: Expected): Promise<void> {
+  if ("frame" in expected) return void (await client.next(expected.frame));
+  if ("response" in expected) {
+    const { stream } = await client.next(
+      ({ type, stream: id }) => type === frame.headers && id === expected.response,
+    );
+    return assert.equal(stream, expected.response);
+  }
+  const isError = ({ type, payload }: Frame): boolean =>
+    type === frame.goAway ? payload.readUInt32BE(4) !== errorCode.none : type === frame.rstStream;
+  const found = await client.next(isError);
+  const code = found.type === frame.goAway ? found.payload.readUInt32BE(4) : found.payload.readUInt32BE(0);
+  if ("connectionError" in expected) {
+    assert.equal(found.type, frame.goAway);
+    assert.ok(expected.connectionError.includes(code), `error code ${code}`);
+  } else assert.ok(expected.streamError.includes(code), `error code ${code}`);
+}
