@@ -1,5 +1,5 @@
-// What names, values and keys must look like, with complaints in kube-apiserver's words. Each function returns
-// what is wrong.
+// What names, values and keys must look like, with complaints in kube-apiserver's words. Each function
+// returns what is wrong.
 
 import { isIP } from "node:net";
 

@@ -40,7 +40,7 @@ export interface CarefulState {
   readonly findings: Finding[];
 }
 
-/** Where we are: with indexes for people, and by field names alone as kube-apiserver words its type errors. */
+/** Where we are: with indexes for people, and by field names alone, as in type errors of kube-apiserver. */
 interface Place {
   readonly path: string;
   readonly names: string;
