@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap } from "#api";
-import { ApiError } from "#base";
-import { type Sent, causesOf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
-import { validateDeleteOptions } from "./remove.ts";
+import { type Sent, shelf, shelfNow } from "./registry.fixture.ts";
+import type { validateDeleteOptions } from "./remove.ts";
 import type { Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { event } from "./strategies/event.ts";
@@ -20,7 +19,6 @@ const orphaning: Strategy = { ...plain, orphansDependents: { warning: "dependent
 const map = (finalizers: readonly string[] = []): Sent => ({
   metadata: { name: "a", ...(finalizers.length > 0 && { finalizers: [...finalizers] }) },
 });
-
 interface Left {
   readonly finalizers?: readonly string[];
   readonly grace?: number;
@@ -392,144 +390,4 @@ test("a namespace is marked first, and goes when its own finalizers have gone", 
     { subresource: "finalize" },
   );
   assert.equal(await get("n"), undefined);
-});
-
-const uid = "00000000-0000-0000-0000-000000000000";
-test("an object that does not meet the preconditions of its deletion stays", async (t) => {
-  const { create, remove, get } = await shelf(t, plain);
-  const { metadata } = await create(map());
-  await assert.rejects(
-    remove("a", { preconditions: { uid } }),
-    refusal(409, /the UID in the precondition \(0{8}-.*\) does not match the UID in record/),
-  );
-  await assert.rejects(
-    remove("a", { preconditions: { resourceVersion: "1" } }),
-    refusal(409, /the ResourceVersion in the precondition \(1\) does not match/),
-  );
-  await assert.rejects(
-    remove("a", { preconditions: { uid }, dryRun: ["All"] }, { dryRun: true }),
-    refusal(409),
-  );
-  assert.ok(await get("a"));
-  const { uid: its, resourceVersion } = metadata;
-  assert.equal(
-    (await remove("a", { preconditions: { uid: its!, resourceVersion: resourceVersion! } })).gone,
-    true,
-  );
-});
-
-const blamed: [kind: Strategy, sent: Sent, named: string][] = [
-  [configMap, { metadata: { name: "a" } }, "ConfigMap"],
-  [namespace, { metadata: { name: "a" } }, "namespaces"],
-];
-for (const [kind, sent, named] of blamed) {
-  test(`an unmet precondition on ${kind.resource} is a conflict that names ${named}`, async (t) => {
-    const { create, remove } = await shelf(t, kind);
-    await create(sent);
-    await assert.rejects(
-      remove("a", { preconditions: { uid: "other" } }),
-      (error) => error instanceof ApiError && error.details?.kind === named,
-    );
-  });
-}
-
-test("a precondition that was met and no longer is, is a conflict", async (t) => {
-  const { create, remove, edit, get } = await shelf(t, plain, {
-    beforeWrite: async (write, count) =>
-      void (
-        count === 2 &&
-        write.value === null &&
-        (await edit("a", (object) => void (object.metadata.labels = { x: "1" })))
-      ),
-  });
-  const { metadata } = await create(map());
-  await assert.rejects(
-    remove("a", { preconditions: { resourceVersion: metadata.resourceVersion! } }),
-    refusal(409),
-  );
-  assert.deepEqual((await get("a"))!.metadata.labels, { x: "1" });
-});
-
-test("a deletion that lost a race looks again: a finalizer added meanwhile is respected", async (t) => {
-  const { create, remove, edit } = await shelf(t, plain, {
-    beforeWrite: async (write, count) =>
-      void (
-        count === 2 &&
-        write.value === null &&
-        (await edit("a", (object) => void (object.metadata.finalizers = [own])))
-      ),
-  });
-  await create(map());
-  const { gone, object } = await remove("a");
-  assert.deepEqual([gone, object.metadata.finalizers], [false, [own]]);
-});
-
-test("of two deletions at once one does it, and the other finds nothing", async (t) => {
-  const { create, remove } = await shelf(t, plain);
-  await create(map());
-  const outcomes = await Promise.allSettled([remove("a"), remove("a")]);
-  assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
-});
-
-test("what is not there cannot be deleted", async (t) => {
-  const { remove } = await shelf(t, plain);
-  await assert.rejects(remove("a"), refusal(404, /configmaps "a" not found/));
-});
-
-test("admission sees the object that would go, and may refuse", async (t) => {
-  const seen: unknown[] = [];
-  const { create, remove, get } = await shelf(t, plain, {
-    plugins: [
-      {
-        name: "Refuse",
-        handles: ["DELETE"],
-        validate: async ({ operation, name, object, oldObject }) => {
-          seen.push(operation, name, object, (oldObject as unknown as ConfigMap).metadata.name);
-          return [{ type: "FieldValueForbidden", field: "metadata", detail: "stays" }];
-        },
-      },
-    ],
-  });
-  await create(map());
-  assert.deepEqual(await causesOf(remove("a")), ["Forbidden metadata"]);
-  assert.deepEqual(seen, ["DELETE", "a", undefined, "a"]);
-  assert.ok(await get("a"));
-});
-
-const refused: [name: string, options: Options, causes: string[]][] = [
-  [
-    "options that say in both ways what becomes of dependents are refused",
-    { orphanDependents: true, propagationPolicy: "Orphan" },
-    ["Invalid propagationPolicy"],
-  ],
-  ["an unknown policy is refused", { propagationPolicy: "Sideways" }, ["NotSupported propagationPolicy"]],
-  ["an empty policy is refused", { propagationPolicy: "" }, ["NotSupported propagationPolicy"]],
-  ["an unknown dry run is refused", { dryRun: ["All", "Some"] }, ["NotSupported dryRun"]],
-];
-for (const [name, options, causes] of refused) {
-  test(name, async (t) => {
-    const { request } = await shelf(t, plain);
-    assert.deepEqual(await causesOf(Promise.try(() => validateDeleteOptions(request(), options))), causes);
-  });
-}
-
-test("a kind that leaves dependents behind warns those who did not say so", async (t) => {
-  const { request, warnings } = await shelf(t, orphaning);
-  for (const options of [{ propagationPolicy: "Background" }, { orphanDependents: true }])
-    validateDeleteOptions(request(), options);
-  assert.deepEqual(warnings, []);
-  validateDeleteOptions(request(), {});
-  assert.deepEqual(warnings, ["dependents stay"]);
-});
-
-test("a removal answers with the object as it was, under a revision of its own", async (t) => {
-  const { create, remove, resource } = await shelf(t, plain);
-  const { metadata } = await create(map());
-  const { object } = await remove("a");
-  assert.equal(object.metadata.uid, metadata.uid);
-  assert.ok(
-    Number(object.metadata.resourceVersion) > Number(metadata.resourceVersion),
-    "a deletion has a revision of its own",
-  );
-  assert.equal(Number(object.metadata.resourceVersion), resource.source.revision());
 });

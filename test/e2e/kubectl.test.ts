@@ -15,6 +15,7 @@ import {
   startApiserver,
   until,
 } from "#kit";
+import { configMap, labelledPod, warningEvent } from "./kubectl-manifests.fixture.ts";
 
 for (const dialect of ["orch", "kubernetes"] as const) {
   describe(`kubectl with --dialect=${dialect}`, needs(kubectlProgram, "openssl"), () => {
@@ -160,9 +161,9 @@ for (const dialect of ["orch", "kubernetes"] as const) {
 
     test("describe shows an object and the events about it", async () => {
       const { good, namespace } = await home();
-      await good(["create", "-f", "-"], pod("web"));
+      await good(["create", "-f", "-"], labelledPod("web"));
       const uid = await valueOf(good, "pod/web", "{.metadata.uid}");
-      await good(["create", "-f", "-"], event(namespace, "web.1", uid));
+      await good(["create", "-f", "-"], warningEvent(namespace, "web.1", uid));
       const text = await good(["describe", "pod", "web"]);
       assert.match(text, /^Name: +web$/m);
       assert.match(text, /^ +Image: +example\.com\/web:1$/m);
@@ -175,7 +176,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       const { good, namespace } = await home();
       await good(
         ["create", "-f", "-"],
-        `${event(namespace, "one.1", "1")}---\n${event(namespace, "two.1", "2", "Normal")}`,
+        `${warningEvent(namespace, "one.1", "1")}---\n${warningEvent(namespace, "two.1", "2", "Normal")}`,
       );
       assert.equal((await good(["get", "events", "--no-headers"])).trim().split("\n").length, 2);
       assert.equal(
@@ -195,7 +196,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
 
     test("patch takes all three kinds", async () => {
       const { good, run } = await home();
-      await good(["create", "-f", "-"], pod("web"));
+      await good(["create", "-f", "-"], labelledPod("web"));
       const container = '{"spec":{"containers":[{"name":"web","image":"example.com/web:2"}]}}';
       assert.equal(await good(["patch", "pod", "web", "-p", container]), "pod/web patched\n");
       assert.equal(
@@ -373,7 +374,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
 
     test("wait ends when the condition holds and when the object is gone", async () => {
       const { good, run, namespace } = await home();
-      await good(["create", "-f", "-"], pod("web"));
+      await good(["create", "-f", "-"], labelledPod("web"));
       assert.match(
         (await run(["wait", "pod/web", "--for=condition=Ready", "--timeout=1s"])).stderr,
         /timed out waiting/,
@@ -472,32 +473,6 @@ for (const dialect of ["orch", "kubernetes"] as const) {
   });
 }
 
-type Run = (
-  args: readonly string[],
-  input?: string,
-  env?: Readonly<Record<string, string>>,
-) => Promise<KubectlResult>;
-type Good = (
-  args: readonly string[],
-  input?: string,
-  env?: Readonly<Record<string, string>>,
-) => Promise<string>;
-
-const configMap = (name: string, data: Record<string, string>, labels: Record<string, string> = {}): string =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata: ${JSON.stringify({ name, ...(Object.keys(labels).length > 0 && { labels }) })}\ndata: ${JSON.stringify(data)}\n`;
-
-const pod = (name: string): string =>
-  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, labels: { app: ${name} } }\nspec: { containers: [{ name: web, image: "example.com/web:1", args: [serve] }] }\n`;
-
-const event = (namespace: string, name: string, uid: string, type = "Warning"): string => `apiVersion: v1
-kind: Event
-metadata: { name: ${name}, namespace: ${namespace} }
-involvedObject: { apiVersion: v1, kind: Pod, name: ${name.split(".")[0]}, namespace: ${namespace}, uid: "${uid}" }
-reason: Unlucky
-message: it went wrong
-type: ${type}
-source: { component: test }
-firstTimestamp: "2026-01-01T00:00:00Z"
-lastTimestamp: "2026-01-01T00:00:00Z"
-count: 1
-`;
+type Arguments = [args: readonly string[], input?: string, env?: Readonly<Record<string, string>>];
+type Run = (...given: Arguments) => Promise<KubectlResult>;
+type Good = (...given: Arguments) => Promise<string>;

@@ -4,9 +4,9 @@ import { controllerRevision } from "./controller-revision.ts";
 import { daemonSet } from "./daemon-set.ts";
 import { deployment, replicaSet } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
-import { podTemplate, replicationController } from "./replication-controller.ts";
+import { replicationController } from "./replication-controller.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const pod = { containers: [{ name: "c", image: "i:1" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: pod };
@@ -276,64 +276,6 @@ test("the disruptions that a budget allows are not negative", () => {
   assert.deepEqual(causes, ["Invalid status.disruptionsAllowed"]);
 });
 
-const specOf = (strategy: typeof deployment, sent: Sent): Sent =>
-  tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
-
-test("fields that are left out and depend on others are filled in", () => {
-  assert.deepEqual(
-    specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"],
-    {
-      type: "RollingUpdate",
-      rollingUpdate: { maxSurge: 3, maxUnavailable: "25%" },
-    },
-  );
-  assert.deepEqual(specOf(deployment, { ...spec, strategy: { type: "Recreate" } })["strategy"], {
-    type: "Recreate",
-  });
-  assert.deepEqual(specOf(statefulSet, spec)["updateStrategy"], {
-    type: "RollingUpdate",
-    rollingUpdate: { partition: 0 },
-  });
-  assert.deepEqual(
-    specOf(statefulSet, { ...spec, updateStrategy: { type: "RollingUpdate" } })["updateStrategy"],
-    { type: "RollingUpdate" },
-  );
-  assert.deepEqual(specOf(statefulSet, spec)["persistentVolumeClaimRetentionPolicy"], {
-    whenDeleted: "Retain",
-    whenScaled: "Retain",
-  });
-  assert.deepEqual(specOf(daemonSet, spec)["updateStrategy"], {
-    type: "RollingUpdate",
-    rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
-  });
-  assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: { type: "OnDelete" } })["updateStrategy"], {
-    type: "OnDelete",
-  });
-  assert.deepEqual(specOf(replicationController, { template })["selector"], { a: "b" });
-});
-
-const images: [image: string, policy: string][] = [
-  ["i", "Always"],
-  ["i:latest", "Always"],
-  ["host:5000/i", "Always"],
-  ["i:1", "IfNotPresent"],
-  ["host:5000/i:1", "IfNotPresent"],
-  ["i@sha256:00", "IfNotPresent"],
-];
-for (const [image, policy] of images) {
-  test(`image ${image} is pulled ${policy}`, () => {
-    const { object } = tryCreate(podTemplate, {
-      metadata,
-      template: { spec: { containers: [{ name: "c", image }] } },
-    });
-    assert.equal(
-      (object["template"] as { spec: { containers: { imagePullPolicy: string }[] } }).spec.containers[0]!
-        .imagePullPolicy,
-      policy,
-    );
-  });
-}
-
 const generationOf = ({ object }: { object: Sent }): unknown =>
   (object["metadata"] as { annotations: Sent }).annotations["deprecated.daemonset.template.generation"];
 
@@ -421,85 +363,3 @@ for (const [name, strategy, [before, after], [old, now], expected] of heard) {
     assert.equal(strategy.warnings!(made(after, now), made(before, old), ctx).length, expected);
   });
 }
-
-test("claims of a stateful set ask for whole bytes", () => {
-  const volumeClaimTemplates = [
-    {
-      metadata: { name: "v" },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1500m" } } },
-    },
-  ];
-  const { warnings } = tryCreate(statefulSet, {
-    metadata,
-    spec: { ...spec, serviceName: "s", volumeClaimTemplates },
-  });
-  assert.deepEqual(
-    warnings.map((text) => text.split(": ")[0]),
-    ["spec.volumeClaimTemplates[0].resources.requests[storage]"],
-  );
-});
-
-test("tables show how far workloads have come", () => {
-  assert.deepEqual(
-    cellsOf(deployment, {
-      metadata,
-      spec: { ...spec, replicas: 5 },
-      status: { readyReplicas: 3, updatedReplicas: 2 },
-    }),
-    ["x", "3/5", 2, 0, "<unknown>", "c", "i:1", "a=b"],
-  );
-  assert.deepEqual(cellsOf(daemonSet, { metadata, spec }), [
-    "x",
-    0,
-    0,
-    0,
-    0,
-    0,
-    "<none>",
-    "<unknown>",
-    "c",
-    "i:1",
-    "a=b",
-  ]);
-  assert.deepEqual(cellsOf(statefulSet, { metadata, spec }), ["x", "0/1", "<unknown>", "c", "i:1"]);
-  assert.deepEqual(cellsOf(podDisruptionBudget, { metadata, spec: { minAvailable: 2 } }), [
-    "x",
-    "2",
-    "N/A",
-    0,
-    "<unknown>",
-  ]);
-  const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u", controller: true };
-  assert.deepEqual(
-    cellsOf(controllerRevision, { metadata: { ...metadata, ownerReferences: [owner] }, revision: 7 }),
-    ["x", "statefulset.apps/web", 7, "<unknown>"],
-  );
-});
-
-test("what is switched off leaves a template when it is stored, unless it was there", () => {
-  const sent = { metadata, spec: { ...spec, template: { ...template, spec: { ...pod, hostUsers: false } } } };
-  const specOf = ({ object }: { object: Record<string, unknown> }): Sent =>
-    (object["spec"] as { template: { spec: Sent } }).template.spec;
-  assert.equal(
-    specOf({ object: defaulted(deployment, sent) as unknown as Record<string, unknown> })["hostUsers"],
-    false,
-  );
-  assert.equal(specOf(tryCreate(deployment, sent))["hostUsers"], undefined);
-  const old = defaulted(deployment, sent);
-  const next = defaulted(deployment, sent);
-  deployment.prepareForUpdate!(next, old, contextOf(deployment));
-  assert.equal(specOf({ object: next as unknown as Record<string, unknown> })["hostUsers"], false);
-});
-
-test("the status of a daemon set does not change how often its template was", () => {
-  const { object } = tryPart(
-    daemonSet,
-    "status",
-    { metadata, spec },
-    { metadata: { ...metadata, annotations: { a: "b" } }, status: {} },
-  );
-  assert.deepEqual((object["metadata"] as { annotations: object }).annotations, {
-    a: "b",
-    "deprecated.daemonset.template.generation": "1",
-  });
-});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { requestProblem } from "./rules/certificate-request.ts";
+import {
+  ecRequest,
+  ed25519Request,
+  pssRequest,
+  rsaRequest,
+  sha1Request,
+} from "./rules/certificate-requests.fixture.ts";
+import { certificateSigningRequest } from "./signing-request.ts";
+import { tryCreate, tryPart } from "./try-out.fixture.ts";
+
+const metadata = { name: "x" };
+
+const requests: [name: string, pem: string][] = [
+  ["rsa", rsaRequest],
+  ["elliptic curve", ecRequest],
+  ["ed25519", ed25519Request],
+  ["old digest's", sha1Request],
+  ["rsa (probabilistic)", pssRequest],
+];
+for (const [name, pem] of requests) {
+  test(`a request signed with its own ${name} key is understood`, () => {
+    assert.equal(requestProblem(pem), undefined);
+    const bytes = Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64");
+    bytes[bytes.length - 5]! ^= 1;
+    assert.notEqual(
+      requestProblem(
+        `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString("base64")}\n-----END CERTIFICATE REQUEST-----\n`,
+      ),
+      undefined,
+    );
+  });
+}
+
+const asked = {
+  request: Buffer.from(ecRequest).toString("base64"),
+  signerName: "example.com/s",
+  usages: ["client auth"],
+};
+
+test("who asks is written in by the server", () => {
+  const { object, causes } = tryCreate(certificateSigningRequest, {
+    metadata,
+    spec: { ...asked, username: "root", groups: ["system:masters"] },
+  });
+  assert.deepEqual(causes, []);
+  const { username, groups } = object["spec"] as { username: string; groups: string[] };
+  assert.deepEqual([username, groups], ["tester", ["testers"]]);
+});
+
+const wrongRequests: [name: string, given: object, causes: string[]][] = [
+  ["a request is a request", { request: "bm9wZQ==" }, ["Invalid spec.request"]],
+  ["a request says what for", { usages: [] }, ["Required spec.usages"]],
+  [
+    "usages are known, once",
+    { usages: ["client auth", "client auth", "flying"] },
+    ["Duplicate spec.usages[1]", "NotSupported spec.usages[2]"],
+  ],
+  ["a signer has a domain", { signerName: "s" }, ["Invalid spec.signerName"]],
+  ["a signer's domain has two parts", { signerName: "a/s" }, ["Invalid spec.signerName"]],
+  [
+    "the old signer is not asked any more",
+    { signerName: "orch.io/legacy-unknown" },
+    ["Invalid spec.signerName"],
+  ],
+  ["a certificate lasts ten minutes", { expirationSeconds: 599 }, ["Invalid spec.expirationSeconds"]],
+];
+for (const [name, given, causes] of wrongRequests)
+  test(name, () =>
+    assert.deepEqual(
+      tryCreate(certificateSigningRequest, { metadata, spec: { ...asked, ...given } }).causes,
+      causes,
+    ),
+  );
+
+const approved = { type: "Approved", status: "True" };
+const doors: [name: string, door: string, status: object, causes: string[]][] = [
+  ["an approver approves", "approval", { conditions: [approved] }, []],
+  [
+    "an approver does not also deny",
+    "approval",
+    { conditions: [approved, { type: "Denied", status: "True" }] },
+    ["Invalid status.conditions[1].type"],
+  ],
+  [
+    "a verdict is true",
+    "approval",
+    { conditions: [{ type: "Approved", status: "False" }] },
+    ["NotSupported status.conditions[0].status"],
+  ],
+  ["a signer does not approve", "status", { conditions: [approved] }, ["Forbidden status.conditions"]],
+  [
+    "a signer brings a certificate",
+    "status",
+    { certificate: Buffer.from("nope").toString("base64") },
+    ["Invalid status.certificate"],
+  ],
+];
+for (const [name, door, status, causes] of doors)
+  test(name, () =>
+    assert.deepEqual(
+      tryPart(certificateSigningRequest, door, { metadata, spec: asked }, { status }).causes,
+      causes,
+    ),
+  );
+
+test("a verdict gets its time", () => {
+  const { object } = tryPart(
+    certificateSigningRequest,
+    "approval",
+    { metadata, spec: asked },
+    { status: { conditions: [approved] } },
+  );
+  assert.deepEqual((object["status"] as { conditions: object[] }).conditions, [
+    { ...approved, lastUpdateTime: "2024-05-06T07:08:09Z", lastTransitionTime: "2024-05-06T07:08:09Z" },
+  ]);
+});
