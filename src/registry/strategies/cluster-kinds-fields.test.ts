@@ -53,7 +53,7 @@ test("the older version of levels has another word for shares", () => {
   assert.deepEqual(older.toHub!(shown, undefined as never), hub);
 });
 
-test("conditions on requests are not offered yet", () => {
+test("conditions on requests are dropped without their gate", () => {
   const { object } = tryCreate(validatingWebhookConfiguration, {
     metadata,
     ...hooks({ matchConditions: [{ name: "x", expression: "true" }] }),
