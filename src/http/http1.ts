@@ -1,4 +1,4 @@
-// HTTP/1.1 on the sockets it is given: requests, upgrades, and what clients get wrong.
+// HTTP/1.1 on the sockets it is given: requests, upgrades, and responses to malformed requests.
 import type { IncomingMessage, Server, ServerResponse as Response } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -8,7 +8,7 @@ import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
 import { peerOf } from "./peer.ts";
 import type { AdmissionThrottle } from "./admission-throttle.ts";
 
-// Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
+// A plain import of this module loads the fetch client with it: 15 MB that nobody here uses.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
 
 export interface Http1Options {
@@ -22,13 +22,13 @@ export interface Http1Options {
 }
 
 export const largestHeaderBytes = 64 * 1024;
-/** What is asked for may be longer: selectors can name thousands of values. */
+/** The request target may be longer than the headers: selectors can name thousands of values. */
 export const largestTargetBytes = 1024 * 1024;
 export const headersMilliseconds = 32_000;
-/** Long, for what a slow client takes of one large piece does not show here. */
+/** Long: progress within one large write is not visible here. */
 const stalledMilliseconds = 600_000;
-/** How long the rest of a request may take to come after its answer. */
-const patienceMilliseconds = 5_000;
+/** How long the rest of a request may take after its response. */
+const lateBodyMilliseconds = 5_000;
 
 export function http1Engine(
   options: Http1Options,
@@ -42,14 +42,14 @@ export function http1Engine(
     connectionsCheckingInterval: Math.min(headersTimeout, 30_000),
     requestTimeout: 0,
     keepAliveTimeout: 180_000,
-    // Whoever sends a body has not come to take the connection over.
+    // A request with a body is not upgraded.
     shouldUpgradeCallback: (request) => !sendsBody(request),
   });
 
   const serve = (request: IncomingMessage, response: Response, expects: boolean): void => {
     response.on("error", () => undefined);
-    const wrong = misread(request);
-    if (wrong) return refuse(response, wrong);
+    const problem = requestProblem(request);
+    if (problem) return refuse(response, problem);
     let waits = expects;
     const ask = (): void => {
       if (waits) response.writeContinue();
@@ -59,7 +59,7 @@ export function http1Engine(
       response,
       ask,
     });
-    response.on("finish", () => awaitRest(request));
+    response.on("finish", () => limitLateBody(request));
     const run = async (): Promise<void> => {
       const reply = await options.handle(call);
       // A client that was not asked for its body may send it or not: what follows cannot be told from the
@@ -78,8 +78,8 @@ export function http1Engine(
   server.on("checkContinue", (request, response) => serve(request, response, true));
   server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());
-    const wrong = misread(request);
-    if (wrong) return void socket.end(lastWords(wrong));
+    const problem = requestProblem(request);
+    if (problem) return void socket.end(closingResponse(problem));
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
       upgradable: true,
     });
@@ -100,24 +100,24 @@ export function http1Engine(
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
-    socket.end(lastWords(clientFaults[error.code ?? ""] ?? "400 Bad Request"));
+    socket.end(closingResponse(clientErrors[error.code ?? ""] ?? "400 Bad Request"));
   });
   return server;
 }
 
-const clientFaults: Readonly<Record<string, string>> = {
+const clientErrors: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-const lastWords = (status: string): string =>
+const closingResponse = (status: string): string =>
   `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`;
 
 const sendsBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** What the parser lets through and nobody should be served on. */
-function misread({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): string | undefined {
+/** What is wrong with a request that the parser accepts. */
+function requestProblem({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (httpVersionMajor !== 1)
     return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
   let hosts = 0;
@@ -128,7 +128,7 @@ function misread({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): s
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   if (bytes > largestHeaderBytes || url.length > largestTargetBytes)
-    return clientFaults["HPE_HEADER_OVERFLOW"];
+    return clientErrors["HPE_HEADER_OVERFLOW"];
   return hosts > 1 ? "400 Bad Request" : undefined;
 }
 
@@ -142,8 +142,8 @@ function refuse(response: Response, status: string): void {
  * A request that was answered early may come to its end, so that its client can read the answer; one without
  * end is cut off.
  */
-function awaitRest(request: IncomingMessage): void {
+function limitLateBody(request: IncomingMessage): void {
   if (request.complete) return;
-  const timer = setTimeout(() => request.socket.destroy(), patienceMilliseconds).unref();
+  const timer = setTimeout(() => request.socket.destroy(), lateBodyMilliseconds).unref();
   request.once("close", () => clearTimeout(timer));
 }
