@@ -62,3 +62,13 @@ test("waiting ends with the signal", async () => {
   stopping.abort();
   await assert.rejects(taken);
 });
+
+test("of pods whose back-off ends together the more important one goes first", async () => {
+  const { queue, clock } = setUp();
+  for (const each of [pod("low"), pod("high", 5)]) queue.add(each);
+  const entries = [await queue.take(), await queue.take()].toReversed();
+  for (const entry of entries) queue.retry(entry);
+  const next = queue.take();
+  await clock.advance(1000);
+  assert.equal((await next).pod.metadata.name, "high");
+});

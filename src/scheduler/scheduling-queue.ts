@@ -37,7 +37,9 @@ export class SchedulingQueue {
   readonly #active = new Map<string, QueuedPod>();
   /** Active pods, the next one first; entries that are no longer active are skipped. */
   readonly #order = new Heap<QueuedPod>(isBefore);
-  readonly #backOff = new Map<string, { readonly entry: QueuedPod; readonly cancel: () => void }>();
+  readonly #backOff = new Map<string, { readonly entry: QueuedPod; readonly at: number }>();
+  /** Timers by the time at which back-offs end. */
+  readonly #ticks = new Map<number, () => void>();
   readonly #unschedulable = new Map<string, QueuedPod>();
   #wake: (() => void) | undefined;
   #moves = 0;
@@ -47,7 +49,14 @@ export class SchedulingQueue {
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#sweep();
-    options.signal.addEventListener("abort", () => this.#cancelSweep(), { once: true });
+    options.signal.addEventListener(
+      "abort",
+      () => {
+        this.#cancelSweep();
+        for (const cancel of this.#ticks.values()) cancel();
+      },
+      { once: true },
+    );
   }
 
   get sizes(): { readonly active: number; readonly backoff: number; readonly unschedulable: number } {
@@ -86,7 +95,6 @@ export class SchedulingQueue {
 
   delete(uid: string): void {
     this.#active.delete(uid);
-    this.#backOff.get(uid)?.cancel();
     this.#backOff.delete(uid);
     this.#unschedulable.delete(uid);
   }
@@ -169,13 +177,23 @@ export class SchedulingQueue {
     const due = entry.failedAt + wait;
     if (due <= clock.now()) return this.#activate(entry);
     // Pods leave their back-off together, once a second, so that the more important of them goes first.
-    const left = Math.ceil(due / tickMilliseconds) * tickMilliseconds - clock.now();
-    const uid = entry.pod.metadata.uid!;
-    const end = (): void => {
+    const at = Math.ceil(due / tickMilliseconds) * tickMilliseconds;
+    this.#backOff.set(entry.pod.metadata.uid!, { entry, at });
+    if (this.#ticks.has(at)) return;
+    this.#ticks.set(
+      at,
+      clock.after(at - clock.now(), () => this.#endBackOffs(at)),
+    );
+  }
+
+  /** One timer for all that end together: a timer each would let the first be taken before the others come. */
+  #endBackOffs(at: number): void {
+    this.#ticks.delete(at);
+    for (const [uid, waiting] of this.#backOff) {
+      if (waiting.at > at) continue;
       this.#backOff.delete(uid);
-      this.#activate(entry);
-    };
-    this.#backOff.set(uid, { entry, cancel: clock.after(left, end) });
+      this.#activate(waiting.entry);
+    }
   }
 
   /** Pods that have waited long are tried again although nothing seems to have changed. */
