@@ -13,6 +13,8 @@ const usage = `Usage:
                            Check, explain and convert settings of the programs.
   orch why-pending POD     Tell why a pod has no node yet.
   orch envtest [--dir DIR] Write the programs that envtest harnesses start.
+  orch node why-evict|shutdown-plan NODE
+                           What a node would do when it runs short, or shuts down.
   orch version             Print the version.
   orch help                Print this.
 
@@ -39,6 +41,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
     case "envtest":
       return await (await import("./envtest/envtest.ts")).envtestCommand(rest, programs(), output);
+    case "node":
+      return await (await import("./node-command.ts")).nodeCommand(rest, output);
     case "version":
     case "--version":
       output.out(`${await version()}\n`);
@@ -53,7 +57,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "envtest", "why-pending", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

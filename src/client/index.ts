@@ -5,6 +5,7 @@ export {
   type Transport,
   Unreachable,
   inProcess,
+  textOf,
 } from "./transport.ts";
 export { type ConnectionSecrets, type HttpsOptions, type HttpsTransport, https } from "./https.ts";
 export {

@@ -1,5 +1,4 @@
 // Image credential providers as the settings name them.
-import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metrics } from "#base";
@@ -23,13 +22,10 @@ export async function credentialProvidersOf(
   });
   const { providers, problems } = await readCredentialProviders(file, dialect);
   if (problems.length > 0) throw new Error(problems.join("; "));
+  // Whether it may be run shows when it is: rights may still change.
   for (const { name = "" } of providers)
-    await access(join(directory, name), constants.X_OK).catch((error: NodeJS.ErrnoException) => {
-      throw new Error(
-        error.code === "ENOENT"
-          ? `plugin binary executable ${join(directory, name)} did not exist`
-          : `plugin binary ${join(directory, name)} is not executable`,
-      );
+    await access(join(directory, name)).catch(() => {
+      throw new Error(`plugin binary executable ${join(directory, name)} did not exist`);
     });
   const prefix = dialect.data.agentMetricPrefix;
   const took = metrics.histogram({

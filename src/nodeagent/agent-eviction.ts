@@ -5,6 +5,7 @@ import type { ObservedPod } from "./containers/observed.ts";
 import type { AgentDeps } from "./agent-parts.ts";
 import { type Eviction, eviction } from "./eviction/eviction.ts";
 import { nodeReader } from "./eviction/node-reading.ts";
+import { previewJson } from "./eviction/preview.ts";
 import { parseThresholds } from "./eviction/thresholds.ts";
 import { type MeasuredPod, usageOf } from "./eviction/usage.ts";
 import { type ImageCollection, imageCollection } from "./images/image-collection.ts";
@@ -32,6 +33,8 @@ export interface EvictionParts {
 export interface EvictionAndCollection {
   readonly eviction: Eviction;
   readonly images: ImageCollection;
+  /** What eviction would do now, as JSON. */
+  readonly preview: (signal: AbortSignal) => Promise<string>;
 }
 
 export function evictionFrom(
@@ -91,7 +94,9 @@ export function evictionFrom(
     onPressure: parts.onPressure,
     onEvicted: parts.onEvicted,
   });
-  return { eviction: evictions, images };
+  const preview = async (signal: AbortSignal): Promise<string> =>
+    previewJson(await evictions.preview(signal), reader.dedicatedImageFs() ?? false);
+  return { eviction: evictions, images, preview };
 
   async function measure(pods: readonly Pod[]): Promise<readonly MeasuredPod[]> {
     const figures = new Map((await parts.stats.look()).pods.map((one) => [one.uid, one]));

@@ -1,5 +1,6 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
 import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Pod, Service } from "#api";
 import {
   type Clock,
@@ -48,7 +49,9 @@ import { type PodWorkers, podWorkers } from "./pod-workers.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
+import { memoryContributor } from "./plan/memory-extras.ts";
 import { podRange } from "./pod-range.ts";
+import { podResourcesServer } from "./pod-resources/pod-resources.ts";
 import { readMachine } from "./resources/machine.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
@@ -326,7 +329,17 @@ async function assemble(
   });
   lifecycle.run(managers.run(signal));
   const context = contextFrom(ground, {
-    contributors: [managers],
+    contributors: [
+      managers,
+      memoryContributor({
+        swap: gates.enabled("NodeSwap") ? (settings.memorySwap.swapBehavior ?? "") : undefined,
+        throttlingFactor:
+          gates.enabled("MemoryQoS") && tree.mounts.version === 2
+            ? settings.memoryThrottlingFactor
+            : undefined,
+        allocatableBytes: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
+      }),
+    ],
     credentialProviders: await credentialProvidersOf(ground, metrics),
     cache,
     tally,
@@ -379,7 +392,7 @@ async function assemble(
     volumeMilliseconds: settings.volumeStatsAggPeriod,
     volumeTook: volumeTally.measured,
   });
-  const { eviction, images } = evictionFrom(ground, {
+  const { eviction, images, preview } = evictionFrom(ground, {
     registry: all.registry,
     evictor: all,
     stats: figures,
@@ -521,8 +534,23 @@ async function assemble(
     stats: figures,
     machine,
     setVerbosity: options.setVerbosity ?? (() => undefined),
+    previews: { eviction: preview, shutdown: () => shutdown.plan() },
   });
   lifecycle.part("servers", () => servers.close());
+  const resources = gates.enabled("NodeAgentPodResources")
+    ? await podResourcesServer({
+        socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
+        pods: () => all.registry.pods().filter((pod) => !isFinished(pod)),
+        exclusive: (uid, container) => managers.exclusive(uid, container),
+        memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
+        allocatable: () => managers.allocatable(),
+        allowsGet: gates.enabled("NodeAgentPodResourcesGet"),
+      }).catch((error: unknown) => {
+        log.error("the pod resources API is not served", { error: (error as Error).message });
+        return undefined;
+      })
+    : undefined;
+  lifecycle.part("pod resources", async () => await resources?.close());
 
   return {
     nodeName,

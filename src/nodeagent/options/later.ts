@@ -4,7 +4,6 @@
 import type { Dialect } from "#dialect";
 
 export const later = {
-  swap: "swap for pods comes with a later release",
   cloud: "no cloud provider is built in",
   tracing: "tracing comes with a later release",
   profiling: "the runtime cannot profile contention",
@@ -12,7 +11,6 @@ export const later = {
   packets: "packet filter rules are left to the network plugin; keeping some here comes with a later release",
   volumePlugins: "programs of third-party volume plug-ins are not run",
   logQuery: "querying system logs comes with a later release",
-  throttling: "memory throttling comes with a later release",
 } as const;
 
 /** The advice of a flag that has moved to the configuration file. */

@@ -232,12 +232,10 @@ export const resourcesSection = (dialect: Dialect) => {
       type: memorySwap,
       default: {},
       gate: "NodeSwap",
-      notYet: later.swap,
       doc: "Swap that pods may use: swapBehavior LimitedSwap (memory and swap together within the pod's memory limit) or UnlimitedSwap.",
     }),
     fileOption({
       config: "memoryThrottlingFactor",
-      notYet: later.throttling,
       type: float,
       default: 0.9,
       check: (value) => (value <= 0 || value > 1 ? "must be above 0 and at most 1" : undefined),

@@ -36,6 +36,11 @@ export interface ServerParts {
   /** The settled configuration as JSON. */
   readonly configuration: () => unknown;
   readonly setVerbosity: (level: number) => void;
+  /** What eviction would do now, and a shutdown of the machine, as JSON. */
+  readonly previews?: {
+    readonly eviction: (signal: AbortSignal) => Promise<string>;
+    readonly shutdown: () => string;
+  };
   readonly switches: {
     readonly debugging: boolean;
     readonly systemLogs: boolean;
@@ -50,6 +55,7 @@ export interface ServerParts {
 
 /** Twice the longest time between two looks at the runtime, and some. */
 const stalledMilliseconds = 180_000;
+const previewMilliseconds = 10_000;
 
 const sure = { "x-content-type-options": "nosniff" };
 
@@ -107,6 +113,15 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
     { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
   ];
+  const { previews } = parts;
+  if (previews && port === "secure")
+    reads.push(
+      {
+        path: "/eviction/preview",
+        answer: async () => json(await previews.eviction(AbortSignal.timeout(previewMilliseconds))),
+      },
+      { path: "/shutdown/plan", answer: () => json(previews.shutdown()) },
+    );
   if (port === "readonly")
     reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
   if (!isDebugging) {

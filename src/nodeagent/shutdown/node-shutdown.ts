@@ -26,6 +26,8 @@ export interface NodeShutdownOptions {
 export interface NodeShutdown extends PodAdmitHandler {
   /** Why the node is not ready; undefined while no shutdown is under way. */
   trouble(): string | undefined;
+  /** Which pods would end when, as JSON. */
+  plan(): string;
   /** Follows shutdowns until the signal is aborted; a machine that cannot tell of them is left at that. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -41,6 +43,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
 
   return {
     trouble: () => (isShuttingDown ? "node is shutting down" : undefined),
+    plan: () => planJson(steps, options.pods()),
     admit: () =>
       isShuttingDown
         ? { ok: false, reason: "NodeShutdown", message: "Pod was rejected as the node is shutting down." }
@@ -142,4 +145,13 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   function nodeReference(): { kind: string; name: string; uid: string } {
     return { kind: "Node", name: options.nodeName, uid: options.nodeName };
   }
+}
+
+function planJson(steps: readonly PriorityGrace[], pods: readonly Pod[]): string {
+  const groups = shutdownPlan(steps, pods).map(({ priority, seconds, pods: of }) => ({
+    priority,
+    seconds,
+    pods: of.map(({ pod, graceSeconds }) => ({ pod: keyOf(pod), graceSeconds })),
+  }));
+  return `${JSON.stringify({ inhibitSeconds: inhibitSeconds(steps), groups }, undefined, 2)}\n`;
 }

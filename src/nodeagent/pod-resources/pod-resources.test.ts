@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { protobufCodec } from "#schema";
+import { podOf } from "../managers/managers.fixture.ts";
+import { AllocatableResponse, GetRequest, ListResponse } from "./messages.ts";
+import { podResourcesProcedures } from "./pod-resources.ts";
+
+const block = { numaAffinity: [0], type: "memory", size: 1024 };
+const procedures = (allowsGet: boolean) =>
+  podResourcesProcedures({
+    socketPath: "",
+    pods: () => [podOf("a", [{ name: "c" }]), podOf("b", [{ name: "d" }])],
+    exclusive: (uid) => new Set(uid === "a" ? [9, 1] : []),
+    memoryBlocks: (uid) => (uid === "a" ? [block] : []),
+    allocatable: () => ({ cpus: new Set([1, 2]), memory: [block] }),
+    allowsGet,
+  });
+
+async function ask(
+  path: string,
+  request: Uint8Array = new Uint8Array(),
+  allowsGet = false,
+): Promise<Uint8Array> {
+  const procedure = procedures(allowsGet).find((one) => one.path === path)!;
+  for await (const answer of procedure.answer(request, {
+    signal: new AbortController().signal,
+    metadata: {},
+  }))
+    return answer;
+  throw new Error("no answer");
+}
+
+test("every pod is listed, with what its containers have for themselves", async () => {
+  const codec = protobufCodec(ListResponse, { style: "proto3" });
+  const { podResources } = codec.decode(await ask("/v1.PodResourcesLister/List")) as {
+    podResources: { name: string; containers: { cpuIds: number[]; memory: object[] }[] }[];
+  };
+  assert.deepEqual(
+    podResources.map(({ name, containers }) => [
+      name,
+      containers[0]!.cpuIds.map(Number),
+      containers[0]!.memory.length,
+    ]),
+    [
+      ["a", [1, 9], 1],
+      ["b", [], 0],
+    ],
+  );
+});
+
+test("the older version tells of no CPUs", async () => {
+  const codec = protobufCodec(ListResponse, { style: "proto3" });
+  const { podResources } = codec.decode(await ask("/v1alpha1.PodResourcesLister/List")) as {
+    podResources: { containers: { cpuIds: number[] }[] }[];
+  };
+  assert.deepEqual(podResources[0]!.containers[0]!.cpuIds, []);
+});
+
+test("what there is to have is told", async () => {
+  const codec = protobufCodec(AllocatableResponse, { style: "proto3" });
+  const { cpuIds } = codec.decode(await ask("/v1.PodResourcesLister/GetAllocatableResources")) as {
+    cpuIds: number[];
+  };
+  assert.deepEqual(cpuIds.map(Number), [1, 2]);
+});
+
+test("single pods are told only where that is switched on", async () => {
+  const request = protobufCodec(GetRequest, { style: "proto3" }).encode({
+    podName: "a",
+    podNamespace: "default",
+  });
+  const path = "/v1.PodResourcesLister/Get";
+  await assert.rejects(ask(path, request), /PodResources API Get method disabled/);
+  assert.ok((await ask(path, request, true)).length > 0);
+  const other = protobufCodec(GetRequest, { style: "proto3" }).encode({ podName: "x", podNamespace: "y" });
+  await assert.rejects(ask(path, other, true), /pod x in namespace y not found/);
+});

@@ -1,0 +1,92 @@
+// The pod resources API on its local socket: monitoring agents ask here which CPUs, memory and devices
+// containers have for themselves.
+import type { Pod } from "#api";
+import { GrpcError, type GrpcProcedure, type GrpcServer, grpcServer, unaryProcedure } from "#http";
+import { type Message, type TypeOf, protobufCodec } from "#schema";
+import type { MemoryBlock } from "../managers/checkpoints.ts";
+import { type CpuSet, sortedCpus } from "../managers/cpu-set.ts";
+import { containersOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import {
+  AllocatableResponse,
+  Empty,
+  GetRequest,
+  GetResponse,
+  ListResponse,
+  type PodResources,
+} from "./messages.ts";
+
+export interface PodResourcesOptions {
+  readonly socketPath: string;
+  /** Pods that are on the node. */
+  readonly pods: () => readonly Pod[];
+  readonly exclusive: (podUid: string, container: string) => CpuSet;
+  readonly memoryBlocks: (podUid: string, container: string) => readonly MemoryBlock[];
+  readonly allocatable: () => { readonly cpus: CpuSet; readonly memory: readonly MemoryBlock[] };
+  /** Whether single pods may be asked for. */
+  readonly allowsGet: boolean;
+  readonly onRequest?: (method: "list" | "get" | "get_allocatable", isGood: boolean) => void;
+}
+
+/** Listens until closed. */
+export const podResourcesServer = (options: PodResourcesOptions): Promise<GrpcServer> =>
+  grpcServer({ socketPath: options.socketPath, procedures: podResourcesProcedures(options) });
+
+export function podResourcesProcedures(options: PodResourcesOptions): readonly GrpcProcedure[] {
+  const { pods, onRequest } = options;
+  const all = (withManagers: boolean) => {
+    onRequest?.("list", true);
+    return { podResources: pods().map((pod) => resourcesOf(pod, withManagers)) };
+  };
+  return [
+    unaryProcedure(method("/v1.PodResourcesLister/List", Empty, ListResponse), () => all(true)),
+    unaryProcedure(method("/v1alpha1.PodResourcesLister/List", Empty, ListResponse), () => all(false)),
+    unaryProcedure(
+      method("/v1.PodResourcesLister/GetAllocatableResources", Empty, AllocatableResponse),
+      () => {
+        onRequest?.("get_allocatable", true);
+        const { cpus, memory } = options.allocatable();
+        return { devices: [], cpuIds: sortedCpus(cpus), memory: memory.map(memoryOf) };
+      },
+    ),
+    unaryProcedure(method("/v1.PodResourcesLister/Get", GetRequest, GetResponse), (request) => {
+      const { podName, podNamespace } = request;
+      const found = pods().find((pod) => nameOf(pod) === podName && namespaceOf(pod) === podNamespace);
+      onRequest?.("get", options.allowsGet && found !== undefined);
+      if (!options.allowsGet) throw new GrpcError("UNKNOWN", "PodResources API Get method disabled");
+      if (!found) throw new GrpcError("UNKNOWN", `pod ${podName} in namespace ${podNamespace} not found`);
+      return { podResources: resourcesOf(found, true) };
+    }),
+  ];
+
+  /** The older version knows devices only. */
+  function resourcesOf(pod: Pod, withManagers: boolean): PodResources {
+    return {
+      name: nameOf(pod),
+      namespace: namespaceOf(pod),
+      containers: containersOf(pod).map(({ name }) => ({
+        name,
+        devices: [],
+        cpuIds: withManagers ? sortedCpus(options.exclusive(uidOf(pod), name)) : [],
+        memory: withManagers ? options.memoryBlocks(uidOf(pod), name).map(memoryOf) : [],
+      })),
+    };
+  }
+}
+
+const memoryOf = ({ numaAffinity, type, size }: MemoryBlock) => ({
+  memoryType: type,
+  size,
+  topology: { nodes: numaAffinity.map((ID) => ({ ID })) },
+});
+
+function method<Q extends Message, R extends Message>(path: string, request: Q, response: R) {
+  const [decoder, encoder] = [
+    protobufCodec(request, { style: "proto3" }),
+    protobufCodec(response, { style: "proto3" }),
+  ];
+  return {
+    path,
+    decode: (bytes: Uint8Array) => decoder.decode(bytes),
+    encode: (answer: TypeOf<R>) => encoder.encode(answer),
+  };
+}
