@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { silentLog } from "#base";
+import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
 import { settle } from "#options";
@@ -33,9 +33,18 @@ test("an agent whose port is taken ends before it touches anything", async (t) =
   ]);
   assert.deepEqual(errors, []);
   const runtime = fakeRuntime();
-  await assert.rejects(
-    startAgent({ dialect, settings: values, log: silentLog, version: "v1.27.16", runtime }),
-    /EADDRINUSE.*another agent or program has the port; nothing on this node was touched/,
-  );
+  const clock = virtualClock();
+  let rejected = false;
+  const started = assert
+    .rejects(
+      startAgent({ dialect, settings: values, log: silentLog, version: "v1.27.16", runtime, clock }),
+      /EADDRINUSE.*another agent or program has the port; nothing on this node was touched/,
+    )
+    .finally(() => (rejected = true));
+  while (!rejected) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(250);
+  }
+  await started;
   assert.deepEqual([runtime.calls.length, existsSync(root)], [0, false]);
 });

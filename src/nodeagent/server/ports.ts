@@ -45,10 +45,37 @@ export interface OpenPorts {
 
 const starting: Handler = () => Promise.resolve(plainReply(503, "the agent is starting"));
 
-export async function openPorts(
-  ports: PortSettings,
-  { clock, log, tls }: { readonly clock: Clock; readonly log: Log; readonly tls: TlsOptions },
-): Promise<OpenPorts> {
+interface PortOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tls: TlsOptions;
+}
+
+/** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
+const takenMilliseconds = 15_000;
+const againMilliseconds = 250;
+
+export async function openPorts(ports: PortSettings, options: PortOptions): Promise<OpenPorts> {
+  const { clock, log } = options;
+  const until = clock.now() + takenMilliseconds;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await tryPorts(ports, options);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      const { message } = error as Error;
+      if (clock.now() >= until)
+        throw new Error(
+          `${message}: another agent or program has the port; nothing on this node was touched`,
+          { cause: error },
+        );
+      if (tries === 1) log.warn("port is taken; waiting for it", { error: message });
+      await clock.sleep(againMilliseconds);
+    }
+  }
+}
+
+async function tryPorts(ports: PortSettings, { clock, log, tls }: PortOptions): Promise<OpenPorts> {
   const host = everyAddress(ports.address);
   const now = (): number => clock.now();
   const open: (Listener | PlainListener)[] = [];
@@ -85,11 +112,7 @@ export async function openPorts(
       );
   } catch (error) {
     await close();
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new Error(
-      `${(error as Error).message}: another agent or program has the port; nothing on this node was touched`,
-      { cause: error },
-    );
+    throw error;
   }
   return {
     securePort: secure?.address.port,
