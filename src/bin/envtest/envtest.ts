@@ -8,7 +8,7 @@ import type { Output } from "./store-stand-in.ts";
 const usage = `Usage:
   orch envtest [--dir DIR] [--controllers]
 
-Writes a folder with the programs that envtest harnesses start, and prints how to use it.
+Writes a folder with the programs that envtest harnesses start, and prints its path.
   --dir DIR       Where; ./envtest-bin unless said.
   --controllers   Owners take their dependents along and deleted namespaces are emptied, as in a whole cluster.
 `;
@@ -41,9 +41,11 @@ export async function envtestCommand(
   }
   const folder = resolve(settled.dir);
   writeLaunchers(folder, programs, settled.controllers);
-  output.out(
-    `${folder} holds ${names.apiServer} and ${storeProgram}. Harnesses find it by\n\n  export ${assetsVariable}=${folder}\n`,
+  // The path alone goes to standard output, so that a shell can assign it.
+  output.err(
+    `${names.apiServer} and ${storeProgram} are in the folder; export ${assetsVariable} with its path:\n`,
   );
+  output.out(`${folder}\n`);
   return 0;
 }
 
