@@ -1,54 +1,15 @@
 // The controller manager's program: read the flags, start, run until told to stop.
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { versionText } from "#apiserver";
 import { signingKey } from "#authn";
-import { createLog, logSink, systemClock } from "#base";
-import { clusterView } from "#controllerkit";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
-import { chosenDialect } from "#dialect";
-import { answerOperator, settle, terminalWidth } from "#options";
+import { clientProgram } from "./control/client-program.ts";
 import { type ManagerSettings, managerOptions } from "./control/control-options.ts";
-import { runProgram } from "./control/run-program.ts";
 
-process.exitCode = await main(process.argv.slice(2));
-
-async function main(argv: readonly string[]): Promise<number> {
-  const err = (text: string): void => void process.stderr.write(text);
-  const choice = chosenDialect(argv);
-  if ("problem" in choice) {
-    err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const options = managerOptions(dialect);
-  const settled = settle(options, argv);
-  const answered = answerOperator(options, settled, {
-    version: versionText(),
-    width: terminalWidth(process.env, process.stdout.columns),
-    out: (text) => void process.stdout.write(text),
-    err,
-  });
-  if (answered !== undefined) return answered;
-  const { values } = settled;
-  if (values.orchconfig === "") {
-    err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
-    return 1;
-  }
-  const log = createLog({ verbosity: values.v, sink: logSink({ descriptor: 2 }) });
-  try {
-    const settings = settingsFrom(values);
-    return await runProgram(dialect, values, log, async ({ client, metrics, signal }) => {
-      const shared = { client, clock: systemClock, signal, log };
-      const view = clusterView(shared);
-      const enabled = values.controllers;
-      await runControllerManager({ ...shared, view, dialect, metrics, enabled, settings });
-    });
-  } catch (error) {
-    err(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
+process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (values) => {
+  const settings = settingsFrom(values);
+  return (parts) => runControllerManager({ ...parts, enabled: values.controllers, settings });
+});
 
 function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
   const text = (file: string): string => readFileSync(file, "utf8");

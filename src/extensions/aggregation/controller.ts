@@ -15,7 +15,8 @@ import {
   timestamp,
   update,
 } from "#registry";
-import type { Frame } from "#watchcache";
+import type { CachedObject } from "#watchcache";
+import { followResource } from "../follow-resource.ts";
 import { type Availability, checkAvailability } from "./availability.ts";
 import type { ClientPair } from "./backend.ts";
 import { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
@@ -143,33 +144,13 @@ export class AggregationController {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { services, clock } = this.#options;
-    while (!signal.aborted) {
-      const over = Promise.withResolvers<void>();
-      const ended = (): void => over.resolve();
-      signal.addEventListener("abort", ended, { once: true });
-      const seen = new Set<string>();
-      let whole = false;
-      const deliver = (frames: readonly Frame[]): void => {
-        for (const { type, item } of frames) {
-          if (type === "DELETED") this.#forget(item.name);
-          else this.#note(item.name, item.revision, this.#read(item));
-          if (!whole) seen.add(item.name);
-        }
-        this.#wake();
-      };
-      try {
-        await services.source.watch(
-          { below: "", selector: selectEverything, from: "state", signal },
-          { deliver, ended },
-        );
-        whole = true;
-        for (const name of this.#known.keys()) if (!seen.has(name)) this.#forget(name);
-        await over.promise;
-      } catch {
-        await clock.sleep(1000, signal).catch(() => undefined);
-      }
-      signal.removeEventListener("abort", ended);
-    }
+    const follower = {
+      note: (cached: CachedObject) => this.#note(cached.name, cached.revision, this.#read(cached)),
+      forget: (name: string) => this.#forget(name),
+      names: () => this.#known.keys(),
+      flushed: () => this.#wake(),
+    };
+    await followResource(services, follower, clock, signal);
   }
 
   #note(name: string, revision: number, object: APIService): void {

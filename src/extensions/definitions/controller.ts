@@ -4,7 +4,8 @@ import type { CustomResourceDefinition } from "#api";
 import { ApiError, type Clock, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
 import { type Endpoint, type Resource, type WriteRequest, remove, update } from "#registry";
-import type { CachedObject, Frame } from "#watchcache";
+import type { CachedObject } from "#watchcache";
+import { followResource } from "../follow-resource.ts";
 import { type CustomResources, type CustomResourcesOptions, customResources } from "../custom/resources.ts";
 import { setCondition } from "./conditions.ts";
 import { reconcileStatus } from "./status.ts";
@@ -111,35 +112,14 @@ export class DefinitionController {
     signal.addEventListener("abort", cancel, { once: true });
   }
 
-  /** A watch that ends, because the store was lost sight of, begins with the whole state again. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { definitions, clock } = this.#options;
-    while (!signal.aborted) {
-      const over = Promise.withResolvers<void>();
-      const ended = (): void => over.resolve();
-      signal.addEventListener("abort", ended, { once: true });
-      const seen = new Set<string>();
-      let whole = false;
-      const deliver = (frames: readonly Frame[]): void => {
-        for (const { type, item } of frames) {
-          if (type === "DELETED") this.#forget(item.name);
-          else this.#note(item);
-          if (!whole) seen.add(item.name);
-        }
-      };
-      try {
-        await definitions.source.watch(
-          { below: "", selector: selectEverything, from: "state", signal },
-          { deliver, ended },
-        );
-        whole = true;
-        for (const name of this.#known.keys()) if (!seen.has(name)) this.#forget(name);
-        await over.promise;
-      } catch {
-        await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
-      }
-      signal.removeEventListener("abort", ended);
-    }
+    const follower = {
+      note: (cached: CachedObject) => this.#note(cached),
+      forget: (name: string) => this.#forget(name),
+      names: () => this.#known.keys(),
+    };
+    await followResource(definitions, follower, clock, signal);
   }
 
   #note(cached: CachedObject): void {

@@ -1,0 +1,62 @@
+// The frame of a program that is a client of the API server: flags, help and errors, then its work.
+import { versionText } from "#apiserver";
+import { type RootLog, createLog, logSink, systemClock } from "#base";
+import { type ClusterView, clusterView } from "#controllerkit";
+import { type Dialect, chosenDialect } from "#dialect";
+import {
+  type AnyOption,
+  type OptionSet,
+  type SettingsOf,
+  answerOperator,
+  settle,
+  terminalWidth,
+} from "#options";
+import { type ControlRun, type ControlSettings, runProgram } from "./run-program.ts";
+
+export interface ClientProgramParts extends ControlRun {
+  readonly dialect: Dialect;
+  readonly clock: typeof systemClock;
+  readonly log: RootLog;
+  readonly view: ClusterView;
+}
+
+/** Gives the exit code. `work` is made from the settings first, so that wrong ones end the start. */
+export async function clientProgram<O extends AnyOption>(
+  argv: readonly string[],
+  optionsFor: (dialect: Dialect) => OptionSet<O>,
+  workFor: (settings: SettingsOf<O>) => (parts: ClientProgramParts) => Promise<void>,
+): Promise<number> {
+  const err = (text: string): void => void process.stderr.write(text);
+  const choice = chosenDialect(argv);
+  if ("problem" in choice) {
+    err(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const { dialect } = choice;
+  const options = optionsFor(dialect);
+  const settled = settle(options, argv);
+  const answered = answerOperator(options, settled, {
+    version: versionText(),
+    width: terminalWidth(process.env, process.stdout.columns),
+    out: (text) => void process.stdout.write(text),
+    err,
+  });
+  if (answered !== undefined) return answered;
+  const settings = settled.values as SettingsOf<O> & ControlSettings & { readonly v: number };
+  if (settings.orchconfig === "") {
+    err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
+    return 1;
+  }
+  const log = createLog({ verbosity: settings.v, sink: logSink({ descriptor: 2 }) });
+  try {
+    const work = workFor(settings);
+    return await runProgram(dialect, settings, log, async (run) => {
+      const clock = systemClock;
+      const view = clusterView({ client: run.client, clock, signal: run.signal, log });
+      await work({ ...run, dialect, clock, log, view });
+    });
+  } catch (error) {
+    err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
