@@ -83,6 +83,8 @@ async function start(
     await agent.stop();
     await server?.stop();
     await removeLogs();
+    // The agent makes its root directory a mount of its own, and leaves it as the kubelet does.
+    await run("umount", ["-l", join(folder, "root")]).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   });
   return { agent, runtime, folder };
