@@ -40,7 +40,8 @@ const areas = readdirSync(join(reference, "visible")).filter((area) => !(area in
 const whole = ["--quiet", "--only", areas.join(",")];
 for (const [area, why] of Object.entries(floor.leftOut)) console.log(`replay: ${area} is left out: ${why}`);
 // The recording makes keys beside itself, so it runs in a copy; whole runs only are held against the floor.
-const work = mkdtempSync(join(tmpdir(), "orch-replay-"));
+// Checkers translate product names in flags, so the folder has none.
+const work = mkdtempSync(join(tmpdir(), "recording-"));
 spawnSync("cp", ["-r", "--no-preserve=mode", `${reference}/.`, work], { stdio: "inherit" });
 spawnSync("sh", ["server/pki.sh"], { cwd: work, stdio: "inherit" });
 const chosen = dialects.length ? dialects : ["orch", "kubernetes"];

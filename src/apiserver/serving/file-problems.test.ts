@@ -53,6 +53,7 @@ const wrong: [flag: string, ...flags: string[]][] = [
     "--authorization-mode=ABAC",
     `--authorization-policy-file=${file("nonsense")}`,
   ],
+  ["--audit-policy-file", "--audit-log-path=-", `--audit-policy-file=${file("nonsense")}`],
   ["--encryption-provider-config", `--encryption-provider-config=${file("nonsense")}`],
   [
     "--nodeagent-client-certificate",

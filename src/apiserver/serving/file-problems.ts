@@ -1,6 +1,7 @@
 // Files that settings name, tried before anything is started: what is wrong with them is told like any other
 // wrong setting.
 import { readFileSync } from "node:fs";
+import { parsePolicy } from "#audit";
 import { certificatesOf, signingKey, tokenFile, verificationKeys } from "#authn";
 import { abacAuthorizer } from "#authz";
 import type { Dialect } from "#dialect";
@@ -11,7 +12,7 @@ import { readPair } from "./certificates.ts";
 /** One sentence for every file that cannot be used, beginning with its flag. */
 export function fileProblems(settings: ApiserverSettings, dialect: Dialect): string[] {
   const problems: string[] = [];
-  const attributes = (flag: string, read: () => unknown): void => {
+  const check = (flag: string, read: () => unknown): void => {
     try {
       read();
     } catch (error) {
@@ -19,30 +20,32 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
     }
   };
   const bundle = (flag: string, file: string): void => {
-    if (file) attributes(flag, () => certificatesOf(readFileSync(file, "utf8"), file));
+    if (file) check(flag, () => certificatesOf(readFileSync(file, "utf8"), file));
   };
   const pair = (flag: string, certFile: string, keyFile: string): void => {
-    if (certFile && keyFile) attributes(flag, () => readPair({ certFile, keyFile }));
+    if (certFile && keyFile) check(flag, () => readPair({ certFile, keyFile }));
   };
   pair("tls-cert-file", settings.tlsCertFile, settings.tlsPrivateKeyFile);
   for (const { certFile, keyFile } of settings.tlsSniCertKey) pair("tls-sni-cert-key", certFile, keyFile);
   bundle("client-ca-file", settings.clientCaFile);
   bundle("requestheader-client-ca-file", settings.requestheaderClientCaFile);
-  if (settings.tokenAuthFile) attributes("token-auth-file", () => tokenFile(settings.tokenAuthFile));
+  if (settings.tokenAuthFile) check("token-auth-file", () => tokenFile(settings.tokenAuthFile));
   if (settings.serviceAccountSigningKeyFile)
-    attributes("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
+    check("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
   if (settings.serviceAccountKeyFile.length > 0)
-    attributes("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
+    check("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
   if (settings.authorizationPolicyFile)
-    attributes("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
+    check("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
   bundle("store-cafile", settings.storeCafile);
   pair("store-certfile", settings.storeCertfile, settings.storeKeyfile);
   bundle("nodeagent-certificate-authority", settings.nodeagentCertificateAuthority);
   pair("nodeagent-client-certificate", settings.nodeagentClientCertificate, settings.nodeagentClientKey);
   const encryption = settings.encryptionProviderConfig;
   if (encryption)
-    attributes("encryption-provider-config", () =>
+    check("encryption-provider-config", () =>
       parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect),
     );
+  const policy = settings.auditPolicyFile;
+  if (policy) check("audit-policy-file", () => parsePolicy(readFileSync(policy, "utf8"), policy, dialect));
   return problems;
 }

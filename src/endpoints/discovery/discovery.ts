@@ -104,8 +104,9 @@ function asksForAggregated(
     )
       continue;
     const { g: group, v: version } = parameters;
-    // The newer form is for clients that have the group's original name built in.
-    if (version === "v2beta1" || (version === "v2" && group === dialect.wire.discoveryGroup))
+    // The newer form is for clients with the group's original name built in, where that is not the dialect's own:
+    // release 1.27 does not know it.
+    if (version === "v2beta1" || (version === "v2" && group === dialect.wire.discoveryGroup && group !== own))
       return { group, version };
   }
   return undefined;

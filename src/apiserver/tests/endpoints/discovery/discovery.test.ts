@@ -113,7 +113,8 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     await must(406, "GET", "/apis", { accept: "text/html" });
   });
 
-  for (const version of ["v2beta1", "v2"]) {
+  // Release 1.27 has only v2beta1; v2 is for newer clients that speak to the other dialect under its own name.
+  for (const version of name === "kubernetes" ? ["v2beta1"] : ["v2beta1", "v2"]) {
     const accept = `application/json;g=${dialect.wire.discoveryGroup};v=${version};as=APIGroupDiscoveryList`;
     test(`${name}: aggregated discovery ${version} says the same as the plain one`, async () => {
       const [core, others] = [
