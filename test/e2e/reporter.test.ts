@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 
 const reporter = new URL("../../scripts/reporter.mjs", import.meta.url).href;
 
@@ -39,50 +39,44 @@ const cases: [name: string, source: string, results: string[]][] = [
 for (const isolation of ["none", "process"]) {
   for (const [name, source, expected] of cases) {
     test(`${name}, isolation ${isolation}`, (t) => {
-      const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
-      t.after(() => rmSync(folder, { recursive: true }));
-      writeFileSync(
-        join(folder, "x.test.mjs"),
-        `import { before, describe, test } from "node:test";\n${source}\n`,
-      );
-      const notes = join(folder, "notes");
-      writeFileSync(notes, "");
-      const env: NodeJS.ProcessEnv = { ...process.env, ORCH_TEST_RESULTS: notes };
-      delete env["NODE_TEST_CONTEXT"];
-      spawnSync(
-        process.execPath,
-        ["--test", `--test-isolation=${isolation}`, `--test-reporter=${reporter}`, "x.test.mjs"],
-        { cwd: folder, env },
-      );
-      const lines = readFileSync(notes, "utf8")
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as { result?: string; name: string; reason?: string });
-      const found = lines
-        .filter(({ result }) => result)
-        .map((line) => `${line.result} ${line.name}${line.reason ? `: ${line.reason}` : ""}`);
-      assert.deepEqual(found, expected);
+      assert.deepEqual(runTests(t, source, isolation).results, expected);
     });
   }
 }
 
 test("a handle that a test leaves open is a failure", (t) => {
+  const leaking = `test("a", () => void createServer().listen(0, "127.0.0.1"));`;
+  const { status, results } = runTests(t, leaking, "none", { ORCH_TEST_LEAK_MS: "200" });
+  assert.equal(status, 1);
+  assert.deepEqual(results, ["passed a", "failed handles were left open by tests: TCPServerWrap"]);
+});
+
+/** Runs one file of tests under the reporter; its exit code and what it noted. */
+function runTests(t: TestContext, source: string, isolation: string, settings: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(
     join(folder, "x.test.mjs"),
     `import { createServer } from "node:net";
-import { test } from "node:test";
-test("a", () => void createServer().listen(0, "127.0.0.1"));
+import { before, describe, test } from "node:test";
+${source}
 `,
   );
-  const env: NodeJS.ProcessEnv = { ...process.env, ORCH_TEST_LEAK_MS: "200" };
+  // The results of this suite are noted in another file, which these must not reach.
+  const notes = join(folder, "notes");
+  writeFileSync(notes, "");
+  const env: NodeJS.ProcessEnv = { ...process.env, ...settings, ORCH_TEST_RESULTS: notes };
   delete env["NODE_TEST_CONTEXT"];
-  const { status, stdout } = spawnSync(
+  const { status } = spawnSync(
     process.execPath,
-    ["--test", "--test-isolation=none", `--test-reporter=${reporter}`, "x.test.mjs"],
-    { cwd: folder, env, encoding: "utf8" },
+    ["--test", `--test-isolation=${isolation}`, `--test-reporter=${reporter}`, "x.test.mjs"],
+    { cwd: folder, env },
   );
-  assert.equal(status, 1);
-  assert.match(stdout, /handles were left open by tests: TCPServerWrap/);
-});
+  const results = readFileSync(notes, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { result?: string; name: string; reason?: string })
+    .filter(({ result }) => result)
+    .map((line) => `${line.result} ${line.name}${line.reason ? `: ${line.reason}` : ""}`);
+  return { status, results };
+}
