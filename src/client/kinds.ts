@@ -1,5 +1,6 @@
 // The kinds that clients ask for most, as `client.of()` takes them.
 import {
+  APIService,
   CSIDriver,
   CSINode,
   CSIStorageCapacity,
@@ -58,6 +59,7 @@ const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKin
 
 /** Spelled out, because the compiler does not write down a type of this size by itself. */
 export interface Kinds {
+  readonly apiServices: ResourceKind<typeof APIService>;
   readonly clusterRoles: ResourceKind<typeof ClusterRole>;
   readonly clusterRoleBindings: ResourceKind<typeof ClusterRoleBinding>;
   readonly configMaps: ResourceKind<typeof ConfigMap>;
@@ -103,6 +105,7 @@ export interface Kinds {
 }
 
 export const kinds: Kinds = {
+  apiServices: inCluster("apiservices", APIService),
   clusterRoles: inCluster("clusterroles", ClusterRole),
   clusterRoleBindings: inCluster("clusterrolebindings", ClusterRoleBinding),
   configMaps: inNamespaces("configmaps", ConfigMap),

@@ -41,6 +41,7 @@ export const rooms = [
   "controllerkit",
   "controllers",
   "scheduler",
+  "metricsapi",
   "proxy",
   "dns",
   "nodeagent",
@@ -52,7 +53,15 @@ const serverOnly =
   "store watchcache admission audit fairness registry endpoints filters virtual extensions apiserver".split(
     " ",
   );
-const clientsOfTheApi = ["controllerkit", "controllers", "scheduler", "proxy", "dns", "nodeagent"];
+const clientsOfTheApi = [
+  "controllerkit",
+  "controllers",
+  "scheduler",
+  "metricsapi",
+  "proxy",
+  "dns",
+  "nodeagent",
+];
 
 const maximumLines = 500;
 

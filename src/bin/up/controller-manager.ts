@@ -7,6 +7,7 @@ import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { clusterView } from "#controllerkit";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import type { Dialect } from "#dialect";
+import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
 
@@ -22,6 +23,8 @@ export interface ControlLoopOptions {
   readonly accountKeyFile: string;
   /** The range from which nodes get addresses for their pods, where they have none of their own. */
   readonly clusterCidr?: string;
+  /** Serves the resource metrics API to holders of this authority's certificates; without it nobody does. */
+  readonly frontProxyAuthorityFile?: string;
   readonly logFile: string;
 }
 
@@ -49,6 +52,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       settings: settingsFrom(options),
     }),
     runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
+    resourceMetrics({ ...base, view, log: log.with({ part: "resource metrics" }) }, options),
   ]);
   return {
     stop: async () => {
@@ -60,6 +64,15 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       closeSync(descriptor);
     },
   };
+}
+
+async function resourceMetrics(
+  parts: Omit<MetricsServerOptions, "frontProxyAuthority">,
+  { frontProxyAuthorityFile }: ControlLoopOptions,
+): Promise<void> {
+  if (frontProxyAuthorityFile === undefined) await unregisterMetricsApi(parts.client);
+  else
+    await runMetricsServer({ ...parts, frontProxyAuthority: readFileSync(frontProxyAuthorityFile, "utf8") });
 }
 
 const signedSeconds = 365 * 24 * 3600;

@@ -30,7 +30,14 @@ export interface Credentials {
   /** With which the API server calls the agent. */
   readonly callingCertificate: string;
   readonly callingKey: string;
+  readonly frontProxyAuthorityFile: string;
+  /** With which the API server calls aggregated servers. */
+  readonly frontProxyCertificate: string;
+  readonly frontProxyKey: string;
 }
+
+/** The name by which aggregated servers know the API server. */
+export const frontProxyName = "front-proxy-client";
 
 export interface CredentialOptions {
   readonly paths: ClusterPaths;
@@ -104,6 +111,13 @@ export function credentialsFor({
       { now, days },
     ),
   );
+  // An authority of its own: whoever it names may speak in the name of anybody.
+  const frontProxyAuthority = kept("front-proxy-ca", [], undefined, () =>
+    createAuthority({ commonName: "front-proxy-ca" }, { now, days: authorityDays }),
+  );
+  kept("front-proxy-client", [], frontProxyAuthority.certificate, () =>
+    signClient(frontProxyAuthority, { commonName: frontProxyName }, { now, days }),
+  );
   if (!existsSync(file("accounts.key")))
     writePrivate(
       file("accounts.key"),
@@ -131,6 +145,9 @@ export function credentialsFor({
     accountKey: file("accounts.key"),
     callingCertificate: file("calling.crt"),
     callingKey: file("calling.key"),
+    frontProxyAuthorityFile: file("front-proxy-ca.crt"),
+    frontProxyCertificate: file("front-proxy-client.crt"),
+    frontProxyKey: file("front-proxy-client.key"),
   };
 }
 

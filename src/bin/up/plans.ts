@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
-import type { Credentials } from "./credentials.ts";
+import { type Credentials, frontProxyName } from "./credentials.ts";
 import type { ClusterPaths } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
 import { choosePort } from "./ports.ts";
@@ -67,6 +67,13 @@ export function apiserverPlan({
       `--nodeagent-certificate-authority=${credentials.authorityFile}`,
       `--nodeagent-client-certificate=${credentials.callingCertificate}`,
       `--nodeagent-client-key=${credentials.callingKey}`,
+      `--requestheader-client-ca-file=${credentials.frontProxyAuthorityFile}`,
+      `--requestheader-allowed-names=${frontProxyName}`,
+      "--requestheader-username-headers=X-Remote-User",
+      "--requestheader-group-headers=X-Remote-Group",
+      "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+      `--proxy-client-cert-file=${credentials.frontProxyCertificate}`,
+      `--proxy-client-key-file=${credentials.frontProxyKey}`,
       "--shutdown-send-retry-after=true",
       "--shutdown-watch-termination-grace-period=1s",
       ...passed,

@@ -1,0 +1,2 @@
+export { type MetricsServerOptions, runMetricsServer } from "./serve.ts";
+export { unregisterMetricsApi } from "./register.ts";

@@ -1,0 +1,67 @@
+// Nodes and pods with what they use, as objects of the resource metrics API.
+import { durationOfMillis, timeOfMillis } from "#base";
+import type { AnyObject } from "#client";
+import type { Node, Pod } from "#api";
+import type { NodeFigures } from "./node-figures.ts";
+import type { Usage } from "./usage.ts";
+
+type SeenPod = Pod & AnyObject;
+
+/** Nodes whose figures are not known are left out. */
+export async function nodeMetrics(
+  nodes: readonly (Node & AnyObject)[],
+  figures: NodeFigures,
+  now: number,
+): Promise<object[]> {
+  const used = await figures.of(nodes.map(({ metadata }) => metadata.name!));
+  return nodes.flatMap((node) => {
+    const usage = used.get(node.metadata.name!)?.node;
+    return usage
+      ? [{ metadata: metadataOf(node, now), ...intervalOf([usage]), usage: amountsOf(usage) }]
+      : [];
+  });
+}
+
+/** Pods that do not run, or whose figures are not known, are left out. */
+export async function podMetrics(
+  pods: readonly SeenPod[],
+  figures: NodeFigures,
+  now: number,
+): Promise<object[]> {
+  const running = pods.filter(({ spec, status }) => status.phase === "Running" && spec.nodeName);
+  const used = await figures.of([...new Set(running.map(({ spec }) => spec.nodeName!))]);
+  return running.flatMap((pod) => {
+    const { name, namespace } = pod.metadata;
+    const containers = used.get(pod.spec.nodeName!)?.pods.get(`${namespace}/${name}`);
+    if (!containers) return [];
+    return [
+      {
+        metadata: metadataOf(pod, now),
+        ...intervalOf([...containers.values()]),
+        containers: [...containers].map(([container, usage]) => ({
+          name: container,
+          usage: amountsOf(usage),
+        })),
+      },
+    ];
+  });
+}
+
+const metadataOf = ({ metadata: { name, namespace, labels } }: AnyObject, now: number): object => ({
+  name,
+  ...(namespace && { namespace }),
+  creationTimestamp: timeOfMillis(now),
+  ...(labels && { labels }),
+});
+
+/** Of several containers the earliest time and the longest window. */
+const intervalOf = (usages: readonly Usage[]): object => ({
+  timestamp: timeOfMillis(Math.min(...usages.map(({ at }) => at))),
+  window: durationOfMillis(Math.max(...usages.map(({ windowMilliseconds }) => windowMilliseconds))),
+});
+
+const amountsOf = ({ nanoCores, memoryBytes }: Usage): object => ({
+  cpu: nanoCores === 0 ? "0" : `${nanoCores}n`,
+  memory:
+    memoryBytes === 0 ? "0" : memoryBytes % 1024 === 0 ? `${memoryBytes / 1024}Ki` : String(memoryBytes),
+});

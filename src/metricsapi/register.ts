@@ -1,0 +1,112 @@
+// Has the API server aggregate the resource metrics API that this process serves, and stop doing so.
+import type { APIService } from "#api";
+import type { Log } from "#base";
+import { type ApiClient, kinds } from "#client";
+import { isAlreadyExists, isNotFound, orUndefined } from "#controllerkit";
+import type { Dialect } from "#dialect";
+import { metricsGroup, metricsVersion } from "./metrics-api.ts";
+
+/** The service that stands for this process; whoever installs another metrics server uses another name. */
+const serviceName = "resource-metrics";
+const readerRole = "system:aggregated-metrics-reader";
+
+export const servedName = ({ data }: Dialect): string => `${serviceName}.${data.systemNamespace}.svc`;
+
+export interface Registration {
+  readonly port: number;
+  /** The authority of the serving certificate, as PEM. */
+  readonly authority: string;
+}
+
+/** Leaves the API alone when another server has it. */
+export async function registerMetricsApi(
+  client: ApiClient,
+  { port, authority }: Registration,
+  log: Log,
+): Promise<void> {
+  const { dialect } = client;
+  const namespace = dialect.data.systemNamespace;
+  const name = apiServiceName(dialect);
+  const found = await orUndefined(client.of(kinds.apiServices).get(name));
+  if (found && !isOurs(found, namespace)) {
+    log.info("another server has the resource metrics API", {
+      service: `${found.spec.service?.namespace}/${found.spec.service?.name}`,
+    });
+    return;
+  }
+  await createOrPatch(
+    client.of(kinds.services),
+    serviceName,
+    { namespace },
+    {
+      type: "ExternalName",
+      externalName: "localhost",
+      ports: [{ port, name: "https" }],
+    },
+  );
+  await createOrPatch(
+    client.of(kinds.apiServices),
+    name,
+    {},
+    {
+      group: metricsGroup(dialect),
+      version: metricsVersion,
+      service: { namespace, name: serviceName, port },
+      caBundle: Buffer.from(authority).toString("base64"),
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+    },
+  );
+  await createReaderRole(client);
+}
+
+/** Removes what an earlier run registered, so that nobody waits for a server that is not there. */
+export async function unregisterMetricsApi(client: ApiClient): Promise<void> {
+  const namespace = client.dialect.data.systemNamespace;
+  const name = apiServiceName(client.dialect);
+  const found = await orUndefined(client.of(kinds.apiServices).get(name));
+  if (!found || !isOurs(found, namespace)) return;
+  await orUndefined(client.of(kinds.apiServices).delete(name, { uid: found.metadata.uid! }));
+  await orUndefined(client.of(kinds.services).delete(serviceName, { namespace }));
+}
+
+const apiServiceName = (dialect: Dialect): string => `${metricsVersion}.${metricsGroup(dialect)}`;
+
+const isOurs = ({ spec: { service } }: APIService, namespace: string): boolean =>
+  service?.name === serviceName && service.namespace === namespace;
+
+interface Writable {
+  patch(name: string, type: "merge", patch: unknown, at: { readonly namespace?: string }): Promise<unknown>;
+  create(object: never): Promise<unknown>;
+}
+
+async function createOrPatch(
+  resource: Writable,
+  name: string,
+  at: { readonly namespace?: string },
+  spec: object,
+): Promise<void> {
+  try {
+    await resource.patch(name, "merge", { spec }, at);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await resource.create({ metadata: { name, ...at }, spec } as never);
+  }
+}
+
+/** Whoever may view a namespace may see what its pods use. */
+async function createReaderRole(client: ApiClient): Promise<void> {
+  const { aggregateToAdmin, aggregateToEdit, aggregateToView } = client.dialect.names.labels;
+  const labels = Object.fromEntries(
+    [aggregateToAdmin, aggregateToEdit, aggregateToView].map((each) => [each, "true"]),
+  );
+  const rule = { apiGroups: [metricsGroup(client.dialect)], resources: ["pods", "nodes"] };
+  try {
+    await client.of(kinds.clusterRoles).create({
+      metadata: { name: readerRole, labels },
+      rules: [{ ...rule, verbs: ["get", "list", "watch"] }],
+    });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

@@ -1,0 +1,99 @@
+// What a node and its pods use, from two readings of its agent's `/metrics/resource`: CPU is the rate between
+// them, memory is the later one.
+
+/** One reading; containers by `namespace/pod`, then by name. */
+export interface Reading {
+  readonly node: Figures | undefined;
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, Figures>>;
+}
+
+export interface Figures {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number;
+  readonly startSeconds: number;
+}
+
+export interface Usage {
+  readonly at: number;
+  readonly windowMilliseconds: number;
+  readonly nanoCores: number;
+  readonly memoryBytes: number;
+}
+
+export interface NodeUsage {
+  readonly node: Usage | undefined;
+  /** By `namespace/pod`; a pod with a container that was read only once is missing. */
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, Usage>>;
+}
+
+const line =
+  /^(node|container)_(cpu_usage_seconds_total|memory_working_set_bytes|start_time_seconds)(?:\{(.*)\})? (\S+)(?: (\d+))?$/;
+const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+
+/** Reads the text exposition format; `at` is the time of figures that carry none. */
+export function parseReading(text: string, at: number): Reading {
+  const node: Partial<Record<string, number>> = {};
+  const pods = new Map<string, Map<string, Partial<Record<string, number>>>>();
+  for (const each of text.split("\n")) {
+    const found = line.exec(each);
+    if (!found) continue;
+    const [, of, figure, labels = "", value, time] = found;
+    let target = node;
+    if (of === "container") {
+      const named = Object.fromEntries([...labels.matchAll(label)].map(([, key, given]) => [key, given!]));
+      const pod = `${named["namespace"]}/${named["pod"]}`;
+      let containers = pods.get(pod);
+      if (!containers) pods.set(pod, (containers = new Map()));
+      const container = named["container"] ?? "";
+      target = containers.get(container) ?? {};
+      containers.set(container, target);
+    }
+    target[figure!] = Number(value);
+    if (figure === "cpu_usage_seconds_total") target["at"] = time === undefined ? at : Number(time);
+  }
+  return {
+    node: figuresOf(node),
+    pods: new Map(
+      [...pods].map(([pod, containers]) => [
+        pod,
+        new Map(
+          [...containers].flatMap(([name, raw]) => {
+            const figures = figuresOf(raw);
+            return figures ? [[name, figures] as const] : [];
+          }),
+        ),
+      ]),
+    ),
+  };
+}
+
+function figuresOf(raw: Partial<Record<string, number>>): Figures | undefined {
+  const { at, cpu_usage_seconds_total: cpuSeconds, memory_working_set_bytes: memoryBytes } = raw;
+  if (at === undefined || cpuSeconds === undefined || memoryBytes === undefined) return undefined;
+  return { at, cpuSeconds, memoryBytes, startSeconds: raw["start_time_seconds"] ?? 0 };
+}
+
+export function usageBetween(earlier: Reading, later: Reading): NodeUsage {
+  const pods = new Map<string, ReadonlyMap<string, Usage>>();
+  for (const [pod, containers] of later.pods) {
+    const before = earlier.pods.get(pod);
+    const known = [...containers].flatMap(([name, figures]) => {
+      const usage = rate(before?.get(name), figures);
+      return usage ? [[name, usage] as const] : [];
+    });
+    if (known.length > 0 && known.length === containers.size) pods.set(pod, new Map(known));
+  }
+  return { node: later.node && rate(earlier.node, later.node), pods };
+}
+
+/** A container that started anew in between has no rate yet. */
+function rate(earlier: Figures | undefined, later: Figures): Usage | undefined {
+  if (!earlier || later.startSeconds !== earlier.startSeconds) return undefined;
+  const windowMilliseconds = later.at - earlier.at;
+  const spent = later.cpuSeconds - earlier.cpuSeconds;
+  if (windowMilliseconds <= 0 || spent < 0) return undefined;
+  const nanoCores = Math.round((spent * 1e12) / windowMilliseconds);
+  return { at: later.at, windowMilliseconds, nanoCores, memoryBytes: later.memoryBytes };
+}
