@@ -94,7 +94,8 @@ export function daemonSetController(context: ControllerContext): Controller {
     const { current, old, collisions } = await revisionsOf(set);
     const hash = current.metadata.labels?.[hashLabel] ?? "";
     let failure: Error | undefined;
-    if (expected.satisfied(key)) {
+    const isSettled = expected.satisfied(key);
+    if (isSettled) {
       try {
         await manage(key, set, hash, await podsOf(set));
         if (set.spec.updateStrategy.type === "RollingUpdate" && expected.satisfied(key))
@@ -105,7 +106,9 @@ export function daemonSetController(context: ControllerContext): Controller {
       }
     }
     const status = statusOf(set, hash, await podsOf(set), collisions);
-    await writeStatus(resource, set, status);
+    // A generation that was not worked on is not told as observed.
+    const { observedGeneration } = isSettled ? status : set.status;
+    await writeStatus(resource, set, { ...status, observedGeneration: observedGeneration ?? 0 });
     if (failure) throw failure;
     const seconds = set.spec.minReadySeconds ?? 0;
     if (seconds > 0 && status.numberReady !== (status.numberAvailable ?? 0))
@@ -232,12 +235,13 @@ export function daemonSetController(context: ControllerContext): Controller {
   }
 
   async function roll(key: string, set: SeenDaemonSet, hash: string): Promise<void> {
-    const shouldRun = (name: string): boolean => {
-      const node = nodes.get(undefined, name);
-      return node !== undefined && fitnessOf(node, set, dialect).shouldRun;
-    };
-    const desired = [...nodes.items()].filter((node) => fitnessOf(node, set, dialect).shouldRun).length;
-    const facts = { set, hash, podsByNode: await podsOf(set), desired, shouldRun, now: clock.now() };
+    const wanted = [...nodes.items()].filter((node) => fitnessOf(node, set, dialect).shouldRun);
+    const wantedNames = new Set(wanted.map(({ metadata }) => metadata.name!));
+    const podsByNode = new Map(await podsOf(set));
+    // A node whose pod has just gone counts as one that is not served.
+    for (const name of wantedNames) if (!podsByNode.has(name)) podsByNode.set(name, []);
+    const shouldRun = (name: string): boolean => wantedNames.has(name);
+    const facts = { set, hash, podsByNode, desired: wantedNames.size, shouldRun, now: clock.now() };
     const { remove, createOn } = planUpdate(facts);
     await apply(key, set, hash, createOn, remove);
   }
