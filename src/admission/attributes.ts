@@ -1,5 +1,6 @@
 // What admission sees of a request, before it takes effect.
 import type { FieldError } from "#base";
+import type { Span } from "#tracing";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
@@ -51,6 +52,8 @@ export interface AdmissionAttributes {
   readonly options: Readonly<Record<string, unknown>>;
   /** What hooks of the same write leave for each other. */
   readonly state: WriteState;
+  /** The operation that the write belongs to. */
+  readonly span?: Span | undefined;
   /** Says something to the client without refusing. */
   warn(text: string): void;
   /** Adds to the audit event of the request; the first value of a key stays. */

@@ -43,6 +43,7 @@ import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { servingFor } from "./serving/serving.ts";
+import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
@@ -99,6 +100,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     definitionStrategy(dialect),
     apiServiceStrategy(dialect),
   ];
+  const tracingConfiguration =
+    settings.tracingConfigFile === "" || !gates.enabled("APIServerTracing")
+      ? undefined
+      : readTracingConfiguration(settings.tracingConfigFile, dialect, (field) =>
+          log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
+        );
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const encryption =
@@ -256,6 +263,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     metrics: serving.metrics,
     signal: closing.signal,
   });
+  const tracing =
+    tracingConfiguration &&
+    serverTracing({ configuration: tracingConfiguration, dialect, clock, log, metrics: serving.metrics });
   const handle = requestHandler(
     filters({
       dialect,
@@ -277,6 +287,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       },
       ...(flowControl && { flowControl }),
       compress: gates.enabled("APIResponseCompression"),
+      tracing,
       audit: audit && {
         audit,
         jsonOf: (reply, call) => recordedForm(reply, call, served, dialect),
@@ -294,6 +305,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         deleteCollectionWorkers: settings.deleteCollectionWorkers,
         closing: closing.signal,
         watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
+        slow: slowTraceLog(log),
       },
       [
         (call) => aggregation.handle(call),
@@ -344,6 +356,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     await running;
     await caches.stop();
     await audit?.sink.close();
+    await tracing?.close();
     if (!options.store) await store.close();
   };
   if (options.listen !== false) {

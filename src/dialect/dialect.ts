@@ -26,6 +26,10 @@ export interface Dialect {
     readonly priorityLevelHeader: string;
     /** What the health endpoints call the check of the backing store. */
     readonly storeHealthCheck: string;
+    /** What the names of spans call the backing store. */
+    readonly storeSpan: string;
+    /** The span of a request to the API server. */
+    readonly serverSpan: string;
     /** Title of the published API description. */
     readonly apiTitle: string;
     /**

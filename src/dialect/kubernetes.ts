@@ -25,6 +25,7 @@ export const kubernetes = dialectFrom({
   agent: "kubelet",
   podsCgroup: "kubepods",
   clientConfigFlag: "kubeconfig",
+  storeSpan: "etcd3",
   spelling: {
     flag: (neutral) =>
       flags[neutral] ??

@@ -14,5 +14,6 @@ export const orch = dialectFrom({
   agent: "nodeagent",
   podsCgroup: "orchpods",
   clientConfigFlag: "orchconfig",
+  storeSpan: "store",
   spelling: { flag: asWritten, field: asWritten, word: asWritten },
 });

@@ -15,6 +15,7 @@ export interface Words {
   readonly agent: string;
   readonly podsCgroup: string;
   readonly clientConfigFlag: string;
+  readonly storeSpan: string;
   readonly spelling: Spelling;
 }
 
@@ -34,6 +35,8 @@ export function dialectFrom(words: Words): Dialect {
       flowSchemaHeader: `X-${words.Product}-PF-FlowSchema-UID`,
       priorityLevelHeader: `X-${words.Product}-PF-PriorityLevel-UID`,
       storeHealthCheck: words.spelling.flag("store-servers").split("-", 1)[0]!,
+      storeSpan: words.storeSpan,
+      serverSpan: `${words.Product}API`,
       apiTitle: words.Product,
       discoveryGroup: "apidiscovery.k8s.io",
       clientExtensionPrefix: "x-kubernetes-",

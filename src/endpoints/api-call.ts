@@ -3,6 +3,7 @@ import type { AuditRecord } from "#audit";
 import type { User } from "#authn";
 import { timeout } from "#base";
 import { type Call, type Query, parseQuery } from "#http";
+import type { Span } from "#tracing";
 import { type Target, parseTarget } from "./target.ts";
 
 export class ApiCall {
@@ -21,6 +22,10 @@ export class ApiCall {
   bodyBytes = 0;
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
+  /** The span of a sampled request. */
+  span: Span | undefined;
+  /** What is done for the request, from its body to its answer; recorded for every request about a resource. */
+  operation: Span | undefined;
   /** Called when a watch has sent its initial events, or has ended. */
   watchStarted: (() => void) | undefined;
   readonly #warnings: string[] = [];

@@ -46,6 +46,7 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   try {
     const bytes = await call.call.body(largestBody);
     call.bodyBytes = bytes.length;
+    call.operation?.event("limitedReadBody succeeded", { len: bytes.length });
     call.afterBody?.();
     return bytes;
   } catch (error) {

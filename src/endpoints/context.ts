@@ -3,6 +3,7 @@ import type { AdmissionChain } from "#admission";
 import { type Clock, type Counter, badRequest, notAcceptable } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
+import type { Span } from "#tracing";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
 import { type Choice, type Form, type Media, contentType, negotiate } from "./represent/negotiate.ts";
@@ -23,6 +24,8 @@ export interface EndpointContext {
   readonly closing: AbortSignal;
   /** Counts the events that watches of a kind deliver. */
   readonly watchEvents?: (group: string, version: string, kind: string) => Counter;
+  /** Is shown the span of every operation that has ended, to log the slow ones. */
+  readonly slow?: (span: Span) => void;
 }
 
 export type EndpointHandler = (context: EndpointContext, call: ApiCall, endpoint: Endpoint) => Promise<Reply>;
@@ -48,6 +51,7 @@ export function writeRequest(
     options: shown,
     warn: (text) => call.warn(text),
     annotate: (key, value) => call.annotate(key, value),
+    span: call.operation,
   };
 }
 

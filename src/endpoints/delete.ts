@@ -16,6 +16,7 @@ import {
   writeRequest,
 } from "./context.ts";
 import { integer, listOptions } from "./options.ts";
+import { responding } from "./operation-span.ts";
 import { listPage, metadataOf } from "./read.ts";
 import { isTrue } from "./target.ts";
 
@@ -34,7 +35,10 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   validateDeleteOptions(request, options);
   const why = strategy.deletionForbidden?.(call.target.name);
   if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
+  call.operation?.event("About to delete object from database");
   const removal = await remove(request, call.target.name, options);
+  call.operation?.event("Object deleted from database");
+  call.operation?.event(responding);
   const accepted = !removal.gone && options.orphanDependents === false;
   if (removal.gone && !strategy.returnsDeleted)
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
@@ -62,6 +66,7 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
     options,
     context.deleteCollectionWorkers,
   );
+  call.operation?.event(responding);
   return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 

@@ -17,6 +17,7 @@ export { shownOptions } from "./context.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";
 export { notServed, router, type PathHandler } from "./router.ts";
+export { protocolOf, responding } from "./operation-span.ts";
 export { integer, type WriteOptions, writeOptions } from "./options.ts";
 export { isTrue, type Target } from "./target.ts";
 export { accepted, isHandshake, isWebSocket, part, webSocketReply } from "./web-socket.ts";

@@ -24,6 +24,7 @@ import {
 import type { ApiCall } from "./api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
 import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
 import { converterWords, goText, invalidPatch } from "./patch-error.ts";
@@ -48,6 +49,8 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
     : patched(patchedTree(call, endpoint, options, { type, body }));
   const request = writeRequest(context, call, endpoint, options);
   const { object, created } = await update(request, call.target.name, changeFor(request));
+  call.operation?.event("Object stored in database");
+  call.operation?.event(responding);
   return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
 };
 

@@ -6,6 +6,7 @@ import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { decodeContinue, encodeContinue } from "./continue.ts";
 import { type EndpointHandler, objectForms, replyWith, represented } from "./context.ts";
+import { listSpan, responding } from "./operation-span.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import type { Form } from "./represent/negotiate.ts";
 import { isTrue } from "./target.ts";
@@ -24,11 +25,13 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
       : version === 0
         ? { at: "any" }
         : { at: "notOlderThan", revision: version };
+  call.operation?.event("About to Get from storage");
   const cached = await translated(
     () => resource.source.get(resource.keyOf(target.namespace, target.name), freshness),
     !resource.strategy.uncachedSemantics,
   );
   if (!cached) throw notFound(resource.nameIn(endpoint), target.name);
+  call.operation?.event(responding);
   return replyWith(as, endpoint, 200, as.object(cached));
 };
 
@@ -37,7 +40,10 @@ const listForms: readonly Form[] = ["object", "Table", "PartialObjectMetadataLis
 export const list: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, listForms);
   const options = listOptions(call, endpoint, context.gates);
+  call.operation?.event("About to List from storage");
   const listing = await listPage(call, endpoint, options);
+  call.operation?.event("Listing from storage done", { count: listing.items.length });
+  call.operation?.event(responding);
   return replyWith(
     as,
     endpoint,
@@ -74,6 +80,15 @@ export function metadataOf(
 
 /** One page, continued or new, as fresh as asked. */
 export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
+  const span = listSpan(call, endpoint, options);
+  try {
+    return await readPage(call, endpoint, options);
+  } finally {
+    span?.end();
+  }
+}
+
+async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
   const { resource } = endpoint;
   const below = placeOf(call, endpoint);
   const version = revisionOf(options.resourceVersion);

@@ -6,6 +6,7 @@ import type { ApiCall } from "./api-call.ts";
 import { type Catalog, type VirtualResource, verbsOf } from "./catalog.ts";
 import type { EndpointContext, EndpointHandler } from "./context.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
+import { traced } from "./operation-span.ts";
 import { patch } from "./patch.ts";
 import { get, list } from "./read.ts";
 import { patchScale, readScale, replaceScale } from "./scale.ts";
@@ -72,7 +73,7 @@ export function router(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
     checkVerb(call, virtual);
-    if (virtual) return await virtual.handle(call);
+    if (virtual) return await traced(call, context.slow, () => virtual.handle(call));
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
@@ -86,7 +87,7 @@ export function router(
       call.annotate(audit.deprecated, "true");
       call.annotate(audit.removedRelease, deprecated.until.replace(/^v/, ""));
     }
-    return await handler(context, call, endpoint);
+    return await traced(call, context.slow, () => handler(context, call, endpoint));
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import type { ApiCall } from "./api-call.ts";
 import { objectFromBody } from "./body.ts";
 import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { responding } from "./operation-span.ts";
 import { recordRequest } from "./recorded-request.ts";
 
 export const create: EndpointHandler = async (context, call, endpoint) => {
@@ -19,7 +20,10 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
   recordRequest(call, endpoint, next);
+  call.operation?.event("About to store object in database");
   const cached = await createObject(request, next);
+  call.operation?.event("Write to database call succeeded", { len: call.bodyBytes });
+  call.operation?.event(responding);
   return replyWith(as, endpoint, 201, as.object(cached));
 };
 
@@ -31,6 +35,7 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   const next = defaulted(request, sent);
   recordRequest(call, endpoint, next);
   normalizeOwnerReferences(request, next);
+  call.operation?.event("About to store object in database");
   const { object, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
     apart: true,
@@ -38,6 +43,8 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
     mayCreate: () => context.mayCreate(call),
     uid: next.metadata.uid,
   });
+  call.operation?.event("Write to database call succeeded", { len: call.bodyBytes });
+  call.operation?.event(responding);
   return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
 };
 

@@ -25,6 +25,7 @@ import { type RecoverOptions, asStatus, recover } from "./recover.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { crossOrigin, strictTransport } from "./response-headers.ts";
 import { shutdownFilter } from "./shutdown.ts";
+import { type TracingOptions, authenticationSpan, requestSpans } from "./tracing.ts";
 
 export interface PipelineOptions {
   readonly dialect: Dialect;
@@ -45,6 +46,8 @@ export interface PipelineOptions {
   /** Without it, the limits of requests in flight hold. */
   readonly flowControl?: FlowControl;
   readonly compress: boolean;
+  /** Absent when no traces are exported. */
+  readonly tracing?: TracingOptions | undefined;
   /** Absent when nothing is audited. */
   readonly audit?: Pick<AuditFilterOptions, "audit" | "jsonOf"> | undefined;
 }
@@ -65,7 +68,9 @@ export function filters(options: PipelineOptions): readonly Filter[] {
   const limits = flowControl
     ? [fairness({ flowControl, dialect, clock, ...inFlight, refused })]
     : [awaitBody, inFlightLimit({ ...inFlight, refused })];
+  const { tracing } = options;
   const list: (Filter | false)[] = [
+    tracing !== undefined && requestSpans(tracing),
     requestLog(options.log),
     commonHeaders,
     shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
@@ -75,6 +80,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     goawayChance > 0 && goAway(goawayChance),
     deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
+    tracing !== undefined && authenticationSpan,
     authenticate(authenticator, options.unexpected, metrics),
     audit && audit.requests,
     impersonate(authorizer, dialect),

@@ -8,6 +8,7 @@ import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
+import { inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
@@ -97,12 +98,14 @@ async function stored(
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
-  const { outcome, object: written } = await resource.writeObject(encoded, {
-    key,
-    expect: "absent",
-    ...(ttlSeconds !== undefined && { ttlSeconds }),
-    ...(consumes && { consumes }),
-  });
+  const { outcome, object: written } = await inStoreSpan(request, "Create", key, () =>
+    resource.writeObject(encoded, {
+      key,
+      expect: "absent",
+      ...(ttlSeconds !== undefined && { ttlSeconds }),
+      ...(consumes && { consumes }),
+    }),
+  );
   if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was reserved for the object was released before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));

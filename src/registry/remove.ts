@@ -5,6 +5,7 @@ import { groupName } from "#dialect";
 import { type CachedObject, atRevision, uidOf } from "#watchcache";
 import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
+import { inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy } from "./strategy.ts";
 
@@ -78,7 +79,9 @@ export async function remove(
     } else if (marked === "mark, then delete") {
       const encoded = resource.encode(old(), { anySize: true });
       if (request.dryRun) return { gone: true, held: () => encoded.hold(cached.revision), uid };
-      const { outcome } = await resource.writeObject(encoded, { key, expect: cached.revision });
+      const { outcome } = await inStoreSpan(request, "GuaranteedUpdate", key, () =>
+        resource.writeObject(encoded, { key, expect: cached.revision }),
+      );
       if (!outcome.done) continue;
       // Both writes are shown to those who only look, as the reference does.
       await request.admission.validate(attributes);
@@ -89,7 +92,9 @@ export async function remove(
     else {
       const encoded = resource.encode(marked, { anySize: request.dryRun });
       if (request.dryRun) return { gone: false, held: () => encoded.hold(cached.revision), uid };
-      const { object } = await resource.writeObject(encoded, { key, expect: cached.revision });
+      const { object } = await inStoreSpan(request, "GuaranteedUpdate", key, () =>
+        resource.writeObject(encoded, { key, expect: cached.revision }),
+      );
       if (object) return { gone: false, held: () => object, uid };
     }
   }

@@ -1,6 +1,7 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears
 // warnings.
 import type { AdmissionChain, UserInfo } from "#admission";
+import type { Span } from "#tracing";
 import type { YieldBudget } from "./yield-budget.ts";
 import { dropRepeatedOwners } from "./object-meta.ts";
 import type { Endpoint } from "./resource.ts";
@@ -21,6 +22,8 @@ export interface WriteRequest {
   readonly yieldBudget?: YieldBudget;
   /** The options as admission shows them. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The operation that the write belongs to; its steps become spans inside it. */
+  readonly span?: Span | undefined;
   warn(text: string): void;
   /** Adds to the audit event of the request. */
   annotate(key: string, value: string): void;

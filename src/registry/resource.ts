@@ -98,6 +98,12 @@ export class Resource {
     return this.strategy.scope === "Namespaced";
   }
 
+  /** `configmaps`, `deployments.apps`: the resource as spans and metrics name it. */
+  get groupResource(): string {
+    const { group } = this.endpoints[0]!;
+    return group === "" ? this.strategy.resource : `${this.strategy.resource}.${group}`;
+  }
+
   /** The key below the resource's prefix. */
   keyOf(namespace: string, name: string): string {
     return this.namespaced ? `${namespace}/${name}` : name;

@@ -19,6 +19,7 @@ import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
+import { inStoreSpan } from "./store-span.ts";
 import { type AdmissionView, WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
@@ -59,9 +60,21 @@ export async function update(
   name: string,
   change: ObjectUpdate,
 ): Promise<UpdateResult> {
+  const key = request.endpoint.resource.keyOf(request.namespace, name);
+  if (request.dryRun) return await attemptUpdates(request, name, key, change);
+  return await inStoreSpan(request, "GuaranteedUpdate", key, () =>
+    attemptUpdates(request, name, key, change),
+  );
+}
+
+async function attemptUpdates(
+  request: WriteRequest,
+  name: string,
+  key: string,
+  change: ObjectUpdate,
+): Promise<UpdateResult> {
   const { endpoint, yieldBudget } = request;
   const { resource } = endpoint;
-  const key = resource.keyOf(request.namespace, name);
   for (let tries = 1; ; tries++) {
     const cached = await resource.source.get(key, { at: "latest" });
     if (!cached) {

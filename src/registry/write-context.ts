@@ -95,6 +95,9 @@ export class WriteAttributes implements AdmissionAttributes {
     const group = groupName(this.#request.endpoint.resource.dialect, { group: "meta", branded: true });
     return { kind, apiVersion: `${group}/v1`, ...this.#request.options };
   }
+  get span(): WriteRequest["span"] {
+    return this.#request.span;
+  }
   get state(): WriteState {
     return this.#context.state;
   }

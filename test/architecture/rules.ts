@@ -22,6 +22,7 @@ export const rooms = [
   "options",
   "api",
   "http",
+  "tracing",
   "store",
   "client",
   "cri",

@@ -2,6 +2,7 @@
 
 import type { ValidatingWebhook } from "#api";
 import { badRequest } from "#base";
+import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { BrokenCall } from "./errors.ts";
 import { type Invocation, apiVersionOf } from "./hooks.ts";
@@ -14,9 +15,15 @@ export interface AskOptions {
   readonly reviewGroup: string;
 }
 
+const resourceText = ({ resource: { group, version, resource } }: AdmissionAttributes): string =>
+  `${group}/${version}, Resource=${resource}`;
+
+/** A webhook that takes longer is named in the log, with the request it held up. */
+const slowMilliseconds = 500;
+
 /** The answer; throws BrokenCall when there is none to use. */
 export async function ask(
-  { hook: { webhook }, matched }: Invocation<ValidatingWebhook>,
+  { hook: { webhook, configuration }, matched }: Invocation<ValidatingWebhook>,
   attributes: AdmissionAttributes,
   mutating: boolean,
   options: AskOptions,
@@ -38,7 +45,25 @@ export async function ask(
     apiVersion,
     attributes.versioned(apiVersionOf(matched)),
   );
-  const reply = await send(webhook, body, options.post);
+  const span = attributes.span?.child(
+    `Call ${mutating ? "mutating" : "validating"} webhook`,
+    () => ({
+      configuration,
+      webhook: name,
+      resource: resourceText(attributes),
+      subresource: attributes.subresource,
+      operation: attributes.operation,
+      UID: uid,
+    }),
+    { slowMilliseconds },
+  );
+  let reply: unknown;
+  try {
+    reply = await send(webhook, body, options.post, span);
+    span?.event("Request completed");
+  } finally {
+    span?.end();
+  }
   const checked = checkAnswer(reply, { uid, version, apiVersion }, mutating);
   if ("problem" in checked)
     throw new BrokenCall(name, `received invalid webhook response: ${checked.problem}`, 503);
@@ -52,12 +77,13 @@ async function send(
   { name, clientConfig, timeoutSeconds }: ValidatingWebhook,
   body: Record<string, unknown>,
   post: PostReview,
+  span: Span | undefined,
 ): Promise<unknown> {
   const failed = (reason: string, code = 400) =>
     new BrokenCall(name, `failed to call webhook: ${reason}`, code);
   let reply: Awaited<ReturnType<PostReview>>;
   try {
-    reply = await post(clientConfig, body, timeoutSeconds ?? 10);
+    reply = await post(clientConfig, body, timeoutSeconds ?? 10, span);
   } catch (error) {
     throw failed((error as Error).message);
   }

@@ -3,6 +3,7 @@
 import { Agent, request as httpsRequest } from "node:https";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
+import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
 /** Where the connections of a service go. */
@@ -41,6 +42,8 @@ export type PostReview = (
   client: WebhookClientConfig,
   body: Record<string, unknown>,
   timeoutSeconds: number,
+  /** The span that the question belongs to. */
+  span?: Span,
 ) => Promise<WebhookReply>;
 
 const mostReplyBytes = 16 * 1024 * 1024;
@@ -73,11 +76,36 @@ export function webhookTransport(options: TransportOptions): PostReview {
     agents.set(key, agent);
     return agent;
   };
-  return async (client, body, timeoutSeconds) => {
+  return async (client, body, timeoutSeconds, parent) => {
     const target = await targetOf(client, options);
-    return await post(target, agentFor(client, target), JSON.stringify(body), { ...options, timeoutSeconds });
+    const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
+    try {
+      const reply = await post(target, agentFor(client, target), JSON.stringify(body), {
+        ...options,
+        timeoutSeconds,
+        traceparent: traceparentOf(span),
+      });
+      span?.set({ "http.status_code": reply.status });
+      return reply;
+    } catch (error) {
+      if (span) span.failed = true;
+      throw error;
+    } finally {
+      span?.end();
+    }
   };
 }
+
+const requestAttributes =
+  ({ hostHeader, path }: Target, { userAgent }: TransportOptions) =>
+  (): Attributes => ({
+    "http.url": `https://${hostHeader}${path}`,
+    "http.user_agent": userAgent,
+    "http.scheme": "https",
+    "http.host": hostHeader,
+    "http.flavor": "1.1",
+    "http.method": "POST",
+  });
 
 const textOf = (bundle: unknown): string =>
   typeof bundle === "string"
@@ -122,6 +150,7 @@ interface PostOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly timeoutSeconds: number;
+  readonly traceparent: string | undefined;
 }
 
 function post(target: Target, agent: Agent, body: string, options: PostOptions): Promise<WebhookReply> {
@@ -145,6 +174,7 @@ function post(target: Target, agent: Agent, body: string, options: PostOptions):
         accept: "application/json, */*",
         "user-agent": userAgent,
         "content-length": Buffer.byteLength(body),
+        ...(options.traceparent !== undefined && { traceparent: options.traceparent }),
         ...(target.credentials.authorization && { authorization: target.credentials.authorization }),
       },
     });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MutatingWebhook, ValidatingWebhook } from "#api";
 import { ApiError, createMetrics, silentLog, virtualClock } from "#base";
+import { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { attemptOf } from "../attributes.fixture.ts";
 import { admissionChain } from "../chain.ts";
@@ -378,3 +379,34 @@ for (const [name, answer, message] of badPatches) {
     );
   });
 }
+
+test("a webhook's call is a span inside the operation, and its request carries the trace", async () => {
+  const ended: Span[] = [];
+  const parents: (Span | undefined)[] = [];
+  const trace = { traceId: "a".repeat(32), ended: (span: Span) => void ended.push(span) };
+  const operation = new Span("Create", {}, { trace });
+  const { options } = world(() => ({ allowed: true }));
+  const plugin = validatingWebhooks({
+    ...options,
+    post: (client, body, seconds, span) => {
+      parents.push(span);
+      return options.post(client, body, seconds, span);
+    },
+    configurations: () => [configurationOf([hook("a")])],
+  });
+  await admissionChain([plugin]).validate(attemptOf({ object: pod(), span: operation }));
+  assert.deepEqual(
+    ended.map(({ name, parentId }) => [name, parentId]),
+    [["Call validating webhook", operation.id]],
+  );
+  assert.equal(parents[0], ended[0]);
+  const { UID, ...attributes } = ended[0]!.attributes;
+  assert.match(String(UID), /^[0-9a-f-]{36}$/);
+  assert.deepEqual(Object.keys(attributes), [
+    "configuration",
+    "webhook",
+    "resource",
+    "subresource",
+    "operation",
+  ]);
+});

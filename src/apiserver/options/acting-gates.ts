@@ -8,6 +8,7 @@ export const gatesRead = [
   "APIPriorityAndFairness",
   "APIResponseCompression",
   "APIServerIdentity",
+  "APIServerTracing",
   "AdmissionWebhookMatchConditions",
   "ComponentSLIs",
   "SecurityContextDeny",

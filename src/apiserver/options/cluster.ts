@@ -21,8 +21,6 @@ import {
   text,
 } from "#options";
 
-const tracing = "no traces are sent";
-
 const egress = "outgoing connections go directly";
 
 export const clusterSection = (dialect: Dialect) =>
@@ -110,11 +108,10 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "tracing-config-file",
-      notYet: tracing,
       type: file,
       default: "",
       readable: true,
-      doc: "File with the tracing configuration.",
+      doc: "File that says to which OpenTelemetry collector spans of requests are sent, and of how many.",
     }),
   ]);
 

@@ -93,6 +93,10 @@ export class Writer {
     this.#room(8);
     this.#buffer.writeDoubleLE(value, (this.#at -= 8));
   }
+  fixed64(value: bigint): void {
+    this.#room(8);
+    this.#buffer.writeBigUInt64LE(value, (this.#at -= 8));
+  }
   float(value: number): void {
     this.#room(4);
     this.#buffer.writeFloatLE(value, (this.#at -= 4));

@@ -1,0 +1,19 @@
+export {
+  type TracingConfiguration,
+  EndpointError,
+  collectorEndpoint,
+  samplingRateProblem,
+} from "./configuration.ts";
+export { type ExporterOptions, type SpanExporter, type SpanOutcome, spanExporter } from "./exporter.ts";
+export { slowTraces } from "./slow-trace.ts";
+export {
+  type AttributeValue,
+  type Attributes,
+  type RemoteSpan,
+  type SampledTrace,
+  Span,
+  type SpanEvent,
+  type SpanOptions,
+} from "./span.ts";
+export { parseTraceparent, traceparentOf } from "./trace-context.ts";
+export { type Tracer, tracer } from "./tracer.ts";

@@ -1,0 +1,115 @@
+// A timed operation with events and nested operations: what a slow request logs, and what a sampled one
+// exports. Times are those of performance.now().
+import { randomBytes } from "node:crypto";
+
+export type AttributeValue = string | number | boolean;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export interface SpanEvent {
+  readonly name: string;
+  readonly at: number;
+  readonly attributes: Attributes | undefined;
+}
+
+/** A span of another process, as its traceparent header names it. */
+export interface RemoteSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** What the spans of one sampled trace share. */
+export interface SampledTrace {
+  readonly traceId: string;
+  ended(span: Span): void;
+}
+
+export type SpanKind = "internal" | "server" | "client";
+
+export interface SpanOptions {
+  readonly parent?: Span | undefined;
+  /** Set where spans are exported; nested spans inherit it. */
+  readonly trace?: SampledTrace | undefined;
+  /** The parent in another process. */
+  readonly remoteParent?: RemoteSpan | undefined;
+  readonly link?: RemoteSpan | undefined;
+  readonly kind?: SpanKind;
+  /** From this many milliseconds on, the span is worth a line of the log. */
+  readonly slowMilliseconds?: number;
+  readonly began?: number;
+}
+
+/** Events and nested spans kept of one span each, as in the OpenTelemetry SDK. */
+export const mostItems = 128;
+
+export class Span {
+  readonly name: string;
+  readonly began: number;
+  readonly parentId: string;
+  readonly trace: SampledTrace | undefined;
+  readonly link: RemoteSpan | undefined;
+  readonly kind: SpanKind;
+  readonly slowMilliseconds: number | undefined;
+  /** Eight bytes in hexadecimal; empty unless the trace is sampled. */
+  readonly id: string;
+  readonly items: (SpanEvent | Span)[] = [];
+  readonly #given: Attributes | (() => Attributes) | undefined;
+  #added: Record<string, AttributeValue> | undefined;
+  /** NaN while it lasts. */
+  ended = Number.NaN;
+  failed = false;
+  dropped = 0;
+
+  /** Attributes given as a function are made when the span is written somewhere. */
+  constructor(name: string, attributes?: Attributes | (() => Attributes), options: SpanOptions = {}) {
+    const { parent } = options;
+    this.name = name;
+    this.#given = attributes;
+    this.began = options.began ?? performance.now();
+    this.trace = parent?.trace ?? options.trace;
+    this.link = options.link;
+    this.kind = options.kind ?? "internal";
+    this.slowMilliseconds = options.slowMilliseconds;
+    this.id = this.trace ? randomBytes(8).toString("hex") : "";
+    this.parentId = parent?.id ?? options.remoteParent?.spanId ?? "";
+    if (parent) parent.#add(this);
+  }
+
+  /** A span inside this one. */
+  child(
+    name: string,
+    attributes?: Attributes | (() => Attributes),
+    options: Omit<SpanOptions, "parent" | "trace"> = {},
+  ): Span {
+    return new Span(name, attributes, { ...options, parent: this });
+  }
+
+  event(name: string, attributes?: Attributes, at = performance.now()): void {
+    this.#add({ name, at, attributes });
+  }
+
+  set(attributes: Attributes): void {
+    this.#added = { ...this.#added, ...attributes };
+  }
+
+  /** The first call ends it. */
+  end(at = performance.now()): void {
+    if (!Number.isNaN(this.ended)) return;
+    this.ended = at;
+    this.trace?.ended(this);
+  }
+
+  get attributes(): Attributes {
+    const given = typeof this.#given === "function" ? this.#given() : (this.#given ?? {});
+    return this.#added ? { ...given, ...this.#added } : given;
+  }
+
+  get milliseconds(): number {
+    return this.ended - this.began;
+  }
+
+  #add(item: SpanEvent | Span): void {
+    if (this.items.length < mostItems) this.items.push(item);
+    else this.dropped++;
+  }
+}
