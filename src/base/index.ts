@@ -34,6 +34,7 @@ export {
   unauthorized,
   unsupportedMediaType,
 } from "./api-error.ts";
+export { type Steps, finishSteps, runSteps } from "./steps.ts";
 export { type Caller, TimeSlice } from "./time-slice.ts";
 export { makeFolder, makeFolderAsync } from "./make-folder.ts";
 export { nodeHttp2 } from "./node-http2.ts";

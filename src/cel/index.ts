@@ -8,6 +8,7 @@ export {
   type Outcome,
   type Program,
   compile,
+  compileSteps,
   environment,
 } from "./program.ts";
 export { type Interval, type SizeHint, unbounded } from "./interval.ts";
@@ -15,6 +16,7 @@ export {
   type SchemaLike,
   type SchemaType,
   mostRequestBytes,
+  schemaTypeSteps,
   sizesOf,
   typeOfSchema,
 } from "./schema/schema-type.ts";

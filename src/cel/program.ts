@@ -1,5 +1,6 @@
 // Environments and programs: the way in for those who use expressions.
 
+import { type Steps, finishSteps } from "#base";
 import { type Checked, check } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
 import type { Interval, SizeHint } from "./interval.ts";
@@ -64,16 +65,27 @@ export interface Program {
   evaluateWaiting(bindings: Bindings, costLimit: number, signal: AbortSignal): Promise<Outcome>;
 }
 
-export function compile(env: Environment, source: string, options: CompileOptions): Compilation {
+export const compile = (env: Environment, source: string, options: CompileOptions): Compilation =>
+  finishSteps(compileSteps(env, source, options));
+
+/** The same for those who can give way to others between the passes over the expression. */
+export function* compileSteps(
+  env: Environment,
+  source: string,
+  options: CompileOptions,
+): Steps<Compilation> {
   const parsed = parse(source);
+  yield;
   if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
   const { expression } = parsed;
   const variables = new Map(Object.entries(options.variables));
   const checked = check(expression, { functions: env.functions, variables, typeNames });
+  yield;
   if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
   try {
     const planned = plan(expression, checked, { libraryCosts: options.libraryCosts ?? false });
     const resultType = checked.types.get(expression.id) ?? types.dyn;
+    yield;
     const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
     return { program: programOf(planned, checked, resultType, estimate) };
   } catch (error) {

@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, type FieldError, alreadyExists, badRequest, invalid, timeout } from "#base";
+import { ApiError, type FieldError, alreadyExists, badRequest, invalid, runSteps, timeout } from "#base";
 import { validate } from "#schema";
 import { type CachedObject, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -157,6 +157,8 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
   found.push(validate(resource.hub, object));
   if (yieldBudget?.expired) await yieldBudget.yield();
   found.push(strategy.validate?.(object, ctx) ?? []);
+  const steps = strategy.validateInSteps?.(object, undefined, ctx);
+  if (steps) found.push(await runSteps(steps));
   if (found.every(({ length }) => length === 0))
     found.push(validateMeta(meta, resource.namespaced, pathSegment));
   const errors = found.flat();

@@ -1,6 +1,6 @@
 // What is special about a kind. Every hook is optional: silence means the ordinary thing.
 import type { UserInfo, WriteState } from "#admission";
-import type { FieldError } from "#base";
+import type { FieldError, Steps } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
 import type { KindName, Message } from "#schema";
@@ -63,6 +63,8 @@ export interface PartSubresource<T extends ApiObject> {
   /** Makes the object to store from what the client sent and what is there. */
   merge(sent: T, old: T, ctx: RequestContext): T;
   validate?(obj: T, old: T, ctx: RequestContext): FieldError[];
+  /** The same for checks that can take long: others have their turn between the steps. */
+  validateInSteps?(obj: T, old: T, ctx: RequestContext): Steps<FieldError[]>;
   readonly verbs?: readonly ("get" | "update" | "patch")[];
   /** The kind discovery names, where it is not the object's own. */
   readonly kind?: string;
@@ -157,6 +159,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validate?(obj: T, ctx: RequestContext): FieldError[];
   /** What is wrong with a change; objects are also validated as new ones when this is absent. */
   validateUpdate?(obj: T, old: T, ctx: RequestContext): FieldError[];
+  /** What both find, for checks that can take long: others have their turn between the steps. */
+  validateInSteps?(obj: T, old: T | undefined, ctx: RequestContext): Steps<FieldError[]>;
   warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];
   /** What names may be. Default: a DNS subdomain. */
   readonly validateName?: NameRule;

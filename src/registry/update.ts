@@ -8,6 +8,7 @@ import {
   invalid,
   invalidValue,
   notFound,
+  runSteps,
 } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
@@ -216,6 +217,8 @@ async function prepared(
         ]
       : ownUpdateErrors(request, ctx, object, old)),
   ];
+  const steps = (part ?? strategy).validateInSteps?.(object, old, ctx);
+  if (steps) errors.push(...(await runSteps(steps)));
   if (errors.length > 0)
     throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
@@ -236,6 +239,7 @@ function ownUpdateErrors(
   const { strategy } = resource;
   const again = repeatedMetaErrors(request, object.metadata, old.metadata, strategy.metaChecks);
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
+  if (strategy.validateInSteps) return again;
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];
 }
 

@@ -1,5 +1,6 @@
 // The types of data that a structural schema describes, with the sizes that it can have in one request.
 
+import { type Steps, finishSteps } from "#base";
 import { types, type CelType, listOf, mapOf } from "../types.ts";
 import { escapeName } from "./escape.ts";
 
@@ -41,14 +42,21 @@ const longest = mostRequestBytes - 2;
 const positive = (value: number): number => Math.max(value, 0);
 
 /** The type; undefined when expressions cannot see such data. Objects are named after their path. */
-export function typeOfSchema(schema: SchemaLike, name: string, isRoot: boolean): SchemaType | undefined {
+export const typeOfSchema = (schema: SchemaLike, name: string, isRoot: boolean): SchemaType | undefined =>
+  finishSteps(schemaTypeSteps(schema, name, isRoot));
+
+export function* schemaTypeSteps(
+  schema: SchemaLike,
+  name: string,
+  isRoot: boolean,
+): Steps<SchemaType | undefined> {
   if (schema.intOrString) return simple(schema, types.dyn, 1, longest);
   const whole = isRoot ? withMetadata(schema) : schema;
   switch (whole.type) {
     case "array":
-      return listType(whole, name);
+      return yield* listType(whole, name);
     case "object":
-      return typeof whole.additionalProperties === "object" ? mapType(whole, name) : objectType(whole, name);
+      return typeof whole.additionalProperties === "object" ? yield* mapType(whole, name) : yield* objectType(whole, name);
     case "string":
       return stringType(whole);
     case "boolean":
@@ -69,9 +77,9 @@ const simple = (schema: SchemaLike, type: CelType, minSize: number, maxElements:
   maxElements,
 });
 
-function listType(schema: SchemaLike, name: string): SchemaType | undefined {
+function* listType(schema: SchemaLike, name: string): Steps<SchemaType | undefined> {
   if (!schema.items) return undefined;
-  const elem = typeOfSchema(schema.items, `${name}.@idx`, schema.items.embeddedResource === true);
+  const elem = yield* schemaTypeSteps(schema.items, `${name}.@idx`, schema.items.embeddedResource === true);
   if (!elem) return undefined;
   const maxElements =
     schema.maxItems === undefined
@@ -80,9 +88,9 @@ function listType(schema: SchemaLike, name: string): SchemaType | undefined {
   return { type: listOf(elem.type), schema, minSize: 2, maxElements, elem };
 }
 
-function mapType(schema: SchemaLike, name: string): SchemaType | undefined {
+function* mapType(schema: SchemaLike, name: string): Steps<SchemaType | undefined> {
   const values = schema.additionalProperties as SchemaLike;
-  const elem = typeOfSchema(values, `${name}.@elem`, values.embeddedResource === true);
+  const elem = yield* schemaTypeSteps(values, `${name}.@elem`, values.embeddedResource === true);
   if (!elem) return undefined;
   const maxElements =
     schema.maxProperties === undefined
@@ -91,20 +99,22 @@ function mapType(schema: SchemaLike, name: string): SchemaType | undefined {
   return { type: mapOf(types.string, elem.type), schema, minSize: 2, maxElements, elem };
 }
 
-function objectType(schema: SchemaLike, name: string): SchemaType {
+function* objectType(schema: SchemaLike, name: string): Steps<SchemaType> {
+  const required = new Set(schema.required);
   const fields = new Map<string, SchemaType>();
   const fieldTypes = new Map<string, CelType>();
   let minSize = 2;
   for (const [property, child] of Object.entries(schema.properties ?? {})) {
     const identifier = escapeName(property);
-    const type = typeOfSchema(child, `${name}.${identifier ?? property}`, child.embeddedResource === true);
+    yield;
+    const type = yield* schemaTypeSteps(child, `${name}.${identifier ?? property}`, child.embeddedResource === true);
     if (!type) continue;
     if (identifier !== undefined) {
       fields.set(identifier, type);
       fieldTypes.set(identifier, type.type);
     }
     const hasDefault = child.default !== undefined && child.default !== null;
-    if (schema.required?.includes(property) && !hasDefault)
+    if (required.has(property) && !hasDefault)
       minSize += Buffer.byteLength(property) + type.minSize + 4;
   }
   return { type: { kind: "object", name, fields: fieldTypes }, schema, minSize, maxElements: 0, fields };

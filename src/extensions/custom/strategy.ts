@@ -1,6 +1,6 @@
 // The strategy of a kind that is defined at run time: what its schema says, and no more.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
-import { type FieldError, type FieldErrorType, invalidValue } from "#base";
+import { type FieldError, type FieldErrorType, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
 import { embeddedErrors } from "../structural/embedded.ts";
@@ -44,7 +44,11 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
   const values = (object: ApiObject): FieldError[] =>
     kind.props ? valueErrors((check ??= compileValues(kind.props, dialect)), object, "") : [];
   let rules: { readonly set: RuleSet | undefined } | undefined;
-  const errorsOf = (object: ApiObject, old: ApiObject | undefined, part: Part): FieldError[] => {
+  const errorsOf = function* (
+    object: ApiObject,
+    old: ApiObject | undefined,
+    part: Part,
+  ): Steps<FieldError[]> {
     const structural = kind.structural();
     const errors = [
       ...values(object),
@@ -55,11 +59,11 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     // Lists that were not unique before need not become so.
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
-    rules ??= { set: ruleSet(structural, true, dialect) };
+    rules ??= { set: yield* ruleSet(structural, true, dialect) };
     if (!rules.set) return errors;
     return errors.some(({ type }) => blocking.has(type))
       ? [...errors, notChecked]
-      : [...errors, ...rules.set.errors(object, old, "")];
+      : [...errors, ...(yield* rules.set.errors(object, old, ""))];
   };
   return strategy<ApiObject>({
     custom: true,
@@ -82,15 +86,14 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     // What is shown of a status nobody has written yet.
     prepareForCreate: (object) =>
       kind.schema.more.open!.applyDefaults(object as unknown as Record<string, unknown>),
-    validate: (object) => errorsOf(object, undefined, "spec"),
-    validateUpdate: (object, old) => errorsOf(object, old, "spec"),
+    validateInSteps: (object, old) => errorsOf(object, old, "spec"),
     columns: customColumns(version.additionalPrinterColumns),
     ...(scale && { scale: customScale(scale) }),
     subresources: statusPart
       ? {
           status: {
             merge: (sent, old) => withStatus(sent, old),
-            validate: (object, old) => errorsOf(object, old, "status"),
+            validateInSteps: (object, old) => errorsOf(object, old, "status"),
             resets: ["spec"],
           },
         }

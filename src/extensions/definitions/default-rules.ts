@@ -1,5 +1,5 @@
 // Defaults in a definition are values like any other: they fit their own schema and hold nothing unknown.
-import { type FieldError, invalidValue } from "#base";
+import { type FieldError, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
@@ -10,9 +10,9 @@ import { compileValues, valueErrors } from "../structural/values.ts";
 
 const deepest = 1000;
 
-export function defaultErrors(schema: Structural, path: string, dialect: Dialect): FieldError[] {
+export function* defaultErrors(schema: Structural, path: string, dialect: Dialect): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  walk(schema, path, { dialect, root: true, inMetadata: false }, errors);
+  yield* walk(schema, path, { dialect, root: true, inMetadata: false }, errors);
   return errors;
 }
 
@@ -22,22 +22,23 @@ interface Place {
   readonly inMetadata: boolean;
 }
 
-function walk(schema: Structural, path: string, place: Place, errors: FieldError[]): void {
+function* walk(schema: Structural, path: string, place: Place, errors: FieldError[]): Steps<void> {
+  yield;
   const inMetadata = place.inMetadata && !schema.embedded;
-  if (schema.default !== undefined) errors.push(...ownErrors(schema, `${path}.default`, place, inMetadata));
-  if (schema.items) walk(schema.items, `${path}.items`, { ...place, root: false, inMetadata }, errors);
+  if (schema.default !== undefined) errors.push(...(yield* ownErrors(schema, `${path}.default`, place, inMetadata)));
+  if (schema.items) yield* walk(schema.items, `${path}.items`, { ...place, root: false, inMetadata }, errors);
   for (const [name, inner] of schema.properties) {
     const meta = inMetadata || ((schema.embedded || place.root) && metaFields.has(name));
-    walk(inner, `${path}.properties[${name}]`, { ...place, root: false, inMetadata: meta }, errors);
+    yield* walk(inner, `${path}.properties[${name}]`, { ...place, root: false, inMetadata: meta }, errors);
   }
 }
 
-function ownErrors(
+function* ownErrors(
   schema: Structural,
   path: string,
   { dialect }: Place,
   inMetadata: boolean,
-): readonly FieldError[] {
+): Steps<readonly FieldError[]> {
   const { default: value } = schema;
   const check = compileValues(schema.props, dialect);
   if (inMetadata) return valueErrors(check, value, path);
@@ -53,6 +54,6 @@ function ownErrors(
   const embedded = embeddedErrors(value, schema, path);
   if (embedded.length > 0) return [...errors, ...embedded];
   const wrong = valueErrors(check, value, path);
-  const rules = wrong.length === 0 ? ruleSet(schema, false, dialect) : undefined;
-  return [...errors, ...wrong, ...(rules?.errors(value, value, path) ?? [])];
+  const rules = wrong.length === 0 ? yield* ruleSet(schema, false, dialect) : undefined;
+  return [...errors, ...wrong, ...(rules ? yield* rules.errors(value, value, path) : [])];
 }

@@ -1,8 +1,8 @@
 // Validation rules in a definition: they compile, and what they may cost is bounded, each and together.
-import { type FieldError, forbiddenField, invalidValue } from "#base";
+import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
 import type { Dialect } from "#dialect";
-import { type CompiledRule, compileRules, hasRules, innerType, ruleTypeOf } from "../structural/rules.ts";
+import { type CompiledRule, compileRules, innerType, ruleTypeOf } from "../structural/rules.ts";
 import type { Structural } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
@@ -19,21 +19,21 @@ interface Walk {
 }
 
 /** `schemaErrors` is what was found wrong with the schema itself. */
-export function expressionErrors(
+export function* expressionErrors(
   schema: Structural,
   path: string,
   dialect: Dialect,
   schemaErrors: readonly FieldError[],
-): FieldError[] {
-  if (!hasRules(schema)) return [];
+): Steps<FieldError[]> {
+  if (!schema.hasRules) return [];
   const walk: Walk = {
     dialect,
-    blocked: (at) => schemaErrors.some(({ field }) => field === at || field.startsWith(`${at}.`)),
+    blocked: pathsAbove(schemaErrors),
     errors: [],
     costs: [],
     total: 0,
   };
-  visit(schema, ruleTypeOf(schema, true), { path, cardinality: 1, uncorrelatable: undefined }, walk);
+  yield* visit(schema, yield* ruleTypeOf(schema, true), { path, cardinality: 1, uncorrelatable: undefined }, walk);
   if (walk.total <= definitionLimit) return walk.errors;
   const x = dialect.wire.extensionPrefix;
   const worst = walk.costs
@@ -59,6 +59,15 @@ export function expressionErrors(
   ];
 }
 
+/** Whether one of the findings is about the path or something below it. */
+function pathsAbove(findings: readonly FieldError[]): (path: string) => boolean {
+  const above = new Set<string>();
+  for (const { field } of findings)
+    for (let end = field.length; end > 0 && !above.has(field.slice(0, end)); end = field.lastIndexOf(".", end - 1))
+      above.add(field.slice(0, end));
+  return (path) => above.has(path);
+}
+
 interface Place {
   readonly path: string;
   /** How many such values there can be; undefined where nothing bounds it. */
@@ -80,25 +89,32 @@ function factor({ type, props, additional }: Structural): number | undefined {
   return type === "object" && additional ? most("maxProperties") : 1;
 }
 
-function visit(schema: Structural, type: SchemaType | undefined, place: Place, walk: Walk): void {
+function* visit(
+  schema: Structural,
+  type: SchemaType | undefined,
+  place: Place,
+  walk: Walk,
+): Steps<void> {
+  if (!schema.hasRules) return;
+  yield;
   const { path, uncorrelatable } = place;
   const cardinality = times(place.cardinality, factor(schema));
   for (const [key, inner] of schema.properties)
-    visit(
+    yield* visit(
       inner,
-      type ? innerType(type, inner, key) : ruleTypeOf(inner, false),
+      type ? yield* innerType(type, inner, key) : yield* ruleTypeOf(inner, false),
       { path: `${path}.properties[${key}]`, cardinality, uncorrelatable },
       walk,
     );
   if (schema.additional?.of)
-    visit(
+    yield* visit(
       schema.additional.of,
       type?.elem,
       { path: `${path}.additionalProperties`, cardinality, uncorrelatable },
       walk,
     );
   if (schema.items)
-    visit(
+    yield* visit(
       schema.items,
       type?.elem,
       {
@@ -118,9 +134,8 @@ function visit(schema: Structural, type: SchemaType | undefined, place: Place, w
     });
     return;
   }
-  compileRules(schema, type, walk.dialect).forEach((compiled, i) =>
-    ruleErrors(compiled, `${at}[${i}]`, place, walk),
-  );
+  for (const [i, compiled] of (yield* compileRules(schema, type, walk.dialect)).entries())
+    ruleErrors(compiled, `${at}[${i}]`, place, walk);
 }
 
 function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk): void {

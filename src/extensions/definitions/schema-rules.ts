@@ -1,6 +1,6 @@
 // What a schema in a definition may say at all: keywords that are refused, and extensions that must fit
 // together. Paths and findings are the reference's.
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { type SchemaProps, isObject, metaFields } from "../structural/structural.ts";
 
@@ -29,13 +29,20 @@ export function* schemasBelow(schema: SchemaProps, path: string): Generator<[Sch
   else if (isObject(items)) yield [items, `${path}.items`, "items"];
 }
 
-export function schemaRuleErrors(schema: SchemaProps, path: string, dialect: Dialect): FieldError[] {
+export function* schemaRuleErrors(schema: SchemaProps, path: string, dialect: Dialect): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  walk(schema, path, { dialect, noDefaults: undefined, insideMetadata: false }, true, errors);
+  yield* walk(schema, path, { dialect, noDefaults: undefined, insideMetadata: false }, true, errors);
   return errors;
 }
 
-function walk(schema: SchemaProps, path: string, place: Place, root: boolean, errors: FieldError[]): void {
+function* walk(
+  schema: SchemaProps,
+  path: string,
+  place: Place,
+  root: boolean,
+  errors: FieldError[],
+): Steps<void> {
+  yield;
   const x = place.dialect.wire.extensionPrefix;
   keywordErrors(schema, path, place, errors);
   for (const [inner, below, key] of schemasBelow(schema, path)) {
@@ -48,7 +55,7 @@ function walk(schema: SchemaProps, path: string, place: Place, root: boolean, er
       if (metaFields.has(name))
         next = { ...place, insideMetadata: true, ...(root && { noDefaults: `in top-level ${name}` }) };
     }
-    walk(inner, below, next, false, errors);
+    yield* walk(inner, below, next, false, errors);
   }
   extensionErrors(schema, path, x, errors);
   listErrors(schema, path, x, errors);
@@ -180,13 +187,13 @@ function keyErrors(
   errors: FieldError[],
 ): void {
   const properties = (items["properties"] ?? {}) as Record<string, SchemaProps>;
-  const wanted = (items["required"] as string[] | undefined) ?? [];
+  const wanted = new Set(items["required"] as string[] | undefined);
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (!property) continue;
     const place = `${path}.items.properties[${key}]`;
     const why = `this property is in ${x}list-map-keys, so it`;
-    if (!wanted.includes(key) && (property["default"] ?? undefined) === undefined)
+    if (!wanted.has(key) && (property["default"] ?? undefined) === undefined)
       errors.push(required(`${place}.default`, `${why} must have a default or be a required property`));
     if (property["nullable"] === true)
       errors.push(forbiddenField(`${place}.nullable`, `${why} cannot be nullable`));

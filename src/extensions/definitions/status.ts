@@ -9,7 +9,7 @@ import { type NewCondition, removeCondition, setCondition } from "./conditions.t
 import { decideNames } from "./names.ts";
 import { notStructural, structuralErrors } from "./structural-rules.ts";
 import { hasCondition } from "./validate.ts";
-import { fieldErrorText } from "#base";
+import { fieldErrorText, finishSteps } from "#base";
 
 /** Brings the status up to date, in place; says whether anything changed. */
 export function reconcileStatus(
@@ -80,9 +80,9 @@ function structural({ spec, status }: CustomResourceDefinition, dialect: Dialect
     ? (spec.versions ?? []).flatMap(({ schema }, i) => {
         const props = schema?.openAPIV3Schema as SchemaProps | undefined;
         if (!props) return [];
-        const why = notStructural(props, x);
+        const why = finishSteps(notStructural(props, x));
         const path = `spec.versions[${i}].schema.openAPIV3Schema`;
-        return why === undefined ? structuralErrors(props, path, dialect).map(fieldErrorText) : [why];
+        return why === undefined ? finishSteps(structuralErrors(props, path, dialect)).map(fieldErrorText) : [why];
       })
     : [];
   if (violations.length === 0) return removeCondition(status, "NonStructuralSchema");

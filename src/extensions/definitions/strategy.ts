@@ -46,8 +46,8 @@ export const definitionStrategy = (dialect: Dialect): Strategy =>
       obj.status = structuredClone(old.status);
       addStored(obj);
     },
-    validate: (obj) => definitionErrors(obj, dialect),
-    validateUpdate: (obj, old) => definitionUpdateErrors(obj, old, dialect),
+    validateInSteps: (obj, old) =>
+      old ? definitionUpdateErrors(obj, old, dialect) : definitionErrors(obj, dialect),
     beginDeletion: (obj, { now }) => {
       const finalizer = dialect.names.finalizers.customResourceCleanup;
       const { metadata, status } = obj;

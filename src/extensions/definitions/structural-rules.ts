@@ -1,6 +1,6 @@
 // A schema is structural when the fields of an object can be read off it without looking at alternatives: types
 // stand outside of them, and whatever they name stands outside, too.
-import { type FieldError, fieldErrorText, forbiddenField, invalidValue, required } from "#base";
+import { type FieldError, type Steps, fieldErrorText, forbiddenField, invalidValue, required } from "#base";
 import { compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
@@ -10,7 +10,8 @@ import { schemasBelow } from "./schema-rules.ts";
 type Level = "root" | "item" | "field";
 
 /** Why no structural schema can be made of it at all; undefined when one can. */
-export function notStructural(schema: SchemaProps, x: string): string | undefined {
+export function* notStructural(schema: SchemaProps, x: string): Steps<string | undefined> {
+  yield;
   for (const key of [
     "id",
     "$schema",
@@ -25,39 +26,49 @@ export function notStructural(schema: SchemaProps, x: string): string | undefine
   if (schema[`${x}preserve-unknown-fields`] === false)
     return `'${x}preserve-unknown-fields' must be true or undefined`;
   for (const [inner] of schemasBelow(schema, "")) {
-    const why = notStructural(inner, x);
+    const why = yield* notStructural(inner, x);
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-export function structuralErrors(schema: SchemaProps, path: string, dialect: Dialect): FieldError[] {
+export function* structuralErrors(schema: SchemaProps, path: string, dialect: Dialect): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  invariants(schema, "root", path, dialect.wire.extensionPrefix, errors);
-  complete(schema, schema, path, path, errors);
-  return errors.sort((a, b) => (fieldErrorText(a) < fieldErrorText(b) ? -1 : 1));
+  yield* invariants(schema, "root", path, dialect.wire.extensionPrefix, errors);
+  yield* complete(schema, schema, path, path, errors);
+  return errors
+    .map((error) => ({ error, text: fieldErrorText(error) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ error }) => error);
 }
 
 const propertiesOf = (schema: SchemaProps): Record<string, SchemaProps> =>
   (schema["properties"] ?? {}) as Record<string, SchemaProps>;
 
-function invariants(schema: SchemaProps, level: Level, path: string, x: string, errors: FieldError[]): void {
+function* invariants(
+  schema: SchemaProps,
+  level: Level,
+  path: string,
+  x: string,
+  errors: FieldError[],
+): Steps<void> {
+  yield;
   const type = (schema["type"] as string | undefined) ?? "";
   const { items, additionalProperties: additional } = schema;
   const is = (extension: string): boolean => schema[`${x}${extension}`] === true;
   if (type === "array" && !isObject(items)) errors.push(required(`${path}.items`, "must be specified"));
-  if (isObject(items)) invariants(items, "item", `${path}.items`, x, errors);
+  if (isObject(items)) yield* invariants(items, "item", `${path}.items`, x, errors);
   for (const [name, inner] of Object.entries(propertiesOf(schema)))
-    invariants(inner, "field", `${path}.properties[${name}]`, x, errors);
+    yield* invariants(inner, "field", `${path}.properties[${name}]`, x, errors);
   if (additional !== undefined && level === "root")
     errors.push(forbiddenField(`${path}.additionalProperties`, "must not be used at the root"));
-  if (isObject(additional)) invariants(additional, "field", `${path}.additionalProperties`, x, errors);
+  if (isObject(additional)) yield* invariants(additional, "field", `${path}.additionalProperties`, x, errors);
   for (const extension of ["preserve-unknown-fields", "embedded-resource"])
     if (is("int-or-string") && is(extension))
       errors.push(
         invalidValue(`${path}.${x}${extension}`, true, `must be false if ${x}int-or-string is true`),
       );
-  values(schema, intOrString(schema), path, x, errors);
+  yield* values(schema, intOrString(schema), path, x, errors);
   const objectIf = `must be object if ${x}embedded-resource is true`;
   if (is("embedded-resource") && type !== "object")
     errors.push(
@@ -134,20 +145,19 @@ function intOrString(schema: SchemaProps): { readonly anyOf: boolean; readonly f
   };
 }
 
-function values(
+function* values(
   schema: SchemaProps,
   skip: { readonly anyOf: boolean; readonly firstAllOf: boolean },
   path: string,
   x: string,
   errors: FieldError[],
-): void {
+): Steps<void> {
   for (const key of ["anyOf", "allOf", "oneOf"]) {
     if (key === "anyOf" && skip.anyOf) continue;
-    ((schema[key] as SchemaProps[] | undefined) ?? []).forEach((inner, i) =>
-      nested(inner, key === "allOf" && i === 0 && skip.firstAllOf, `${path}.${key}[${i}]`, x, errors),
-    );
+    for (const [i, inner] of ((schema[key] as SchemaProps[] | undefined) ?? []).entries())
+      yield* nested(inner, key === "allOf" && i === 0 && skip.firstAllOf, `${path}.${key}[${i}]`, x, errors);
   }
-  if (isObject(schema["not"])) nested(schema["not"], false, `${path}.not`, x, errors);
+  if (isObject(schema["not"])) yield* nested(schema["not"], false, `${path}.not`, x, errors);
   const { pattern } = schema;
   if (typeof pattern !== "string" || pattern === "") return;
   const compiled = compilePattern(pattern);
@@ -179,18 +189,19 @@ const forbiddenExtensions: readonly [key: string, detail: string][] = [
   ["validations", "must be empty to be structural"],
 ];
 
-function nested(
+function* nested(
   schema: SchemaProps,
   skipAnyOf: boolean,
   path: string,
   x: string,
   errors: FieldError[],
-): void {
-  values(schema, { anyOf: skipAnyOf, firstAllOf: false }, path, x, errors);
-  if (isObject(schema["items"])) nested(schema["items"], false, `${path}.items`, x, errors);
+): Steps<void> {
+  yield;
+  yield* values(schema, { anyOf: skipAnyOf, firstAllOf: false }, path, x, errors);
+  if (isObject(schema["items"])) yield* nested(schema["items"], false, `${path}.items`, x, errors);
   const properties = propertiesOf(schema);
   for (const [name, inner] of Object.entries(properties))
-    nested(inner, false, `${path}.properties[${name}]`, x, errors);
+    yield* nested(inner, false, `${path}.properties[${name}]`, x, errors);
   for (const [key, detail] of forbiddenKeys)
     if (schema[key] !== undefined && schema[key] !== false && schema[key] !== "")
       errors.push(forbiddenField(`${path}.${key}`, detail));
@@ -202,45 +213,45 @@ function nested(
 }
 
 /** Whatever an alternative names stands outside of it, too. */
-function complete(
+function* complete(
   alternative: SchemaProps,
   outside: SchemaProps | undefined,
   at: string,
   from: string,
   errors: FieldError[],
-): void {
-  const named = (inner: SchemaProps, place: string): void => {
-    complete(inner, outside, at, place, errors);
+): Steps<void> {
+  const named = function* (inner: SchemaProps, place: string): Steps<void> {
+    yield;
+    yield* complete(inner, outside, at, place, errors);
     if (!outside) return;
     if (isObject(inner["items"])) {
       const items = isObject(outside["items"]) ? outside["items"] : undefined;
       if (!items) errors.push(required(`${at}.items`, `because it is defined in ${place}.items`));
-      else nestedComplete(inner["items"], items, `${at}.items`, `${place}.items`, errors);
+      else yield* nestedComplete(inner["items"], items, `${at}.items`, `${place}.items`, errors);
     }
     for (const [name, property] of Object.entries(propertiesOf(inner))) {
       const known = propertiesOf(outside);
       const [here, there] = [`${at}.properties[${name}]`, `${place}.properties[${name}]`];
       if (!Object.hasOwn(known, name)) errors.push(required(here, `because it is defined in ${there}`));
-      else nestedComplete(property, known[name]!, here, there, errors);
+      else yield* nestedComplete(property, known[name]!, here, there, errors);
     }
   };
-  if (isObject(alternative["not"])) named(alternative["not"], `${from}.not`);
+  if (isObject(alternative["not"])) yield* named(alternative["not"], `${from}.not`);
   for (const key of ["allOf", "anyOf", "oneOf"])
-    ((alternative[key] as SchemaProps[] | undefined) ?? []).forEach((inner, i) =>
-      named(inner, `${from}.${key}[${i}]`),
-    );
+    for (const [i, inner] of ((alternative[key] as SchemaProps[] | undefined) ?? []).entries())
+      yield* named(inner, `${from}.${key}[${i}]`);
 }
 
-function nestedComplete(
+function* nestedComplete(
   inner: SchemaProps,
   outside: SchemaProps,
   at: string,
   from: string,
   errors: FieldError[],
-): void {
+): Steps<void> {
   const wrapped = { allOf: [inner] };
   const before = errors.length;
-  complete(wrapped, outside, at, from, errors);
+  yield* complete(wrapped, outside, at, from, errors);
   // The wrapping is ours, not the definition's.
   for (let i = before; i < errors.length; i++)
     errors[i] = { ...errors[i]!, detail: errors[i]!.detail.replace(`${from}.allOf[0]`, from) };

@@ -1,39 +1,39 @@
 // One schema of a definition, from the keywords it may use to the defaults and rules in it.
-import { type FieldError, forbiddenField, invalidValue } from "#base";
+import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
-import { type SchemaProps, type Structural, structuralOf } from "../structural/structural.ts";
+import { type SchemaProps, type Structural, structuralSteps } from "../structural/structural.ts";
 import { defaultErrors } from "./default-rules.ts";
 import { expressionErrors } from "./expression-rules.ts";
 import { schemaRuleErrors } from "./schema-rules.ts";
 import { notStructural, structuralErrors } from "./structural-rules.ts";
 
 /** `at` is the path of what carries the schema. */
-export function schemaErrors(
+export function* schemaErrors(
   schema: SchemaProps | undefined,
   statusEnabled: boolean,
   at: string,
   dialect: Dialect,
-): FieldError[] {
+): Steps<FieldError[]> {
   if (!schema) return [];
   const x = dialect.wire.extensionPrefix;
   const path = `${at}.openAPIV3Schema`;
   const errors: FieldError[] = statusEnabled ? rootErrors(schema, path, x) : [];
   if (schema["nullable"] === true)
     errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
-  const why = notStructural(schema, x);
+  const why = yield* notStructural(schema, x);
   const before = errors.length;
   let structural: Structural | undefined;
   if (why === undefined) {
-    errors.push(...structuralErrors(schema, path, dialect));
+    errors.push(...(yield* structuralErrors(schema, path, dialect)));
     if (errors.length === before) {
-      structural = structuralOf(schema, dialect);
-      errors.push(...defaultErrors(structural, path, dialect));
+      structural = yield* structuralSteps(schema, dialect);
+      errors.push(...(yield* defaultErrors(structural, path, dialect)));
     }
   }
-  const ruleErrors = schemaRuleErrors(schema, path, dialect);
+  const ruleErrors = yield* schemaRuleErrors(schema, path, dialect);
   errors.push(...ruleErrors);
   if (structural && errors.length === before + ruleErrors.length)
-    errors.push(...expressionErrors(structural, path, dialect, ruleErrors));
+    errors.push(...(yield* expressionErrors(structural, path, dialect, ruleErrors)));
   if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
   return errors;
 }

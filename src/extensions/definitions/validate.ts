@@ -9,7 +9,7 @@ import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
 } from "#api";
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { webhookClientErrors } from "#registry";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -18,7 +18,7 @@ import type { SchemaProps } from "../structural/structural.ts";
 import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
-export function definitionErrors(obj: CustomResourceDefinition, dialect: Dialect): FieldError[] {
+export function* definitionErrors(obj: CustomResourceDefinition, dialect: Dialect): Steps<FieldError[]> {
   const { metadata, spec } = obj;
   const errors: FieldError[] = [];
   const name = metadata.name ?? "";
@@ -26,14 +26,14 @@ export function definitionErrors(obj: CustomResourceDefinition, dialect: Dialect
   if (name !== `${spec.names.plural}.${spec.group}`)
     problems.push('must be spec.names.plural+"."+spec.group');
   if (name !== "") for (const text of problems) errors.push(invalidValue("metadata.name", name, text));
-  return [...errors, ...commonErrors(obj, undefined, dialect)];
+  return [...errors, ...(yield* commonErrors(obj, undefined, dialect))];
 }
 
-export function definitionUpdateErrors(
+export function* definitionUpdateErrors(
   obj: CustomResourceDefinition,
   old: CustomResourceDefinition,
   dialect: Dialect,
-): FieldError[] {
+): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const fixed = (now: string, before: string, field: string): void => {
     if (now !== before) errors.push(invalidValue(field, now, "field is immutable"));
@@ -44,7 +44,7 @@ export function definitionUpdateErrors(
   }
   fixed(obj.spec.group, old.spec.group, "spec.group");
   fixed(obj.spec.names.plural, old.spec.names.plural, "spec.names.plural");
-  return [...errors, ...commonErrors(obj, old, dialect)];
+  return [...errors, ...(yield* commonErrors(obj, old, dialect))];
 }
 
 export const hasCondition = ({ status }: CustomResourceDefinition, type: string): boolean =>
@@ -53,16 +53,17 @@ export const hasCondition = ({ status }: CustomResourceDefinition, type: string)
 export const statusErrors = ({ status }: CustomResourceDefinition): FieldError[] =>
   nameErrors(status.acceptedNames, "status.acceptedNames");
 
-function commonErrors(
+function* commonErrors(
   obj: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
   dialect: Dialect,
-): FieldError[] {
+): Steps<FieldError[]> {
   const { spec, metadata } = obj;
   const kept = old?.spec.preserveUnknownFields === true;
   const given = metadata.annotations?.[approvalAnnotation(dialect)] ?? "";
   return [
-    ...specErrors(spec, old, dialect),
+    // What is stored was checked when it was written: status and finalizers come and go without that cost.
+    ...(old && isDeepStrictEqual(spec, old.spec) ? [] : yield* specErrors(spec, old, dialect)),
     ...statusErrors(obj),
     ...storedErrors(obj),
     ...approvalErrors(
@@ -108,11 +109,11 @@ function shared<T>(
   return first === undefined || versions.every((version) => isDeepStrictEqual(of(version), of(first)));
 }
 
-function specErrors(
+function* specErrors(
   spec: CustomResourceDefinitionSpec,
   old: CustomResourceDefinition | undefined,
   dialect: Dialect,
-): FieldError[] {
+): Steps<FieldError[]> {
   const versions = spec.versions ?? [];
   const errors = groupErrors(spec.group);
   if (!spec.scope) errors.push(required("spec.scope"));
@@ -122,14 +123,14 @@ function specErrors(
     if (!schema?.openAPIV3Schema)
       errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, "schemas are required"));
   });
-  errors.push(...versionErrors(versions, dialect));
+  errors.push(...(yield* versionErrors(versions, dialect)));
   // The first version is also looked at under its older name.
   const [first] = versions;
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (problems.length > 0) errors.push(invalidValue("spec.version", first!.name, problems.join(",")));
   for (const key of ["plural", "singular", "kind", "listKind"] as const)
     if (!spec.names[key]) errors.push(required(`spec.names.${key}`));
-  errors.push(...nameErrors(spec.names, "spec.names"), ...sharedErrors(versions, dialect));
+  errors.push(...nameErrors(spec.names, "spec.names"), ...(yield* sharedErrors(versions, dialect)));
   const { conversion } = spec;
   if (conversion && conversion.strategy !== "None" && spec.preserveUnknownFields)
     errors.push(
@@ -154,27 +155,30 @@ function groupErrors(group: string): FieldError[] {
 const hasStatus = ({ subresources }: CustomResourceDefinitionVersion): boolean =>
   subresources?.status !== undefined;
 
-function versionErrors(versions: readonly CustomResourceDefinitionVersion[], dialect: Dialect): FieldError[] {
+function* versionErrors(
+  versions: readonly CustomResourceDefinitionVersion[],
+  dialect: Dialect,
+): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const [oneSchema, onePart, oneTable] = [
     shared(versions, ({ schema }) => schema),
     shared(versions, ({ subresources }) => subresources),
     shared(versions, ({ additionalPrinterColumns }) => additionalPrinterColumns),
   ];
-  versions.forEach((version, i) => {
+  for (const [i, version] of versions.entries()) {
     const at = `spec.versions[${i}]`;
     const problems = dns1035LabelProblems(version.name);
     if (problems.length > 0) errors.push(invalidValue(`${at}.name`, version.name, problems.join(",")));
     for (const text of warningProblems(version))
       errors.push(invalidValue(`${at}.deprecationWarning`, version.deprecationWarning, text));
     if (!oneSchema)
-      errors.push(...schemaErrors(schemaOf(version), hasStatus(version), `${at}.schema`, dialect));
+      errors.push(...(yield* schemaErrors(schemaOf(version), hasStatus(version), `${at}.schema`, dialect)));
     if (!onePart) errors.push(...subresourceErrors(version.subresources, `${at}.subresources`));
     if (!oneTable)
       version.additionalPrinterColumns?.forEach((column, j) =>
         errors.push(...columnErrors(column, `${at}.additionalPrinterColumns[${j}]`)),
       );
-  });
+  }
   if (new Set(versions.map(({ name }) => name)).size < versions.length)
     errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
   if (versions.filter(({ storage }) => storage).length !== 1)
@@ -187,12 +191,17 @@ function versionErrors(versions: readonly CustomResourceDefinitionVersion[], dia
 const schemaOf = ({ schema }: CustomResourceDefinitionVersion): SchemaProps | undefined =>
   schema?.openAPIV3Schema;
 
-function sharedErrors(versions: readonly CustomResourceDefinitionVersion[], dialect: Dialect): FieldError[] {
+function* sharedErrors(
+  versions: readonly CustomResourceDefinitionVersion[],
+  dialect: Dialect,
+): Steps<FieldError[]> {
   const [first] = versions;
   if (!first) return [];
   const errors: FieldError[] = [];
   if (shared(versions, ({ schema }) => schema))
-    errors.push(...schemaErrors(schemaOf(first), versions.some(hasStatus), "spec.validation", dialect));
+    errors.push(
+      ...(yield* schemaErrors(schemaOf(first), versions.some(hasStatus), "spec.validation", dialect)),
+    );
   if (shared(versions, ({ subresources }) => subresources))
     errors.push(...subresourceErrors(first.subresources, "spec.subresources"));
   if (shared(versions, ({ additionalPrinterColumns }) => additionalPrinterColumns))

@@ -1,3 +1,4 @@
+import { finishSteps } from "#base";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
@@ -13,8 +14,8 @@ const object = (properties: SchemaProps, more: SchemaProps = {}): SchemaProps =>
 });
 
 function told(schema: SchemaProps, value: unknown, old?: unknown): string[] {
-  const set = ruleSet(structuralOf(schema, dialect), true, dialect);
-  return (set?.errors(value, old, "") ?? []).map(({ field, detail }) => `${field}: ${detail}`);
+  const set = finishSteps(ruleSet(structuralOf(schema, dialect), true, dialect));
+  return (set ? finishSteps(set.errors(value, old, "")) : []).map(({ field, detail }) => `${field}: ${detail}`);
 }
 
 const number = { type: "integer" };
@@ -110,7 +111,7 @@ for (const [name, schema, value, old, says] of cases)
   test(name, () => assert.deepEqual(told(schema, value, old), says));
 
 test("a schema without rules has none to run", () => {
-  assert.equal(ruleSet(structuralOf(object({ a: number }), dialect), true, dialect), undefined);
+  assert.equal(finishSteps(ruleSet(structuralOf(object({ a: number }), dialect), true, dialect)), undefined);
 });
 
 test("rules together may not cost more than one object is worth", () => {

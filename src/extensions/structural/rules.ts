@@ -5,16 +5,16 @@ import {
   type Program,
   type SchemaLike,
   type SchemaType,
-  compile,
+  compileSteps,
   environment,
   escapeName,
   mostRequestBytes,
   sizesOf,
-  typeOfSchema,
+  schemaTypeSteps,
   types,
   viewOf,
 } from "#cel";
-import { type FieldError, invalidValue } from "#base";
+import { type FieldError, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type Structural, type ValidationRule, isObject } from "./structural.ts";
 
@@ -47,21 +47,22 @@ function environmentOf(dialect: Dialect): Environment {
 const likes = new WeakMap<Structural, SchemaLike>();
 
 /** The schema as expressions see it. */
-export function schemaLike(schema: Structural): SchemaLike {
+export function* schemaLike(schema: Structural): Steps<SchemaLike> {
   const known = likes.get(schema);
   if (known) return known;
+  yield;
   const { props, additional, items } = schema;
+  const properties: Record<string, SchemaLike> = {};
+  for (const [name, inner] of schema.properties) properties[name] = yield* schemaLike(inner);
   const number = (key: string): number | undefined => props[key] as number | undefined;
   const like: SchemaLike = Object.fromEntries(
     Object.entries({
       type: schema.type || undefined,
       format: props["format"],
-      items: items && schemaLike(items),
-      properties:
-        schema.properties.size === 0
-          ? undefined
-          : Object.fromEntries([...schema.properties].map(([name, inner]) => [name, schemaLike(inner)])),
-      additionalProperties: additional && (additional.of ? schemaLike(additional.of) : additional.allowed),
+      items: items && (yield* schemaLike(items)),
+      properties: schema.properties.size === 0 ? undefined : properties,
+      additionalProperties:
+        additional && (additional.of ? yield* schemaLike(additional.of) : additional.allowed),
       maxItems: number("maxItems"),
       maxLength: number("maxLength"),
       maxProperties: number("maxProperties"),
@@ -80,29 +81,38 @@ export function schemaLike(schema: Structural): SchemaLike {
 }
 
 /** The type of a whole object, or of a part of one. */
-export const ruleTypeOf = (schema: Structural, root: boolean): SchemaType | undefined =>
-  typeOfSchema(schemaLike(schema), "selfType", root || schema.embedded);
-
-/** The type of what stands below a key, of items, or of values; undefined where expressions see nothing. */
-export function innerType(type: SchemaType, inner: Structural, key?: string): SchemaType | undefined {
-  if (key === undefined) return type.elem;
-  const name = escapeName(key);
-  return name === undefined ? ruleTypeOf(inner, false) : type.fields?.get(name);
+export function* ruleTypeOf(schema: Structural, root: boolean): Steps<SchemaType | undefined> {
+  return yield* schemaTypeSteps(yield* schemaLike(schema), "selfType", root || schema.embedded);
 }
 
-export function compileRules(
+/** The type of what stands below a key, of items, or of values; undefined where expressions see nothing. */
+export function* innerType(
+  type: SchemaType,
+  inner: Structural,
+  key?: string,
+): Steps<SchemaType | undefined> {
+  if (key === undefined) return type.elem;
+  const name = escapeName(key);
+  return name === undefined ? yield* ruleTypeOf(inner, false) : type.fields?.get(name);
+}
+
+export function* compileRules(
   schema: Structural,
   type: SchemaType,
   dialect: Dialect,
-): readonly CompiledRule[] {
+): Steps<readonly CompiledRule[]> {
   const env = environmentOf(dialect);
   const variables = { self: type.type, oldSelf: type.type };
   const sizes = sizesOf(type);
   const maxCardinality = Math.floor(mostRequestBytes / (type.minSize + 1));
-  return schema.rules.map((rule): CompiledRule => {
+  const compiled: CompiledRule[] = [];
+  for (const rule of schema.rules) compiled.push(yield* compileRule(rule));
+  return compiled;
+
+  function* compileRule(rule: ValidationRule): Steps<CompiledRule> {
     const failed = (error: string): CompiledRule => ({ ...empty(rule, maxCardinality), error });
     if (rule.rule.trim() === "") return empty(rule, maxCardinality);
-    const made = compile(env, rule.rule, { variables, libraryCosts: true });
+    const made = yield* compileSteps(env, rule.rule, { variables, libraryCosts: true });
     if ("error" in made)
       return failed(
         made.stage === "compile"
@@ -118,15 +128,15 @@ export function compileRules(
       maxCost: program.estimateCost(sizes).max,
       maxCardinality,
       messageMaxCost: 0,
-      ...compileMessage(rule.messageExpression),
+      ...(yield* compileMessage(rule.messageExpression)),
     };
-  });
+  }
 
-  function compileMessage(
+  function* compileMessage(
     text: string,
-  ): Partial<Pick<CompiledRule, "message" | "messageError" | "messageMaxCost">> {
+  ): Steps<Partial<Pick<CompiledRule, "message" | "messageError" | "messageMaxCost">>> {
     if (text === "") return {};
-    const made = compile(env, text, { variables, libraryCosts: true });
+    const made = yield* compileSteps(env, text, { variables, libraryCosts: true });
     if ("error" in made) return { messageError: `messageExpression compilation failed: ${made.error}` };
     const { program } = made;
     if (program.resultType !== types.string)
@@ -156,49 +166,50 @@ interface RuleTree {
 
 export interface RuleSet {
   /** What the rules say of a value; without an old one, rules that compare are left out. */
-  errors(value: unknown, old: unknown, path: string): FieldError[];
+  errors(value: unknown, old: unknown, path: string): Steps<FieldError[]>;
 }
 
-/** Whether there is a rule here or anywhere below. */
-export const hasRules = (schema: Structural | undefined): boolean =>
-  schema !== undefined &&
-  (schema.rules.length > 0 ||
-    hasRules(schema.items) ||
-    hasRules(schema.additional?.of) ||
-    [...schema.properties.values()].some(hasRules));
-
-export function ruleSet(
+export function* ruleSet(
   schema: Structural | undefined,
   root: boolean,
   dialect: Dialect,
-): RuleSet | undefined {
-  if (!schema || !hasRules(schema)) return undefined;
-  const type = ruleTypeOf(schema, root);
-  const tree = type && treeOf(schema, type, root, dialect);
+): Steps<RuleSet | undefined> {
+  if (!schema?.hasRules) return undefined;
+  const type = yield* ruleTypeOf(schema, root);
+  const tree = type && (yield* treeOf(schema, type, root, dialect));
   return (
     tree && {
-      errors: (value, old, path) => {
+      errors: function* (value, old, path) {
         const state: State = { errors: [], budget: objectBudget };
-        run(tree, value, old, path, state);
+        yield* run(tree, value, old, path, state);
         return state.errors;
       },
     }
   );
 }
 
-function treeOf(schema: Structural, type: SchemaType, root: boolean, dialect: Dialect): RuleTree | undefined {
+function* treeOf(
+  schema: Structural,
+  type: SchemaType,
+  root: boolean,
+  dialect: Dialect,
+): Steps<RuleTree | undefined> {
   const properties = new Map<string, RuleTree>();
   for (const [key, inner] of schema.properties) {
-    const of = hasRules(inner) ? innerType(type, inner, key) : undefined;
-    const tree = of && treeOf(inner, of, inner.embedded, dialect);
+    const of = inner.hasRules ? yield* innerType(type, inner, key) : undefined;
+    const tree = of && (yield* treeOf(inner, of, inner.embedded, dialect));
     if (tree) properties.set(key, tree);
   }
-  const below = (inner: Structural | undefined): RuleTree | undefined =>
-    inner && type.elem && hasRules(inner) ? treeOf(inner, type.elem, inner.embedded, dialect) : undefined;
-  const [items, values] = [below(schema.items), below(schema.additional?.of)];
-  const rules = schema.rules.length > 0 ? compileRules(schema, type, dialect) : [];
+  const below = function* (inner: Structural | undefined): Steps<RuleTree | undefined> {
+    if (!inner?.hasRules || !type.elem) return undefined;
+    return yield* treeOf(inner, type.elem, inner.embedded, dialect);
+  };
+  const items = yield* below(schema.items);
+  const values = yield* below(schema.additional?.of);
+  const rules = schema.rules.length > 0 ? yield* compileRules(schema, type, dialect) : [];
   if (rules.length === 0 && !items && !values && properties.size === 0) return undefined;
-  const like = root ? { ...schemaLike(schema), embeddedResource: true } : schemaLike(schema);
+  const own = yield* schemaLike(schema);
+  const like = root ? { ...own, embeddedResource: true } : own;
   return { schema, like, rules, items, values, properties };
 }
 
@@ -210,21 +221,21 @@ interface State {
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
-function run(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): void {
+function* run(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): Steps<void> {
   if (value === null || value === undefined || state.budget < 0) return;
-  runRules(tree, value, old ?? undefined, path === "" ? "<nil>" : path, state);
+  yield* runRules(tree, value, old ?? undefined, path === "" ? "<nil>" : path, state);
   if (Array.isArray(value) && tree.items) {
     const before = oldItems(tree.schema, old);
     for (let i = 0; i < value.length && state.budget >= 0; i++)
-      run(tree.items, value[i], before(value[i]), `${path}[${i}]`, state);
+      yield* run(tree.items, value[i], before(value[i]), `${path}[${i}]`, state);
   } else if (isObject(value)) {
     const before = isObject(old) ? old : {};
     for (const key in value) {
       if (state.budget < 0) return;
       const property = tree.properties.get(key);
-      if (property) run(property, value[key], before[key], below(path, key), state);
+      if (property) yield* run(property, value[key], before[key], below(path, key), state);
       else if (tree.values && !tree.schema.properties.has(key))
-        run(tree.values, value[key], before[key], `${path}[${key}]`, state);
+        yield* run(tree.values, value[key], before[key], `${path}[${key}]`, state);
     }
   }
 }
@@ -238,7 +249,7 @@ function oldItems(schema: Structural, old: unknown): (item: unknown) => unknown 
   return (item) => byKey.get(keyOf(item));
 }
 
-function runRules(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): void {
+function* runRules(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): Steps<void> {
   if (tree.rules.length === 0) return;
   const { type } = tree.schema;
   const say = (detail: string): void => void state.errors.push(invalidValue(path, type, detail));
@@ -255,6 +266,7 @@ function runRules(tree: RuleTree, value: unknown, old: unknown, path: string, st
     if (error !== undefined) say(`rule compile error: ${error}`);
     if (!program || (transition && old === undefined)) continue;
     const outcome = evaluated(program, bindings, transition);
+    yield;
     state.budget -= outcome.cost;
     if (state.budget < 0)
       return say(

@@ -1,5 +1,6 @@
 // A structural schema: the part of a definition's schema that says which fields there are. Parsed once; every
 // other file of this folder is a function over it.
+import { type Steps, finishSteps } from "#base";
 import type { Dialect } from "#dialect";
 
 /** A schema as definitions carry it, keys as the dialect writes them. */
@@ -29,16 +30,29 @@ export interface Structural {
   readonly listKeys: readonly string[];
   readonly mapType: string | undefined;
   readonly rules: readonly ValidationRule[];
+  /** Whether there is a rule here or anywhere below. */
+  readonly hasRules: boolean;
 }
 
-/** Parses a schema; `undefined` when none of its kind can be structural, as the reference calls it. */
-export function structuralOf(props: SchemaProps, dialect: Dialect): Structural {
+/** Parses a schema that was found to be structural. */
+export const structuralOf = (props: SchemaProps, dialect: Dialect): Structural =>
+  finishSteps(structuralSteps(props, dialect));
+
+export function* structuralSteps(props: SchemaProps, dialect: Dialect): Steps<Structural> {
   const { extensionPrefix: x } = dialect.wire;
-  const build = (given: SchemaProps): Structural => {
+  const build = function* (given: SchemaProps): Steps<Structural> {
+    yield;
     const properties = new Map<string, Structural>();
     for (const [name, inner] of Object.entries((given["properties"] as object | undefined) ?? {}))
-      properties.set(name, build(inner as SchemaProps));
-    const { items, additionalProperties: additional } = given;
+      properties.set(name, yield* build(inner as SchemaProps));
+    const rules = (given[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? [];
+    const items =
+      given["items"] && !Array.isArray(given["items"])
+        ? yield* build(given["items"] as SchemaProps)
+        : undefined;
+    const { additionalProperties: other } = given;
+    const values = isObject(other) ? yield* build(other) : undefined;
+    const parts = [items, values, ...properties.values()];
     return {
       props: given,
       type: (given["type"] as string | undefined) ?? "",
@@ -46,26 +60,23 @@ export function structuralOf(props: SchemaProps, dialect: Dialect): Structural {
       default: given["default"] ?? undefined,
       properties,
       additional:
-        typeof additional === "boolean"
-          ? { of: undefined, allowed: additional }
-          : additional
-            ? { of: build(additional as SchemaProps), allowed: true }
-            : undefined,
-      items: items && !Array.isArray(items) ? build(items as SchemaProps) : undefined,
+        values || typeof other === "boolean" ? { of: values, allowed: other !== false } : undefined,
+      items,
       preserveUnknown: given[`${x}preserve-unknown-fields`] === true,
       embedded: given[`${x}embedded-resource`] === true,
       intOrString: given[`${x}int-or-string`] === true,
       listType: given[`${x}list-type`] as string | undefined,
       listKeys: (given[`${x}list-map-keys`] as string[] | undefined) ?? [],
       mapType: given[`${x}map-type`] as string | undefined,
-      rules: ((given[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? []).map((rule) => ({
-        rule: rule.rule ?? "",
-        message: rule.message ?? "",
-        messageExpression: rule.messageExpression ?? "",
+      rules: rules.map(({ rule = "", message = "", messageExpression = "" }) => ({
+        rule,
+        message,
+        messageExpression,
       })),
+      hasRules: rules.length > 0 || parts.some((part) => part?.hasRules),
     };
   };
-  return build(props);
+  return yield* build(props);
 }
 
 /** The schema of a value below a key; undefined where none applies. */
