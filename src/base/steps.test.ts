@@ -5,7 +5,7 @@ import { type Steps, finishSteps, runSteps } from "./steps.ts";
 function* counted(upTo: number, milliseconds = 0): Steps<number> {
   let at = 0;
   while (at < upTo) {
-    for (const end = performance.now() + milliseconds; performance.now() < end; );
+    for (const end = performance.now() + milliseconds; performance.now() < end;);
     at += 1;
     yield;
   }

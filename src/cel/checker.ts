@@ -36,22 +36,26 @@ export type Reference =
     };
 
 export interface Checked {
-  readonly types: ReadonlyMap<number, CelType>;
-  readonly references: ReadonlyMap<number, Reference>;
+  /** By the ids of nodes. */
+  readonly types: readonly (CelType | undefined)[];
+  readonly references: readonly (Reference | undefined)[];
   readonly errors: readonly SourceError[];
 }
 
 export function check(expression: Expression, scope: Scope): Checked {
   const checker = new Checker(scope);
   checker.check(expression);
-  const resolved = new Map<number, CelType>();
-  for (const [id, type] of checker.types) resolved.set(id, substitute(checker.known, type, true));
-  return { types: resolved, references: checker.references, errors: checker.errors };
+  const { types: found, known, references, errors } = checker;
+  for (let id = 0; id < found.length; id += 1) {
+    const type = found[id];
+    if (type) found[id] = substitute(known, type, true);
+  }
+  return { types: found, references, errors };
 }
 
 class Checker {
-  readonly types = new Map<number, CelType>();
-  readonly references = new Map<number, Reference>();
+  readonly types: (CelType | undefined)[] = [];
+  readonly references: (Reference | undefined)[] = [];
   readonly errors: SourceError[] = [];
   readonly known = new Substitutions();
   readonly #scope: Scope;
@@ -65,7 +69,7 @@ class Checker {
 
   check(node: Expression): CelType {
     const type = this.#infer(node);
-    this.types.set(node.id, type);
+    this.types[node.id] = type;
     return type;
   }
 
@@ -105,11 +109,11 @@ class Checker {
     const local = spelled === name ? this.#locals.findLast((entry) => entry.name === name) : undefined;
     const variable = local?.type ?? this.#scope.variables.get(name);
     if (variable) {
-      this.references.set(id, { kind: "variable", name });
+      this.references[id] = { kind: "variable", name };
       return variable;
     }
     const type = this.#scope.typeNames.get(name);
-    if (type) this.references.set(id, { kind: "type", name });
+    if (type) this.references[id] = { kind: "type", name };
     return type;
   }
 
@@ -177,7 +181,7 @@ class Checker {
       return this.#report(node.offset, message);
     }
     const reference = { name: declaration.name, overloads: matching, global: !member };
-    this.references.set(node.id, { kind: "function", ...reference });
+    this.references[node.id] = { kind: "function", ...reference };
     return result;
   }
 

@@ -41,7 +41,7 @@ class Estimator implements Sizes {
   }
 
   cost(node: Expression): Interval {
-    const reference = this.#checked.references.get(node.id);
+    const reference = this.#checked.references[node.id];
     if (node.kind === "select" && reference?.kind === "variable") return this.#name(node, reference.name);
     switch (node.kind) {
       case "literal":
@@ -70,7 +70,7 @@ class Estimator implements Sizes {
   }
 
   #type(node: Expression): CelType {
-    return this.#checked.types.get(node.id) ?? types.dyn;
+    return this.#checked.types[node.id] ?? types.dyn;
   }
 
   #name(node: Expression, name: string): Interval {
@@ -119,7 +119,7 @@ class Estimator implements Sizes {
   #call(node: Call): Interval {
     const costs = node.args.map((arg) => this.cost(arg));
     const args = node.args.map((arg) => this.#node(arg));
-    const reference = this.#checked.references.get(node.id);
+    const reference = this.#checked.references[node.id];
     if (reference?.kind !== "function") return nothing;
     const targetNode = reference.global ? undefined : node.target;
     const targetCost = targetNode ? this.cost(targetNode) : nothing;

@@ -50,7 +50,7 @@ export function tokenize(source: string): {
   const errors: SourceError[] = [];
   let at = 0;
   while (true) {
-    at += matchAt(blank, source, at)?.length ?? 0;
+    if (mayBeginBlank(source.charCodeAt(at))) at += matchAt(blank, source, at)?.length ?? 0;
     if (at >= source.length) break;
     const token = tokenAt(source, at);
     if (token) {
@@ -67,7 +67,11 @@ export function tokenize(source: string): {
 }
 
 const dot = 46;
+const slash = 47;
+const mayBeginBlank = (code: number): boolean => code <= 32 || code === slash;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+/** Any letter, digit or dot: only then is a digit not a number of its own. */
+const mayContinueNumber = (code: number): boolean => code === dot || code >= 48;
 /** A quote, or one of the letters b and r in either case. */
 const mayBeginString = (code: number): boolean =>
   code === 34 || code === 39 || (code | 32) === 98 || (code | 32) === 114;
@@ -78,6 +82,8 @@ function tokenAt(source: string, offset: number): Token | undefined {
     const text = matchAt(quoted, source, offset);
     if (text !== undefined) return { kind: /^[bB]/.test(text) ? "bytes" : "string", text, offset };
   }
+  if (isDigit(first) && !mayContinueNumber(source.charCodeAt(offset + 1)))
+    return { kind: "int", text: source[offset]!, offset };
   if (first === dot || isDigit(first)) {
     const real = matchAt(decimal, source, offset);
     const whole = first === dot ? undefined : matchAt(integer, source, offset);
@@ -85,7 +91,7 @@ function tokenAt(source: string, offset: number): Token | undefined {
       return { kind: "double", text: real, offset };
     if (whole !== undefined) return { kind: /[uU]$/.test(whole) ? "uint" : "int", text: whole, offset };
   }
-  const name = matchAt(word, source, offset);
+  const name = first === dot ? undefined : matchAt(word, source, offset);
   if (name !== undefined)
     return { kind: Object.hasOwn(words, name) ? words[name]! : "name", text: name, offset };
   const sign = matchAt(operator, source, offset);

@@ -1,5 +1,6 @@
 // From source text to a syntax tree, by recursive descent, with the limits of the reference on size and depth.
 
+import { type Steps, finishSteps } from "#base";
 import { type Expression, type ListLiteral, type MapLiteral, qualifiedName } from "./ast.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import {
@@ -56,13 +57,16 @@ class SyntaxFailure extends Error {
   }
 }
 
-export function parse(source: string): Parsed {
+export const parse = (source: string): Parsed => finishSteps(parseSteps(source));
+
+export function* parseSteps(source: string): Steps<Parsed> {
   const size = source.length > longestSource ? Array.from(source).length : source.length;
   if (size > longestSource) {
     const message = `expression code point size exceeds limit: size: ${size}, limit ${longestSource}`;
     return { errors: [{ offset: -1, message }] };
   }
   const { tokens, errors } = tokenize(source);
+  yield;
   const parser = new Parser(tokens);
   try {
     const expression = parser.start();

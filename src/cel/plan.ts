@@ -88,7 +88,7 @@ class Planner implements FoldPlanner {
   }
 
   #reference(node: Expression): Reference | undefined {
-    return this.#checked.references.get(node.id);
+    return this.#checked.references[node.id];
   }
 
   #plan(node: Expression, charged: boolean): Planned {
@@ -367,7 +367,7 @@ class Planner implements FoldPlanner {
   /** The one implementation, or a choice by the types at run time. */
   #implementation(overloads: readonly Overload[], nodes: readonly Expression[]): Implementation {
     const [only] = overloads;
-    const known = nodes.every((node) => !isDyn(this.#checked.types.get(node.id) ?? types.dyn));
+    const known = nodes.every((node) => !isDyn(this.#checked.types[node.id] ?? types.dyn));
     const same = overloads.every((each) => each.apply === only!.apply);
     if (same && (known || overloads.length > 1)) return only!.apply;
     return (...args) => {

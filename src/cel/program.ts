@@ -12,7 +12,7 @@ import { regexLibrary } from "./library/regex.ts";
 import { standardLibrary, typeNames } from "./library/standard.ts";
 import { stringsLibrary } from "./library/strings.ts";
 import { urlsLibrary } from "./library/urls.ts";
-import { parse } from "./parser.ts";
+import { parseSteps } from "./parser.ts";
 import { type Plan, PlanError, plan } from "./plan.ts";
 import { formatErrors } from "./source.ts";
 import { type CelType, types } from "./types.ts";
@@ -69,12 +69,8 @@ export const compile = (env: Environment, source: string, options: CompileOption
   finishSteps(compileSteps(env, source, options));
 
 /** The same for those who can give way to others between the passes over the expression. */
-export function* compileSteps(
-  env: Environment,
-  source: string,
-  options: CompileOptions,
-): Steps<Compilation> {
-  const parsed = parse(source);
+export function* compileSteps(env: Environment, source: string, options: CompileOptions): Steps<Compilation> {
+  const parsed = yield* parseSteps(source);
   yield;
   if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
   const { expression } = parsed;
@@ -84,7 +80,7 @@ export function* compileSteps(
   if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
   try {
     const planned = plan(expression, checked, { libraryCosts: options.libraryCosts ?? false });
-    const resultType = checked.types.get(expression.id) ?? types.dyn;
+    const resultType = checked.types[expression.id] ?? types.dyn;
     yield;
     const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
     return { program: programOf(planned, checked, resultType, estimate) };
@@ -101,8 +97,7 @@ function programOf(
   estimate: (sizeHint?: SizeHint) => Interval,
 ): Program {
   const names = new Set<string>();
-  for (const reference of checked.references.values())
-    if (reference.kind === "variable") names.add(reference.name);
+  for (const reference of checked.references) if (reference?.kind === "variable") names.add(reference.name);
   const run = runnerOf(planned);
   return {
     resultType,

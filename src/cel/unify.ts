@@ -143,10 +143,15 @@ export function substitute(known: Pick<Substitutions, "get">, type: CelType, unk
       if (current) return substitute(known, current, unknownIsDyn);
       return unknownIsDyn ? types.dyn : type;
     }
-    case "list":
-      return listOf(substitute(known, type.elem, unknownIsDyn));
-    case "map":
-      return mapOf(substitute(known, type.key, unknownIsDyn), substitute(known, type.value, unknownIsDyn));
+    case "list": {
+      const elem = substitute(known, type.elem, unknownIsDyn);
+      return elem === type.elem ? type : listOf(elem);
+    }
+    case "map": {
+      const key = substitute(known, type.key, unknownIsDyn);
+      const value = substitute(known, type.value, unknownIsDyn);
+      return key === type.key && value === type.value ? type : mapOf(key, value);
+    }
     case "type":
       return type.of ? typeOf(substitute(known, type.of, unknownIsDyn)) : type;
     case "abstract":

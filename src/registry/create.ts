@@ -94,7 +94,9 @@ async function stored(
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);
   if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+  if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   const encoded = resource.encode(object, { anySize: request.dryRun });
+  if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};

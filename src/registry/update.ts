@@ -128,6 +128,7 @@ async function attemptUpdates(
     try {
       const ctx = writeContext(request);
       const next = await prepared(request, ctx, name, object, old, change, reserved);
+      if (yieldBudget?.expired) await yieldBudget.yield();
       written = await store(request, ctx, key, next, old, cached, reserved.share);
     } finally {
       reserved.share?.settle(written?.revision);
@@ -283,6 +284,7 @@ async function store(
     Boolean(old.metadata.deletionTimestamp) &&
     !resource.strategy.deletionBlocked?.(object);
   const encoded = resource.encode(object, { anySize: request.dryRun || removes });
+  if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   if (removes) {
     const last = encoded.hold(cached.revision);
     if (request.dryRun) return last;

@@ -35,6 +35,8 @@ interface Flags {
 const noFlags: Flags = { fold: false, lines: false, dotAll: false, swapGreed: false };
 const mostRepeats = 1000;
 const deepest = 1000;
+/** Each is an instruction at least; programs have a limit. */
+const mostAtoms = 20_000;
 const anything: Ranges = [[0, 0x10ffff]];
 const anythingButNewline = negated([[10, 10]]);
 
@@ -48,6 +50,7 @@ class RegexParser {
   readonly #pattern: string;
   #at = 0;
   #depth = 0;
+  #atoms = 0;
 
   constructor(pattern: string) {
     this.#pattern = pattern;
@@ -155,6 +158,8 @@ class RegexParser {
   }
 
   #atom(flags: Flags): Regex {
+    this.#atoms += 1;
+    if (this.#atoms > mostAtoms) throw new RegexError("expression too large", this.#pattern);
     const start = this.#at;
     const char = this.#text[this.#at++]!;
     switch (char) {

@@ -56,7 +56,9 @@ export function* schemaTypeSteps(
     case "array":
       return yield* listType(whole, name);
     case "object":
-      return typeof whole.additionalProperties === "object" ? yield* mapType(whole, name) : yield* objectType(whole, name);
+      return typeof whole.additionalProperties === "object"
+        ? yield* mapType(whole, name)
+        : yield* objectType(whole, name);
     case "string":
       return stringType(whole);
     case "boolean":
@@ -107,15 +109,18 @@ function* objectType(schema: SchemaLike, name: string): Steps<SchemaType> {
   for (const [property, child] of Object.entries(schema.properties ?? {})) {
     const identifier = escapeName(property);
     yield;
-    const type = yield* schemaTypeSteps(child, `${name}.${identifier ?? property}`, child.embeddedResource === true);
+    const type = yield* schemaTypeSteps(
+      child,
+      `${name}.${identifier ?? property}`,
+      child.embeddedResource === true,
+    );
     if (!type) continue;
     if (identifier !== undefined) {
       fields.set(identifier, type);
       fieldTypes.set(identifier, type.type);
     }
     const hasDefault = child.default !== undefined && child.default !== null;
-    if (required.has(property) && !hasDefault)
-      minSize += Buffer.byteLength(property) + type.minSize + 4;
+    if (required.has(property) && !hasDefault) minSize += Buffer.byteLength(property) + type.minSize + 4;
   }
   return { type: { kind: "object", name, fields: fieldTypes }, schema, minSize, maxElements: 0, fields };
 }

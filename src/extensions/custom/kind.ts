@@ -1,6 +1,7 @@
 // The declaration of a kind that is defined at run time: metadata as everywhere, and everything else as its
 // schema says. Codecs, merge types and published schemas follow from it as from any other declaration.
 import { type CustomResourceDefinition, ObjectMeta } from "#api";
+import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
 import type { KindSchema } from "#registry";
 import { type OpenFields, embedded } from "#schema";
@@ -8,13 +9,20 @@ import { applyStructuralDefaults } from "../structural/defaults.ts";
 import { objectMergeType } from "../structural/merge-type.ts";
 import { pruneField } from "../structural/prune.ts";
 import { publishedObject } from "../structural/published.ts";
-import { type SchemaProps, type Structural, structuralOf } from "../structural/structural.ts";
+import {
+  type SchemaProps,
+  type Structural,
+  structuralOf,
+  structuralSteps,
+} from "../structural/structural.ts";
 
 export interface CustomKind {
   readonly schema: KindSchema;
   /** Undefined where the definition has no schema: then everything is kept. */
   readonly structural: () => Structural | undefined;
   readonly props: SchemaProps | undefined;
+  /** Parses the schema ahead of its first use, for schemas so large that others should have their turn meanwhile. */
+  prepare(): Steps<void>;
 }
 
 const metadata = embedded(1, ObjectMeta, "Name, labels and whatever else every object carries.");
@@ -55,6 +63,9 @@ export function customKind(
       }),
   };
   return {
+    prepare: function* () {
+      if (props) made ??= yield* structuralSteps(props, dialect);
+    },
     structural,
     props,
     schema: {

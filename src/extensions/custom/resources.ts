@@ -1,6 +1,7 @@
 // From a definition to resources: one for each served version, all over the same stored objects. The stored
 // version reads its cache as any kind does; the others convert what it gives.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
+import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
 import { compareVersions } from "#endpoints";
 import { type ApiObject, type Endpoint, Resource, type Served } from "#registry";
@@ -30,6 +31,8 @@ export interface CustomResources {
   readonly endpoints: readonly Endpoint[];
   /** The stored version, served or not: where instances are removed. */
   readonly storage: Endpoint;
+  /** Parses the schemas ahead of their first use. */
+  prepare(): Steps<void>;
   close(): void;
 }
 
@@ -103,6 +106,9 @@ export function customResources(
   return {
     endpoints,
     storage: endpointOf(storage),
+    prepare: function* () {
+      for (const kind of kinds.values()) yield* kind.prepare();
+    },
     close: () => {
       closing.abort();
       base.close();

@@ -1,9 +1,17 @@
 // Follows the definitions of the cluster: gives each its status, serves what is established, and removes the
 // instances of those that are to go.
 import type { CustomResourceDefinition } from "#api";
-import { ApiError, type Clock, selectEverything } from "#base";
+import { ApiError, type Clock, runSteps, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
-import { type Endpoint, type Resource, type WriteRequest, remove, update } from "#registry";
+import {
+  type Endpoint,
+  type Resource,
+  type WriteRequest,
+  YieldBudget,
+  isLarge,
+  remove,
+  update,
+} from "#registry";
 import type { CachedObject } from "#watchcache";
 import { followResource } from "../follow-resource.ts";
 import { type CustomResources, type CustomResourcesOptions, customResources } from "../custom/resources.ts";
@@ -29,7 +37,13 @@ interface Known {
   /** What the resources depend on; while it stays the same they stay, too. */
   readonly basis: string;
   resources: CustomResources | undefined;
+  /** What was served before, and is until schemas that take long to parse are ready. */
+  previous: CustomResources | undefined;
 }
+
+/** What the resources of a definition depend on. */
+const basisOf = ({ metadata, status }: CustomResourceDefinition): string =>
+  JSON.stringify([metadata.uid, metadata.generation, status.acceptedNames]);
 
 const retryMilliseconds = 1000;
 
@@ -37,6 +51,8 @@ export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
   readonly #known = new Map<string, Known>();
   readonly #queue = new Set<string>();
+  /** Resources made for a status that is about to be written. */
+  readonly #prepared = new Map<string, { readonly basis: string; readonly resources: CustomResources }>();
   #wake = (): void => undefined;
   #served: readonly Endpoint[] | undefined;
   #generation = 0;
@@ -53,7 +69,9 @@ export class DefinitionController {
   /** Everything that is served, made on first ask after a change. */
   served(): readonly Endpoint[] {
     return (this.#served ??= [...this.#known.values()].flatMap((known) => {
-      return isServed(known.object) ? this.#resourcesOf(known).endpoints : [];
+      if (!isServed(known.object)) return [];
+      if (known.resources || !isLarge(known.cached.json.length)) return this.#resourcesOf(known).endpoints;
+      return known.previous?.endpoints ?? [];
     }));
   }
 
@@ -65,6 +83,7 @@ export class DefinitionController {
       freshness: { at: "latest" },
     });
     for (const item of items) this.#note(item);
+    for (const [name, known] of this.#known) await this.#prepare(name, known, known.object);
   }
 
   /** Follows changes until the signal. */
@@ -90,7 +109,7 @@ export class DefinitionController {
       }
     }
     await following;
-    for (const { resources } of this.#known.values()) resources?.close();
+    for (const name of this.#known.keys()) this.#close(name);
   }
 
   async #rest(signal: AbortSignal): Promise<void> {
@@ -126,10 +145,18 @@ export class DefinitionController {
     const before = this.#known.get(cached.name);
     if (before && before.cached.revision >= cached.revision) return;
     const object = this.#options.definitions.objectOf(cached) as unknown as CustomResourceDefinition;
-    const basis = JSON.stringify([object.metadata.uid, object.spec, object.status.acceptedNames]);
+    const basis = basisOf(object);
     const same = before?.basis === basis;
-    if (before && !same) before.resources?.close();
-    this.#known.set(cached.name, { object, cached, basis, resources: same ? before.resources : undefined });
+    const prepared = this.#prepared.get(cached.name);
+    this.#prepared.delete(cached.name);
+    const usable = prepared?.basis === basis;
+    if (!usable) prepared?.resources.close();
+    const resources = (same ? before.resources : undefined) ?? (usable ? prepared.resources : undefined);
+    const waits = !resources && isLarge(cached.json.length);
+    const previous = waits ? (before?.previous ?? before?.resources) : undefined;
+    for (const old of [before?.resources, before?.previous])
+      if (old !== resources && old !== previous) old?.close();
+    this.#known.set(cached.name, { object, cached, basis, resources, previous });
     this.#changed();
     this.#enqueue(cached.name);
   }
@@ -137,7 +164,7 @@ export class DefinitionController {
   #forget(name: string): void {
     const known = this.#known.get(name);
     if (!known) return;
-    known.resources?.close();
+    this.#close(name);
     this.#known.delete(name);
     this.#changed();
     // Names that it had are free now.
@@ -146,18 +173,48 @@ export class DefinitionController {
         this.#enqueue(other);
   }
 
+  #close(name: string): void {
+    const { resources, previous } = this.#known.get(name) ?? {};
+    for (const each of [resources, previous, this.#prepared.get(name)?.resources]) each?.close();
+    this.#prepared.delete(name);
+  }
+
   #changed(): void {
     this.#served = undefined;
     this.#generation++;
   }
 
+  /**
+   * Parses the schemas of a large definition in steps, before a status says that it is served. Small ones are
+   * parsed when they are first used.
+   */
+  async #prepare(name: string, known: Known, object: CustomResourceDefinition): Promise<void> {
+    const basis = basisOf(object);
+    const ready = known.basis === basis && known.resources !== undefined;
+    if (ready || !isServed(object) || !isLarge(known.cached.json.length)) return;
+    const resources = this.#resourcesFor(object);
+    await runSteps(resources.prepare());
+    if (this.#known.get(name) !== known) resources.close();
+    else if (known.basis !== basis) this.#prepared.set(name, { basis, resources });
+    else {
+      known.previous?.close();
+      known.previous = undefined;
+      known.resources = resources;
+      this.#changed();
+    }
+  }
+
   #resourcesOf(known: Known): CustomResources {
-    const name = known.object.metadata.name ?? "";
+    return (known.resources ??= this.#resourcesFor(known.object));
+  }
+
+  #resourcesFor(object: CustomResourceDefinition): CustomResources {
+    const name = object.metadata.name ?? "";
     const terminating = (): boolean => {
       const now = this.#known.get(name);
       return now === undefined || hasCondition(now.object, "Terminating");
     };
-    return (known.resources ??= customResources(known.object, { ...this.#options.resources, terminating }));
+    return customResources(object, { ...this.#options.resources, terminating });
   }
 
   async #sync(name: string): Promise<void> {
@@ -168,8 +225,10 @@ export class DefinitionController {
     const others = [...this.#known.values()].flatMap(({ object }) =>
       object.spec.group === known.object.spec.group && object.metadata.name !== name ? [object] : [],
     );
-    const trial = structuredClone(known.object);
-    if (reconcileStatus(trial, others, dialect, now)) {
+    const trial = { ...known.object, status: structuredClone(known.object.status) };
+    const changed = reconcileStatus(trial, others, dialect, now);
+    await this.#prepare(name, known, trial);
+    if (changed) {
       await this.#writeStatus(name, (object) => reconcileStatus(object, others, dialect, now));
       // Others may have waited for a name that it gives up.
       for (const other of others)
@@ -182,7 +241,8 @@ export class DefinitionController {
 
   async #writeStatus(name: string, change: (object: CustomResourceDefinition) => unknown): Promise<void> {
     const [endpoint] = this.#options.definitions.endpoints;
-    await update({ ...this.#options.request(endpoint!), subresource: "status" }, name, {
+    const request = { ...this.#options.request(endpoint!), yieldBudget: new YieldBudget(0) };
+    await update({ ...request, subresource: "status" }, name, {
       transform: (old) => {
         change(old as unknown as CustomResourceDefinition);
         return old!;

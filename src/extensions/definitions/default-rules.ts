@@ -25,7 +25,8 @@ interface Place {
 function* walk(schema: Structural, path: string, place: Place, errors: FieldError[]): Steps<void> {
   yield;
   const inMetadata = place.inMetadata && !schema.embedded;
-  if (schema.default !== undefined) errors.push(...(yield* ownErrors(schema, `${path}.default`, place, inMetadata)));
+  if (schema.default !== undefined)
+    errors.push(...(yield* ownErrors(schema, `${path}.default`, place, inMetadata)));
   if (schema.items) yield* walk(schema.items, `${path}.items`, { ...place, root: false, inMetadata }, errors);
   for (const [name, inner] of schema.properties) {
     const meta = inMetadata || ((schema.embedded || place.root) && metaFields.has(name));

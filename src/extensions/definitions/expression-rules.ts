@@ -33,7 +33,12 @@ export function* expressionErrors(
     costs: [],
     total: 0,
   };
-  yield* visit(schema, yield* ruleTypeOf(schema, true), { path, cardinality: 1, uncorrelatable: undefined }, walk);
+  yield* visit(
+    schema,
+    yield* ruleTypeOf(schema, true),
+    { path, cardinality: 1, uncorrelatable: undefined },
+    walk,
+  );
   if (walk.total <= definitionLimit) return walk.errors;
   const x = dialect.wire.extensionPrefix;
   const worst = walk.costs
@@ -63,7 +68,11 @@ export function* expressionErrors(
 function pathsAbove(findings: readonly FieldError[]): (path: string) => boolean {
   const above = new Set<string>();
   for (const { field } of findings)
-    for (let end = field.length; end > 0 && !above.has(field.slice(0, end)); end = field.lastIndexOf(".", end - 1))
+    for (
+      let end = field.length;
+      end > 0 && !above.has(field.slice(0, end));
+      end = field.lastIndexOf(".", end - 1)
+    )
       above.add(field.slice(0, end));
   return (path) => above.has(path);
 }
@@ -89,12 +98,7 @@ function factor({ type, props, additional }: Structural): number | undefined {
   return type === "object" && additional ? most("maxProperties") : 1;
 }
 
-function* visit(
-  schema: Structural,
-  type: SchemaType | undefined,
-  place: Place,
-  walk: Walk,
-): Steps<void> {
+function* visit(schema: Structural, type: SchemaType | undefined, place: Place, walk: Walk): Steps<void> {
   if (!schema.hasRules) return;
   yield;
   const { path, uncorrelatable } = place;

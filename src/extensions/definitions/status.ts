@@ -82,7 +82,9 @@ function structural({ spec, status }: CustomResourceDefinition, dialect: Dialect
         if (!props) return [];
         const why = finishSteps(notStructural(props, x));
         const path = `spec.versions[${i}].schema.openAPIV3Schema`;
-        return why === undefined ? finishSteps(structuralErrors(props, path, dialect)).map(fieldErrorText) : [why];
+        return why === undefined
+          ? finishSteps(structuralErrors(props, path, dialect)).map(fieldErrorText)
+          : [why];
       })
     : [];
   if (violations.length === 0) return removeCondition(status, "NonStructuralSchema");

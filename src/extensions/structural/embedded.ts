@@ -5,16 +5,6 @@ import { pathSegment, validateMeta } from "#registry";
 import { dns1035LabelProblems } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
 
-const known = new WeakMap<Structural, boolean>();
-function hasEmbedded(schema: Structural): boolean {
-  const found = known.get(schema);
-  if (found !== undefined) return found;
-  const inner = [...schema.properties.values(), schema.items, schema.additional?.of];
-  const answer = inner.some((each) => each !== undefined && (each.embedded || hasEmbedded(each)));
-  known.set(schema, answer);
-  return answer;
-}
-
 export function embeddedErrors(value: unknown, schema: Structural | undefined, path = ""): FieldError[] {
   const errors: FieldError[] = [];
   walk(value, schema, path, errors);
@@ -22,7 +12,7 @@ export function embeddedErrors(value: unknown, schema: Structural | undefined, p
 }
 
 function walk(value: unknown, schema: Structural | undefined, path: string, errors: FieldError[]): void {
-  if (!schema || (!schema.embedded && !hasEmbedded(schema))) return;
+  if (!schema || (!schema.embedded && !schema.hasEmbedded)) return;
   if (Array.isArray(value)) value.forEach((item, i) => walk(item, schema.items, `${path}[${i}]`, errors));
   else if (isObject(value)) {
     if (schema.embedded) errors.push(...typeErrors(value, path));

@@ -15,7 +15,9 @@ const object = (properties: SchemaProps, more: SchemaProps = {}): SchemaProps =>
 
 function told(schema: SchemaProps, value: unknown, old?: unknown): string[] {
   const set = finishSteps(ruleSet(structuralOf(schema, dialect), true, dialect));
-  return (set ? finishSteps(set.errors(value, old, "")) : []).map(({ field, detail }) => `${field}: ${detail}`);
+  return (set ? finishSteps(set.errors(value, old, "")) : []).map(
+    ({ field, detail }) => `${field}: ${detail}`,
+  );
 }
 
 const number = { type: "integer" };

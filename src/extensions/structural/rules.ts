@@ -86,11 +86,7 @@ export function* ruleTypeOf(schema: Structural, root: boolean): Steps<SchemaType
 }
 
 /** The type of what stands below a key, of items, or of values; undefined where expressions see nothing. */
-export function* innerType(
-  type: SchemaType,
-  inner: Structural,
-  key?: string,
-): Steps<SchemaType | undefined> {
+export function* innerType(type: SchemaType, inner: Structural, key?: string): Steps<SchemaType | undefined> {
   if (key === undefined) return type.elem;
   const name = escapeName(key);
   return name === undefined ? yield* ruleTypeOf(inner, false) : type.fields?.get(name);

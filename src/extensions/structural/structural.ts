@@ -32,6 +32,8 @@ export interface Structural {
   readonly rules: readonly ValidationRule[];
   /** Whether there is a rule here or anywhere below. */
   readonly hasRules: boolean;
+  /** Whether there is an embedded resource anywhere below. */
+  readonly hasEmbedded: boolean;
 }
 
 /** Parses a schema that was found to be structural. */
@@ -59,8 +61,7 @@ export function* structuralSteps(props: SchemaProps, dialect: Dialect): Steps<St
       nullable: given["nullable"] === true,
       default: given["default"] ?? undefined,
       properties,
-      additional:
-        values || typeof other === "boolean" ? { of: values, allowed: other !== false } : undefined,
+      additional: values || typeof other === "boolean" ? { of: values, allowed: other !== false } : undefined,
       items,
       preserveUnknown: given[`${x}preserve-unknown-fields`] === true,
       embedded: given[`${x}embedded-resource`] === true,
@@ -74,6 +75,7 @@ export function* structuralSteps(props: SchemaProps, dialect: Dialect): Steps<St
         messageExpression,
       })),
       hasRules: rules.length > 0 || parts.some((part) => part?.hasRules),
+      hasEmbedded: parts.some((part) => part && (part.embedded || part.hasEmbedded)),
     };
   };
   return yield* build(props);

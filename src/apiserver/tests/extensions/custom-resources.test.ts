@@ -345,3 +345,29 @@ test("quotas count objects of defined kinds", async () => {
   await must(201, "POST", path, { body: widget(defined, "a", { spec: {} }) });
   await must(403, "POST", path, { body: widget(defined, "b", { spec: {} }) });
 });
+
+test("a definition with a large schema is served once it is established, and while it changes", async () => {
+  const wide = (description: string): Json =>
+    spec(
+      Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`p${i}`, { type: "string", description }])),
+    );
+  const body = definition([version(wide("One of many fields, described at some length."))]);
+  const { name } = body.metadata;
+  const { group } = body["spec"] as { group: string };
+  await must(201, "POST", definitions, { body });
+  const known = async (): Promise<Json> => (await must(200, "GET", `${definitions}/${name}`)).json;
+  const isEstablished = async (): Promise<boolean> =>
+    ((await known())["status"] as { conditions?: Json[] }).conditions?.some(
+      ({ type, status }) => type === "Established" && status === "True",
+    ) ?? false;
+  await until(isEstablished);
+  const path = `/apis/${group}/v1/namespaces/${await place()}/widgets`;
+  await must(201, "POST", path, { body: widget({ group, name }, "a", { spec: { p1: "x" } }) });
+  const now = await known();
+  const changed = { ...now, spec: { ...(now["spec"] as Json), versions: [version(wide("Another text."))] } };
+  await must(200, "PUT", `${definitions}/${name}`, { body: changed });
+  for (let turn = 0; turn < 50; turn++) {
+    await must(200, "GET", `${path}/a`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});
