@@ -1,10 +1,10 @@
-// Replays recorded behaviour against bin/orch-apiserver in both dialects, where the recording exists
-// (../shared/reference or ORCH_REFERENCE): scenarios, command lines and servers with special settings. The
-// number of matches is held against .ci/replay-floor.json.
-//   node scripts/replay.mjs [--raise] [orch|kubernetes] [replay options such as --only events]
+// Replays recorded behaviour against our programs in both dialects, where the recording exists
+// (../shared/reference or ORCH_REFERENCE). What matches is held against the floors in .ci/replay-floor.json.
+//   node scripts/replay.mjs [--raise] [orch|kubernetes] [--part NAME] [replay options such as --only events]
+// With --part only jobs run whose name contains it. With replay options only scenarios run, one dialect after
+// the other, and everything they print is shown.
 import { spawn, spawnSync } from "node:child_process";
 import {
-  createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,18 +13,30 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { judge, raised } from "./replay/floors.mjs";
+import { jobsOf, scenarioJob } from "./replay/jobs.mjs";
+import { portRange } from "./replay/ports.mjs";
+import { runJobs } from "./replay/run-jobs.mjs";
 import { build, fail, root } from "./setup.mjs";
 
-const minutes = 8;
+const seconds = 7 * 60;
+const jobSeconds = 5 * 60;
+// Jobs mostly wait; more of them would only make each other late.
+const jobsAtOnce = 6;
 const floorFile = join(root, ".ci", "replay-floor.json");
 const reference = resolve(root, process.env.ORCH_REFERENCE ?? "../shared/reference");
 const args = process.argv.slice(2);
 const raise = args.includes("--raise");
+const partAt = args.indexOf("--part");
+const part = partAt < 0 ? undefined : args[partAt + 1];
 const dialects = args.filter((arg) => arg === "orch" || arg === "kubernetes");
-const options = args.filter((arg) => arg !== "--raise" && !dialects.includes(arg));
+const chosen = dialects.length ? dialects : ["orch", "kubernetes"];
+const options = args.filter(
+  (arg, at) =>
+    arg !== "--raise" && !dialects.includes(arg) && (partAt < 0 || (at !== partAt && at !== partAt + 1)),
+);
 
 if (!existsSync(join(reference, "check.sh"))) {
   console.log("replay: left out, there is no recording beside this repository");
@@ -35,123 +47,79 @@ if (!(await build())) {
   console.error("The build failed: this is the replay of what was there before.");
 }
 const floor = JSON.parse(readFileSync(floorFile, "utf8"));
-// Areas that need what we do not serve yet only cost time; the floor file names them and why.
-const areas = readdirSync(join(reference, "visible")).filter((area) => !(area in floor.leftOut));
-const whole = ["--quiet", "--only", areas.join(",")];
 for (const [area, why] of Object.entries(floor.leftOut)) console.log(`replay: ${area} is left out: ${why}`);
-// The recording makes keys beside itself, so it runs in a copy; whole runs only are held against the floor.
-// Checkers translate product names in flags, so the folder has none.
+const areas = readdirSync(join(reference, "visible")).filter((area) => !(area in floor.leftOut));
+
+// The recording makes keys beside itself, so it runs in a copy. Checkers translate product names in flags, so
+// the folder has none.
 const work = mkdtempSync(join(tmpdir(), "recording-"));
-spawnSync("cp", ["-r", "--no-preserve=mode", `${reference}/.`, work], { stdio: "inherit" });
-spawnSync("sh", ["server/pki.sh"], { cwd: work, stdio: "inherit" });
-const chosen = dialects.length ? dialects : ["orch", "kubernetes"];
-const bin = join(root, "bin", "orch-apiserver");
+const recording = join(work, "recording");
 const logs = join(root, "build");
 mkdirSync(logs, { recursive: true });
-
-if (options.length) {
-  // What somebody looks at runs one dialect after the other, and is held against no floor.
-  for (const dialect of chosen) await visible(dialect, options);
-} else {
-  const counts = {};
-  // Whole runs mostly wait, so both dialects run at once.
-  await Promise.all(
-    chosen.map(async (dialect) => {
-      counts[`visible ${dialect}`] = await visible(dialect, whole);
-      counts[`flags ${dialect}`] = await check("flags", dialect, ["flags.mjs", "check"]);
-      counts[`setups ${dialect}`] = await setups(dialect);
-    }),
-  );
-  judge(counts);
-}
-rmSync(work, { recursive: true, force: true });
-
-/** The scenarios of all profiles, each against a fresh server. */
-async function visible(dialect, args) {
-  const env = { SKIP_EXTRA: "1", PORT: String(await freePort()) };
-  return await run(
-    `visible ${dialect}`,
-    "bash",
-    ["check.sh", bin, dialect, ...args],
-    env,
-    /^(\d+) of (\d+) steps match/gm,
-  );
+const run = (program, ...rest) => spawnSync(program, rest, { cwd: recording, stdio: "inherit" });
+spawnSync("cp", ["-r", "--no-preserve=mode", reference, recording], { stdio: "inherit" });
+run("sh", "server/pki.sh");
+if (existsSync(join(recording, "server/pki-more.sh"))) run("sh", "server/pki-more.sh");
+const store = await startStore();
+const settings = { recording, logs, seconds, jobSeconds };
+try {
+  if (options.length)
+    await runJobs(
+      chosen.map((dialect) => scenarioJob(dialect, options)),
+      { ...settings, atOnce: 1, echo: true },
+    );
+  else await replayAll();
+} finally {
+  store?.stop();
+  rmSync(work, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Scenarios that bring flags and files of their own. */
-async function setups(dialect) {
-  const port = String(await freePort());
-  return await check("setups", dialect, [
-    "setups.mjs",
-    "check",
-    "--dialect",
-    dialect,
-    "--port",
-    port,
-    "--quiet",
-    "setups",
-  ]);
-}
-
-async function check(name, dialect, [script, ...args]) {
-  const command = [script, args[0], "--bin", `${bin} --dialect ${dialect}`, ...args.slice(1)];
-  return await run(
-    `${name} ${dialect}`,
-    process.execPath,
-    command,
-    {},
-    /^(\d+) of (\d+) (?:setup steps|flag cases) match/gm,
-  );
-}
-
-/** Runs one checker in the copy of the recording; the number of what matches. */
-async function run(name, program, args, env, pattern) {
-  const log = join(logs, `replay-${name.replace(" ", "-")}.log`);
-  // Scripted backends have fixed ports: each dialect has its own.
-  const shift = name.endsWith("kubernetes") ? "200" : "0";
-  const child = spawn(program, args, {
-    cwd: work,
-    env: { ...process.env, BACKEND_PORT_SHIFT: shift, ...env },
-    detached: true,
-  });
-  const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), minutes * 60_000);
-  const copy = createWriteStream(log);
-  let text = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (chunk) => {
-      text += chunk;
-      copy.write(chunk);
-      if (options.length) process.stdout.write(chunk);
-    });
-  }
-  await new Promise((done) => child.on("close", done));
-  clearTimeout(timer);
-  copy.end();
-  const sums = [...text.matchAll(pattern)];
-  const total = (place) => sums.reduce((sum, match) => sum + Number(match[place]), 0);
-  console.log(
-    `replay ${name}: ${total(1)} of ${total(2)} match (floor ${floor.floors[name] ?? 0}; details in build/)`,
-  );
-  return total(1);
-}
-
-function judge(counts) {
-  const names = Object.keys(counts);
-  const below = names.filter((name) => counts[name] < (floor.floors[name] ?? 0));
-  const above = names.filter((name) => counts[name] > (floor.floors[name] ?? 0));
+async function replayAll() {
+  const all = jobsOf({ recording, dialects: chosen, areas, store: store?.url });
+  const jobs = all.filter(({ name }) => part === undefined || name.includes(part));
+  const { counts, cut } = await runJobs(jobs, { ...settings, atOnce: jobsAtOnce });
+  for (const [name, { matching, all: of }] of Object.entries(counts))
+    console.log(`replay ${name}: ${matching} of ${of} match (floor ${floor.floors[name] ?? 0})`);
+  for (const job of cut) console.log(`replay: ended before it was done: ${job}`);
+  if (part !== undefined) return;
+  const { below, above } = judge(counts, floor.floors);
   if (above.length && raise) {
-    const floors = { ...floor.floors, ...Object.fromEntries(above.map((name) => [name, counts[name]])) };
+    const floors = raised(counts, floor.floors);
     writeFileSync(floorFile, `${JSON.stringify({ ...floor, floors }, null, 2)}\n`);
     console.log("replay: the floors are raised; commit .ci/replay-floor.json");
   } else if (above.length) console.log("replay: floors could be raised: node scripts/replay.mjs --raise");
-  if (below.length) fail(`replay: fewer match than before: ${below.join(", ")}; see build/`);
+  if (below.length) console.error(`replay: fewer match than before: ${below.join(", ")}; see build/`);
+  if (below.length) process.exitCode = 1;
 }
 
-function freePort() {
-  return new Promise((done) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => done(port));
-    });
+/** An etcd for the shutdown cases; undefined where there is none. */
+async function startStore() {
+  const [client, peer] = (await portRange().then((port) => [port, port + 1])).map(
+    (port) => `http://127.0.0.1:${port}`,
+  );
+  const child = spawn(
+    "etcd",
+    [
+      "--data-dir",
+      join(work, "store"),
+      "--log-level",
+      "error",
+      "--listen-client-urls",
+      client,
+      "--advertise-client-urls",
+      client,
+      "--listen-peer-urls",
+      peer,
+      "--initial-advertise-peer-urls",
+      peer,
+      "--initial-cluster",
+      `default=${peer}`,
+    ],
+    { stdio: "ignore", env: { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch } },
+  );
+  const started = await new Promise((done) => {
+    child.once("spawn", () => done(true));
+    child.once("error", () => done(false));
   });
+  return started ? { url: client, stop: () => child.kill("SIGKILL") } : undefined;
 }

@@ -1,63 +1,68 @@
 // npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks
 // the test files whose path contains it, else the tests whose name matches it. The last line is the count;
 // skipped tests are listed above it.
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { checks } from "./checks.mjs";
 import { mergeRetry, tooManyFlaky } from "./flaky.mjs";
-import { build, filesUnder, install, root, runtime } from "./setup.mjs";
+import { count, runSuite } from "./run-suite.mjs";
+import { build, filesUnder, install } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
 // Tests beside the code that start real programs (a store, a container runtime) are called x.live.test.ts;
-// the others share one process.
+// the others share a process for each core.
 const beside = filesUnder("src", ".test.ts").filter((file) => !file.endsWith(".live.test.ts"));
 const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));
 
-// Limits are for machines that are much slower than usual: the whole takes about a quarter of an hour on two
-// free cores. Suites that start real programs depend on the machine around them: files of theirs that fail
-// are run once more, and both runs are told.
-const suites = [
-  {
-    name: "unit",
-    files: [...topOfTest, ...beside],
-    args: ["--test-isolation=none"],
-    leakMilliseconds: 20_000,
-    minutes: 5,
-    verbose: false,
-  },
-  {
-    name: "attacks",
-    files: filesUnder("test/attacks", ".test.ts"),
-    args: ["--test-isolation=none", "--test-force-exit"],
-    minutes: 2,
-    verbose: false,
-  },
-  {
-    name: "programs",
-    files: filesUnder("src", ".live.test.ts"),
-    args: ["--test-concurrency=2"],
-    minutes: 6,
-    verbose: false,
-    again: true,
-  },
-  {
-    name: "e2e",
-    files: filesUnder("test/e2e", ".test.ts"),
-    args: ["--test-concurrency=1"],
-    minutes: 20,
-    verbose: true,
-    again: true,
-  },
-  {
-    name: "robustness",
-    files: filesUnder("test/robustness", ".test.ts"),
-    args: ["--test-concurrency=1"],
-    minutes: 10,
-    verbose: true,
-    again: true,
-  },
+// One stage after the other, the suites of a stage at once: the first needs the cores, the others mostly wait
+// for programs, and each test has its own ports, folders, networks and control groups. Limits are for machines
+// that are much slower than usual. Suites that start real programs depend on the machine around them: files
+// of theirs that fail are run once more, alone, and both runs are told.
+const stages = [
+  [
+    {
+      name: "unit",
+      files: [...topOfTest, ...beside],
+      args: ["--test-isolation=none"],
+      shards: 2,
+      leakMilliseconds: 20_000,
+      minutes: 5,
+      verbose: false,
+    },
+  ],
+  [
+    {
+      name: "attacks",
+      files: filesUnder("test/attacks", ".test.ts"),
+      args: ["--test-isolation=none", "--test-force-exit"],
+      minutes: 3,
+      verbose: false,
+    },
+    {
+      name: "programs",
+      files: filesUnder("src", ".live.test.ts"),
+      args: ["--test-concurrency=2"],
+      minutes: 6,
+      verbose: false,
+      again: true,
+    },
+  ],
+  [
+    {
+      name: "e2e",
+      files: filesUnder("test/e2e", ".test.ts"),
+      args: ["--test-concurrency=3"],
+      minutes: 15,
+      verbose: true,
+      again: true,
+    },
+    {
+      name: "robustness",
+      files: filesUnder("test/robustness", ".test.ts"),
+      args: ["--test-concurrency=1"],
+      minutes: 10,
+      verbose: true,
+      again: true,
+    },
+  ],
 ];
 
 const pattern = process.argv[2];
@@ -76,114 +81,41 @@ if (pattern === undefined) {
 }
 const chosen = choose(pattern);
 installSystemPackages();
-for (const suite of chosen) await runTwiceIfNeeded(suite);
+for (const stage of chosen) await runStage(stage);
 if (pattern !== undefined && results.length === 1)
   note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
 finish();
 
+/** The stages with the test files, or else the test names, that were asked for. */
 function choose(wanted) {
-  const all = suites.filter(({ files }) => files.length > 0);
-  if (wanted === undefined) return all;
-  const byPath = all
-    .map((suite) => ({ ...suite, files: suite.files.filter((file) => file.includes(wanted)) }))
-    .filter(({ files }) => files.length > 0);
+  const narrowed = (narrow) =>
+    stages
+      .map((stage) => stage.map(narrow).filter(({ files }) => files.length > 0))
+      .filter((stage) => stage.length > 0);
+  if (wanted === undefined) return narrowed((suite) => suite);
+  const byPath = narrowed((suite) => ({
+    ...suite,
+    files: suite.files.filter((file) => file.includes(wanted)),
+  }));
   return byPath.length > 0
     ? byPath
-    : all.map((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
+    : narrowed((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
 }
 
-async function runTwiceIfNeeded(suite) {
-  const first = await runSuite(suite);
+/** Runs the suites of a stage at once, then what failed in those that may fail once, one after the other. */
+async function runStage(stage) {
+  const first = await Promise.all(stage.map(runSuite));
+  for (const [at, suite] of stage.entries()) results.push(...(await runAgainIfNeeded(suite, first[at])));
+}
+
+async function runAgainIfNeeded(suite, first) {
   const failed = new Set(first.filter(({ result }) => result === "failed").map(({ file }) => file));
-  if (failed.size === 0 || !suite.again) {
-    results.push(...first);
-    return;
-  }
+  if (failed.size === 0 || !suite.again) return first;
   const own = suite.files.filter((file) => failed.has(file));
   const files = own.length === failed.size ? own : suite.files;
   console.log(`${suite.name}: once more: ${files.join(", ")}`);
-  results.push(...mergeRetry(first, await runSuite({ ...suite, files }), files));
-}
-
-async function runSuite({ name, files, args, minutes, verbose, leakMilliseconds = 0 }) {
-  const began = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
-  const notes = join(folder, "results");
-  writeFileSync(notes, "");
-  const env = {
-    ...process.env,
-    ORCH_TEST_RESULTS: notes,
-    ORCH_TEST_VERBOSE: verbose ? "1" : "0",
-    ORCH_TEST_LEAK_MS: String(leakMilliseconds),
-  };
-  delete env.NODE_TEST_CONTEXT;
-  const reporter = new URL("reporter.mjs", import.meta.url).href;
-  const child = spawn(
-    runtime(),
-    ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files],
-    {
-      cwd: root,
-      env,
-      stdio: ["ignore", "inherit", "inherit"],
-      detached: true,
-    },
-  );
-  const stop = (signal) => {
-    try {
-      process.kill(-child.pid, signal);
-    } catch {
-      // It has ended already.
-    }
-  };
-  const interrupt = () => {
-    stop("SIGTERM");
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupt);
-  process.once("SIGTERM", interrupt);
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    stop("SIGKILL");
-  }, minutes * 60_000);
-  const code = await new Promise((resolve) => child.on("exit", resolve));
-  clearTimeout(timer);
-  process.off("SIGINT", interrupt);
-  process.off("SIGTERM", interrupt);
-  const lines = readFileSync(notes, "utf8")
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  rmSync(folder, { recursive: true });
-  const found = lines.filter(({ result }) => result);
-  const last = lines.findLast(({ started }) => started);
-  if (late)
-    found.push({
-      result: "failed",
-      name: `${name} tests took longer than ${minutes} minutes; the last one started was "${last?.started}"`,
-      file: last?.file ?? "",
-    });
-  else if (code !== 0 && !found.some(({ result }) => result === "failed"))
-    found.push({
-      result: "failed",
-      name: `${name} tests ended with exit code ${code}`,
-      file: last?.file ?? "",
-    });
-  console.log(
-    `${found.some(({ result }) => result === "failed") ? "✖" : "✔"} ${name}: ${count(found)} (${seconds(began)})`,
-  );
-  if (performance.now() - began > 20_000) console.log(`  the slowest: ${slowest(found).join("; ")}`);
-  return found;
-}
-
-function slowest(list) {
-  const byFile = new Map();
-  for (const { file, milliseconds = 0 } of list)
-    byFile.set(file, (byFile.get(file) ?? 0) + milliseconds / 1000);
-  return [...byFile]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, 8)
-    .map(([file, taken]) => `${file} ${taken.toFixed(1)} s`);
+  const alone = [...suite.args, "--test-concurrency=1"];
+  return mergeRetry(first, await runSuite({ ...suite, files, args: alone }), files);
 }
 
 function finish() {
@@ -202,10 +134,6 @@ function finish() {
 
 function line({ name, file, reason }) {
   return `  ${name}${file && ` (${file})`}${reason ? `: ${reason}` : ""}`;
-}
-function count(list) {
-  const number = (wanted) => list.filter(({ result }) => result === wanted).length;
-  return `${number("passed")} passed, ${number("failed")} failed, ${number("skipped")} skipped`;
 }
 function seconds(since) {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;

@@ -1,0 +1,210 @@
+// What a whole replay consists of: the checkers of the recording, cut into jobs that mostly wait and so run at
+// once. A job counts for the parts it names; a part is what has a floor.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../setup.mjs";
+
+/** Seconds after which a wait of a scenario is in vain; one setup waits for what is done each minute. */
+const untilMax = { visible: "20", setups: "75" };
+const setupsInOneJob = 4;
+const longWaitSeconds = 15;
+/** The profile with most scenarios; the others share a job. */
+const mainProfile = "default";
+/** The areas of controllers whose cases wait least. */
+const controllerAreas =
+  "accounts,aggregation,bootstrap,csr,disruption,endpoints,gc,quota,replicaset,scheduler,volumes";
+const controllerClusters = 3;
+
+/** All jobs for a copy of the recording, those that take longest first. */
+export function jobsOf({ recording, dialects, areas, store }) {
+  const jobs = dialects.flatMap((dialect) => [
+    ...visibleJobs(dialect, recording, areas),
+    ...setupJobs(dialect, recording),
+    extraJob(dialect),
+    metricsJob(dialect),
+    ...(store ? [lifecycleJob(dialect, store)] : []),
+    ...nodeConfigJobs(dialect),
+  ]);
+  const once = [...controllerJobs(dialects[0]), tablesJob()];
+  return [...jobs, ...once]
+    .filter(({ needs }) => needs === undefined || existsSync(join(recording, needs)))
+    .sort((a, b) => b.seconds - a.seconds);
+}
+
+/** Scenarios that somebody asks for by options of the recording's own program. */
+export const scenarioJob = (dialect, options) => ({
+  name: `visible ${dialect}`,
+  parts: { [`visible ${dialect}`]: steps },
+  command: ["bash", "check.sh", apiserver, dialect, ...options],
+  env: ({ port }) => ({ SKIP_EXTRA: "1", PORT: port }),
+  seconds: 0,
+});
+
+const steps = /^(\d+) of (\d+) steps match/gm;
+const program = (name, dialect) => `${join(root, "bin", name)} --dialect=${dialect}`;
+const apiserver = join(root, "bin", "orch-apiserver");
+const script = (name) => join(root, "scripts", "replay", name);
+
+/** Scenarios, with one server for each profile. */
+function visibleJobs(dialect, recording, areas) {
+  const profiles = Object.keys(JSON.parse(readFileSync(join(recording, "server/profiles.json"), "utf8")));
+  const half = Math.ceil(areas.length / 2);
+  const job = (name, wanted, only, seconds) => ({
+    name: `visible ${dialect}, ${name}`,
+    parts: { [`visible ${dialect}`]: steps },
+    command: ["bash", "check.sh", apiserver, dialect, "--quiet", "--only", only.join(",")],
+    env: ({ port }) => ({ SKIP_EXTRA: "1", PORT: port, PROFILES: wanted, UNTIL_MAX: untilMax.visible }),
+    seconds,
+  });
+  return [
+    job(`${mainProfile} 1`, mainProfile, areas.slice(0, half), 100),
+    job(`${mainProfile} 2`, mainProfile, areas.slice(half), 100),
+    job("other profiles", profiles.filter((profile) => profile !== mainProfile).join(" "), areas, 120),
+  ];
+}
+
+/** Servers with flags and files of their own; those that wait long have a job for themselves. */
+function setupJobs(dialect, recording) {
+  const setups = readdirSync(join(recording, "setups"), { recursive: true })
+    .filter((file) => file.endsWith(".json"))
+    .sort()
+    .map((file) => ({
+      name: file.slice(0, -".json".length),
+      setup: JSON.parse(readFileSync(join(recording, "setups", file), "utf8")),
+    }))
+    .filter(({ setup }) => setup.profile === "setup")
+    .map(({ name, setup }) => ({ name, seconds: 3 + waitSeconds(setup.steps) }));
+  const long = setups.filter(({ seconds }) => seconds > longWaitSeconds);
+  const short = setups.filter((setup) => !long.includes(setup));
+  const groups = [...long.map((setup) => [setup]), ...inGroups(short, setupsInOneJob)];
+  return groups.map((group) => {
+    const names = group.map(({ name }) => name).join(",");
+    return {
+      name: `setups ${dialect}, ${names}`,
+      parts: { [`setups ${dialect}`]: /^(\d+) of (\d+) setup steps match/gm },
+      command: ({ port }) => [
+        "node",
+        "setups.mjs",
+        "check",
+        "--bin",
+        program("orch-apiserver", dialect),
+        "--dialect",
+        dialect,
+        "--port",
+        port,
+        "--quiet",
+        "--only",
+        names,
+        "setups",
+      ],
+      env: () => ({ UNTIL_MAX: untilMax.setups }),
+      seconds: group.reduce((sum, { seconds }) => sum + seconds, 0),
+    };
+  });
+}
+
+/** How long the steps of a setup wait at most, as far as they say. */
+const waitSeconds = (steps) =>
+  steps.reduce(
+    (sum, { wait = 0, settle = 0, until, do: action }) =>
+      sum + (wait + settle) / 1000 + (until?.timeout ?? 0) / 4 + (action === "try" ? 1 : 0),
+    0,
+  );
+
+const inGroups = (list, size) =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
+
+/** Audit log and command line cases: check.sh without a profile and without setups. */
+const extraJob = (dialect) => ({
+  name: `audit and flags ${dialect}`,
+  parts: {
+    [`audit ${dialect}`]: /^(\d+) of (\d+) audit events match/gm,
+    [`flags ${dialect}`]: /^(\d+) of (\d+) flag cases match/gm,
+  },
+  command: ["bash", "check.sh", apiserver, dialect],
+  env: ({ port }) => ({ PORT: port, PROFILES: " ", SETUPS: "--only none", STORE: "" }),
+  seconds: 150,
+});
+
+// A store belongs to one dialect; this one is shared.
+const prefix = { orch: "--store-prefix=/orch", kubernetes: "--etcd-prefix=/kubernetes" };
+
+/** Shutdown cases. */
+const lifecycleJob = (dialect, store) => ({
+  name: `lifecycle ${dialect}`,
+  parts: { [`lifecycle ${dialect}`]: /^(\d+) of (\d+) lifecycle cases match/gm },
+  command: ({ port }) => [
+    "node",
+    "lifecycle.mjs",
+    "check",
+    "--bin",
+    `${program("orch-apiserver", dialect)} ${prefix[dialect]}`,
+    "--store",
+    store,
+    "--dialect",
+    dialect,
+    "--port",
+    port,
+  ],
+  env: () => ({}),
+  seconds: 60,
+});
+
+/** Metric families after a run of some scenarios. */
+const metricsJob = (dialect) => ({
+  name: `metrics ${dialect}`,
+  parts: { [`metrics ${dialect}`]: /^(\d+) of (\d+) metric families match/gm },
+  command: ({ port }) => ["node", script("metrics.mjs"), dialect, port],
+  env: () => ({ UNTIL_MAX: untilMax.visible }),
+  seconds: 60,
+});
+
+/** Refused and accepted configurations of the node agent. */
+const nodeConfigJobs = (dialect) =>
+  ["config-cases.json", "part2/config-cases-part2.json"].map((cases) => ({
+    name: `node config ${dialect}, ${cases}`,
+    needs: `node/${cases}`,
+    parts: { [`node config ${dialect}`]: /^(\d+) of (\d+) .*match/gm },
+    command: [
+      "node",
+      "node/check-config-cases.mjs",
+      "--bin",
+      program("nodeagent", dialect),
+      "--dialect",
+      dialect,
+      "--cases",
+      `node/${cases}`,
+      "--jobs",
+      "2",
+    ],
+    env: () => ({}),
+    seconds: 60,
+  }));
+
+/** Pure rules of the node agent. */
+const tablesJob = () => ({
+  name: "node tables",
+  needs: "node/part2/tables",
+  parts: { "node tables": /^(\d+) of (\d+) cases match/gm },
+  command: ["node", script("node-tables.mjs")],
+  env: () => ({}),
+  seconds: 5,
+});
+
+/** Controllers and the scheduler in clusters without a node, each with a share of the cases. */
+const controllerJobs = (dialect) =>
+  Array.from({ length: controllerClusters }, (_, at) => ({
+    name: `controllers ${dialect}, share ${at + 1}`,
+    needs: "controllers/replay.mjs",
+    parts: { [`controllers ${dialect}`]: /^(\d+) of (\d+) cases match/gm },
+    command: ({ port }) => [
+      "node",
+      script("controllers.mjs"),
+      dialect,
+      port,
+      `${at + 1}/${controllerClusters}`,
+      controllerAreas,
+    ],
+    env: () => ({}),
+    seconds: 200,
+  }));

@@ -1,0 +1,78 @@
+// Runs jobs side by side in the copy of the recording, for a limited time, and counts what matches.
+import { spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { backendShift, portRange, release } from "./ports.mjs";
+
+/**
+ * Runs all jobs, a few at once. Gives for each part how many cases match of how many, and the names of jobs
+ * that were ended for lack of time.
+ */
+export async function runJobs(jobs, { recording, logs, atOnce, seconds, jobSeconds, echo = false }) {
+  const deadline = performance.now() + seconds * 1000;
+  const queue = [...jobs];
+  const counts = {};
+  const cut = [];
+  const worker = async () => {
+    for (let job = queue.shift(); job; job = queue.shift()) {
+      const left = deadline - performance.now();
+      const outcome =
+        left > 0 ? await runJob(job, Math.min(left, jobSeconds * 1000)) : { text: "", late: true };
+      const late = outcome.late && (left <= jobSeconds * 1000 ? "no time was left" : `over ${jobSeconds} s`);
+      for (const [part, pattern] of Object.entries(job.parts)) {
+        const found = countsIn(outcome.text, pattern);
+        const sum = (counts[part] ??= { matching: 0, all: 0, cut: false });
+        sum.matching += found.matching;
+        sum.all += found.all;
+        // A job that hangs is held against the floor; a machine too slow for the whole is not.
+        sum.cut ||= late === "no time was left";
+      }
+      if (late) cut.push(`${job.name}: ${late}`);
+      else console.log(`replay: ${job.name.slice(0, 90)} (${Math.round(outcome.seconds)} s)`);
+    }
+  };
+  const runJob = async (job, milliseconds) => {
+    const [port, shift] = [await portRange(), await backendShift()];
+    const given = { port: String(port) };
+    const command = typeof job.command === "function" ? job.command(given) : job.command;
+    const env = { ...process.env, ...job.env(given), BACKEND_PORT_SHIFT: String(shift) };
+    const log = join(logs, `replay-${job.name.replaceAll(/[^a-z0-9]+/g, "-").slice(0, 80)}.log`);
+    try {
+      return await run(command, { cwd: recording, env, log, milliseconds, echo });
+    } finally {
+      release(port, shift);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return { counts, cut };
+}
+
+function countsIn(text, pattern) {
+  const sums = [...text.matchAll(pattern)];
+  const total = (place) => sums.reduce((sum, match) => sum + Number(match[place]), 0);
+  return { matching: total(1), all: total(2) };
+}
+
+/** Runs a command with all it starts to its end, or until its time is over. */
+async function run([program, ...args], { cwd, env, log, milliseconds, echo }) {
+  const began = performance.now();
+  const child = spawn(program === "node" ? process.execPath : program, args, { cwd, env, detached: true });
+  const copy = createWriteStream(log);
+  let text = "";
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    process.kill(-child.pid, "SIGKILL");
+  }, milliseconds);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk;
+      copy.write(chunk);
+      if (echo) process.stdout.write(chunk);
+    });
+  }
+  await new Promise((done) => child.on("close", done));
+  clearTimeout(timer);
+  copy.end();
+  return { text, late, seconds: (performance.now() - began) / 1000 };
+}

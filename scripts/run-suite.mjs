@@ -1,0 +1,103 @@
+// Runs one suite of test files as child processes (several shards at once where the suite says so) and gives
+// the results that the reporter noted.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root, runtime } from "./setup.mjs";
+
+const reporter = new URL("reporter.mjs", import.meta.url).href;
+
+/** Runs all files of a suite and tells how it went; the results, one for each test. */
+export async function runSuite(suite) {
+  const began = performance.now();
+  const shards = shardsOf(suite.files, suite.shards ?? 1);
+  const found = (await Promise.all(shards.map((files) => runShard({ ...suite, files })))).flat();
+  const good = !found.some(({ result }) => result === "failed");
+  const taken = performance.now() - began;
+  console.log(`${good ? "✔" : "✖"} ${suite.name}: ${count(found)} (${(taken / 1000).toFixed(1)} s)`);
+  if (taken > 20_000) console.log(`  the slowest: ${slowest(found).join("; ")}`);
+  return found;
+}
+
+export function count(list) {
+  const number = (wanted) => list.filter(({ result }) => result === wanted).length;
+  return `${number("passed")} passed, ${number("failed")} failed, ${number("skipped")} skipped`;
+}
+
+/** Deals the files out in turn, so that neighbours, which cost alike, land in different shards. */
+export function shardsOf(files, most) {
+  const shards = Array.from({ length: Math.max(1, Math.min(most, files.length)) }, () => []);
+  for (const [at, file] of files.entries()) shards[at % shards.length].push(file);
+  return shards;
+}
+
+async function runShard({ name, files, args, minutes, verbose, leakMilliseconds = 0 }) {
+  const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
+  const notes = join(folder, "results");
+  writeFileSync(notes, "");
+  const env = {
+    ...process.env,
+    ORCH_TEST_RESULTS: notes,
+    ORCH_TEST_VERBOSE: verbose ? "1" : "0",
+    ORCH_TEST_LEAK_MS: String(leakMilliseconds),
+  };
+  delete env.NODE_TEST_CONTEXT;
+  const child = spawn(
+    runtime(),
+    ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files],
+    { cwd: root, env, stdio: ["ignore", "inherit", "inherit"], detached: true },
+  );
+  const { code, late } = await ended(child, minutes * 60_000);
+  const lines = readFileSync(notes, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  rmSync(folder, { recursive: true });
+  const found = lines.filter(({ result }) => result);
+  const last = lines.findLast(({ started }) => started);
+  const failed = (text) => found.push({ result: "failed", name: text, file: last?.file ?? "" });
+  if (late)
+    failed(`${name} tests took longer than ${minutes} minutes; the last one started was "${last?.started}"`);
+  else if (code !== 0 && !found.some(({ result }) => result === "failed"))
+    failed(`${name} tests ended with exit code ${code}`);
+  return found;
+}
+
+/** Waits for a child that leads a process group; the group ends with us or when it takes too long. */
+async function ended(child, milliseconds) {
+  const stop = (signal) => {
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // It has ended already.
+    }
+  };
+  const interrupt = () => {
+    stop("SIGTERM");
+    process.exitCode = 130;
+    setImmediate(() => process.exit());
+  };
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    stop("SIGKILL");
+  }, milliseconds);
+  const code = await new Promise((resolve) => child.on("exit", resolve));
+  clearTimeout(timer);
+  process.off("SIGINT", interrupt);
+  process.off("SIGTERM", interrupt);
+  return { code, late };
+}
+
+function slowest(list) {
+  const byFile = new Map();
+  for (const { file, milliseconds = 0 } of list)
+    byFile.set(file, (byFile.get(file) ?? 0) + milliseconds / 1000);
+  return [...byFile]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 8)
+    .map(([file, taken]) => `${file} ${taken.toFixed(1)} s`);
+}

@@ -1,0 +1,40 @@
+// How CI deals test files out to processes, and how it holds a replay against its floors.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+interface Counts {
+  readonly [part: string]: { readonly matching: number; readonly all: number; readonly cut: boolean };
+}
+type Floors = Readonly<Record<string, number>>;
+interface Scripts {
+  shardsOf(files: readonly string[], most: number): string[][];
+  judge(counts: Counts, floors: Floors): { below: string[]; above: string[] };
+  raised(counts: Counts, floors: Floors): Floors;
+}
+const load = async (name: string): Promise<Scripts> =>
+  (await import(new URL(`../scripts/${name}`, import.meta.url).href)) as Scripts;
+const { shardsOf } = await load("run-suite.mjs");
+const { judge, raised } = await load("replay/floors.mjs");
+
+const shards: [name: string, files: string[], most: number, expected: string[][]][] = [
+  ["files are dealt out in turn", ["a", "b", "c"], 2, [["a", "c"], ["b"]]],
+  ["there are no more shards than files", ["a"], 2, [["a"]]],
+  ["one shard has every file", ["a", "b"], 1, [["a", "b"]]],
+];
+for (const [name, files, most, expected] of shards)
+  test(name, () => assert.deepEqual(shardsOf(files, most), expected));
+
+const counted = (matching: number, cut = false): Counts => ({ part: { matching, all: 9, cut } });
+const judged: [name: string, counts: Counts, below: string[], above: string[]][] = [
+  ["a part that reaches its floor is neither below nor above", counted(5), [], []],
+  ["a part below its floor is named", counted(4), ["part"], []],
+  ["a part above its floor is named", counted(6), [], ["part"]],
+  ["a part that was not run to its end for lack of time says nothing", counted(4, true), [], []],
+];
+for (const [name, counts, below, above] of judged)
+  test(name, () => assert.deepEqual(judge(counts, { part: 5 }), { below, above }));
+
+test("floors only rise", () => {
+  assert.deepEqual(raised(counted(6), { part: 5, other: 3 }), { part: 6, other: 3 });
+  assert.deepEqual(raised(counted(4), { part: 5 }), { part: 5 });
+});
