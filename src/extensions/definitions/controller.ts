@@ -242,12 +242,14 @@ export class DefinitionController {
   async #writeStatus(name: string, change: (object: CustomResourceDefinition) => unknown): Promise<void> {
     const [endpoint] = this.#options.definitions.endpoints;
     const request = { ...this.#options.request(endpoint!), yieldBudget: new YieldBudget(0) };
-    await update({ ...request, subresource: "status" }, name, {
+    const { object: written } = await update({ ...request, subresource: "status" }, name, {
       transform: (old) => {
         change(old as unknown as CustomResourceDefinition);
         return old!;
       },
     });
+    // Whoever sees the status finds the kind served.
+    if (this.#known.has(name)) this.#note(written);
   }
 
   /** Removes all instances, then lets the definition go. Instances with finalizers are waited for. */

@@ -362,6 +362,7 @@ test("a definition with a large schema is served once it is established, and whi
     ) ?? false;
   await until(isEstablished);
   const path = `/apis/${group}/v1/namespaces/${await place()}/widgets`;
+  await until(async () => (await ask("GET", path)).status === 200);
   await must(201, "POST", path, { body: widget({ group, name }, "a", { spec: { p1: "x" } }) });
   const now = await known();
   const changed = { ...now, spec: { ...(now["spec"] as Json), versions: [version(wide("Another text."))] } };
