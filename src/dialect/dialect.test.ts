@@ -108,6 +108,12 @@ const names: [what: string, get: (d: typeof orch) => string, orch: string, kuber
     "/usr/libexec/orch/nodeagent-plugins/volume/exec/",
     "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",
   ],
+  [
+    "device plug-ins",
+    (d) => d.paths.devicePlugins,
+    "/var/lib/nodeagent/device-plugins",
+    "/var/lib/kubelet/device-plugins",
+  ],
   ["serving certificates", (d) => d.paths.servingCertificates, "/var/run/orch", "/var/run/kubernetes"],
   [
     "the token mount",

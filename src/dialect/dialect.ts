@@ -86,6 +86,8 @@ export interface Dialect {
     readonly agentRoot: string;
     readonly agentCertificates: string;
     readonly agentVolumePlugins: string;
+    /** Where device plug-ins register, whatever the root of the agent is. */
+    readonly devicePlugins: string;
     readonly agentConfigFile: string;
     readonly staticPods: string;
     readonly configDirectory: string;

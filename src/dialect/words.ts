@@ -72,6 +72,7 @@ export function dialectFrom(words: Words): Dialect {
       agentRoot: `/var/lib/${agent}`,
       agentCertificates: `/var/lib/${agent}/pki`,
       agentVolumePlugins: `/usr/libexec/${product}/${agent}-plugins/volume/exec/`,
+      devicePlugins: `/var/lib/${agent}/device-plugins`,
       agentConfigFile: `/var/lib/${agent}/config.yaml`,
       staticPods: `/etc/${product}/manifests`,
       configDirectory: `/etc/${product}`,

@@ -135,10 +135,12 @@ export function nodeFrom(
     health,
     troubles,
     pressures,
+    devices,
   }: {
     readonly health: RuntimeHealth;
     readonly troubles: () => readonly string[];
     readonly pressures: () => readonly string[];
+    readonly devices: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
   },
 ): NodeLife {
   return nodeLife({
@@ -179,6 +181,7 @@ export function nodeFrom(
       localStorageIsolation: settings.localStorageCapacityIsolation,
       maxImages: settings.nodeStatusMaxImages,
       machine: async () => machine,
+      devices,
       troubles,
     }),
   });

@@ -1,80 +1,50 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
-import { hostname } from "node:os";
-import { join } from "node:path";
-import type { Pod, Service } from "#api";
-import {
-  type Clock,
-  type Log,
-  type Metrics,
-  createMetrics,
-  makeFolderAsync,
-  parseQuantity,
-  quantityValue,
-  systemClock,
-} from "#base";
-import { type ApiClient, type Informer, informer, kinds } from "#client";
+import { type Clock, type Log, type Metrics, parseQuantity, quantityValue, systemClock } from "#base";
+import type { ApiClient } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
-import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
+import { askForPods, followServices, joinCluster } from "./agent-cluster.ts";
 import { contextFrom } from "./agent-context.ts";
-import { apiAccess } from "./agent-certificates.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
+import { devicesFrom } from "./agent-devices.ts";
 import { evictionFrom } from "./agent-eviction.ts";
+import { podLogs, prepareGround } from "./agent-ground.ts";
+import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
 import { managersFrom } from "./agent-managers.ts";
+import { manifestSources, nodeFrom, placeOthers, reservedOf, sourcesOf } from "./agent-parts.ts";
+import { devicePlugins, followPlugins } from "./agent-plugins.ts";
+import { serveAgent } from "./agent-serving.ts";
 import { shutdownFrom } from "./agent-shutdown.ts";
-import {
-  type AgentDeps,
-  manifestSources,
-  nodeFrom,
-  placeOthers,
-  reservedOf,
-  runtimeFrom,
-  sourcesOf,
-} from "./agent-parts.ts";
-import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
+import { runUpkeep } from "./agent-upkeep.ts";
+import { mounterFrom, volumesFrom } from "./agent-volumes.ts";
+import type { DeadLimits } from "./containers/dead-containers.ts";
 import { ownerOf, ownership } from "./containers/owner.ts";
 import { type PodCache, podCache } from "./containers/pod-cache.ts";
-import { eventRecorder } from "./events/recorder.ts";
-import { housekeeping } from "./housekeeping.ts";
-import { lockFile } from "./lock-file.ts";
+import type { DeviceManager } from "./devices/device-manager.ts";
+import type { PodRegistry } from "./interfaces.ts";
 import { podAdmission } from "./node/admission.ts";
 import { allocatableOf, allocatablePids } from "./node/capacity.ts";
-import { csiNode } from "./node/csi-node.ts";
 import { nodeLease } from "./node/lease.ts";
 import type { NodeLife } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
-import { type PodWorkers, podWorkers } from "./pod-workers.ts";
-import { isDeleted, isFinished, isMirror } from "./pod.ts";
-import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
-import { prepareHost } from "./resources/host.ts";
 import { memoryContributor } from "./plan/memory-extras.ts";
-import { podRange } from "./pod-range.ts";
-import { podResourcesServer } from "./pod-resources/pod-resources.ts";
-import { readMachine } from "./resources/machine.ts";
+import { type PodWorkers, podWorkers } from "./pod-workers.ts";
+import { isFinished } from "./pod.ts";
+import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { systemdSlices } from "./resources/systemd-slices.ts";
 import { runOnce } from "./run-once.ts";
-import type { EventRecorder, PodRegistry } from "./interfaces.ts";
-import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
-import { logRotation } from "./server/log-rotation.ts";
 import { podMetrics } from "./server/pod-metrics.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
-import { portsFrom, serve } from "./server/serve.ts";
 import { volumeMetrics } from "./server/volume-metrics.ts";
-import { apiSource } from "./sources/api-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
 import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
 import { podFiles } from "./sync/pod-files.ts";
-import { commandShell } from "./volumes/command-shell.ts";
-import { systemMounter } from "./volumes/mounter.ts";
-import { makeShared } from "./volumes/shared-root.ts";
-import { referencedObjects } from "./volumes/referenced-objects.ts";
-import { podVolumes } from "./volumes/volumes.ts";
 
 export interface AgentOptions {
   readonly dialect: Dialect;
@@ -87,6 +57,8 @@ export interface AgentOptions {
   /** Instead of the runtime and the server that the settings name. */
   readonly runtime?: ContainerRuntime;
   readonly client?: ApiClient;
+  /** Instead of the machine's directory of device plug-ins. */
+  readonly devicePluginDirectory?: string;
   /** Ends a start that still waits for its first certificate. */
   readonly signal?: AbortSignal;
 }
@@ -104,10 +76,8 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-const askMilliseconds = 10_000;
 /** How long the start waits for the runtime, and the end for the pod workers. */
 const patienceMilliseconds = 2000;
-const podLogs = "/var/log/pods";
 
 /** Rejects when the agent cannot run here; what was begun is stopped then. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -125,73 +95,13 @@ async function assemble(
   options: AgentOptions & { readonly clock: Clock },
   lifecycle: AgentLifecycle,
 ): Promise<Agent> {
-  const { dialect, settings, log, clock } = options;
+  const ground = await prepareGround(options, lifecycle);
+  const { dialect, settings, log, clock, nodeName, machine, runtime, client, joined, metrics } = ground;
+  const { events } = ground;
   const { signal, stopped } = lifecycle;
-  const nodeName = settings.hostnameOverride || hostname().toLowerCase();
-  const ports = await portsFrom(settings, { clock, log });
-  lifecycle.part("ports", () => ports.close());
-  const metrics = createMetrics();
-  const reach = options.client
-    ? undefined
-    : await apiAccess(
-        { settings, dialect, version: options.version, clock, log, metrics, nodeName },
-        options.signal ?? signal,
-      );
-  const client = options.client ?? reach?.client;
-  if (reach) lifecycle.run(reach.run(signal));
-  const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
-  if (client) lifecycle.resource("API client", () => client.transport.close());
-  lifecycle.resource("runtime", () => runtime.close());
-  /** One that only starts pods asks the cluster which, but does not become part of it. */
-  const joined = settings.runonce ? undefined : client;
   const tally = podMetrics(metrics, dialect, clock);
   const probeResults = probeMetrics();
-  const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
-  if (lock) lifecycle.resource("lock file", () => lock.release());
-  const machine = await readMachine();
-  await prepareHost({
-    log,
-    failSwapOn: settings.failSwapOn,
-    protectKernelDefaults: settings.protectKernelDefaults,
-    oomScoreAdj: settings.oomScoreAdj,
-    maxOpenFiles: settings.maxOpenFiles,
-  });
-  await makeFolderAsync(settings.rootDir, 0o750);
-  await makeFolderAsync(podLogs, 0o755);
-
-  const recorder = client
-    ? eventRecorder({
-        client,
-        clock,
-        log,
-        metrics,
-        node: { kind: "Node", name: nodeName, uid: nodeName },
-        queriesPerSecond: settings.eventQps,
-        burst: settings.eventBurst,
-      })
-    : undefined;
-  if (recorder)
-    lifecycle.resource("event recorder", async () => {
-      await recorder.flush(1000);
-      recorder.stop();
-    });
-  const events: EventRecorder = recorder ?? {
-    event: (regarding, type, reason, message) =>
-      log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
-  };
-
-  const ground: AgentDeps = {
-    dialect,
-    settings,
-    clock,
-    log,
-    version: options.version,
-    nodeName,
-    machine,
-    runtime,
-    client,
-    events,
-  };
+  const gates = resolveGates(knownGates, settings.featureGates);
 
   // The node.
   let nodeSoon = (): void => undefined;
@@ -201,10 +111,12 @@ async function assemble(
   let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
   let pressures = (): readonly string[] => [];
   let shutdownTrouble = (): readonly string[] => [];
+  let deviceAmounts: DeviceManager["amounts"] = () => ({ capacity: {}, allocatable: {} });
   const node = nodeFrom(ground, joined, {
     health,
     troubles: () => [...lists.troubles(), ...shutdownTrouble()],
     pressures: () => pressures(),
+    devices: () => deviceAmounts(),
   });
   nodeSoon = () => node.statusSoon();
   lifecycle.part("node status", () => node.stop());
@@ -249,39 +161,23 @@ async function assemble(
   await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
   const owner = ownerOf(settings.rootDir, dialect);
-  const objects = referencedObjects({
-    client,
-    clock,
-    log,
-    strategy: settings.configMapAndSecretChangeDetectionStrategy,
-    onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
-  });
-  lifecycle.resource("referenced objects", () => objects.close());
-  const shell = commandShell();
-  lifecycle.resource("mount shell", () => shell.close());
-  const mounter = systemMounter(settings.experimentalMounterPath, (command, args) =>
-    shell.run(command, args),
-  );
-  await makeShared(mounter, settings.rootDir).catch((error: Error) =>
-    log.warn("root directory is not a shared mount: bidirectional mount propagation will fail", {
-      error: error.message,
-    }),
-  );
   const volumeTally = volumeMetrics(metrics, dialect);
-  const volumes = podVolumes({
-    dialect,
-    client,
-    clock,
-    log,
-    events,
-    objects,
-    node,
-    mounter,
-    tally: volumeTally,
-    podsFolder: files.podsFolder,
-    keepTerminated: settings.keepTerminatedPodVolumes,
-  });
-  const services = client ? follow(client, clock, signal) : undefined;
+  const mounter = await mounterFrom(ground, lifecycle);
+  const { objects, volumes } = volumesFrom(
+    ground,
+    {
+      mounter,
+      node,
+      podsFolder: files.podsFolder,
+      tally: volumeTally,
+      plugins: [],
+      onChange: (uids) => {
+        for (const uid of uids) all.refresh(uid);
+      },
+    },
+    lifecycle,
+  );
+  const services = followServices(ground, signal);
 
   // The pods.
   let mirror: Mirrors | undefined;
@@ -321,8 +217,21 @@ async function assemble(
     total: settings.maximumDeadContainers,
     ageMilliseconds: settings.minimumContainerTtlDuration,
   };
-  const gates = resolveGates(knownGates, settings.featureGates);
+  const devices = await devicesFrom(
+    ground,
+    {
+      metrics,
+      directory: options.devicePluginDirectory ?? dialect.paths.devicePlugins,
+      isRunning: (uid, container) =>
+        cache.cached(uid)?.containers.some(({ name, state }) => name === container && state === "running") ??
+        cache.has(uid),
+      onChange: () => nodeSoon(),
+    },
+    signal,
+  );
+  deviceAmounts = () => devices.manager.amounts();
   const managers = await managersFrom(ground, {
+    devices: devices.manager,
     metrics,
     enabled: (name) => gates.enabled(name),
     registry: () => all.registry,
@@ -331,6 +240,7 @@ async function assemble(
   const context = contextFrom(ground, {
     contributors: [
       managers,
+      devices.manager,
       memoryContributor({
         swap: gates.enabled("NodeSwap") ? (settings.memorySwap.swapBehavior ?? "") : undefined,
         throttlingFactor:
@@ -364,7 +274,8 @@ async function assemble(
       dialect,
       nodeName,
       labels: () => node.labels(),
-      allocatable: () => node.allocatable(),
+      allocatable: () => withAllocated(node.allocatable(), devices.manager),
+      confirm: (pod, until) => devices.manager.confirm(pod, until),
       taints: () => node.node().spec.taints ?? [],
       pressures: () => pressures(),
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
@@ -430,7 +341,8 @@ async function assemble(
   // and nothing that runs is told as lost.
   lifecycle.run(cache.follow(signal));
   await waitAtMost(clock, patienceMilliseconds, cache.listed);
-  if (client && !joined) lifecycle.run(onceLooked(() => askOnce(client)));
+  if (client && !joined)
+    lifecycle.run(onceLooked(() => askForPods(ground, { services: services!, wanted }, signal)));
   if (joined) {
     mirror = mirrors({
       client: joined,
@@ -443,45 +355,27 @@ async function assemble(
     });
     lifecycle.run(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.
-    lifecycle.run(onceLooked(joinCluster));
+    const followed = { services: services!, wanted, node, mirror };
+    lifecycle.run(onceLooked(() => joinCluster(ground, followed, signal)));
   }
   lifecycle.run(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
   if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayEnd());
-  lifecycle.run(
-    podRange(
-      { runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" },
-      signal,
-    ),
-  );
-  lifecycle.run(
-    housekeeping(
-      {
-        clock,
-        log,
-        files,
-        volumes,
-        cgroups,
-        // A parent that the settings name is this agent's alone.
-        sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
-        ready: mayEnd,
-        isKnown: (uid) => all.has(uid) || cache.has(uid),
-        onCleared: tally.cleared,
-      },
-      signal,
-    ),
-  );
-  lifecycle.run(
-    collectDeadContainers(
-      {
-        clock,
-        log,
-        runtime,
-        limits: dead,
-        pods: () => [...cache.pods()],
-        isOver: (uid) => isOver(all.registry.byUid(uid)),
-      },
-      signal,
-    ),
+  runUpkeep(
+    ground,
+    {
+      cache,
+      workers: all,
+      dead,
+      files,
+      volumes,
+      cgroups,
+      // A parent that the settings name is this agent's alone.
+      sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
+      ready: mayEnd,
+      onCleared: tally.cleared,
+      podRange: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "",
+    },
+    lifecycle,
   );
   const lease =
     joined &&
@@ -495,62 +389,27 @@ async function assemble(
     });
   if (lease) lifecycle.part("node lease", () => lease.stop());
 
-  lifecycle.run(
-    logRotation(
-      {
-        clock,
-        log,
-        runtime,
-        registry: all.registry,
-        largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)),
-        mostFiles: settings.containerLogMaxFiles,
-      },
-      signal,
-    ),
+  await serveAgent(
+    ground,
+    {
+      gates,
+      registry: all.registry,
+      node,
+      managers,
+      devices: devices.manager,
+      working: () => all.working(),
+      mirrors: () => mirror?.count() ?? 0,
+      mounted: (uid) => volumes.places(uid),
+      probeMetrics: probeResults.metrics,
+      stats: figures,
+      setVerbosity: options.setVerbosity ?? (() => undefined),
+      previews: { eviction: preview, shutdown: () => shutdown.plan() },
+    },
+    lifecycle,
   );
-  agentMetrics({
-    metrics,
-    dialect,
-    nodeName,
-    version: options.version,
-    registry: all.registry,
-    working: () => all.working(),
-    mirrors: () => mirror?.count() ?? 0,
-    mounted: (uid) => volumes.places(uid),
-    gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
-  });
-  const servers = await serve(settings, ports, {
-    dialect,
-    clock,
-    log,
-    nodeName,
-    client,
-    addresses: node.hostIps(),
-    nodeAddresses: () => (client ? (node.node().status?.addresses ?? []) : []),
-    registry: all.registry,
-    runtime,
-    metrics,
-    probeMetrics: probeResults.metrics,
-    stats: figures,
-    machine,
-    setVerbosity: options.setVerbosity ?? (() => undefined),
-    previews: { eviction: preview, shutdown: () => shutdown.plan() },
-  });
-  lifecycle.part("servers", () => servers.close());
-  const resources = gates.enabled("NodeAgentPodResources")
-    ? await podResourcesServer({
-        socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
-        pods: () => all.registry.pods().filter((pod) => !isFinished(pod)),
-        exclusive: (uid, container) => managers.exclusive(uid, container),
-        memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
-        allocatable: () => managers.allocatable(),
-        allowsGet: gates.enabled("NodeAgentPodResourcesGet"),
-      }).catch((error: unknown) => {
-        log.error("the pod resources API is not served", { error: (error as Error).message });
-        return undefined;
-      })
-    : undefined;
-  lifecycle.part("pod resources", async () => await resources?.close());
+  const deviceSocket = await devices.serve();
+  lifecycle.part("device plug-ins", () => deviceSocket.close());
+  lifecycle.run(followPlugins(ground, { DevicePlugin: devicePlugins(devices.registration) }, signal));
 
   return {
     nodeName,
@@ -558,7 +417,8 @@ async function assemble(
     registry: all.registry,
     node,
     started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
-    lockContended: lock && settings.exitOnLockContention ? lock.contended(signal) : Promise.resolve(false),
+    lockContended:
+      ground.lock && settings.exitOnLockContention ? ground.lock.contended(signal) : Promise.resolve(false),
     stop: () => lifecycle.stop(),
   };
 
@@ -567,40 +427,16 @@ async function assemble(
     await Promise.race([cache.listed, stopped]);
     if (!signal.aborted) await begin();
   }
-
-  /** The pods of the moment, for an agent that starts them and quits. */
-  async function askOnce(api: ApiClient): Promise<void> {
-    await Promise.race([services!.synced, clock.sleep(askMilliseconds, signal).catch(() => undefined)]);
-    try {
-      const { items } = await api.of(kinds.pods).list({ fieldSelector: `spec.nodeName=${nodeName}` });
-      wanted.replace(
-        "api",
-        items.filter((pod) => !isMirror(pod, dialect) && !isDeleted(pod) && !isFinished(pod)),
-      );
-    } catch (error) {
-      log.error("failed to list pods from the API server", { error: (error as Error).message });
-      wanted.replace("api", []);
-    }
-  }
-
-  /** Once the node is known to the API server, its pods are asked for. */
-  async function joinCluster(): Promise<void> {
-    await Promise.race([node.registered.then(() => services!.synced), stopped]);
-    if (signal.aborted) return;
-    const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal);
-    const pods = apiSource(
-      { client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) },
-      signal,
-    );
-    await Promise.all([watching, pods.stopped]);
-  }
 }
 
-const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
-
-const follow = (
-  client: ApiClient,
-  clock: Clock,
-  signal: AbortSignal,
-): Informer<Service & { apiVersion: string; kind: string }> =>
-  informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
+/** Devices that containers have are there, whatever their plug-in says now. */
+function withAllocated(
+  allocatable: Readonly<Record<string, string>>,
+  devices: Pick<DeviceManager, "allocated">,
+): Readonly<Record<string, string>> {
+  const raised = Object.entries(allocatable).flatMap(([resource, amount]) => {
+    const allocated = resource.includes("/") ? devices.allocated(resource) : undefined;
+    return allocated !== undefined && allocated > Number(amount) ? [[resource, String(allocated)]] : [];
+  });
+  return { ...allocatable, ...(Object.fromEntries(raised) as Record<string, string>) };
+}

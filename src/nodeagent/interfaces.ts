@@ -92,7 +92,7 @@ export interface ContainerContribution {
 /** A part that allocates resources of the node to containers: processors, memory, devices. */
 export interface ContainerContributor {
   /** Asked for each container right before it is created; may reject with why it cannot be. */
-  contribute(pod: Pod, container: Container): Promise<ContainerContribution>;
+  contribute(pod: Pod, container: Container, signal: AbortSignal): Promise<ContainerContribution>;
   /** The container was created under this id and is about to start. */
   created?(pod: Pod, container: Container, containerId: string): void;
   /** The pod is gone from this node: what it had is free again. */
@@ -168,6 +168,11 @@ export interface PodAdmitHandler {
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
   admit(pod: Pod, others: readonly Pod[]): Admitted;
+  /**
+   * Has from others what an admitted pod was promised, before anything of it is made: devices of their
+   * plug-ins. Safe to call again.
+   */
+  confirm?(pod: Pod, signal: AbortSignal): Promise<Admitted>;
   /** Whether a pod that already runs may stay while the node is under pressure. */
   stays?(pod: Pod): Admitted;
   /** Why a pod that was admitted cannot be started now; it waits until it can. */

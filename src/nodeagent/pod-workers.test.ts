@@ -180,6 +180,25 @@ test("a pod that is blocked waits and says why", () =>
     },
   ));
 
+test("a pod that cannot have its devices is rejected before anything of it is made", () =>
+  on(
+    {
+      admission: {
+        admit: () => ({ ok: true }),
+        confirm: async () => ({ ok: false, reason: "UnexpectedAdmissionError", message: "no luck" }),
+      },
+    },
+    async (h) => {
+      h.run(podOf("a"));
+      await h.pass(2);
+      const { phase, reason, message, containerStatuses } = h.status("uid-of-a");
+      assert.deepEqual(
+        [phase, reason, message, containerStatuses, made(h)],
+        ["Failed", "UnexpectedAdmissionError", "Pod was rejected: no luck", undefined, []],
+      );
+    },
+  ));
+
 test("a container that cannot be started is tried again soon, then with back-off", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["/no/such/program"] }));

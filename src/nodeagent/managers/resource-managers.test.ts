@@ -16,6 +16,7 @@ const numa = [0, 1].map((id) => ({
   hugepages: new Map<number, number>(),
   distances: [10, 20],
 }));
+const { signal } = new AbortController();
 const plain = { fullCoresOnly: false, distributeAcrossNuma: false, alignBySocket: false };
 const reserved = new Map([[0, new Map([["memory", gibibyte]])]]);
 
@@ -57,12 +58,12 @@ test("a guaranteed pod has its CPUs for itself, others share the rest, and the f
   const { managers, state, directory } = await begin(t);
   assert.deepEqual(managers.admit(guaranteed("a"), []), { ok: true });
   const [container] = guaranteed("a").spec.containers!;
-  assert.deepEqual(await managers.contribute(guaranteed("a"), container!), {
+  assert.deepEqual(await managers.contribute(guaranteed("a"), container!, signal), {
     resources: { cpusetCpus: "1,9" },
   });
   const other = podOf("b", [{ name: "c", cpu: "500m", memory: "1Gi" }]);
   assert.deepEqual(managers.admit(other, []), { ok: true });
-  assert.deepEqual(await managers.contribute(other, other.spec.containers![0]!), {
+  assert.deepEqual(await managers.contribute(other, other.spec.containers![0]!, signal), {
     resources: { cpusetCpus: "0,2-8,10-15" },
   });
   const { checksum: _, ...content } = await state("cpu_manager_state");
@@ -105,7 +106,7 @@ test("with whole cores only, half a core is an alignment error", async (t) => {
   assert.equal(refused.ok ? "" : refused.reason, "SMTAlignmentError");
 });
 
-test("CPUs of a pod that is gone are shared again, and running containers move", async (t) => {
+test("CPUs of a pod that is gone are shared again once another comes, and running containers move", async (t) => {
   const { managers, clock, updates, containers, pods } = await begin(t);
   const shared = podOf("b", [{ name: "c" }]);
   pods.push(shared);
@@ -117,6 +118,9 @@ test("CPUs of a pod that is gone are shared again, and running containers move",
   await clock.advance(1000);
   managers.release!("a");
   await clock.advance(2000);
+  assert.deepEqual(updates, ["id-b 0,2-8,10-15"], "until another pod is admitted");
+  managers.admit(podOf("d", [{ name: "c" }]), []);
+  await clock.advance(2000);
   stopping.abort();
   await running;
   assert.deepEqual(updates, ["id-b 0,2-8,10-15", "id-b 0-15"]);
@@ -125,7 +129,7 @@ test("CPUs of a pod that is gone are shared again, and running containers move",
 test("a restart keeps what was given out", async (t) => {
   const { managers, options } = await begin(t);
   managers.admit(guaranteed("a"), []);
-  await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!);
+  await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
   const again = await resourceManagers(options);
   assert.equal(formatCpuSet(again.exclusive("a", "c")), "1,9");
   assert.deepEqual(again.admit(guaranteed("a"), []), { ok: true });
@@ -164,7 +168,7 @@ test("memory comes from one NUMA node, and an affinity that cannot be had is ref
   assert.deepEqual(managers.memoryBlocks("a", "c"), [
     { numaAffinity: [0], type: "memory", size: 7 * gibibyte },
   ]);
-  assert.deepEqual(await managers.contribute(large, large.spec.containers![0]!), {
+  assert.deepEqual(await managers.contribute(large, large.spec.containers![0]!, signal), {
     resources: { cpusetCpus: "1,9", cpusetMems: "0" },
   });
   const second = podOf("b", [{ name: "c", cpu: "2", memory: "8Gi" }]);
@@ -176,7 +180,7 @@ test("memory comes from one NUMA node, and an affinity that cannot be had is ref
     message: "Resources cannot be allocated with Topology locality",
   });
   managers.release!("a");
-  await managers.contribute(second, second.spec.containers![0]!);
+  await managers.contribute(second, second.spec.containers![0]!, signal);
   const { machineState } = (await state("memory_manager_state")) as {
     machineState: Record<string, { memoryMap: { memory: { free: number } } }>;
   };

@@ -51,6 +51,8 @@ export interface DeviceHints {
   podHints(pod: Pod): ProviderHints | null;
   /** Throws AllocationError when there are too few. */
   reserve(pod: Pod, container: Container, hint: TopologyHint): void;
+  /** Takes back what was reserved for a pod that is not admitted after all. */
+  abandon(podUid: string): void;
 }
 
 export interface ResourceManagersOptions {
@@ -99,6 +101,8 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
   let memory = await initialMemory(options);
   await save();
   let saving = Promise.resolve();
+  let lastAdmitted: string | undefined;
+  let isLastGone = false;
   /** By container id, what the runtime was told last. */
   const applied = new Map<string, string>();
   const numa = {
@@ -114,10 +118,8 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
       if (cpu) applied.set(containerId, formatCpuSet(cpusFor(uidOf(pod), container.name)));
     },
     release: (podUid) => {
-      const before = { cpus, memory };
-      if (cpu) cpus = cpu.release(cpus, podUid);
-      memory = memoryPolicy.release(memory, podUid);
-      if (before.cpus !== cpus || before.memory !== memory) void saveSoon();
+      if (podUid === lastAdmitted) isLastGone = true;
+      else free(podUid);
     },
     exclusive: (podUid, container) => cpus.assignments.get(podUid)?.get(container) ?? noCpus,
     memoryBlocks: (podUid, container) => memory.assignments.get(podUid)?.get(container) ?? [],
@@ -132,13 +134,29 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     run,
   };
 
+  function free(podUid: string): void {
+    const before = { cpus, memory };
+    if (cpu) cpus = cpu.release(cpus, podUid);
+    memory = memoryPolicy.release(memory, podUid);
+    if (before.cpus !== cpus || before.memory !== memory) void saveSoon();
+  }
+
+  /** What the pod that was admitted last had is free once another asks, as the kubelet has it. */
+  function freeStale(podUid: string): void {
+    if (isLastGone && lastAdmitted !== undefined) free(lastAdmitted);
+    lastAdmitted = podUid;
+    isLastGone = false;
+  }
+
   function admit(pod: Pod): Admitted {
     const begunAt = clock.now();
     try {
+      freeStale(uidOf(pod));
       allocate(pod);
       options.metrics?.admitted(clock.now() - begunAt, true);
       return { ok: true };
     } catch (error) {
+      options.devices?.abandon(uidOf(pod));
       if (!(error instanceof AllocationError)) throw error;
       options.metrics?.admitted(clock.now() - begunAt, false);
       const { reason, message } = error;

@@ -22,6 +22,8 @@ export interface AdmissionOptions {
   readonly appArmor: boolean;
   /** What the node lacks, as its conditions say. */
   readonly pressures: () => readonly string[];
+  /** Has devices from their plug-ins once a pod is admitted. */
+  readonly confirm?: NonNullable<PodAdmission["confirm"]>;
   /** Resource managers and others, asked in order before the node's own fit. */
   readonly handlers?: readonly PodAdmitHandler[];
 }
@@ -57,6 +59,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
     return { ok: true };
   };
   return {
+    ...(options.confirm && { confirm: options.confirm }),
     // The resource managers are asked again: they know what a pod that already runs has.
     stays: (pod) => {
       const pressed = underPressure(pod);
@@ -76,7 +79,9 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         );
       }
       const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
-      const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect));
+      const lacking = shortages(pod, others, options.allocatable(), (name) =>
+        isExtendedResource(name, dialect),
+      );
       if (lacking[0] && !isCritical(pod, dialect)) {
         const { resource, requested, used, capacity } = lacking[0];
         return no(
@@ -146,7 +151,7 @@ function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
 }
 
 /** Extended resources are named under a domain that is not the product's own. */
-const isExtended = (name: string, dialect: Dialect): boolean =>
+export const isExtendedResource = (name: string, dialect: Dialect): boolean =>
   name.includes("/") &&
   !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) &&
   !name.startsWith("requests.");

@@ -28,6 +28,8 @@ export interface ObserveOptions {
   readonly pressures: () => readonly string[];
   readonly localStorageIsolation: boolean;
   readonly maxImages: number;
+  /** What plug-ins add to what the node has. */
+  readonly devices?: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
   /** Troubles that others know of, such as a worker that hangs. */
   readonly troubles?: () => readonly string[];
   readonly machine?: () => Promise<Machine>;
@@ -55,14 +57,14 @@ export function nodeObserver(
     });
     await lookAtImages();
     const version = runtimeHealth.version();
+    const devices = options.devices?.();
     const facts: StatusFacts = {
       machine,
-      capacity,
-      allocatable: allocatableOf(
-        capacity,
-        options.reserved,
-        options.reserveThresholds ? options.hardThresholds : {},
-      ),
+      capacity: { ...capacity, ...devices?.capacity },
+      allocatable: {
+        ...allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
+        ...devices?.allocatable,
+      },
       addresses: await ownAddresses(),
       hostname: options.hostname,
       runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",

@@ -24,6 +24,7 @@ import {
   absoluteCgroup,
   anyCase,
   cpuSet,
+  emptyMeans,
   memoryReservations,
   memorySwap,
   qosShares,
@@ -90,7 +91,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "cpu-manager-policy",
       ...moved("cpuManagerPolicy"),
-      type: oneOf("none", "static"),
+      type: emptyMeans(oneOf("none", "static"), "none"),
       default: "none",
       gate: "CPUManager",
       doc: "Policy of the CPU manager: none or static.",
@@ -119,7 +120,7 @@ export const resourcesSection = (dialect: Dialect) => {
       flag: "memory-manager-policy",
       ...moved("memoryManagerPolicy"),
       // Only the file takes either case.
-      type: { ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse },
+      type: emptyMeans({ ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse }, "None"),
       default: "None",
       gate: "MemoryManager",
       doc: "Policy of the memory manager: None or Static.",
@@ -127,7 +128,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "topology-manager-policy",
       ...moved("topologyManagerPolicy"),
-      type: oneOf("none", "best-effort", "restricted", "single-numa-node"),
+      type: emptyMeans(oneOf("none", "best-effort", "restricted", "single-numa-node"), "none"),
       default: "none",
       doc: "Policy of the topology manager: none, best-effort, restricted or single-numa-node.",
     }),
@@ -142,7 +143,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "topology-manager-scope",
       ...moved("topologyManagerScope"),
-      type: oneOf("container", "pod"),
+      type: emptyMeans(oneOf("container", "pod"), "container"),
       default: "container",
       doc: "What the topology manager places together: each container, or the pod.",
     }),

@@ -238,6 +238,12 @@ export function anyCase<const V extends string>(...allowed: readonly V[]): Optio
   };
 }
 
+/** An empty text in the file stands for the default, as elsewhere. */
+export const emptyMeans = <T>(type: OptionType<T>, value: T): OptionType<T> => ({
+  ...type,
+  read: (given) => (given === "" ? value : type.read(given)),
+});
+
 /** Grace of pods from this priority up to the next. */
 export interface PriorityGrace {
   readonly priority: number;

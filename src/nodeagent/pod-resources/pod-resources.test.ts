@@ -12,7 +12,8 @@ const procedures = (allowsGet: boolean) =>
     pods: () => [podOf("a", [{ name: "c" }]), podOf("b", [{ name: "d" }])],
     exclusive: (uid) => new Set(uid === "a" ? [9, 1] : []),
     memoryBlocks: (uid) => (uid === "a" ? [block] : []),
-    allocatable: () => ({ cpus: new Set([1, 2]), memory: [block] }),
+    devices: (uid) => (uid === "a" ? [{ resource: "example.com/gpu", id: "g1", nodes: [1] }] : []),
+    allocatable: () => ({ cpus: new Set([1, 2]), memory: [block], devices: [] }),
     allowsGet,
   });
 
@@ -33,8 +34,15 @@ async function ask(
 test("every pod is listed, with what its containers have for themselves", async () => {
   const codec = protobufCodec(ListResponse, { style: "proto3" });
   const { podResources } = codec.decode(await ask("/v1.PodResourcesLister/List")) as {
-    podResources: { name: string; containers: { cpuIds: number[]; memory: object[] }[] }[];
+    podResources: {
+      name: string;
+      containers: { cpuIds: number[]; memory: object[]; devices: { deviceIds: string[] }[] }[];
+    }[];
   };
+  assert.deepEqual(
+    podResources.map(({ containers }) => containers[0]!.devices.map(({ deviceIds }) => deviceIds)),
+    [[["g1"]], []],
+  );
   assert.deepEqual(
     podResources.map(({ name, containers }) => [
       name,

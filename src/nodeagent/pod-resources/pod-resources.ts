@@ -2,7 +2,8 @@
 // containers have for themselves.
 import type { Pod } from "#api";
 import { GrpcError, type GrpcProcedure, type GrpcServer, grpcServer, unaryProcedure } from "#http";
-import { type Message, type TypeOf, protobufCodec } from "#schema";
+import { procedureOf } from "../grpc-procedure.ts";
+import type { ContainerDevice } from "../devices/device-manager.ts";
 import type { MemoryBlock } from "../managers/checkpoints.ts";
 import { type CpuSet, sortedCpus } from "../managers/cpu-set.ts";
 import { containersOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
@@ -21,7 +22,12 @@ export interface PodResourcesOptions {
   readonly pods: () => readonly Pod[];
   readonly exclusive: (podUid: string, container: string) => CpuSet;
   readonly memoryBlocks: (podUid: string, container: string) => readonly MemoryBlock[];
-  readonly allocatable: () => { readonly cpus: CpuSet; readonly memory: readonly MemoryBlock[] };
+  readonly devices: (podUid: string, container: string) => readonly ContainerDevice[];
+  readonly allocatable: () => {
+    readonly cpus: CpuSet;
+    readonly memory: readonly MemoryBlock[];
+    readonly devices: readonly ContainerDevice[];
+  };
   /** Whether single pods may be asked for. */
   readonly allowsGet: boolean;
   readonly onRequest?: (method: "list" | "get" | "get_allocatable", isGood: boolean) => void;
@@ -38,17 +44,19 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     return { podResources: pods().map((pod) => resourcesOf(pod, withManagers)) };
   };
   return [
-    unaryProcedure(method("/v1.PodResourcesLister/List", Empty, ListResponse), () => all(true)),
-    unaryProcedure(method("/v1alpha1.PodResourcesLister/List", Empty, ListResponse), () => all(false)),
+    unaryProcedure(procedureOf("/v1.PodResourcesLister/List", Empty, ListResponse).serve, () => all(true)),
+    unaryProcedure(procedureOf("/v1alpha1.PodResourcesLister/List", Empty, ListResponse).serve, () =>
+      all(false),
+    ),
     unaryProcedure(
-      method("/v1.PodResourcesLister/GetAllocatableResources", Empty, AllocatableResponse),
+      procedureOf("/v1.PodResourcesLister/GetAllocatableResources", Empty, AllocatableResponse).serve,
       () => {
         onRequest?.("get_allocatable", true);
-        const { cpus, memory } = options.allocatable();
-        return { devices: [], cpuIds: sortedCpus(cpus), memory: memory.map(memoryOf) };
+        const { cpus, memory, devices } = options.allocatable();
+        return { devices: devices.map(deviceOf), cpuIds: sortedCpus(cpus), memory: memory.map(memoryOf) };
       },
     ),
-    unaryProcedure(method("/v1.PodResourcesLister/Get", GetRequest, GetResponse), (request) => {
+    unaryProcedure(procedureOf("/v1.PodResourcesLister/Get", GetRequest, GetResponse).serve, (request) => {
       const { podName, podNamespace } = request;
       const found = pods().find((pod) => nameOf(pod) === podName && namespaceOf(pod) === podNamespace);
       onRequest?.("get", options.allowsGet && found !== undefined);
@@ -65,7 +73,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
       namespace: namespaceOf(pod),
       containers: containersOf(pod).map(({ name }) => ({
         name,
-        devices: [],
+        devices: options.devices(uidOf(pod), name).map(deviceOf),
         cpuIds: withManagers ? sortedCpus(options.exclusive(uidOf(pod), name)) : [],
         memory: withManagers ? options.memoryBlocks(uidOf(pod), name).map(memoryOf) : [],
       })),
@@ -73,20 +81,14 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
   }
 }
 
+const deviceOf = ({ resource, id, nodes }: ContainerDevice) => ({
+  resourceName: resource,
+  deviceIds: [id],
+  ...(nodes.length > 0 && { topology: { nodes: nodes.map((ID) => ({ ID })) } }),
+});
+
 const memoryOf = ({ numaAffinity, type, size }: MemoryBlock) => ({
   memoryType: type,
   size,
   topology: { nodes: numaAffinity.map((ID) => ({ ID })) },
 });
-
-function method<Q extends Message, R extends Message>(path: string, request: Q, response: R) {
-  const [decoder, encoder] = [
-    protobufCodec(request, { style: "proto3" }),
-    protobufCodec(response, { style: "proto3" }),
-  ];
-  return {
-    path,
-    decode: (bytes: Uint8Array) => decoder.decode(bytes),
-    encode: (answer: TypeOf<R>) => encoder.encode(answer),
-  };
-}

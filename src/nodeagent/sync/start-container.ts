@@ -112,7 +112,7 @@ export async function startContainer(
     );
     const contributions: ContainerContribution[] = [];
     for (const contributor of context.contributors ?? [])
-      contributions.push(await contributor.contribute(pod, container));
+      contributions.push(await contributor.contribute(pod, container, signal));
     config = containerConfig(pod, container, {
       dialect: context.dialect,
       owner: context.settings.owner,

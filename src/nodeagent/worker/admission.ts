@@ -46,12 +46,7 @@ export function admitPod(
   }
   return {
     state: { at: "terminated", pod, reason: { kind: "ended", reason, message } },
-    status: {
-      phase: "Failed",
-      reason,
-      message: rejected,
-      startTime: pod.status?.startTime ?? timeOfMillis(clock.now()),
-    },
+    status: rejectedStatus(pod, admitted, clock.now()),
   };
 
   /** Ends a pod for another's sake; gives its uid. */
@@ -71,6 +66,18 @@ export function admitPod(
     return uidOf(victim);
   }
 }
+
+/** The status of a pod of which nothing was made. */
+export const rejectedStatus = (
+  pod: Pod,
+  { reason, message }: { readonly reason: string; readonly message: string },
+  now: number,
+): PodStatus => ({
+  phase: "Failed",
+  reason,
+  message: `Pod was rejected: ${message}`,
+  startTime: pod.status?.startTime ?? timeOfMillis(now),
+});
 
 /**
  * Where a pod begins that an earlier agent rejected: nothing is to be said about containers that it never had.

@@ -73,6 +73,12 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ["an update of a stopping pod does not revive it", stopping(3), update(newer), stopping(3, newer)],
   ["the first reason to stop is kept", stopping(3, pod, evicted), stop(3), stopping(3, pod, evicted)],
   ["grace is never less than a second", { at: "syncing", pod }, stop(0), stopping(1)],
+  [
+    "a pod that cannot have what it was promised is over at once",
+    { at: "syncing", pod },
+    { type: "rejected", reason: "Evicted", message: "no room" },
+    { at: "terminated", pod, reason: evicted },
+  ],
   ["a pod whose containers have ended is terminated", stopping(3), { type: "stopped" }, over],
   ["nothing revives a terminated pod", over, update(newer), { ...over, pod: newer }],
   ["stopping a terminated pod is nothing", over, stop(1), over],

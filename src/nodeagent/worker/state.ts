@@ -58,6 +58,8 @@ export interface Terminated extends Ended {
 export type WorkerEvent =
   | { readonly type: "update"; readonly pod: Pod }
   | { readonly type: "stop"; readonly reason: StopReason; readonly graceSeconds?: number }
+  /** It was admitted, but cannot have what it was promised; nothing of it was made. */
+  | { readonly type: "rejected"; readonly reason: string; readonly message: string }
   /** No source has it any more. */
   | { readonly type: "removed" }
   /** Whether its init containers are done, as its end begins; the first word counts. */
@@ -114,6 +116,10 @@ function whileSyncing(state: Syncing, event: WorkerEvent): WorkerState {
     case "stop": {
       const graceSeconds = Math.max(1, event.graceSeconds ?? graceOf(pod));
       return { at: "terminating", pod, graceSeconds, reason: event.reason };
+    }
+    case "rejected": {
+      const { reason, message } = event;
+      return { at: "terminated", pod, reason: { kind: "ended", reason, message } };
     }
     default:
       return state;

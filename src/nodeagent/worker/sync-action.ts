@@ -12,6 +12,7 @@ import {
   podName,
   podOf,
 } from "./entry.ts";
+import { rejectedStatus } from "./admission.ts";
 import { type PodStatuses, pastDeadline } from "./pod-status.ts";
 import type { Syncing } from "./state.ts";
 import type { Done } from "./worker.ts";
@@ -33,6 +34,13 @@ export async function syncAction(
   const { clock, cache, events } = context;
   const { pod } = state;
   if (mustWait(state, entry, entries)) return { againMilliseconds: waitMilliseconds };
+  const confirmed = (await admission.confirm?.(pod, signal)) ?? { ok: true as const };
+  if (!confirmed.ok) {
+    const { reason, message } = confirmed;
+    events.event(referenceTo(pod), "Warning", reason, message);
+    statuses.publish(entry, pod, (entry.status = rejectedStatus(pod, confirmed, clock.now())), true);
+    return { next: { type: "rejected", reason, message } };
+  }
   // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does
   // not know what came of the last action.
   let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"

@@ -1,0 +1,63 @@
+// The agent as a part of the cluster: its pods come from the API server once the node is known there.
+import type { Service } from "#api";
+import { type Informer, informer, kinds } from "#client";
+import type { AgentGround } from "./agent-ground.ts";
+import { csiNode } from "./node/csi-node.ts";
+import type { NodeLife } from "./node/node.ts";
+import { isDeleted, isFinished, isMirror } from "./pod.ts";
+import { apiSource } from "./sources/api-source.ts";
+import type { Mirrors } from "./sources/mirrors.ts";
+import type { WantedPods } from "./sources/wanted-pods.ts";
+
+export type ServiceInformer = Informer<Service & { apiVersion: string; kind: string }>;
+
+export interface ClusterParts {
+  readonly services: ServiceInformer;
+  readonly wanted: WantedPods;
+}
+
+const askMilliseconds = 10_000;
+
+/** All services of the cluster; undefined without a client. */
+export const followServices = (
+  { client, clock }: AgentGround,
+  signal: AbortSignal,
+): ServiceInformer | undefined =>
+  client && informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
+
+/** The pods of the moment, for an agent that starts them and quits. */
+export async function askForPods(
+  { client, clock, log, nodeName, dialect }: AgentGround,
+  { services, wanted }: ClusterParts,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([services.synced, clock.sleep(askMilliseconds, signal).catch(() => undefined)]);
+  try {
+    const { items } = await client!.of(kinds.pods).list({ fieldSelector: `spec.nodeName=${nodeName}` });
+    wanted.replace(
+      "api",
+      items.filter((pod) => !isMirror(pod, dialect) && !isDeleted(pod) && !isFinished(pod)),
+    );
+  } catch (error) {
+    log.error("failed to list pods from the API server", { error: (error as Error).message });
+    wanted.replace("api", []);
+  }
+}
+
+/** Once the node is known to the API server, its pods are asked for. */
+export async function joinCluster(
+  { joined: client, clock, log, nodeName }: AgentGround,
+  { services, wanted, node, mirror }: ClusterParts & { readonly node: NodeLife; readonly mirror: Mirrors },
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  await Promise.race([node.registered.then(() => services.synced), stopped]);
+  if (signal.aborted) return;
+  const nodeUid = node.uid() ?? "";
+  const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid }, signal);
+  const pods = apiSource(
+    { client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror.seen(pod, gone) },
+    signal,
+  );
+  await Promise.all([watching, pods.stopped]);
+}

@@ -1,0 +1,69 @@
+// Device plug-ins as the settings ask for them: the manager, the socket they register at, and the directory
+// in which other plug-ins register.
+import { join } from "node:path";
+import type { Metrics } from "#base";
+import type { AgentDeps } from "./agent-parts.ts";
+import { type DeviceManager, deviceManager } from "./devices/device-manager.ts";
+import { type DeviceRegistration, deviceRegistration } from "./devices/registration-server.ts";
+import { readTopology } from "./managers/cpu-topology.ts";
+import { checkpointStore } from "./resources/checkpoint-store.ts";
+
+export interface AgentDevices {
+  readonly manager: DeviceManager;
+  readonly registration: DeviceRegistration;
+  /** Serves the socket of device plug-ins; what keeps it from that is told, and the agent goes on. */
+  serve(): Promise<{ close(): Promise<void> }>;
+}
+
+export async function devicesFrom(
+  { dialect, clock, log, machine }: AgentDeps,
+  parts: {
+    readonly metrics: Metrics;
+    /** Where plug-ins register; the directory of the machine, whatever the agent's own root is. */
+    readonly directory: string;
+    readonly isRunning: (podUid: string, container: string) => boolean;
+    readonly onChange: () => void;
+  },
+  signal: AbortSignal,
+): Promise<AgentDevices> {
+  const { numa } = await readTopology(machine.memoryBytes);
+  const prefix = `${dialect.data.agentMetricPrefix}device_plugin`;
+  const registrations = parts.metrics.counter({
+    name: `${prefix}_registration_total`,
+    help: "Registrations of device plug-ins, by resource.",
+    labels: ["resource_name"],
+    stability: "ALPHA",
+  });
+  const allocations = parts.metrics.histogram({
+    name: `${prefix}_alloc_duration_seconds`,
+    help: "How long device plug-ins took to give devices, by resource, in seconds.",
+    labels: ["resource_name"],
+    stability: "ALPHA",
+  });
+  const manager = await deviceManager({
+    clock,
+    log,
+    store: checkpointStore(parts.directory),
+    checkpoint: `${dialect.cli.agent}_internal_checkpoint`,
+    numaNodes: numa.map(({ id }) => id),
+    isRunning: parts.isRunning,
+    onChange: parts.onChange,
+    onAllocated: (resource, milliseconds) => allocations.with(resource).observe(milliseconds / 1000),
+  });
+  const registration = deviceRegistration(
+    { dialect, clock, log, manager, onRegistration: (resource) => registrations.with(resource).add() },
+    signal,
+  );
+  return {
+    manager,
+    registration,
+    serve: () =>
+      registration.serve(join(parts.directory, `${dialect.cli.agent}.sock`)).catch((error: unknown) => {
+        log.warn("device plug-ins cannot register", {
+          directory: parts.directory,
+          error: (error as Error).message,
+        });
+        return { close: async () => undefined };
+      }),
+  };
+}

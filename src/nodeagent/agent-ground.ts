@@ -1,0 +1,97 @@
+// What the agent stands on before it knows any pod: ports, its way to the API server, the runtime, the
+// machine, the lock, events.
+import { hostname } from "node:os";
+import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base";
+import type { ApiClient } from "#client";
+import { apiAccess } from "./agent-certificates.ts";
+import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import { type AgentDeps, runtimeFrom } from "./agent-parts.ts";
+import type { AgentOptions } from "./agent.ts";
+import { eventRecorder } from "./events/recorder.ts";
+import { type LockFile, lockFile } from "./lock-file.ts";
+import { prepareHost } from "./resources/host.ts";
+import { readMachine } from "./resources/machine.ts";
+import { measuredRuntime } from "./server/agent-metrics.ts";
+import type { OpenPorts } from "./server/ports.ts";
+import { portsFrom } from "./server/serve.ts";
+
+export interface AgentGround extends AgentDeps {
+  readonly metrics: Metrics;
+  readonly ports: OpenPorts;
+  /** Undefined when the settings name no file. */
+  readonly lock: LockFile | undefined;
+  /** The client of an agent that becomes part of the cluster: one that only starts pods and quits does not. */
+  readonly joined: ApiClient | undefined;
+}
+
+export const podLogs = "/var/log/pods";
+
+export async function prepareGround(
+  options: AgentOptions & { readonly clock: Clock },
+  lifecycle: AgentLifecycle,
+): Promise<AgentGround> {
+  const { dialect, settings, log, clock, version } = options;
+  const { signal } = lifecycle;
+  const nodeName = settings.hostnameOverride || hostname().toLowerCase();
+  const ports = await portsFrom(settings, { clock, log });
+  lifecycle.part("ports", () => ports.close());
+  const metrics = createMetrics();
+  const reach = options.client
+    ? undefined
+    : await apiAccess(
+        { settings, dialect, version, clock, log, metrics, nodeName },
+        options.signal ?? signal,
+      );
+  const client = options.client ?? reach?.client;
+  if (reach) lifecycle.run(reach.run(signal));
+  const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
+  if (client) lifecycle.resource("API client", () => client.transport.close());
+  lifecycle.resource("runtime", () => runtime.close());
+  const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
+  if (lock) lifecycle.resource("lock file", () => lock.release());
+  const machine = await readMachine();
+  await prepareHost({
+    log,
+    failSwapOn: settings.failSwapOn,
+    protectKernelDefaults: settings.protectKernelDefaults,
+    oomScoreAdj: settings.oomScoreAdj,
+    maxOpenFiles: settings.maxOpenFiles,
+  });
+  await makeFolderAsync(settings.rootDir, 0o750);
+  await makeFolderAsync(podLogs, 0o755);
+  const recorder = client
+    ? eventRecorder({
+        client,
+        clock,
+        log,
+        metrics,
+        node: { kind: "Node", name: nodeName, uid: nodeName },
+        queriesPerSecond: settings.eventQps,
+        burst: settings.eventBurst,
+      })
+    : undefined;
+  if (recorder)
+    lifecycle.resource("event recorder", async () => {
+      await recorder.flush(1000);
+      recorder.stop();
+    });
+  return {
+    dialect,
+    settings,
+    clock,
+    log,
+    version,
+    nodeName,
+    machine,
+    runtime,
+    client,
+    metrics,
+    ports,
+    lock,
+    joined: settings.runonce ? undefined : client,
+    events: recorder ?? {
+      event: (regarding, type, reason, message) =>
+        log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// What the agent answers: its servers, its metrics, and the sockets of pod resources.
+import { join } from "node:path";
+import { type Gates, knownGates } from "#options";
+import type { AgentGround } from "./agent-ground.ts";
+import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import type { DeviceManager } from "./devices/device-manager.ts";
+import type { PodRegistry } from "./interfaces.ts";
+import type { ResourceManagers } from "./managers/resource-managers.ts";
+import type { NodeLife } from "./node/node.ts";
+import { podResourcesServer } from "./pod-resources/pod-resources.ts";
+import { isFinished } from "./pod.ts";
+import { type AgentMetricsOptions, agentMetrics } from "./server/agent-metrics.ts";
+import { type ServeParts, serve } from "./server/serve.ts";
+
+export interface ServingParts
+  extends
+    Pick<AgentMetricsOptions, "working" | "mirrors" | "mounted">,
+    Pick<ServeParts, "probeMetrics" | "stats" | "setVerbosity" | "previews"> {
+  readonly gates: Gates;
+  readonly registry: PodRegistry;
+  readonly node: NodeLife;
+  readonly managers: ResourceManagers;
+  readonly devices: DeviceManager;
+}
+
+export async function serveAgent(
+  ground: AgentGround,
+  parts: ServingParts,
+  lifecycle: AgentLifecycle,
+): Promise<void> {
+  const { dialect, settings, clock, log, nodeName, version, runtime, client, metrics, machine } = ground;
+  const { gates, registry, node, working, mirrors, mounted } = parts;
+  agentMetrics({
+    metrics,
+    dialect,
+    nodeName,
+    version,
+    registry,
+    working,
+    mirrors,
+    mounted,
+    gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
+  });
+  const servers = await serve(settings, ground.ports, {
+    dialect,
+    clock,
+    log,
+    nodeName,
+    client,
+    addresses: node.hostIps(),
+    nodeAddresses: () => (client ? (node.node().status?.addresses ?? []) : []),
+    registry,
+    runtime,
+    metrics,
+    probeMetrics: parts.probeMetrics,
+    stats: parts.stats,
+    machine,
+    setVerbosity: parts.setVerbosity,
+    ...(parts.previews && { previews: parts.previews }),
+  });
+  lifecycle.part("servers", () => servers.close());
+  if (!gates.enabled("NodeAgentPodResources")) return;
+  const { managers, devices } = parts;
+  const resources = await podResourcesServer({
+    socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
+    pods: () => registry.pods().filter((pod) => !isFinished(pod)),
+    exclusive: (uid, container) => managers.exclusive(uid, container),
+    memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
+    devices: (uid, container) => devices.containerDevices(uid, container),
+    allocatable: () => ({ ...managers.allocatable(), devices: devices.allocatableDevices() }),
+    allowsGet: gates.enabled("NodeAgentPodResourcesGet"),
+  }).catch((error: unknown) => {
+    log.error("the pod resources API is not served", { error: (error as Error).message });
+    return undefined;
+  });
+  lifecycle.part("pod resources", async () => await resources?.close());
+}

@@ -1,0 +1,66 @@
+// The volumes of pods as the settings ask for them: the objects they show, the mounter, the plug-ins.
+import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import type { AgentDeps } from "./agent-parts.ts";
+import type { NodeFacts, ReferencedObjects, VolumeMetrics, VolumePlugin } from "./interfaces.ts";
+import { commandShell } from "./volumes/command-shell.ts";
+import { type Mounter, systemMounter } from "./volumes/mounter.ts";
+import { referencedObjects } from "./volumes/referenced-objects.ts";
+import { makeShared } from "./volumes/shared-root.ts";
+import { type RunningVolumes, podVolumes } from "./volumes/volumes.ts";
+
+export interface AgentVolumes {
+  readonly objects: ReferencedObjects;
+  readonly volumes: RunningVolumes;
+}
+
+export async function mounterFrom({ settings, log }: AgentDeps, lifecycle: AgentLifecycle): Promise<Mounter> {
+  const shell = commandShell();
+  lifecycle.resource("mount shell", () => shell.close());
+  const mounter = systemMounter(settings.experimentalMounterPath, (command, args) =>
+    shell.run(command, args),
+  );
+  await makeShared(mounter, settings.rootDir).catch((error: Error) =>
+    log.warn("root directory is not a shared mount: bidirectional mount propagation will fail", {
+      error: error.message,
+    }),
+  );
+  return mounter;
+}
+
+export function volumesFrom(
+  { settings, dialect, client, clock, log, events }: AgentDeps,
+  parts: {
+    readonly mounter: Mounter;
+    readonly node: NodeFacts;
+    readonly podsFolder: string;
+    readonly tally: VolumeMetrics;
+    readonly plugins: readonly VolumePlugin[];
+    /** Told which pods refer to an object that changed. */
+    readonly onChange: (uids: Iterable<string>) => void;
+  },
+  lifecycle: AgentLifecycle,
+): AgentVolumes {
+  const objects = referencedObjects({
+    client,
+    clock,
+    log,
+    strategy: settings.configMapAndSecretChangeDetectionStrategy,
+    onChange: (uids) => parts.onChange(uids),
+  });
+  lifecycle.resource("referenced objects", () => objects.close());
+  const volumes = podVolumes({
+    dialect,
+    client,
+    clock,
+    log,
+    events,
+    objects,
+    node: parts.node,
+    mounter: parts.mounter,
+    tally: parts.tally,
+    plugins: parts.plugins,
+    podsFolder: parts.podsFolder,
+    keepTerminated: settings.keepTerminatedPodVolumes,
+  });
+  return { objects, volumes };
+}

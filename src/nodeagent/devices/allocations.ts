@@ -1,0 +1,77 @@
+// Which container has which devices, and what the plug-ins gave with them.
+import type { DeviceEntry } from "../managers/checkpoints.ts";
+import { type ContainerAllocateResponse, allocationBytes, allocationFrom } from "./messages.ts";
+
+export interface DeviceAllocation {
+  readonly devices: readonly string[];
+  /** The same by NUMA node; -1 where that is unknown. */
+  readonly byNuma: Readonly<Record<string, readonly string[]>>;
+  /** Undefined until the plug-in was asked. */
+  readonly answer?: ContainerAllocateResponse;
+}
+
+export interface DeviceAllocations {
+  get(podUid: string, container: string, resource: string): DeviceAllocation | undefined;
+  of(podUid: string, container: string): ReadonlyMap<string, DeviceAllocation>;
+  set(podUid: string, container: string, resource: string, allocation: DeviceAllocation): void;
+  /** Forgets what the pod has; only what no plug-in was asked for, on demand. */
+  drop(podUid: string, onlyUnanswered?: boolean): boolean;
+  has(podUid: string): boolean;
+  podUids(): readonly string[];
+  inUse(resource: string): Set<string>;
+  entries(): readonly DeviceEntry[];
+  restore(entries: readonly DeviceEntry[]): void;
+}
+
+export function deviceAllocations(): DeviceAllocations {
+  const pods = new Map<string, Map<string, Map<string, DeviceAllocation>>>();
+  const set = (uid: string, container: string, resource: string, allocation: DeviceAllocation): void => {
+    const containers = pods.get(uid) ?? new Map<string, Map<string, DeviceAllocation>>();
+    const resources = containers.get(container) ?? new Map<string, DeviceAllocation>();
+    pods.set(uid, containers.set(container, resources.set(resource, allocation)));
+  };
+  function* all() {
+    for (const [uid, containers] of pods)
+      for (const [container, resources] of containers)
+        for (const [resource, allocation] of resources) yield { uid, container, resource, allocation };
+  }
+  return {
+    get: (uid, container, resource) => pods.get(uid)?.get(container)?.get(resource),
+    of: (uid, container) => pods.get(uid)?.get(container) ?? new Map(),
+    set,
+    drop: (uid, onlyUnanswered = false) => {
+      const mine = [...all()].filter(
+        (one) => one.uid === uid && !(onlyUnanswered && one.allocation.answer !== undefined),
+      );
+      for (const { container, resource } of mine) pods.get(uid)?.get(container)?.delete(resource);
+      if (!onlyUnanswered) pods.delete(uid);
+      return mine.length > 0;
+    },
+    has: (uid) => pods.has(uid),
+    podUids: () => [...pods.keys()],
+    inUse: (resource) =>
+      new Set([...all()].flatMap((one) => (one.resource === resource ? one.allocation.devices : []))),
+    entries: () =>
+      [...all()].flatMap(({ uid, container, resource, allocation }) =>
+        allocation.answer
+          ? [
+              {
+                PodUID: uid,
+                ContainerName: container,
+                ResourceName: resource,
+                DeviceIDs: allocation.byNuma,
+                AllocResp: allocationBytes(allocation.answer),
+              },
+            ]
+          : [],
+      ),
+    restore: (entries) => {
+      for (const { PodUID, ContainerName, ResourceName, DeviceIDs, AllocResp } of entries)
+        set(PodUID, ContainerName, ResourceName, {
+          devices: [...new Set(Object.values(DeviceIDs).flat())],
+          byNuma: DeviceIDs,
+          answer: allocationFrom(AllocResp),
+        });
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// What plug-ins give with their devices, as one contribution to a container. Of two for the same variable,
+// path or annotation the first counts.
+import type { ContainerContribution } from "../interfaces.ts";
+import type { ContainerAllocateResponse } from "./messages.ts";
+
+export function deviceContribution(answers: readonly ContainerAllocateResponse[]): ContainerContribution {
+  const firstOf = <T extends { readonly containerPath?: string | undefined }>(
+    all: readonly T[],
+  ): readonly T[] =>
+    all.filter((one, at) => all.findIndex((other) => other.containerPath === one.containerPath) === at);
+  const firstWins = (maps: readonly Readonly<Record<string, string>>[]): Record<string, string> =>
+    Object.assign({}, ...maps.toReversed()) as Record<string, string>;
+  return {
+    environment: firstWins(answers.map(({ envs }) => envs)),
+    annotations: firstWins(answers.map(({ annotations }) => annotations)),
+    mounts: firstOf(answers.flatMap(({ mounts }) => mounts)).map(({ containerPath, hostPath, readOnly }) => ({
+      containerPath: containerPath ?? "",
+      hostPath: hostPath ?? "",
+      ...(readOnly && { readonly: true }),
+    })),
+    devices: firstOf(answers.flatMap(({ devices }) => devices)).map(
+      ({ containerPath, hostPath, permissions }) => ({
+        containerPath: containerPath ?? "",
+        hostPath: hostPath ?? "",
+        permissions: permissions ?? "",
+      }),
+    ),
+    cdiDevices: answers.flatMap(({ cdiDevices }) => cdiDevices.map(({ name }) => name ?? "")),
+  };
+}

@@ -1,0 +1,110 @@
+// Which of a resource's devices a container gets. Pure: the same request gives the same devices.
+import { AllocationError } from "../managers/hint-provider.ts";
+import { type NumaMask, type TopologyHint, countOf, everyMask, maskOf } from "../managers/numa.ts";
+
+export interface DeviceRequest {
+  readonly resource: string;
+  readonly size: number;
+  readonly healthy: ReadonlySet<string>;
+  /** Devices that containers have, those of `reusable` among them. */
+  readonly inUse: ReadonlySet<string>;
+  /** Devices of the pod's init containers, taken first. */
+  readonly reusable: ReadonlySet<string>;
+  /** NUMA nodes that a device is near; none where that is unknown. */
+  readonly numaOf: (device: string) => readonly number[];
+  /** Where the topology manager wants them. */
+  readonly nodes: NumaMask | undefined;
+}
+
+/** What a plug-in is asked that has preferences; undefined when there is nothing to choose. */
+export interface PreferenceQuestion {
+  readonly available: readonly string[];
+  readonly mustInclude: readonly string[];
+}
+
+interface Candidates {
+  readonly reused: readonly string[];
+  readonly needed: number;
+  readonly available: readonly string[];
+  readonly aligned: readonly string[];
+  /** Further away, then those of unknown place. */
+  readonly others: readonly string[];
+}
+
+export function preferenceQuestion(request: DeviceRequest): PreferenceQuestion | undefined {
+  const { reused, needed, available, aligned } = candidatesOf(request);
+  if (needed === 0 || needed === aligned.length) return undefined;
+  const choice = needed < aligned.length ? aligned : available;
+  return { available: [...choice, ...reused], mustInclude: reused };
+}
+
+/** Throws AllocationError when there are too few. */
+export function chooseDevices(
+  request: DeviceRequest,
+  preferred: ReadonlySet<string> = new Set(),
+): readonly string[] {
+  const { reused, needed, available, aligned, others } = candidatesOf(request);
+  const first = (of: readonly string[]): readonly string[] => of.filter((device) => preferred.has(device));
+  const order =
+    needed < aligned.length ? [...first(aligned), ...aligned] : [...aligned, ...first(available), ...others];
+  return [...reused, ...[...new Set(order)].slice(0, needed)];
+}
+
+function candidatesOf(request: DeviceRequest): Candidates {
+  const { resource, size, healthy, inUse, reusable, nodes, numaOf } = request;
+  const reused = [...reusable].slice(0, size);
+  const needed = size - reused.length;
+  const available = [...healthy].filter((device) => !inUse.has(device));
+  if (available.length < needed)
+    throw new AllocationError(
+      `requested number of devices unavailable for ${resource}. Requested: ${needed}, Available: ${available.length}`,
+    );
+  const isPlaced = nodes !== undefined && available.some((device) => numaOf(device).length > 0);
+  const isNear = (device: string): boolean => numaOf(device).some((node) => (nodes ?? 0) & (1 << node));
+  const aligned = isPlaced ? available.filter(isNear) : [];
+  const rest = isPlaced ? available.filter((device) => !isNear(device)) : available;
+  const others = [
+    ...rest.filter((device) => numaOf(device).length > 0),
+    ...rest.filter((device) => numaOf(device).length === 0),
+  ];
+  return { reused, needed, available, aligned, others };
+}
+
+export interface HintRequest {
+  readonly size: number;
+  /** All of the resource, healthy or not. */
+  readonly all: Iterable<string>;
+  readonly available: ReadonlySet<string>;
+  readonly reusable: ReadonlySet<string>;
+  readonly numaOf: (device: string) => readonly number[];
+  readonly machine: readonly number[];
+}
+
+/** Every set of NUMA nodes near which enough devices are; the smallest that could ever do are preferred. */
+export function deviceHints(request: HintRequest): readonly TopologyHint[] {
+  const { size, available, reusable, numaOf, machine } = request;
+  const all = [...request.all].map((device) => maskOf(numaOf(device)));
+  let smallest = machine.length;
+  const found: NumaMask[] = [];
+  for (const mask of everyMask(machine)) {
+    if (all.filter((device) => device & mask).length >= size) smallest = Math.min(smallest, countOf(mask));
+    const placed = [...reusable].filter((device) => numaOf(device).length > 0);
+    if (placed.some((device) => !(maskOf(numaOf(device)) & mask))) continue;
+    const near = [...available].filter((device) => maskOf(numaOf(device)) & mask).length;
+    if (placed.length + near >= size) found.push(mask);
+  }
+  return found.map((nodes) => ({ nodes, preferred: countOf(nodes) === smallest }));
+}
+
+/** Devices by NUMA node as state files have them: under -1 where that is unknown. */
+export function byNumaNode(
+  devices: readonly string[],
+  numaOf: (device: string) => readonly number[],
+): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const device of devices) {
+    const nodes = numaOf(device);
+    for (const node of nodes.length > 0 ? nodes : [-1]) (found[node] ??= []).push(device);
+  }
+  return found;
+}

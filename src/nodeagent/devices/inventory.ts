@@ -1,0 +1,95 @@
+// The devices of the node by resource, as their plug-ins tell them.
+import type { Amounts } from "../node/capacity.ts";
+import type { PluginDevice } from "./messages.ts";
+import type { DevicePluginConnection } from "./plugin-connection.ts";
+
+interface Resource {
+  readonly devices: ReadonlyMap<string, PluginDevice>;
+  readonly healthy: ReadonlySet<string>;
+  readonly plugin: DevicePluginConnection | undefined;
+  /** When the plug-in was lost. */
+  readonly lostAt?: number;
+}
+
+export interface DeviceInventory {
+  has(resource: string): boolean;
+  plugin(resource: string): DevicePluginConnection | undefined;
+  healthy(resource: string): ReadonlySet<string>;
+  all(resource: string): Iterable<string>;
+  numaOf(resource: string): (device: string) => readonly number[];
+  /** Resources of an earlier agent: none of their devices can be given until the plug-in is back. */
+  restore(resources: Iterable<string>, now: number): void;
+  /** The plug-in of a resource is there; its devices are not known anew yet. */
+  connected(resource: string, plugin: DevicePluginConnection): void;
+  tell(resource: string, devices: readonly PluginDevice[]): void;
+  /** The plug-in is gone; false when another has taken its place. */
+  lost(resource: string, plugin: DevicePluginConnection, now: number): boolean;
+  /** Healthy devices by resource, for the checkpoint. */
+  registered(): Record<string, readonly string[]>;
+  /** Healthy devices with their NUMA nodes. */
+  allocatable(): readonly {
+    readonly resource: string;
+    readonly id: string;
+    readonly nodes: readonly number[];
+  }[];
+  amounts(now: number): { readonly capacity: Amounts; readonly allocatable: Amounts };
+}
+
+/** A lost plug-in's devices stay in the node's capacity for this long. */
+const lostMilliseconds = 300_000;
+const healthyWord = "Healthy";
+
+export function deviceInventory(): DeviceInventory {
+  const resources = new Map<string, Resource>();
+  const nodesNear = (device: PluginDevice | undefined): readonly number[] =>
+    (device?.topology?.nodes ?? []).map(({ ID }) => Number(ID ?? 0));
+  return {
+    has: (resource) => resources.has(resource),
+    plugin: (resource) => resources.get(resource)?.plugin,
+    healthy: (resource) => resources.get(resource)?.healthy ?? new Set(),
+    all: (resource) => resources.get(resource)?.devices.keys() ?? [],
+    numaOf: (resource) => (device) => nodesNear(resources.get(resource)?.devices.get(device)),
+    restore: (names, now) => {
+      for (const name of names)
+        resources.set(name, { devices: new Map(), healthy: new Set(), plugin: undefined, lostAt: now });
+    },
+    connected: (resource, plugin) => {
+      const { devices = new Map<string, PluginDevice>(), healthy = new Set<string>() } =
+        resources.get(resource) ?? {};
+      resources.get(resource)?.plugin?.close();
+      resources.set(resource, { devices, healthy, plugin });
+    },
+    tell: (resource, devices) =>
+      resources.set(resource, {
+        devices: new Map(devices.map((device) => [device.ID, device])),
+        healthy: new Set(devices.filter(({ health }) => health === healthyWord).map(({ ID }) => ID)),
+        plugin: resources.get(resource)?.plugin,
+      }),
+    lost: (resource, plugin, now) => {
+      const found = resources.get(resource);
+      if (found?.plugin !== plugin) return false;
+      resources.set(resource, {
+        devices: found.devices,
+        healthy: new Set(),
+        plugin: undefined,
+        lostAt: now,
+      });
+      return true;
+    },
+    registered: () => Object.fromEntries([...resources].map(([name, { healthy }]) => [name, [...healthy]])),
+    allocatable: () =>
+      [...resources].flatMap(([resource, { devices, healthy }]) =>
+        [...healthy].map((id) => ({ resource, id, nodes: nodesNear(devices.get(id)) })),
+      ),
+    amounts: (now) => {
+      const capacity: Record<string, string> = {};
+      const allocatable: Record<string, string> = {};
+      for (const [name, { devices, healthy, lostAt }] of resources) {
+        const isForgotten = lostAt !== undefined && now - lostAt >= lostMilliseconds;
+        capacity[name] = String(isForgotten ? 0 : devices.size);
+        allocatable[name] = String(healthy.size);
+      }
+      return { capacity, allocatable };
+    },
+  };
+}

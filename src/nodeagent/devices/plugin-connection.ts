@@ -1,0 +1,95 @@
+// The connection to one device plug-in: what it wants, its devices at every change, and what it gives.
+import type { Clock } from "#base";
+import { grpcChannel } from "#http";
+import {
+  type ContainerAllocateResponse,
+  type PluginDevice,
+  type PluginOptions,
+  devicePlugin,
+} from "./messages.ts";
+
+export interface DevicePluginConnection {
+  readonly options: PluginOptions;
+  /** Gives all devices at every change, until the plug-in or the signal ends it. */
+  devices(signal: AbortSignal): AsyncIterable<readonly PluginDevice[]>;
+  allocate(devices: readonly string[], signal?: AbortSignal): Promise<ContainerAllocateResponse | undefined>;
+  preferred(
+    question: { readonly available: readonly string[]; readonly mustInclude: readonly string[] },
+    size: number,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]>;
+  preStart(devices: readonly string[], signal?: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+const connectMilliseconds = 10_000;
+const preStartMilliseconds = 30_000;
+/** What an allocation may take: a plug-in that never answers must not keep a pod in limbo for good. */
+const allocateMilliseconds = 60_000;
+
+/** Connects and asks what the plug-in wants; rejects when it is not there within ten seconds. */
+export async function connectDevicePlugin(
+  socketPath: string,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<DevicePluginConnection> {
+  const channel = grpcChannel({
+    endpoints: [`unix://${socketPath}`],
+    clock,
+    maxMessageBytes: 16 << 20,
+    backOff: { firstMilliseconds: 100, mostMilliseconds: 1000 },
+  });
+  const within = (deadlineMilliseconds: number, by = signal) => ({
+    deadlineMilliseconds,
+    ...(by && { signal: by }),
+  });
+  try {
+    const options = await channel.unary(
+      devicePlugin.options.call,
+      {},
+      { ...within(connectMilliseconds), waitForReady: true },
+    );
+    return {
+      options,
+      devices: async function* (until) {
+        for await (const { devices } of channel.serverStream(
+          devicePlugin.listAndWatch.call,
+          {},
+          { signal: until },
+        ))
+          yield devices;
+      },
+      allocate: async (devicesIds, until) => {
+        const { containerResponses } = await channel.unary(
+          devicePlugin.allocate.call,
+          { containerRequests: [{ devicesIds: [...devicesIds] }] },
+          within(allocateMilliseconds, until),
+        );
+        return containerResponses[0];
+      },
+      preferred: async ({ available, mustInclude }, allocationSize, until) => {
+        const { containerResponses } = await channel.unary(
+          devicePlugin.preferred.call,
+          {
+            containerRequests: [
+              { availableIds: [...available], mustIncludeIds: [...mustInclude], allocationSize },
+            ],
+          },
+          within(allocateMilliseconds, until),
+        );
+        return containerResponses[0]?.deviceIds ?? [];
+      },
+      preStart: async (devicesIds, until) => {
+        await channel.unary(
+          devicePlugin.preStart.call,
+          { devicesIds: [...devicesIds] },
+          within(preStartMilliseconds, until),
+        );
+      },
+      close: () => channel.close(),
+    };
+  } catch (error) {
+    channel.close();
+    throw error;
+  }
+}

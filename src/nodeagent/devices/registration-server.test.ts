@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { silentLog, systemClock } from "#base";
+import { dialects } from "#dialect";
+import { grpcChannel, grpcServer, streamingProcedure, unaryProcedure } from "#http";
+import type { DeviceManager } from "./device-manager.ts";
+import { devicePlugin } from "./messages.ts";
+import { deviceRegistration } from "./registration-server.ts";
+
+async function begin(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), "devices-"));
+  const stopping = new AbortController();
+  const seen = Promise.withResolvers<string>();
+  const manager: Pick<DeviceManager, "follow"> = {
+    follow: async (resource, plugin, signal) => {
+      const cancelled = (): undefined => undefined;
+      const found = plugin.devices(signal)[Symbol.asyncIterator]().next();
+      const { value = [] } = (await found.catch(cancelled)) ?? {};
+      seen.resolve(`${resource}: ${(value as { ID: string }[]).map(({ ID }) => ID).join(",")}`);
+    },
+  };
+  const plugin = await grpcServer({
+    socketPath: join(directory, "p.sock"),
+    procedures: [
+      unaryProcedure(devicePlugin.options.serve, () => ({ preStartRequired: true })),
+      streamingProcedure(devicePlugin.listAndWatch.serve, async function* (_, { signal }) {
+        yield { devices: [{ ID: "d1", health: "Healthy" }] };
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      }),
+    ],
+  });
+  const registration = deviceRegistration(
+    { dialect: dialects.orch, clock: systemClock, log: silentLog, manager },
+    stopping.signal,
+  );
+  const socketPath = join(directory, "nodeagent.sock");
+  const channel = grpcChannel({ endpoints: [`unix://${socketPath}`] });
+  t.after(async () => {
+    stopping.abort();
+    channel.close();
+    await plugin.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  return { directory, registration, socketPath, channel, seen: seen.promise };
+}
+const asked = { version: "v1beta1", endpoint: "p.sock", resourceName: "example.com/dev" };
+
+test("sockets that plug-ins left are removed before any can register", async (t) => {
+  const { directory, registration, socketPath } = await begin(t);
+  const server = await registration.serve(socketPath);
+  assert.deepEqual(await readdir(directory), ["nodeagent.sock"]);
+  await server.close();
+});
+
+test("a plug-in that registers is followed", async (t) => {
+  const { directory, registration, seen } = await begin(t);
+  await registration.register("example.com/dev", join(directory, "p.sock"));
+  assert.equal(await seen, "example.com/dev: d1");
+});
+
+const refusals: [name: string, request: Partial<typeof asked>, message: RegExp][] = [
+  [
+    "of another version",
+    { version: "v1alpha1" },
+    /requested API version "v1alpha1" is not supported by nodeagent\. Supported version is \["v1beta1"\]/,
+  ],
+  [
+    "of a name that is the product's own",
+    { resourceName: "orch.io/dev" },
+    /the ResourceName "orch.io\/dev" is invalid/,
+  ],
+  ["of a name without a domain", { resourceName: "cpu" }, /the ResourceName "cpu" is invalid/],
+];
+for (const [name, request, message] of refusals)
+  test(`a plug-in ${name} is refused`, async (t) => {
+    const { registration, socketPath, channel } = await begin(t);
+    const server = await registration.serve(socketPath);
+    await assert.rejects(channel.unary(devicePlugin.register.call, { ...asked, ...request }), {
+      detail: message,
+    });
+    await server.close();
+  });

@@ -1,0 +1,34 @@
+// A remote procedure of a plug-in protocol as both sides need it: one asks, one answers.
+import type { Told } from "#cri";
+import type { GrpcMethod, GrpcServerMethod } from "#http";
+import { type Message, protobufCodec } from "#schema";
+
+export interface GrpcProcedurePair<Q, R> {
+  /** For the side that asks. */
+  readonly call: GrpcMethod<Q, R>;
+  /** For the side that answers. */
+  readonly serve: GrpcServerMethod<Q, R>;
+}
+
+export function procedureOf<Q extends Message, R extends Message>(
+  path: string,
+  request: Q,
+  response: R,
+): GrpcProcedurePair<Told<Q>, Told<R>> {
+  const [asked, told] = [
+    protobufCodec(request, { style: "proto3" }),
+    protobufCodec(response, { style: "proto3" }),
+  ];
+  return {
+    call: {
+      path,
+      encode: (one) => asked.encode(one as Parameters<typeof asked.encode>[0]),
+      decode: (bytes) => told.decode(bytes) as Told<R>,
+    },
+    serve: {
+      path,
+      decode: (bytes) => asked.decode(bytes) as Told<Q>,
+      encode: (one) => told.encode(one as Parameters<typeof told.encode>[0]),
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// Plug-ins that announce themselves by a socket in the agent's directory: each is asked what it is, handed to
+// whoever handles its kind, told the outcome, and tried again while that is a refusal.
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, type Log, makeFolderAsync } from "#base";
+import { grpcChannel } from "#http";
+import { grpcErrorText } from "../errors.ts";
+import { type PluginInfo, registration } from "./registration-messages.ts";
+
+/** Takes plug-ins of one kind. */
+export interface PluginHandler {
+  /** Rejects with what is wrong with the plug-in. */
+  validate(plugin: PluginInfo): void;
+  register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
+  deregister(plugin: PluginInfo): Promise<void>;
+}
+
+export interface PluginWatcherOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly directory: string;
+  /** By kind. */
+  readonly handlers: Readonly<Record<string, PluginHandler>>;
+  /** How often the directory is looked at, and when a refused plug-in is first tried again. */
+  readonly pace?: { readonly scanMilliseconds: number; readonly firstRetryMilliseconds: number };
+}
+
+interface Watched {
+  /** Tells a socket from another one of the same path. */
+  readonly identity: string;
+  /** Undefined until it was taken. */
+  readonly info?: PluginInfo;
+  readonly failures: number;
+  readonly retryAt: number;
+}
+
+const usualPace = { scanMilliseconds: 1000, firstRetryMilliseconds: 500 };
+const callMilliseconds = 1000;
+const longestRetryMilliseconds = 122_000;
+/** Deeper sockets are not looked for. */
+const mostSockets = 1000;
+
+/** Watches until the signal is aborted. */
+export async function watchPlugins(options: PluginWatcherOptions, signal: AbortSignal): Promise<void> {
+  const { clock, log, directory } = options;
+  const { scanMilliseconds, firstRetryMilliseconds } = options.pace ?? usualPace;
+  const known = new Map<string, Watched>();
+  await makeFolderAsync(directory, 0o750);
+  while (!signal.aborted) {
+    const found = await socketsBelow(directory);
+    for (const [path, one] of known) if (found.get(path) !== one.identity) await forget(path, one);
+    await Promise.all([...found].map(([path, identity]) => consider(path, identity)));
+    await clock.sleep(scanMilliseconds, signal).catch(() => undefined);
+  }
+
+  async function forget(path: string, { info }: Watched): Promise<void> {
+    known.delete(path);
+    if (!info) return;
+    log.info("plug-in is gone", { type: info.type, name: info.name });
+    await options.handlers[info.type]
+      ?.deregister(info)
+      .catch((error: unknown) =>
+        log.warn("failed to deregister a plug-in", { name: info.name, error: (error as Error).message }),
+      );
+  }
+
+  async function consider(path: string, identity: string): Promise<void> {
+    const was = known.get(path);
+    if (was?.info || (was && clock.now() < was.retryAt)) return;
+    try {
+      const info = await introduce(path);
+      known.set(path, { identity, info, failures: 0, retryAt: 0 });
+      log.info("plug-in registered", { type: info.type, name: info.name });
+    } catch (error) {
+      if (signal.aborted) return;
+      const failures = (was?.failures ?? 0) + 1;
+      const wait = Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (failures - 1));
+      known.set(path, { identity, failures, retryAt: clock.now() + wait });
+      log.warn("plug-in was not registered", { socket: path, error: grpcErrorText(error) });
+    }
+  }
+
+  /** Asks, validates, registers and tells the outcome; rejects with a refusal. */
+  async function introduce(path: string): Promise<PluginInfo> {
+    const channel = grpcChannel({ endpoints: [`unix://${path}`], clock, maxMessageBytes: 1 << 20 });
+    const limits = { deadlineMilliseconds: callMilliseconds, signal };
+    try {
+      const told = await channel.unary(registration.info.call, {}, limits);
+      const info = { ...told, endpoint: told.endpoint || path };
+      const refusal = await taken(path, info).then(
+        () => undefined,
+        (error: unknown) => `RegisterPlugin error -- ${grpcErrorText(error)}`,
+      );
+      const status = refusal === undefined ? { pluginRegistered: true } : { error: refusal };
+      await channel.unary(registration.notify.call, status, limits).catch((error: unknown) => {
+        if (refusal === undefined) throw error;
+      });
+      if (refusal !== undefined) throw new Error(refusal);
+      return info;
+    } finally {
+      channel.close();
+    }
+  }
+
+  async function taken(path: string, info: PluginInfo): Promise<void> {
+    const handler = Object.hasOwn(options.handlers, info.type) ? options.handlers[info.type] : undefined;
+    if (!handler) throw new Error(`no handler registered for plugin type: ${info.type} at socket ${path}`);
+    try {
+      handler.validate(info);
+    } catch (error) {
+      throw new Error(`plugin validation failed with err: ${(error as Error).message}`, { cause: error });
+    }
+    await handler.register(info, signal).catch((error: unknown) => {
+      throw new Error(`plugin registration failed with err: ${grpcErrorText(error)}`, { cause: error });
+    });
+  }
+}
+
+/** Sockets by path, with what tells each from a later one; hidden ones are none of ours. */
+async function socketsBelow(directory: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch(() => []);
+  for (const entry of entries.slice(0, mostSockets)) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isSocket() || path.slice(directory.length).includes("/.")) continue;
+    const at = await lstat(path).catch(() => undefined);
+    if (at) found.set(path, `${at.ino} ${at.ctimeMs}`);
+  }
+  return found;
+}
