@@ -1,6 +1,6 @@
 // Runs the plugins in their order: all that change, then all that only look.
 import { ApiError, type FieldError, invalid } from "#base";
-import type { AdmissionPlugin, AdmissionAttributes } from "./attributes.ts";
+import type { AdmissionAttributes, AdmissionPlugin, Operation } from "./attributes.ts";
 import { reinvocation } from "./reinvocation.ts";
 
 export interface AdmissionChain {
@@ -58,10 +58,10 @@ function aboutSomething(error: unknown, { name }: AdmissionAttributes): unknown 
 function concerned(
   plugins: readonly AdmissionPlugin[],
 ): (attributes: AdmissionAttributes) => readonly AdmissionPlugin[] {
-  const known = new Map<string, readonly AdmissionPlugin[]>();
+  const byOperation = new Map<Operation, Map<string, readonly AdmissionPlugin[]>>();
   return ({ operation, resource: { resource } }) => {
-    const id = `${operation} ${resource}`;
-    let found = known.get(id);
+    const known = byOperation.getOrInsertComputed(operation, () => new Map());
+    let found = known.get(resource);
     if (!found) {
       found = plugins.filter(
         ({ handles, resources, ignores }) =>
@@ -69,7 +69,7 @@ function concerned(
           (!resources || resources.includes(resource)) &&
           !ignores?.has(resource),
       );
-      if (known.size < mostKnown) known.set(id, found);
+      if (known.size < mostKnown) known.set(resource, found);
     }
     return found;
   };

@@ -1,13 +1,16 @@
 // The second round of mutating plugins: asked for when a webhook changed what the plugins before it had seen.
 import { type WriteState, slot } from "./attributes.ts";
 
-type Round = "first" | "again" | "second";
+/** Absent in the first round. */
+type Round = "again" | "second";
 
-const round = slot<Round>("admission round");
+const round = slot<Round | undefined>("admission round");
 
 export const reinvocation = {
   /** A write begins anew. */
-  reset: (state: WriteState): void => state.set(round, "first"),
+  reset: (state: WriteState): void => {
+    if (state.get(round)) state.set(round, undefined);
+  },
   /** Asks for a second round; there is no third. */
   request: (state: WriteState): void => {
     if (state.get(round) !== "second") state.set(round, "again");

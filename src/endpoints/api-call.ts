@@ -6,6 +6,8 @@ import { type Call, type Query, parseQuery } from "#http";
 import type { Span } from "#tracing";
 import { type Target, parseTarget } from "./target.ts";
 
+const noHeaders: Readonly<Record<string, string>> = {};
+
 export class ApiCall {
   readonly call: Call;
   readonly query: Query;
@@ -29,7 +31,7 @@ export class ApiCall {
   /** Called when a watch has sent its initial events, or has ended. */
   watchStarted: (() => void) | undefined;
   readonly #warnings: string[] = [];
-  #headers: Record<string, string> | undefined;
+  #headers: Readonly<Record<string, string>> = noHeaders;
   #abandoned: AbortController | undefined;
 
   constructor(call: Call, auditId: string) {
@@ -76,15 +78,20 @@ export class ApiCall {
 
   /** A header for whatever answer this call gets. */
   setHeader(name: string, value: string | undefined): void {
-    this.#headers ??= {};
-    if (value === undefined) delete this.#headers[name];
-    else this.#headers[name] = value;
+    const headers = { ...this.#headers };
+    if (value === undefined) delete headers[name];
+    else headers[name] = value;
+    this.#headers = headers;
+  }
+
+  /** The same for several at once; without others they are shared, not copied. */
+  setHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#headers = this.#headers === noHeaders ? headers : { ...this.#headers, ...headers };
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#headers ?? noHeaders;
+    return this.#headers;
   }
 }
 
 const mostWarnings = 64;
-const noHeaders = {};

@@ -35,7 +35,7 @@ export function writeRequest(
   call: ApiCall,
   endpoint: Endpoint,
   options: { readonly dryRun: boolean; readonly fieldManager: string },
-  shown: Readonly<Record<string, unknown>> = shownOptions(call),
+  shown: WriteRequest["options"] = () => shownOptions(call),
 ): WriteRequest {
   return {
     endpoint,

@@ -30,7 +30,7 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
     call,
     endpoint,
     { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" },
-    shownDeletion(options),
+    () => shownDeletion(options),
   );
   validateDeleteOptions(request, options);
   const why = strategy.deletionForbidden?.(call.target.name);
@@ -57,7 +57,9 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" }, shownDeletion(options));
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" }, () =>
+    shownDeletion(options),
+  );
   validateDeleteOptions(request, options);
   const listing = await listPage(call, endpoint, wanted);
   await removeAll(

@@ -3,7 +3,7 @@ import { ApiError, methodNotAllowed, notFound } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
-import { type Catalog, type VirtualResource, verbsOf } from "./catalog.ts";
+import { type Catalog, type GroupVersion, type VirtualResource, verbsOf } from "./catalog.ts";
 import type { EndpointContext, EndpointHandler } from "./context.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { traced } from "./operation-span.ts";
@@ -43,7 +43,10 @@ export function router(
   paths: readonly PathHandler[],
 ): (call: ApiCall) => Promise<Reply> {
   return async (call) => {
-    if (call.target.isResource && known(call)) return await resource(call);
+    if (call.target.isResource) {
+      const version = catalog.find(call.target.group, call.target.version);
+      if (isKnown(call, version)) return await resource(call, version);
+    }
     for (const handle of paths) {
       const reply = await handle(call);
       if (reply) return reply;
@@ -56,18 +59,16 @@ export function router(
   };
 
   /** A path in a group that nobody serves is a path like any other. */
-  function known({ target }: ApiCall): boolean {
+  function isKnown({ target }: ApiCall, version: GroupVersion | undefined): boolean {
     if (target.group === "") return true;
-    const version = catalog.find(target.group, target.version);
     if (version?.remote) return false;
     const endpoint = version?.endpoints.get(target.resource);
     if (endpoint?.resource.strategy.custom) return fitsScope(target, endpoint);
     return catalog.isBuiltIn(target.group);
   }
 
-  async function resource(call: ApiCall): Promise<Reply> {
+  async function resource(call: ApiCall, version: GroupVersion | undefined): Promise<Reply> {
     const { target } = call;
-    const version = catalog.find(target.group, target.version);
     if (!version) throw notServed();
     const virtual = version.virtual.get(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,

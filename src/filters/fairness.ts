@@ -28,6 +28,12 @@ export function fairness(options: FairnessOptions): Filter {
   const { flowControl, clock } = options;
   const prefix = options.dialect.wire.headerPrefix.toLowerCase();
   const [schemaHeader, levelHeader] = [`${prefix}pf-flowschema-uid`, `${prefix}pf-prioritylevel-uid`];
+  // Flows are made anew when their schema or level changes.
+  const headers = new WeakMap<Flow, Readonly<Record<string, string>>>();
+  const headersOf = ({ uid, level }: Flow): Readonly<Record<string, string>> => ({
+    ...(uid && { [schemaHeader]: uid }),
+    ...(level.uid && { [levelHeader]: level.uid }),
+  });
   const [readOnly, mutating] = [
     flowControl.metrics.readWrite("readOnly"),
     flowControl.metrics.readWrite("mutating"),
@@ -75,17 +81,18 @@ export function fairness(options: FairnessOptions): Filter {
   };
 
   const exempt = async (flow: Flow, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const shown = isMutating(call.target) ? mutating : readOnly;
     const started = clock.now();
     flow.metrics.dispatched.add();
     flow.metrics.executing.add(1);
-    return execute(
-      call,
-      () => {
-        flow.metrics.executing.add(-1);
-        flow.metrics.took.observe((clock.now() - started) / 1000);
-      },
-      next,
-    );
+    shown.executing.add(1);
+    try {
+      return await next();
+    } finally {
+      shown.executing.add(-1);
+      flow.metrics.executing.add(-1);
+      flow.metrics.took.observe((clock.now() - started) / 1000);
+    }
   };
 
   const watched = async (
@@ -122,8 +129,7 @@ export function fairness(options: FairnessOptions): Filter {
       if (!isWatch && isLongRunning(target)) return next();
       const digest = new CallDigest(call);
       const flow = flowControl.classify(digest);
-      if (flow.uid) call.setHeader(schemaHeader, flow.uid);
-      if (flow.level.uid) call.setHeader(levelHeader, flow.level.uid);
+      call.setHeaders(headers.getOrInsertComputed(flow, headersOf));
       if (isWatch) return watched(flow, call, digest, next);
       return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
     },

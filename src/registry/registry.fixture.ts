@@ -99,7 +99,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     manager: "tester",
     admission: admissionChain(options.plugins ?? []),
     settings: { allowPrivileged: false, eventTtlSeconds: 3600 },
-    options: {},
+    options: () => ({}),
     warn: (text) => void warnings.push(text),
     annotate: () => undefined,
     ...more,

@@ -21,7 +21,7 @@ export interface WriteRequest {
   /** What this write lets others have between its steps; a write of the server's own takes none. */
   readonly yieldBudget?: YieldBudget;
   /** The options as admission shows them. */
-  readonly options: Readonly<Record<string, unknown>>;
+  options(): Readonly<Record<string, unknown>>;
   /** The operation that the write belongs to; its steps become spans inside it. */
   readonly span?: Span | undefined;
   warn(text: string): void;

@@ -119,6 +119,7 @@ export interface ResourceHandle<T> {
   getCached(key: string): T | undefined;
   /** All below a namespace (`default/`), or all there are, that the selector selects; the newest ones. */
   list(below?: string, selector?: Selector): Promise<readonly T[]>;
+  /** All below a namespace, or all there are: the same list until one of them changes. */
   listCached(below: string): readonly T[];
 }
 
@@ -142,6 +143,7 @@ function handleOf<T extends object>(resource: Resource): ResourceHandle<T> {
   const parsed = new WeakMap<CachedObject, object>();
   const read = (cached: CachedObject): T =>
     parsed.getOrInsertComputed(cached, () => deepFreeze(resource.objectOf(cached))) as T;
+  let all: { readonly changes: number; readonly objects: readonly T[] } | undefined;
   return {
     resource,
     endpoint: resource.endpoints[0]!,
@@ -157,7 +159,12 @@ function handleOf<T extends object>(resource: Resource): ResourceHandle<T> {
       const { items } = await resource.source.list({ below, selector, freshness: { at: "latest" } });
       return items.map(read);
     },
-    listCached: (below) => resource.source.listCached(below).map(read),
+    listCached: (below) => {
+      if (below !== "") return resource.source.listCached(below).map(read);
+      const changes = resource.source.changeCount();
+      if (all?.changes !== changes) all = { changes, objects: resource.source.listCached("").map(read) };
+      return all.objects;
+    },
   };
 }
 
@@ -199,7 +206,7 @@ export function serverWriter({ dialect, clock, settings }: WriterOptions): Serve
     manager: dialect.cli.apiServer,
     admission,
     settings,
-    options: {},
+    options: () => ({}),
     warn: () => undefined,
     annotate: () => undefined,
   });

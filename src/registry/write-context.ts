@@ -89,11 +89,11 @@ export class WriteAttributes implements AdmissionAttributes {
   get dryRun(): boolean {
     return this.#request.dryRun;
   }
-  get options(): WriteRequest["options"] {
+  get options(): AdmissionAttributes["options"] {
     const kind = optionKinds[this.operation];
-    if (!kind) return this.#request.options;
+    if (!kind) return this.#request.options();
     const group = groupName(this.#request.endpoint.resource.dialect, { group: "meta", branded: true });
-    return { kind, apiVersion: `${group}/v1`, ...this.#request.options };
+    return { kind, apiVersion: `${group}/v1`, ...this.#request.options() };
   }
   get span(): WriteRequest["span"] {
     return this.#request.span;

@@ -1,6 +1,6 @@
 // How long each admission plugin takes, and whether it refused.
 import type { AdmissionPlugin } from "#admission";
-import type { Metrics } from "#base";
+import type { Histogram, Metrics } from "#base";
 
 /** The plugins, each measured at every call. */
 export function measuredPlugins(
@@ -14,32 +14,48 @@ export function measuredPlugins(
     labels: ["name", "operation", "rejected", "type"],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5],
   });
-  const timed =
-    <A extends Parameters<NonNullable<AdmissionPlugin["mutate"]>>[0], R>(
-      name: string,
-      type: "admit" | "validate",
-      run: (attributes: A) => Promise<R>,
-      refused: (result: R) => boolean,
-    ) =>
-    async (attributes: A): Promise<R> => {
+  /** The series of a plugin's calls: there are few, so that each is looked up once. */
+  const seriesOf = (
+    name: string,
+    type: "admit" | "validate",
+  ): ((operation: string, refused: boolean) => Histogram) => {
+    const accepted = new Map<string, Histogram>();
+    const rejected = new Map<string, Histogram>();
+    return (operation, refused) =>
+      (refused ? rejected : accepted).getOrInsertComputed(operation, () =>
+        duration.with(name, operation, String(refused), type),
+      );
+  };
+  const mutateTimed = (plugin: AdmissionPlugin): NonNullable<AdmissionPlugin["mutate"]> => {
+    const series = seriesOf(plugin.name, "admit");
+    return async (attributes) => {
       const began = performance.now();
-      let rejected = true;
+      let refused = true;
       try {
-        const result = await run(attributes);
-        rejected = refused(result);
-        return result;
+        await plugin.mutate!(attributes);
+        refused = false;
       } finally {
-        const series = duration.with(name, attributes.operation, String(rejected), type);
-        series.observe((performance.now() - began) / 1000);
+        series(attributes.operation, refused).observe((performance.now() - began) / 1000);
       }
     };
+  };
+  const validateTimed = (plugin: AdmissionPlugin): NonNullable<AdmissionPlugin["validate"]> => {
+    const series = seriesOf(plugin.name, "validate");
+    return async (attributes) => {
+      const began = performance.now();
+      let refused = true;
+      try {
+        const errors = await plugin.validate!(attributes);
+        refused = errors.length > 0;
+        return errors;
+      } finally {
+        series(attributes.operation, refused).observe((performance.now() - began) / 1000);
+      }
+    };
+  };
   return plugins.map((plugin) => ({
     ...plugin,
-    ...(plugin.mutate && {
-      mutate: timed(plugin.name, "admit", (attributes) => plugin.mutate!(attributes), () => false),
-    }),
-    ...(plugin.validate && {
-      validate: timed(plugin.name, "validate", (attributes) => plugin.validate!(attributes), (errors) => errors.length > 0),
-    }),
-  })); // prettier-ignore
+    ...(plugin.mutate && { mutate: mutateTimed(plugin) }),
+    ...(plugin.validate && { validate: validateTimed(plugin) }),
+  }));
 }
