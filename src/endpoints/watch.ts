@@ -47,7 +47,7 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
   };
   const type = contentType(as.media, endpoint.resource.dialect);
   const stream = (sink: Sink): Promise<void> => follow(wanted, sink);
-  if (isWebSocket(call.call)) return webSocketReply(call.call, { messages: eventMessages(as.media), stream });
+  if (isWebSocket(call.call)) return webSocketReply(call.call, { ...eventMessages(as.media), stream });
   return {
     status: 200,
     headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type },

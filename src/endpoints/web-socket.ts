@@ -14,10 +14,12 @@ export interface WebSocketOptions {
    */
   readonly protocols?: readonly string[];
   /**
-   * The messages that a piece of the answer makes; text goes as text. `protocol` is empty where none was
-   * offered.
+   * The messages that a piece of the answer makes; strings are sent as text. `protocol` is empty where none
+   * was offered.
    */
   messages(chunk: Uint8Array, protocol: string): Iterable<Uint8Array | string>;
+  /** Whether bytes are sent as text, too: they are UTF-8. */
+  readonly bytesAreText?: boolean;
   /** Sent before anything else. */
   greeting?(protocol: string): Uint8Array | string;
   stream(sink: Sink): Promise<void>;
@@ -110,7 +112,7 @@ async function talk({ call, socket, head, protocol = "", options }: Talk): Promi
   try {
     const client = await accepted({ call, socket, head }, protocol, largestMessage);
     const send = (message: Uint8Array | string): void =>
-      client.send(message, { binary: typeof message !== "string" });
+      client.send(message, { binary: typeof message !== "string" && !options.bytesAreText });
     if (options.greeting) send(options.greeting(protocol));
     await options.stream(
       sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)),
@@ -148,11 +150,23 @@ function sinkOf(client: WebSocket, socket: Duplex, write: (chunk: Uint8Array) =>
   };
 }
 
-/** Each event of a watch is a message of its own: a line of text, or a frame without its length. */
-export const eventMessages = (media: string): WebSocketOptions["messages"] =>
-  media === "protobuf" ? framesOf : linesOf;
+/**
+ * Each event of a watch is a message of its own: a line of text, or a frame without its length. Messages are
+ * parts of the bytes that all watchers of a kind share, so that slow ones cost no copies.
+ */
+export const eventMessages = (media: string): Pick<WebSocketOptions, "messages" | "bytesAreText"> =>
+  media === "protobuf" ? { messages: framesOf } : { messages: linesOf, bytesAreText: true };
 
-const linesOf = (chunk: Uint8Array): string[] => Buffer.from(chunk).toString().match(/.+\n/g) ?? [];
+const newline = 0x0a;
+
+function* linesOf(chunk: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < chunk.length;) {
+    const end = chunk.indexOf(newline, at);
+    if (end < 0) return;
+    yield chunk.subarray(at, end + 1);
+    at = end + 1;
+  }
+}
 
 function* framesOf(chunk: Uint8Array): Iterable<Uint8Array> {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
