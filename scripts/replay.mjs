@@ -24,7 +24,7 @@ import { build, fail, root } from "./setup.mjs";
 const seconds = 7 * 60;
 const jobSeconds = 5 * 60;
 // Jobs mostly wait; more of them would only make each other late.
-const jobsAtOnce = 6;
+const jobsAtOnce = 10;
 const floorFile = join(root, ".ci", "replay-floor.json");
 const reference = resolve(root, process.env.ORCH_REFERENCE ?? "../shared/reference");
 const args = process.argv.slice(2);

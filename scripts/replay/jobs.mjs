@@ -1,6 +1,6 @@
 // What a whole replay consists of: the checkers of the recording, cut into jobs that mostly wait and so run at
 // once. A job counts for the parts it names; a part is what has a floor.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../setup.mjs";
 
@@ -14,13 +14,16 @@ const mainProfile = "default";
 const controllerAreas =
   "accounts,aggregation,bootstrap,csr,disruption,endpoints,gc,quota,replicaset,scheduler,volumes";
 const controllerClusters = 3;
+const flagShares = [1, 2, 3].map((share) => `data/flags-${share}.json`);
 
 /** All jobs for a copy of the recording, those that take longest first. */
 export function jobsOf({ recording, dialects, areas, store }) {
+  dealFlags(recording);
   const jobs = dialects.flatMap((dialect) => [
     ...visibleJobs(dialect, recording, areas),
     ...setupJobs(dialect, recording),
-    extraJob(dialect),
+    auditJob(dialect),
+    ...flagJobs(dialect),
     metricsJob(dialect),
     ...(store ? [lifecycleJob(dialect, store)] : []),
     ...nodeConfigJobs(dialect),
@@ -114,17 +117,37 @@ const waitSeconds = (steps) =>
 const inGroups = (list, size) =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
 
-/** Audit log and command line cases: check.sh without a profile and without setups. */
-const extraJob = (dialect) => ({
-  name: `audit and flags ${dialect}`,
-  parts: {
-    [`audit ${dialect}`]: /^(\d+) of (\d+) audit events match/gm,
-    [`flags ${dialect}`]: /^(\d+) of (\d+) flag cases match/gm,
-  },
+/** Audit log cases: check.sh without profiles, setups and, in our copy, command lines. */
+const auditJob = (dialect) => ({
+  name: `audit ${dialect}`,
+  parts: { [`audit ${dialect}`]: /^(\d+) of (\d+) audit events match/gm },
   command: ["bash", "check.sh", apiserver, dialect],
   env: ({ port }) => ({ PORT: port, PROFILES: " ", SETUPS: "--only none", STORE: "" }),
-  seconds: 150,
+  seconds: 40,
 });
+
+/** Command lines: what is accepted runs until its time is over, so the cases are dealt out. */
+const flagJobs = (dialect) =>
+  flagShares.map((file, at) => ({
+    name: `flags ${dialect}, share ${at + 1}`,
+    parts: { [`flags ${dialect}`]: /^(\d+) of (\d+) flag cases match/gm },
+    command: ["node", "flags.mjs", "check", "--bin", program("orch-apiserver", dialect), "--file", file],
+    env: () => ({}),
+    seconds: 80,
+  }));
+
+/** Deals the recorded command lines out to files, and leaves none where check.sh looks. */
+function dealFlags(recording) {
+  const path = join(recording, "data/flags.json");
+  const data = JSON.parse(readFileSync(path, "utf8"));
+  const write = (file, cases) => writeFileSync(join(recording, file), JSON.stringify({ ...data, cases }));
+  for (const [share, file] of flagShares.entries())
+    write(
+      file,
+      data.cases.filter((_, at) => at % flagShares.length === share),
+    );
+  write("data/flags.json", []);
+}
 
 // A store belongs to one dialect; this one is shared.
 const prefix = { orch: "--store-prefix=/orch", kubernetes: "--etcd-prefix=/kubernetes" };

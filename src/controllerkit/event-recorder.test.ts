@@ -41,6 +41,27 @@ for (const form of ["core", "events"] as const)
     assert.deepEqual(await written(), ["a 1 mine"]);
   });
 
+test("an event in the newer group names its instance as component-suffix", async () => {
+  await using server = await startServer({ store: "memory" });
+  const { client } = server;
+  const clock = virtualClock(now);
+  const recorder = eventRecorder({
+    client,
+    clock,
+    log: silentLog,
+    component: "mine",
+    host: "h1",
+    form: "events",
+  });
+  recorder.event(pod, "Normal", "Tried", "a");
+  await recorder.sent();
+  const { items } = await client.of(kinds.events).list({ namespace: "default" });
+  assert.deepEqual(
+    items.map((event) => event.reportingInstance),
+    ["mine-h1"],
+  );
+});
+
 test("a message is cut to what the server takes, and an object gets no more than its share", async () => {
   await using server = await startServer({ store: "memory" });
   const { client } = server;

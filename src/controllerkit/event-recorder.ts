@@ -1,5 +1,6 @@
 // Writes events about objects. One that repeats counts up in place; an object that causes too many is cut
 // short, and when too many wait the newest are dropped and counted.
+import { hostname } from "node:os";
 import { ApiError, type Clock, type Log, microTimeOfMillis, timeOfMillis } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
 
@@ -17,6 +18,8 @@ export interface RecorderOptions {
   readonly log: Log;
   /** Who reports, as users read it. */
   readonly component: string;
+  /** Where it runs; events in the newer group name the instance by both. */
+  readonly host?: string;
   /** `core` counts in the event, as most components do; `events` writes series in the newer group. */
   readonly form?: "core" | "events";
 }
@@ -41,6 +44,7 @@ export function eventRecorder({
   clock,
   log,
   component,
+  host = hostname(),
   form = "core",
 }: RecorderOptions): EventRecorder {
   const known = new Map<string, { readonly name: string; readonly namespace: string; count: number }>();
@@ -106,7 +110,7 @@ export function eventRecorder({
         metadata: { name, namespace },
         eventTime: microTimeOfMillis(now),
         reportingController: component,
-        reportingInstance: component,
+        reportingInstance: `${component}-${host}`,
         action: action ?? reason,
         reason,
         regarding: reference,

@@ -11,10 +11,20 @@ const none = {
 } as const;
 const all = (): boolean => true;
 
-test("the static memory policy needs reserved memory", () => {
-  assert.throws(() => reservedMemoryOf({ reservedMemory: [] }), /needs reserved memory/);
-  const found = reservedMemoryOf({ reservedMemory: [{ numaNode: 1, limits: { memory: "1Ki" } }] });
-  assert.equal(found.get(1)?.get("memory"), 1024);
+test("the static memory policy needs reserved memory, of one node in one entry or several", () => {
+  const nodes = new Set([0, 1]);
+  assert.throws(() => reservedMemoryOf({ reservedMemory: [] }, nodes), /needs reserved memory/);
+  const reservedMemory = [
+    { numaNode: 1, limits: { memory: "1Ki" } },
+    { numaNode: 1, limits: { "hugepages-2Mi": "2Mi" } },
+  ];
+  const found = reservedMemoryOf({ reservedMemory }, nodes).get(1);
+  assert.deepEqual([found?.get("memory"), found?.get("hugepages-2Mi")], [1024, 2 * 1024 ** 2]);
+});
+
+test("memory cannot be reserved on a NUMA node that the machine does not have", () => {
+  const reservedMemory = [{ numaNode: 2, limits: { memory: "1Ki" } }];
+  assert.throws(() => reservedMemoryOf({ reservedMemory }, new Set([0, 1])), /NUMA node 2, which/);
 });
 
 test("the static CPU policy reserves the CPUs that are named, or as many as the reservations need", () => {

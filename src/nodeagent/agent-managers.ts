@@ -50,7 +50,10 @@ export async function managersFrom(
     topology,
     cpu,
     reconcileMilliseconds: settings.cpuManagerReconcilePeriod,
-    memory: settings.memoryManagerPolicy === "Static" ? { reserved: reservedMemoryOf(settings) } : undefined,
+    memory:
+      settings.memoryManagerPolicy === "Static"
+        ? { reserved: reservedMemoryOf(settings, new Set(topology.numa.map(({ id }) => id))) }
+        : undefined,
     topologyPolicy: settings.topologyManagerPolicy,
     topologyScope: settings.topologyManagerScope,
     preferClosest,
@@ -85,15 +88,23 @@ export function cpuFrom(
   return { reserved, options: cpuPolicyOptions(cpuManagerPolicyOptions, enabled) };
 }
 
-export function reservedMemoryOf({ reservedMemory }: Pick<NodeagentSettings, "reservedMemory">) {
+/** Bytes by NUMA node and type of memory. Throws where nothing is reserved, or on a node that is not there. */
+export function reservedMemoryOf(
+  { reservedMemory }: Pick<NodeagentSettings, "reservedMemory">,
+  numaNodes: ReadonlySet<number>,
+): ReadonlyMap<number, ReadonlyMap<string, number>> {
   if (reservedMemory.length === 0)
     throw new Error("the memory manager policy Static needs reserved memory per NUMA node");
-  return new Map(
-    reservedMemory.map(({ numaNode, limits }) => [
-      numaNode,
-      new Map(Object.entries(limits).map(([type, amount]) => [type, quantityValue(parseQuantity(amount))])),
-    ]),
-  );
+  const reserved = new Map<number, Map<string, number>>();
+  for (const { numaNode, limits } of reservedMemory) {
+    if (!numaNodes.has(numaNode))
+      throw new Error(`memory is reserved on NUMA node ${numaNode}, which this machine does not have`);
+    const types = reserved.get(numaNode) ?? new Map<string, number>();
+    for (const [type, amount] of Object.entries(limits))
+      types.set(type, quantityValue(parseQuantity(amount)));
+    reserved.set(numaNode, types);
+  }
+  return reserved;
 }
 
 function managerMetrics(metrics: Metrics, dialect: Dialect): ResourceManagerMetrics {

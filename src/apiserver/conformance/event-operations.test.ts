@@ -284,6 +284,24 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     }
 
     test(
+      titled("deletecollection is declared to answer 200 with a Status, not 202, with an optional body"),
+      async () => {
+        const { json } = await must(200, "GET", "/openapi/v2");
+        const operation = (json["paths"] as Record<string, Json>)[`${root}/namespaces/{namespace}/events`]!;
+        const { responses, parameters } = operation["delete"] as {
+          readonly responses: Record<string, { schema?: { $ref: string } }>;
+          readonly parameters: { name: string; required?: boolean }[];
+        };
+        assert.deepEqual(Object.keys(responses), ["200", "401"]);
+        assert.match(responses["200"]!.schema!.$ref, /\.Status$/);
+        const body = parameters.find(({ name }) => name === "body");
+        assert.ok(body && body.required !== true);
+        for (const asking of [{}, { body: {} }])
+          assert.equal((await ask("DELETE", await filled(1), asking)).status, 200);
+      },
+    );
+
+    test(
       titled("deletecollection with a version and no body deletes only what has that version"),
       async () => {
         const path = await filled(3);

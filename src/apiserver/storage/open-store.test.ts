@@ -71,6 +71,13 @@ async function setUp(t: TestContext, ...flags: string[]) {
   return { file, advance, keyOf, plain, store };
 }
 
+test("with --encryption-provider-config secrets are encrypted in the store, by the first key", async (t) => {
+  const { keyOf, plain } = await setUp(t);
+  assert.equal(await keyOf("a"), "first");
+  const { entries } = await plain.read({ key: "/registry/secrets/ns/a" });
+  assert.equal(Buffer.from(entries[0]!.value).includes("value"), false);
+});
+
 test("a changed encryption configuration is read again where that is asked for; a broken one is not taken up", async (t) => {
   const { file, advance, keyOf } = await setUp(t, "--encryption-provider-config-automatic-reload");
   assert.equal(await keyOf("a"), "first");

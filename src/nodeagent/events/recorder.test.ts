@@ -143,6 +143,13 @@ test("the rate is kept: a burst at once, the rest as time goes by", async () => 
   assert.equal(api.asked.length, 5);
 });
 
+test("without a rate there is no burst either: everything is sent at once", async () => {
+  const { api, recorder, settle } = setUp({ queriesPerSecond: 0, burst: 1 });
+  for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
+  await settle();
+  assert.equal(api.asked.length, 8);
+});
+
 test("a full queue loses the newest, and says so", async () => {
   const { api, clock, metrics, recorder, settle } = setUp({ queriesPerSecond: 1, burst: 1, queueSize: 2 });
   for (let i = 0; i < 5; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");

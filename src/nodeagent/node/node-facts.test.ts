@@ -161,7 +161,7 @@ test("conditions of others are left alone", () => {
   assert.deepEqual(nextConditions([other], well, 0, dialects.orch).conditions[0], other);
 });
 
-test("images come with the largest first, five names each", () => {
+test("images come with the largest first, five names each, as many as the cap says and all for -1", () => {
   const image = (size: number, names: number) => ({
     size,
     repoDigests: ["d@sha256:1"],
@@ -213,6 +213,11 @@ const interfaces = () => ({
     { address: "fd00::5", internal: false },
   ],
   eth1: [{ address: "10.2.0.5", internal: false }],
+  eth2: [
+    { address: "fd00::6", internal: false },
+    { address: "10.3.0.5", internal: false },
+  ],
+  eth3: [{ address: "fd00::7", internal: false }],
 });
 const addressCases: [
   name: string,
@@ -234,6 +239,8 @@ const addressCases: [
   ],
   ["the way out otherwise", [], "h", ["127.0.1.1"], "eth0", ["10.1.0.5"]],
   ["the other family is preferred when asked for", ["::"], "h", [], "eth0", ["fd00::5"]],
+  ["IPv4 goes before IPv6", [], "h", [], "eth2", ["10.3.0.5"]],
+  ["IPv6 where there is no IPv4", [], "h", [], "eth3", ["fd00::7"]],
   ["any address without a way out", [], "h", [], undefined, ["10.1.0.5"]],
 ];
 for (const [name, given, hostname, named, way, expected] of addressCases) {

@@ -150,6 +150,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--max-pods=-1", ["maxPods"]],
   ["--pod-max-pids=0", ["podPidsLimit"]],
   ["--event-qps=-1", ["eventRecordQPS"]],
+  ["--event-burst=-1", ["eventBurst"]],
   ["--allowed-unsafe-sysctls=vm.swappiness", ["allowedUnsafeSysctls", "vm.swappiness"]],
   ["--allowed-unsafe-sysctls=net.*x", ["allowedUnsafeSysctls"]],
   [{ port: 65536 }, ["config.yaml:1", "port"]],
@@ -204,6 +205,15 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ],
   [{ reservedMemory: [{ numaNode: 0, limits: { memory: "0" } }] }, ["reservedMemory[0].limits[memory]"]],
   [{ reservedMemory: [{ limits: { memory: "1Gi" } }] }, ["reservedMemory[0].numaNode"]],
+  [
+    {
+      reservedMemory: [
+        { numaNode: 0, limits: { memory: "1Gi" } },
+        { numaNode: 0, limits: { memory: "1Gi" } },
+      ],
+    },
+    ["reservedMemory", "NUMA node 0 has two reservations of memory"],
+  ],
   [{ configMapAndSecretChangeDetectionStrategy: "Poll" }, ["configMapAndSecretChangeDetectionStrategy"]],
   [{ registerWithTaints: [{ key: "k", effect: "Sometimes" }] }, ["registerWithTaints[0].effect"]],
   [{ logging: { format: "xml" } }, ["logging.format"]],
@@ -379,6 +389,11 @@ test("the report frequency follows an update frequency that was given", async ()
     (await run({ file: { nodeStatusUpdateFrequency: "20s" } })).values.nodeStatusReportFrequency,
     20_000,
   );
+});
+
+test("the frequency of flushes is in nanoseconds", async () => {
+  const { values } = await run({ file: { logging: { flushFrequency: 2_000_000_000 } } });
+  assert.equal(values.logFlushFrequency, 2000);
 });
 
 test("a written configuration reads back to the same settings", async () => {

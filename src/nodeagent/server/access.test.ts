@@ -129,6 +129,13 @@ const who: [
 for (const [name, changes, headers, answer] of who)
   test(name, async () => assert.equal(await setUp(changes).ask("GET", "/pods", headers), answer));
 
+test("anonymous requests have the user and the group of nobody", async () => {
+  const { ask, reviews } = setUp();
+  await ask("GET", "/pods");
+  const { user, groups } = reviews[0] as { user: string; groups: string[] };
+  assert.deepEqual([user, groups], ["system:anonymous", ["system:unauthenticated"]]);
+});
+
 test("answers are remembered for their time, and no longer", async () => {
   const { ask, api, clock, allow } = setUp();
   await ask("GET", "/pods", bearer("good"));
@@ -168,7 +175,7 @@ test("a client certificate of a trusted authority names its user", async (t) => 
   const authority = createAuthority({ commonName: "ca" }, { now, days: 10 });
   const stranger = createAuthority({ commonName: "other" }, { now, days: 10 });
   await writeFile(join(folder, "ca.crt"), authority.certificate);
-  const { ask, guard } = setUp({ clientCaFile: join(folder, "ca.crt"), anonymous: false });
+  const { ask, guard, reviews } = setUp({ clientCaFile: join(folder, "ca.crt"), anonymous: false });
   t.after(() => guard.stop());
   const subject = { commonName: "kit", organizations: ["crew"] };
   const certificate = (by: typeof authority): X509Certificate[] => [
@@ -178,5 +185,6 @@ test("a client certificate of a trusted authority names its user", async (t) => 
     await ask("GET", "/pods", {}, certificate(authority)),
     "403 Forbidden (user=kit, verb=get, resource=nodes, subresource=proxy)",
   );
+  assert.deepEqual((reviews[0] as { groups: string[] }).groups, ["crew", "system:authenticated"]);
   assert.equal(await ask("GET", "/pods", {}, certificate(stranger)), "401 Unauthorized");
 });

@@ -131,6 +131,27 @@ describe("settings of an agent as a whole", needs("root"), () => {
     assert.match(JSON.stringify(told?.request), /10\.9\.0\.0\/24/);
   });
 
+  test(
+    "an agent that may not wait gives way to whoever waits for its lock file",
+    needs("flock"),
+    async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), "orch-agent-lock-"));
+      t.after(() => rm(folder, { recursive: true }));
+      const lock = join(folder, "lock");
+      const { agent } = await start(t, [`--lock-file=${lock}`, "--exit-on-lock-contention"]);
+      const waiting = execFile("flock", [lock, "true"]);
+      t.after(() => waiting.kill("SIGKILL"));
+      assert.equal(await agent.lockContended, true);
+    },
+  );
+
+  test("the health server has the address that it is given, and no other", async (t) => {
+    const port = await freePort();
+    await start(t, ["--healthz-bind-address=127.0.0.2", `--healthz-port=${port}`]);
+    assert.equal(await ask(`http://127.0.0.2:${port}/healthz`), 200);
+    assert.equal(await ask(`http://127.0.0.1:${port}/healthz`), "ECONNREFUSED");
+  });
+
   test("with one it registers under the name that was given, runs the pods bound to it, and takes its range from the cluster", async (t) => {
     const server = await serverWithAccount();
     const { client } = server;
