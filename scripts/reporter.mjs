@@ -12,6 +12,7 @@ const note = (line) =>
 const leakMilliseconds = Number(process.env.ORCH_TEST_LEAK_MS ?? 0);
 let running = 0;
 let idle;
+let lastStarted;
 
 function watchForLeaks(type, nesting) {
   if (leakMilliseconds === 0 || nesting !== 0) return;
@@ -23,10 +24,15 @@ function watchForLeaks(type, nesting) {
 
 function endLeaking() {
   const left = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap" && name !== "TTYWrap");
-  const name = `handles were left open by tests: ${left.join(", ")}`;
-  note({ result: "failed", name, file: "" });
-  process.stdout.write(`✖ ${name}\n`);
+  noteFailure(`handles were left open by tests: ${left.join(", ")}`);
   process.exit(1);
+}
+
+/** Counts a failure that is no test's own; the test that began last is told with it. */
+export function noteFailure(name, error) {
+  note({ result: "failed", name, file: lastStarted?.file ?? "" });
+  const where = lastStarted ? ` (after "${lastStarted.name}" began, ${lastStarted.file})` : "";
+  process.stdout.write(`✖ ${name}${where}\n${error === undefined ? "" : `${indent(errorText(error))}\n`}`);
 }
 
 export default async function* report(events) {
@@ -35,6 +41,7 @@ export default async function* report(events) {
     watchForLeaks(type, data?.nesting);
     const where = data?.file ? relative(process.cwd(), data.file) : "";
     if (type === "test:start") above[data.nesting] = data.name;
+    if (type === "test:dequeue") lastStarted = { name: data.name, file: where };
     if (type === "test:dequeue" && data.nesting === 0) note({ started: data.name, file: where });
     if (type === "test:stdout" || type === "test:stderr") yield data.message;
     if (type !== "test:pass" && type !== "test:fail") continue;

@@ -4,9 +4,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { root, runtime } from "./setup.mjs";
 
 const reporter = new URL("reporter.mjs", import.meta.url).href;
+const oneProcess = fileURLToPath(new URL("in-one-process.mjs", import.meta.url));
 
 /** Runs all files of a suite and tells how it went; the results, one for each test. */
 export async function runSuite(suite) {
@@ -32,7 +34,8 @@ export function shardsOf(files, most) {
   return shards;
 }
 
-async function runShard({ name, files, args, minutes, verbose, leakMilliseconds = 0 }) {
+async function runShard(suite) {
+  const { name, files, args, minutes, verbose, inOneProcess = false, leakMilliseconds = 0 } = suite;
   const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
   const notes = join(folder, "results");
   writeFileSync(notes, "");
@@ -43,11 +46,13 @@ async function runShard({ name, files, args, minutes, verbose, leakMilliseconds 
     ORCH_TEST_LEAK_MS: String(leakMilliseconds),
   };
   delete env.NODE_TEST_CONTEXT;
-  const child = spawn(
-    runtime(),
-    ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files],
-    { cwd: root, env, stdio: ["ignore", "inherit", "inherit"], detached: true },
-  );
+  const runner = inOneProcess ? [oneProcess] : ["--test", `--test-reporter=${reporter}`];
+  const child = spawn(runtime(), ["--conditions=orch-source", ...runner, ...args, ...files], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+    detached: true,
+  });
   const { code, late } = await ended(child, minutes * 60_000);
   const lines = readFileSync(notes, "utf8")
     .split("\n")

@@ -21,18 +21,21 @@ const stages = [
     {
       name: "unit",
       files: [...topOfTest, ...beside],
-      args: ["--test-isolation=none"],
+      args: [],
+      inOneProcess: true,
       shards: 2,
       leakMilliseconds: 20_000,
-      minutes: 5,
+      minutes: 6,
       verbose: false,
+      again: true,
     },
   ],
   [
     {
       name: "attacks",
       files: filesUnder("test/attacks", ".test.ts"),
-      args: ["--test-isolation=none", "--test-force-exit"],
+      args: ["--test-force-exit"],
+      inOneProcess: true,
       minutes: 3,
       verbose: false,
     },
@@ -114,8 +117,8 @@ async function runAgainIfNeeded(suite, first) {
   const own = suite.files.filter((file) => failed.has(file));
   const files = own.length === failed.size ? own : suite.files;
   console.log(`${suite.name}: once more: ${files.join(", ")}`);
-  const alone = [...suite.args, "--test-concurrency=1"];
-  return mergeRetry(first, await runSuite({ ...suite, files, args: alone }), files);
+  const alone = suite.inOneProcess ? suite.args : [...suite.args, "--test-concurrency=1"];
+  return mergeRetry(first, await runSuite({ ...suite, files, args: alone, shards: 1 }), files);
 }
 
 function finish() {

@@ -5,8 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 const reporter = new URL("../../scripts/reporter.mjs", import.meta.url).href;
+const inOneProcess = fileURLToPath(new URL("../../scripts/in-one-process.mjs", import.meta.url));
+const runners: Readonly<Record<string, readonly string[]>> = {
+  "in one process": [inOneProcess],
+  "a process each": ["--test", "--test-isolation=process", `--test-reporter=${reporter}`],
+};
 
 const cases: [name: string, source: string, results: string[]][] = [
   ["a test that passes", `test("a", () => {});`, ["passed a"]],
@@ -36,23 +42,34 @@ const cases: [name: string, source: string, results: string[]][] = [
   ["a file that cannot be loaded is a failure", `throw new Error("no");`, ["failed x.test.mjs"]],
 ];
 
-for (const isolation of ["none", "process"]) {
+for (const runner of Object.keys(runners)) {
   for (const [name, source, expected] of cases) {
-    test(`${name}, isolation ${isolation}`, (t) => {
-      assert.deepEqual(runTests(t, source, isolation).results, expected);
+    test(`${name}, ${runner}`, (t) => {
+      const { status, results } = runTests(t, source, runner);
+      assert.deepEqual(results, expected);
+      assert.equal(status, expected.some((result) => result.startsWith("failed")) ? 1 : 0);
     });
   }
 }
 
 test("a handle that a test leaves open is a failure", (t) => {
   const leaking = `test("a", () => void createServer().listen(0, "127.0.0.1"));`;
-  const { status, results } = runTests(t, leaking, "none", { ORCH_TEST_LEAK_MS: "200" });
+  const { status, results } = runTests(t, leaking, "in one process", { ORCH_TEST_LEAK_MS: "200" });
   assert.equal(status, 1);
   assert.deepEqual(results, ["passed a", "failed handles were left open by tests: TCPServerWrap"]);
 });
 
+test("an error that no test catches is a failure, told with the test that began last", (t) => {
+  const rejecting = `test("a", async () => {
+    void Promise.reject(new Error("lost"));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  });`;
+  const { status, results } = runTests(t, rejecting, "in one process");
+  assert.deepEqual([status, results], [1, ["failed uncaught error: lost", "passed a"]]);
+});
+
 /** Runs one file of tests under the reporter; its exit code and what it noted. */
-function runTests(t: TestContext, source: string, isolation: string, settings: NodeJS.ProcessEnv = {}) {
+function runTests(t: TestContext, source: string, runner: string, settings: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(
@@ -67,11 +84,7 @@ ${source}
   writeFileSync(notes, "");
   const env: NodeJS.ProcessEnv = { ...process.env, ...settings, ORCH_TEST_RESULTS: notes };
   delete env["NODE_TEST_CONTEXT"];
-  const { status } = spawnSync(
-    process.execPath,
-    ["--test", `--test-isolation=${isolation}`, `--test-reporter=${reporter}`, "x.test.mjs"],
-    { cwd: folder, env },
-  );
+  const { status } = spawnSync(process.execPath, [...runners[runner]!, "x.test.mjs"], { cwd: folder, env });
   const results = readFileSync(notes, "utf8")
     .split("\n")
     .filter(Boolean)

@@ -17,6 +17,14 @@ export function printYaml(value: unknown): string {
   return printer.finish();
 }
 
+/** The number of code points from a place on. */
+function widthOf(text: string, from: number): number {
+  let pairs = 0;
+  for (let at = from; at < text.length - 1; at++)
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) pairs++;
+  return text.length - from - pairs;
+}
+
 class Printer {
   #parts: string[] = [];
   #column = 0;
@@ -29,8 +37,7 @@ class Printer {
   #put(text: string): void {
     this.#parts.push(text);
     const broken = text.lastIndexOf("\n");
-    this.#column =
-      broken < 0 ? this.#column + Array.from(text).length : Array.from(text.slice(broken + 1)).length;
+    this.#column = broken < 0 ? this.#column + widthOf(text, 0) : widthOf(text, broken + 1);
   }
   /** Begins a line at this indentation, unless we stand there already. */
   #line(indent: number): void {
