@@ -162,7 +162,12 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     output: async (text, container, spec, metadata) => {
       const name = await home.script(text, container, spec, metadata);
       const pod = await home.ended(name);
-      const printed = await home.logs(name, "container=c");
+      let printed = await home.logs(name, "container=c");
+      // The runtime writes the last words of a container a little after it tells of its end.
+      for (let tries = 0; printed === "" && tries < 10; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        printed = await home.logs(name, "container=c");
+      }
       if (pod.status?.phase !== "Succeeded") throw new Error(`the script failed: ${printed}; ${told(name)}`);
       return printed;
     },
