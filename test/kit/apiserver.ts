@@ -10,7 +10,7 @@ import type { DialectName } from "#dialect";
 import { freePort } from "./free-port.ts";
 
 const launcher = join(import.meta.dirname, "..", "..", "bin", "orch-apiserver");
-const readyWithinSeconds = 20;
+const readyWithinSeconds = 90;
 
 export interface ApiserverOptions {
   readonly dialect?: DialectName;

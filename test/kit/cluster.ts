@@ -313,10 +313,10 @@ class AgentProcess implements RunningAgent {
     const timer = setTimeout(() => {
       late = true;
       child.kill("SIGKILL");
-    }, 10_000);
+    }, 30_000);
     await ended;
     clearTimeout(timer);
-    if (late) throw new Error(`the agent did not end within 10 s:\n${tail(await this.log())}`);
+    if (late) throw new Error(`the agent did not end within 30 s:\n${tail(await this.log())}`);
   }
 }
 
@@ -384,7 +384,7 @@ async function furnishNamespaces(
  * go.
  */
 async function removeLogs(containerd: Containerd): Promise<void> {
-  const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 10_000 });
+  const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 60_000 });
   try {
     for (const { metadata } of await runtime.listPodSandboxes()) {
       await rm(`/var/log/pods/${metadata?.namespace}_${metadata?.name}_${metadata?.uid}`, {

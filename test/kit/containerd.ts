@@ -148,7 +148,7 @@ class Daemon {
     child.once("exit", () => running.delete(child));
     const runtime = this.runtime();
     try {
-      for (const until = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      for (const until = Date.now() + 90_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
         if (child.exitCode !== null || child.signalCode !== null) throw new Error("the daemon ended at once");
         const conditions = await runtime.status().then(
           (status) => status.conditions,

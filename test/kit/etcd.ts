@@ -126,7 +126,7 @@ class Member implements EtcdMember {
     child.on("error", (error) => (this.#said += error.message));
     child.once("exit", () => running.delete(child));
     child.stderr.on("data", (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(-4000)));
-    for (const until = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    for (const until = Date.now() + 90_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (await healthy(`${this.#health}/health`)) return;
       if (child.exitCode !== null || child.signalCode !== null || Date.now() > until)
         throw new Error(`etcd ${this.name} did not become healthy: ${this.#said}`);

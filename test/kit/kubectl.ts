@@ -23,7 +23,7 @@ export interface KubectlOptions {
 export async function kubectl(
   kubeconfig: string,
   args: readonly string[],
-  { input = "", timeoutSeconds = 60, env = {} }: KubectlOptions = {},
+  { input = "", timeoutSeconds = 120, env = {} }: KubectlOptions = {},
 ): Promise<KubectlResult> {
   const child = start(kubeconfig, args, env);
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutSeconds * 1000);
@@ -62,7 +62,7 @@ export function follow(kubeconfig: string, args: readonly string[]): Following {
     look();
   });
   return {
-    until: (text, timeoutSeconds = 20) =>
+    until: (text, timeoutSeconds = 60) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
           () => reject(new Error(`"${text}" was not printed in time; so far:\n${printed}`)),

@@ -37,7 +37,7 @@ export interface PodHome {
   stop(): void;
 }
 
-const patienceSeconds = 45;
+const patienceSeconds = 120;
 
 export async function podHome(cluster: Cluster): Promise<PodHome> {
   const { client } = cluster;
@@ -162,12 +162,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     output: async (text, container, spec, metadata) => {
       const name = await home.script(text, container, spec, metadata);
       const pod = await home.ended(name);
-      let printed = await home.logs(name, "container=c");
-      // The runtime writes the last words of a container a little after it tells of its end.
-      for (let tries = 0; printed === "" && tries < 10; tries++) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        printed = await home.logs(name, "container=c");
-      }
+      const printed = await home.logs(name, "container=c");
       if (pod.status?.phase !== "Succeeded") throw new Error(`the script failed: ${printed}; ${told(name)}`);
       return printed;
     },
@@ -194,12 +189,16 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     get: latest,
     history: (name) => seen.get(name)?.pods ?? [],
     logs: async (name, options = "") => {
-      const { status, body } = await cluster.apiserver.call(
-        "GET",
-        `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`,
-      );
-      if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
-      return body;
+      // The runtime writes the last words of a container a little after it tells of its end.
+      for (let tries = 1; ; tries++) {
+        const { status, body } = await cluster.apiserver.call(
+          "GET",
+          `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`,
+        );
+        if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
+        if (body !== "" || tries === 20) return body;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
     },
     exec: (name, ...command) => run(["exec", name, "-c", "c", "--", ...command]),
     events: async (name, ...reasons) => {

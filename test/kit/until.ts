@@ -1,7 +1,7 @@
 // Asks a running program again and again until what is waited for is there.
 import { setTimeout as sleep } from "node:timers/promises";
 
-const patienceSeconds = 60;
+const patienceSeconds = 120;
 
 /** Gives what the look finds. `what` is waited for, as it is told when it does not come. */
 export async function until<T>(

@@ -31,7 +31,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
 
   /** What is on the node of pods: all of it, for there are no others. */
   async function left(): Promise<string[]> {
-    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     const { rootDir } = cluster.agent;
     try {
       const [sandboxes, containers] = [await runtime.listPodSandboxes(), await runtime.listContainers()];

@@ -367,7 +367,7 @@ for (const name of dialects) {
           {
             name: "debug",
             image: home.image,
-            command: ["sh", "-c", "ps | grep -c '[e]xit 0'"],
+            command: ["sh", "-c", "ps | grep -q '[e]xit 0'"],
             targetContainerName: "c",
           },
         ],
@@ -385,9 +385,8 @@ for (const name of dialects) {
         "has run it",
         (now) => statusOf(now, "debug")?.state.terminated !== undefined,
       );
-      assert.equal(statusOf(seen, "debug")?.state.terminated?.exitCode, 0);
+      assert.equal(statusOf(seen, "debug")?.state.terminated?.exitCode, 0, "it sees the other's process");
       assert.equal(seen.status?.phase, "Running");
-      assert.equal(await home.logs(pod, "container=debug"), "1\n");
     });
 
     test("an image that is absent is told with its policy, name and back-off", async () => {

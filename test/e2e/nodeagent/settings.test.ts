@@ -268,7 +268,7 @@ describe("an agent that runs once", needsContainerd(), () => {
       `--pod-manifest-path=${statics}`,
     ];
     await run(program, [...words, ...flags], { timeout: 60_000 });
-    const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 60_000 });
     try {
       const [container] = await runtime.listContainers();
       assert.deepEqual([container?.metadata?.name, container?.state], ["c", 1]);

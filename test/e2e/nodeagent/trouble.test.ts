@@ -55,7 +55,7 @@ describe("trouble on a node", needsCluster(), () => {
   });
 
   const sandboxes = async (): Promise<string[]> => {
-    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     try {
       return (await runtime.listPodSandboxes()).map(({ metadata }) => metadata?.uid ?? "");
     } finally {
@@ -150,7 +150,7 @@ describe("trouble on a node", needsCluster(), () => {
   });
 
   test("containers of others on the same runtime are left alone", async () => {
-    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     try {
       const foreign = {
         metadata: { name: "foreign", uid: "foreign-uid", namespace: "elsewhere", attempt: 0 },
@@ -181,7 +181,7 @@ describe("trouble on a node", needsCluster(), () => {
     );
     const first = idOf(await home.ready(busy));
     await cluster.apiserver.kill9();
-    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     await runtime.execSync((first ?? "").replace("containerd://", ""), ["touch", "/tmp/stop"], 5);
     runtime.close();
     await sleep(outageSeconds * 1000);
@@ -256,7 +256,7 @@ describe("trouble on a node", needsCluster(), () => {
   test("a pod's own failures do not spread: a folder in its way, a broken sandbox, a killed process", async () => {
     const broken = await home.script(forever, {}, { restartPolicy: "Always" });
     const { metadata } = await home.ready(broken);
-    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     const [sandbox] = (await runtime.listPodSandboxes()).filter(
       ({ metadata: of }) => of?.uid === metadata.uid,
     );
