@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { signingKey, signingKeyOf, verificationKeysOf } from "./service-account-keys.ts";
+import { signingKey, signingKeyOf, verificationKeys, verificationKeysOf } from "./service-account-keys.ts";
 
 const pem = (pair: {
   privateKey: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer };
@@ -25,6 +25,26 @@ test("key files are read whole, with clear errors", () => {
     () => signingKeyOf("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "sa.key"),
     /sa.key: the key cannot be read/,
   );
+});
+
+test("public keys of either kind verify too, and those of several files count together", () => {
+  const folder = mkdtempSync(join(tmpdir(), "keys-"));
+  try {
+    const files = [rsaPem, ecPem].map((key, at) => {
+      const file = join(folder, `${at}.pub`);
+      writeFileSync(file, createPublicKey(key).export({ type: "spki", format: "pem" }).toString());
+      return file;
+    });
+    assert.deepEqual(
+      verificationKeys(files).map(({ algorithm, key }) => [algorithm, key.type]),
+      [
+        ["RS256", "public"],
+        ["ES256", "public"],
+      ],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("the first private key of a file signs, and a file without one is refused by name", () => {

@@ -213,6 +213,15 @@ test("a server on its way out is alive and healthy, but not ready", async () => 
   assert.ok((await failing(readyz)).includes("shutdown"));
 });
 
+test("--store-count-metric-poll-period says how often objects are counted; with 0 they are not", async () => {
+  const family = "apiserver_storage_objects{";
+  const counting = await serve();
+  while (!(await counting.must(200, "GET", "/metrics")).text.includes(family));
+  const still = await serve({ flags: ["--store-count-metric-poll-period=0"] });
+  for (let look = 0; look < 5; look++)
+    assert.ok(!(await still.must(200, "GET", "/metrics")).text.includes(family));
+});
+
 test("figures of the store are looked up at their intervals, and with zero never", async () => {
   const clock = virtualClock();
   const stop = new AbortController();
