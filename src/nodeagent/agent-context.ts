@@ -7,7 +7,7 @@ import type { ApiClient } from "#client";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { CredentialProviders } from "./credentials/credential-providers.ts";
 import { images } from "./images/images.ts";
-import { pullQueue } from "./images/pull-queue.ts";
+import { pullLimits, pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import type { RuntimeHealth } from "./node/runtime-health.ts";
 import { backOff } from "./plan/back-off.ts";
@@ -42,12 +42,7 @@ export function contextFrom(
   // Probes and hooks name the release by its first two numbers: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
-  const queue = pullQueue({
-    clock,
-    atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
-    perSecond: settings.registryQps,
-    burst: settings.registryBurst,
-  });
+  const queue = pullQueue({ clock, ...pullLimits(settings) });
   return {
     ...rest,
     dialect,

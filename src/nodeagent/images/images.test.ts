@@ -10,7 +10,7 @@ import { credentialsFor } from "../credentials/keyring.ts";
 import { secretAuths } from "./credentials.ts";
 import { parseImageName, withDefaultTag } from "./image-name.ts";
 import { images } from "./images.ts";
-import { PullRateExceeded, pullQueue } from "./pull-queue.ts";
+import { pullLimits, PullRateExceeded, pullQueue } from "./pull-queue.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const names: [
@@ -104,6 +104,21 @@ test("a broken secret opens nothing", () => {
   } as unknown as Secret;
   assert.deepEqual(credentialsFor("x", secretAuths([broken], dialects.orch)), []);
 });
+
+const pulls: [name: string, serial: boolean, parallel: number | undefined, atOnce: number][] = [
+  ["pulls are one at a time where they are serialized", true, undefined, 1],
+  ["as many as the settings say where they are not", false, 3, 3],
+  ["and any number where the settings say none", false, undefined, Infinity],
+];
+for (const [name, serializeImagePulls, maxParallelImagePulls, atOnce] of pulls)
+  test(name, () => {
+    const rates = { registryQps: 5, registryBurst: 10 };
+    assert.deepEqual(pullLimits({ serializeImagePulls, maxParallelImagePulls, ...rates }), {
+      atOnce,
+      perSecond: 5,
+      burst: 10,
+    });
+  });
 
 test("pulls run so many at once, in order, and not too often", async () => {
   const clock = virtualClock();

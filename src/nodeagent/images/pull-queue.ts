@@ -15,6 +15,20 @@ export interface PullQueue {
   run<T>(pull: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
+export interface PullSettings {
+  readonly serializeImagePulls: boolean;
+  readonly maxParallelImagePulls: number | undefined;
+  readonly registryQps: number;
+  readonly registryBurst: number;
+}
+
+/** What the settings say: one pull at a time, or so many, or any number. */
+export const pullLimits = (settings: PullSettings): Omit<PullQueueOptions, "clock"> => ({
+  atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
+  perSecond: settings.registryQps,
+  burst: settings.registryBurst,
+});
+
 /** The registry was asked too often. */
 export class PullRateExceeded extends Error {
   override readonly name = "PullRateExceeded";

@@ -78,7 +78,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--qos-reserved=cpu=50%", ["--qos-reserved"]],
   ["--system-reserved=cpu", ["--system-reserved"]],
   ["--system-reserved=cpu=-1", ["--system-reserved"]],
-  ["--log-json-info-buffer-size=lots", ["--log-json-info-buffer-size"]],
+  ["--log-json-info-buffer-size=lots", ["--log-json-info-buffer-size", "quantit"]],
   ["--log-json-info-buffer-size=1K", ["LoggingAlphaOptions"]],
   ["--node-labels=a=b c", ["--node-labels", "b c"]],
   ["--node-labels=a/b/c=d", ["--node-labels", "a/b/c"]],
@@ -197,7 +197,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ orchAPIQPS: -1 }, ["orchAPIQPS"]],
   [{ memorySwap: { swapBehavior: "LimitedSwap" } }, ["memorySwap", "NodeSwap"]],
   [{ memorySwap: { swapBehavior: "Some" } }, ["memorySwap.swapBehavior"]],
-  [{ hairpinMode: "x" }, ["hairpinMode"]],
+  [{ hairpinMode: "x" }, ["hairpinMode", "hairpin-veth"]],
   [{ reservedSystemCPUs: "0", systemReservedCgroup: "/x" }, ["reservedSystemCPUs", "systemReservedCgroup"]],
   [
     { reservedMemory: [{ numaNode: 0, limits: { cpu: "1" } }] },
@@ -390,6 +390,12 @@ test("the report frequency follows an update frequency that was given", async ()
     20_000,
   );
 });
+
+for (const size of ["512", "1K", "2Ki", "3M", "4G", "5Mi", "6Gi"])
+  test(`a buffer of the log may have ${size} bytes`, async () => {
+    const argv = ["--feature-gates=LoggingAlphaOptions=true", `--log-json-info-buffer-size=${size}`];
+    assert.deepEqual((await run({ argv })).errors, []);
+  });
 
 test("the frequency of flushes is in nanoseconds", async () => {
   const { values } = await run({ file: { logging: { flushFrequency: 2_000_000_000 } } });
