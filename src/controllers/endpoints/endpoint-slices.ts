@@ -1,7 +1,7 @@
 // EndpointSlices of services with a selector.
 import type { Endpoint } from "#api";
 import { kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor } from "#controllerkit";
+import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
 import { type SeenPod, isDeleting, isReady, keyOf, splitKey } from "../pods.ts";
 import { triggerTime } from "./endpoints.ts";
 import {
@@ -17,18 +17,26 @@ import {
   targetOf,
 } from "./service-pods.ts";
 import { writeSlices } from "./slice-writer.ts";
-import { type Desired, planSlices } from "./slices.ts";
+import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
+import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
 
 const mostPerSlice = 100;
 
 export function endpointSliceController(context: ControllerContext): Controller {
   const { client, view, dialect } = context;
   const { labels: labelNames, managers, annotations: annotationNames } = dialect.names;
+  const events = recorderFor(context, "endpoint-slice-controller");
   const queue = queueFor(context, "endpoint_slice", sync);
+  /** By service and address type: how many endpoints each zone has by hints. */
+  const hinted = new Map<string, Map<string, ReadonlyMap<string, number>>>();
   const { services, podsOf } = followServices(context, () => queue);
   const nodes = view.follow(kinds.nodes, (event) => {
-    if (event.type !== "updated" || zoneOf(event.old) !== zoneOf(event.object))
-      for (const service of services.items()) queue.add(keyOf(service));
+    const isMoved = event.type !== "updated" || zoneOf(event.old) !== zoneOf(event.object);
+    if (isMoved) for (const service of services.items()) queue.add(keyOf(service));
+    if (hinted.size === 0 || !(isMoved || isNodeReady(event.old) !== isNodeReady(event.object))) return;
+    const shares = zoneShares(nodes.items(), labelNames);
+    for (const [key, byType] of hinted)
+      if ([...byType.values()].some((allocated) => isOverloaded(allocated, shares))) queue.add(key);
   });
   const slices = view.follow(kinds.endpointSlices, ({ object }) => {
     const name = object.metadata.labels?.[labelNames.serviceName];
@@ -53,9 +61,11 @@ export function endpointSliceController(context: ControllerContext): Controller 
   async function sync(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const service = services.get(namespace, name);
+    if (!service) hinted.delete(key);
     if (!service || !hasSelector(service)) return;
     const existing = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
-    const pods = podsOf(service);
+    const all = podsOf(service).filter((pod) => isCandidate(pod, true));
+    const pods = all.filter((pod) => service.spec.publishNotReadyAddresses || isOnKnownNode(pod));
     const families = service.spec.ipFamilies?.length ? service.spec.ipFamilies : ["IPv4"];
     const desired = families.flatMap((family) => desiredFor(service, pods, family));
     const labels = { ...service.metadata.labels };
@@ -70,14 +80,65 @@ export function endpointSliceController(context: ControllerContext): Controller 
       },
       annotations: { [annotationNames.endpointsTriggerTime]: triggerTime(service, pods) },
     };
-    await writeSlices(client, owner, planSlices(desired, existing, mostPerSlice), existing);
+    const plan = hintedPlan(service, planSlices(desired, existing, mostPerSlice), existing);
+    await writeSlices(client, owner, plan, existing);
+    // Their nodes may not have been seen yet.
+    const strays = all.length - pods.length;
+    if (strays > 0)
+      throw new Error(`${strays} pods of service ${key} are left out: their nodes are not known`);
+  }
+
+  function isOnKnownNode({ spec: { nodeName } }: SeenPod): boolean {
+    return nodes.get(undefined, nodeName ?? "") !== undefined;
+  }
+
+  /** Hints are given per address type. */
+  function hintedPlan(service: SeenService, plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
+    const key = keyOf(service);
+    const types = new Set([...plan.create, ...existing].map(({ addressType }) => addressType));
+    const wanted = service.metadata.annotations?.[annotationNames.topologyHints];
+    const mode = wanted ?? service.metadata.annotations?.[annotationNames.topologyMode];
+    const isOn = mode === "Auto" || mode === "auto";
+    const tell = (type: "Normal" | "Warning", reason: string, text: string, addressType: string): void =>
+      events.event(service, type, reason, `${text}, addressType: ${addressType}`);
+    const parts = [...types].map((type) => {
+      const of = existing.filter(({ addressType }) => addressType === type);
+      const part = {
+        create: plan.create.filter(({ addressType }) => addressType === type),
+        update: plan.update.filter(({ slice }) => slice.addressType === type),
+        remove: plan.remove.filter(({ addressType }) => addressType === type),
+      };
+      const before = hinted.get(key);
+      if (!isOn) {
+        if (before)
+          tell("Warning", "TopologyAwareHintsDisabled", "Topology Aware Hints has been disabled", type);
+        hinted.delete(key);
+        return withoutHints(part, of);
+      }
+      const outcome = withHints(part, of, zoneShares(nodes.items(), labelNames));
+      if (typeof outcome.allocated === "string") {
+        tell("Warning", "TopologyAwareHintsDisabled", outcome.allocated, type);
+        before?.delete(type);
+        if (before?.size === 0) hinted.delete(key);
+      } else {
+        if (!before)
+          tell("Normal", "TopologyAwareHintsEnabled", "Topology Aware Hints has been enabled", type);
+        hinted.set(key, (before ?? new Map()).set(type, outcome.allocated));
+      }
+      return outcome.plan;
+    });
+    return {
+      create: parts.flatMap(({ create }) => create),
+      update: parts.flatMap(({ update }) => update),
+      remove: parts.flatMap(({ remove }) => remove),
+    };
   }
 
   function desiredFor(service: SeenService, pods: readonly SeenPod[], family: string): Desired[] {
     const groups = new Map<string, { ports: readonly ResolvedPort[]; endpoints: Endpoint[] }>();
     for (const pod of pods) {
       const address = addressOf(pod, family);
-      if (!address || !isCandidate(pod, true)) continue;
+      if (!address) continue;
       const ports = portsOn(pod, service);
       const group = groups.get(JSON.stringify(ports)) ?? { ports, endpoints: [] };
       groups.set(JSON.stringify(ports), group);

@@ -28,6 +28,10 @@ const portsOf = (ports: unknown): unknown =>
     .map(({ name, port, protocol, appProtocol }) => [name, port, protocol, appProtocol ?? ""])
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
+/** Endpoints as they are compared: hints are given to them afterwards. */
+const bare = (endpoints: readonly Endpoint[]): unknown =>
+  withoutUndefined(endpoints.map(({ hints: _, ...rest }) => rest));
+
 export function planSlices(
   desired: readonly Desired[],
   existing: readonly SeenSlice[],
@@ -56,10 +60,7 @@ export function planSlices(
     while (waiting.length > 0) create.push({ addressType, ports, endpoints: waiting.splice(0, most) });
     for (const each of slices) {
       if (each.endpoints.length === 0 && endpoints.length > 0) remove.push(each.slice);
-      else if (
-        !isDeepStrictEqual(withoutUndefined(each.slice.endpoints ?? []), withoutUndefined(each.endpoints))
-      )
-        update.push(each);
+      else if (!isDeepStrictEqual(bare(each.slice.endpoints ?? []), bare(each.endpoints))) update.push(each);
     }
     if (endpoints.length === 0) {
       if (slices.length === 0) create.push({ addressType, ports, endpoints: [] });

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Endpoint, Node } from "#api";
+import { type SeenSlice, planSlices } from "./slices.ts";
+import { isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
+
+const labels = { zone: "zone", controlPlaneRole: "control", nodeRolePrefix: "role/" };
+const node = (zone: string | undefined, cpu: string, own: object = {}, ready = "True"): Node =>
+  ({
+    metadata: { labels: { ...(zone && { zone }), ...own } },
+    status: { allocatable: { cpu }, conditions: [{ type: "Ready", status: ready }] },
+  }) as unknown as Node;
+
+const shared: [name: string, nodes: Node[], expected: Record<string, number> | undefined][] = [
+  ["zones share by CPU", [node("a", "3"), node("b", "500m"), node("b", "500m")], { a: 0.75, b: 0.25 }],
+  [
+    "nodes that are not ready do not count",
+    [node("a", "1"), node("b", "1"), node("b", "9", {}, "False")],
+    { a: 0.5, b: 0.5 },
+  ],
+  [
+    "control planes do not count",
+    [node("a", "1"), node("b", "1"), node("b", "9", { control: "" })],
+    { a: 0.5, b: 0.5 },
+  ],
+  ["one zone is not enough", [node("a", "1"), node("a", "1")], undefined],
+  ["a node without zone spoils it", [node("a", "1"), node("b", "1"), node(undefined, "1")], undefined],
+  ["a node without CPU spoils it", [node("a", "1"), node("b", "0")], undefined],
+];
+for (const [name, nodes, expected] of shared)
+  test(name, () => {
+    const shares = zoneShares(nodes, labels);
+    assert.deepEqual(shares && Object.fromEntries(shares), expected);
+  });
+
+const endpoint = (uid: string, zone: string | undefined, ready = true): Endpoint => ({
+  addresses: [uid],
+  conditions: { ready },
+  targetRef: { uid },
+  ...(zone && { zone }),
+});
+const halves = new Map([
+  ["a", 0.5],
+  ["b", 0.5],
+]);
+/** `a a b!` are two ready endpoints in zone a and one in zone b that is not ready; `?` has no zone. */
+const endpoints = (text: string): Endpoint[] =>
+  text
+    .split(" ")
+    .map((each, index) => endpoint(`u${index}`, each[0] === "?" ? undefined : each[0], !each.endsWith("!")));
+const hintsOf = (list: readonly Endpoint[]): string =>
+  list.map(({ hints }) => hints?.forZones?.map(({ name }) => name).join() ?? "-").join(" ");
+
+const hinted: [name: string, text: string, expected: string][] = [
+  ["every endpoint is for its own zone", "a b a b", "a b a b"],
+  ["a zone with too many gives some away", "a a a b", "b a a b"],
+  ["a zone without endpoints gets some", "a a a a", "b b a a"],
+  ["endpoints that are not ready have no hints", "a b b!", "a b -"],
+  ["too few endpoints have no hints", "a", "-"],
+  ["an endpoint without zone spoils it", "a b ?", "- - -"],
+  ["a share that cannot be met spoils it", "a a b", "- - -"],
+];
+for (const [name, text, expected] of hinted)
+  test(name, () => {
+    const desired = [{ addressType: "IPv4", ports: [], endpoints: endpoints(text) }];
+    const { plan } = withHints(planSlices(desired, [], 100), [], halves);
+    assert.equal(hintsOf(plan.create[0]!.endpoints), expected);
+  });
+
+test("slices whose hints still fit are left alone, and lose them all when hints are switched off", () => {
+  const desired = [{ addressType: "IPv4", ports: [], endpoints: endpoints("a b") }];
+  const first = withHints(planSlices(desired, [], 100), [], halves).plan.create[0]!;
+  const slice = { metadata: { name: "s" }, ...first } as unknown as SeenSlice;
+  const again = withHints(planSlices(desired, [slice], 100), [slice], halves);
+  assert.deepEqual(again.plan, { create: [], update: [], remove: [] });
+  assert.deepEqual(
+    again.allocated,
+    new Map([
+      ["a", 1],
+      ["b", 1],
+    ]),
+  );
+  const off = withoutHints(planSlices(desired, [slice], 100), [slice]);
+  assert.deepEqual(
+    off.update.map((each) => hintsOf(each.endpoints)),
+    ["- -"],
+  );
+});
+
+const loads: [name: string, allocated: [string, number][], expected: boolean][] = [
+  [
+    "even zones are fine",
+    [
+      ["a", 2],
+      ["b", 2],
+    ],
+    false,
+  ],
+  [
+    "a little unevenness is fine",
+    [
+      ["a", 3],
+      ["b", 3],
+    ],
+    false,
+  ],
+  [
+    "a zone with half of what it needs is overloaded",
+    [
+      ["a", 3],
+      ["b", 1],
+    ],
+    true,
+  ],
+  ["a zone without endpoints is overloaded", [["a", 3]], true],
+];
+for (const [name, allocated, expected] of loads)
+  test(name, () => assert.equal(isOverloaded(new Map(allocated), halves), expected));
