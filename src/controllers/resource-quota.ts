@@ -7,7 +7,8 @@ import {
   quotaEvaluator,
   quotaMath,
 } from "#api";
-import { type AnyObject, type ResourceKind, kinds } from "#client";
+import { compareQuantity } from "#base";
+import { type AnyObject, type InformerEvent, type ResourceKind, kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
@@ -18,7 +19,7 @@ import {
   withoutUndefined,
 } from "#controllerkit";
 import { groupName } from "#dialect";
-import { isFinished, keyOf, splitKey } from "./pods.ts";
+import { type SeenPod, isFinished, keyOf, splitKey } from "./pods.ts";
 
 type SeenQuota = ResourceQuota & AnyObject;
 
@@ -28,22 +29,45 @@ const typed: readonly ResourceKind[] = Object.values(kinds).filter(
   (kind) => kind.namespaced && !("below" in kind),
 );
 
+const largerOf = (amounts: QuotaAmounts, others: QuotaAmounts): QuotaAmounts =>
+  new Map(
+    [...amounts].map(([name, amount]) => {
+      const other = others.get(name);
+      return [name, other && compareQuantity(other, amount) > 0 ? other : amount];
+    }),
+  );
+
+/** A pod that has ended, a service of another type, a claim of another size. */
+function mayUseLess(old: AnyObject, now: AnyObject): boolean {
+  if (now.kind === "Pod") return isFinished(now as SeenPod) && !isFinished(old as SeenPod);
+  if (now.kind === "Service" || now.kind === "PersistentVolumeClaim")
+    return !isDeepStrictEqual((old as { spec?: unknown }).spec, (now as { spec?: unknown }).spec);
+  return false;
+}
+
 export function resourceQuotaController(context: ControllerContext): Controller {
   const { client, clock, view, dialect } = context;
   const resource = client.of(kinds.resourceQuotas);
   const queue = queueFor(context, "resourcequota_primary", sync);
-  const quotas = view.follow(kinds.resourceQuotas, ({ type, object }) => {
-    if (type !== "deleted") queue.add(keyOf(object));
+  /** Quotas of which something was freed, or that were not counted for long: what they have used may sink. */
+  const mayLower = new Map<string, { lastAt: number; wanted: boolean }>();
+  const quotas = view.follow(kinds.resourceQuotas, (event) => {
+    const key = keyOf(event.object);
+    if (event.type === "deleted") mayLower.delete(key);
+    else if (event.type === "added" || !isDeepStrictEqual(event.old.spec, event.object.spec))
+      recountQuota(key, true);
   });
-  const recount = (namespace: string | undefined): void => {
-    for (const quota of quotas.inNamespace(namespace ?? "")) queue.add(keyOf(quota));
+  const recountQuota = (key: string, isFreed: boolean): void => {
+    if (isFreed) mayLower.set(key, { lastAt: 0, wanted: true });
+    queue.add(key);
   };
-  view.follow(kinds.pods, (event) => {
-    const hasEnded = event.type === "updated" && isFinished(event.object) && !isFinished(event.old);
-    if (event.type === "deleted" || hasEnded) recount(event.object.metadata.namespace);
-  });
-  for (const kind of [kinds.services, kinds.persistentVolumeClaims] as readonly ResourceKind[])
-    view.follow(kind, ({ object }) => recount(object.metadata.namespace));
+  const onChange = (event: InformerEvent<AnyObject>): void => {
+    const isFreed =
+      event.type === "deleted" || (event.type === "updated" && mayUseLess(event.old, event.object));
+    if (!isFreed && event.type !== "added") return;
+    for (const quota of quotas.inNamespace(event.object.metadata.namespace ?? ""))
+      recountQuota(keyOf(quota), isFreed);
+  };
   /** Kinds that some quota counts, followed from then on. */
   const counted = new Set<ResourceKind>();
   return { stopped: queue.stopped };
@@ -53,10 +77,20 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     const quota = quotas.get(namespace, name);
     if (!quota) return;
     const hard = quota.spec.hard ?? {};
-    const used = await usageOf(quota, Object.keys(hard));
-    const status = { hard, used: quotaMath.written(used) };
-    if (!isDeepStrictEqual(withoutUndefined(quota.status), withoutUndefined(status)))
-      await ignoreReasons(["NotFound"], resource.update({ ...quota, status }, { subresource: "status" }));
+    const lower = mayLower.get(key);
+    const isLowering = !lower || lower.wanted || clock.now() - lower.lastAt >= resyncMilliseconds;
+    mayLower.set(key, { lastAt: clock.now(), wanted: false });
+    try {
+      const counted = await usageOf(quota, Object.keys(hard));
+      // Admission writes what is used before the new object is seen here: that is not taken back.
+      const used = isLowering ? counted : largerOf(counted, quotaMath.amountsOf(quota.status.used ?? {}));
+      const status = { hard, used: quotaMath.written(used) };
+      if (!isDeepStrictEqual(withoutUndefined(quota.status), withoutUndefined(status)))
+        await ignoreReasons(["NotFound"], resource.update({ ...quota, status }, { subresource: "status" }));
+    } catch (error) {
+      if (isLowering) mayLower.set(key, { lastAt: 0, wanted: true });
+      throw error;
+    }
     return { againInMilliseconds: resyncMilliseconds };
   }
 
@@ -88,10 +122,7 @@ export function resourceQuotaController(context: ControllerContext): Controller 
   }
 
   async function objectsOf(kind: ResourceKind, namespace: string): Promise<readonly AnyObject[]> {
-    const informer = view.follow(
-      kind,
-      counted.has(kind) ? undefined : ({ object }) => recount(object.metadata.namespace),
-    );
+    const informer = view.follow(kind, counted.has(kind) ? undefined : onChange);
     counted.add(kind);
     await informer.synced;
     return informer.inNamespace(namespace);
