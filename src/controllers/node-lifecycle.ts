@@ -28,6 +28,7 @@ export interface NodeMonitorSettings {
   readonly nodeStartupGraceMilliseconds: number;
 }
 
+const shortestPause = 50;
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** The conditions of a node that has gone silent. */
@@ -117,7 +118,8 @@ export function taintsFor(
 
 /** What was last heard of a node, and when by our own clock: theirs may be wrong. */
 interface Heard {
-  readonly sign: string;
+  readonly lease: string;
+  readonly heartbeat: string;
   readonly at: number;
 }
 
@@ -136,6 +138,7 @@ export function nodeLifecycleController(
   const registered = new Set<string>();
   const heard = new Map<string, Heard>();
   let lastLook = clock.now();
+  let excuse = 0;
   const queue = queueFor(context, "node lifecycle", (key) =>
     key === everything ? lookAtAll() : mendTaints(key),
   );
@@ -146,6 +149,7 @@ export function nodeLifecycleController(
       registered.delete(name);
       return;
     }
+    hear(name, "", object);
     queue.add(name);
     if (registered.has(name)) return;
     registered.add(name);
@@ -154,28 +158,44 @@ export function nodeLifecycleController(
   });
   const pods = view.follow(kinds.pods);
   const onNode = pods.index("node", ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
-  const leases = view.follow(kinds.leases, () => undefined);
+  view.follow(
+    kinds.leases,
+    ({ type, object: { metadata, spec } }) => {
+      if (type !== "deleted")
+        hear(metadata.name!, spec.renewTime ?? "", nodes.get(undefined, metadata.name!));
+    },
+    { namespace: dialect.data.nodeLeaseNamespace },
+  );
   queue.add(everything);
   return { stopped: queue.stopped };
 
+  /** Takes a renewed lease or a new heartbeat for a sign of life. */
+  function hear(name: string, renewed: string, node: SeenNode | undefined): void {
+    const before = heard.get(name);
+    const lease = renewed || before?.lease || "";
+    const heartbeat = readyOf(node)?.lastHeartbeatTime ?? "";
+    if (!before || before.lease !== lease || before.heartbeat !== heartbeat)
+      heard.set(name, { lease, heartbeat, at: clock.now() });
+  }
+
+  function readyOf(node: SeenNode | undefined): Condition | undefined {
+    return node && conditionOf(node.status.conditions, "Ready");
+  }
+
+  /** Looks again when the next node may be overdue, at the latest after the monitor period. */
   async function lookAtAll(): Promise<{ againInMilliseconds: number }> {
     const now = clock.now();
     // After a pause of our own, or of the server, silence means nothing: everybody gets the whole time again.
-    const excuse = now - lastLook > everyMilliseconds * 3 ? now : view.lastFailure();
+    if (now - lastLook > everyMilliseconds * 3) excuse = now;
     lastLook = now;
+    let next = now + everyMilliseconds;
     for (const node of nodes.items()) {
-      const name = node.metadata.name!;
-      const lease = leases.get(dialect.data.nodeLeaseNamespace, name);
-      const ready = node.status.conditions?.find(({ type }) => type === "Ready");
-      const sign = `${lease?.spec.renewTime ?? ""} ${ready?.lastHeartbeatTime ?? ""}`;
-      const before = heard.get(name);
-      if (before?.sign !== sign) heard.set(name, { sign, at: now });
-      else {
-        const grace = ready ? graceMilliseconds : startupGraceMilliseconds;
-        if (now - Math.max(before.at, excuse) >= grace) await silence(node);
-      }
+      const since = Math.max(heard.get(node.metadata.name!)?.at ?? now, excuse, view.lastFailure());
+      const due = since + (readyOf(node) ? graceMilliseconds : startupGraceMilliseconds);
+      if (due <= now) await silence(node);
+      else next = Math.min(next, due);
     }
-    return { againInMilliseconds: everyMilliseconds };
+    return { againInMilliseconds: Math.max(shortestPause, next - now) };
   }
 
   async function silence(node: SeenNode): Promise<void> {
