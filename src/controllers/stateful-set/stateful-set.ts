@@ -226,8 +226,8 @@ export function statefulSetController(context: ControllerContext): Controller {
       !isRunningAndReady(pod) ||
       !isAvailable(pod, set.spec.minReadySeconds ?? 0, clock.now());
     if (isOrdered && isBehind) return true;
-    if (!claims.match(set, pod)) await claims.setOwners(set, pod);
-    if (!identityMatches(set, pod, dialect) || !storageMatches(set, pod)) await repair(set, pod);
+    if (!identityMatches(set, pod, dialect) || !storageMatches(set, pod) || !claims.match(set, pod))
+      await repair(set, pod);
     return false;
   }
 
@@ -305,6 +305,7 @@ export function statefulSetController(context: ControllerContext): Controller {
       const volumes = storageMatches(set, pod)
         ? pod.spec.volumes
         : withClaims(set, ordinalOf(pod), pod.spec.volumes);
+      if (!claims.match(set, pod)) await claims.setOwners(set, pod);
       await podClient.update({
         ...pod,
         metadata: { ...pod.metadata, labels },
