@@ -26,7 +26,7 @@ const createService = (client: ApiClient, spec: object) =>
   client.of(kinds.services).create({
     metadata: { name: "web", namespace, labels: { team: "x" } },
     spec: { ports: [{ port: 80, targetPort: "http" }], ...spec },
-  } as never);
+  });
 
 test("endpoints tell ready pods from others, and follow a pod's readiness", { timeout: 30_000 }, () =>
   withController(endpointsController, async ({ client }) => {
@@ -91,7 +91,7 @@ test(
       await client.of(kinds.endpoints).create({
         metadata: { name: "web", namespace },
         subsets: [{ addresses: [{ ip: "10.2.0.1" }], ports: [{ port: 80 }] }],
-      } as never);
+      });
       const slices = async () => (await client.of(kinds.endpointSlices).list({ namespace })).items;
       const [slice] = await until(async () => {
         const found = await slices();

@@ -28,9 +28,13 @@ const portsOf = (ports: unknown): unknown =>
     .map(({ name, port, protocol, appProtocol }) => [name, port, protocol, appProtocol ?? ""])
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
+export function withoutHint(endpoint: Endpoint): Endpoint {
+  const { hints: _, ...rest } = endpoint;
+  return rest;
+}
+
 /** Endpoints as they are compared: hints are given to them afterwards. */
-const bare = (endpoints: readonly Endpoint[]): unknown =>
-  withoutUndefined(endpoints.map(({ hints: _, ...rest }) => rest));
+const bare = (endpoints: readonly Endpoint[]): unknown => withoutUndefined(endpoints.map(withoutHint));
 
 export function planSlices(
   desired: readonly Desired[],

@@ -2,7 +2,7 @@
 // endpoints in proportion to the CPU of its nodes. Pure functions over a plan of slices.
 import type { Endpoint, Node } from "#api";
 import { parseQuantity, quantityMilliValue } from "#base";
-import type { SeenSlice, SlicePlan } from "./slices.ts";
+import { type SeenSlice, type SlicePlan, withoutHint } from "./slices.ts";
 
 /** The share of each zone in the cluster's CPU; undefined when some node does not tell zone or CPU. */
 export type ZoneShares = ReadonlyMap<string, number>;
@@ -126,7 +126,7 @@ export function withHints(
 
 /** The plan with all hints removed, also from slices that would have stayed as they are. */
 export function withoutHints(plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
-  const bare = (endpoints: readonly Endpoint[]): Endpoint[] => endpoints.map(({ hints: _, ...rest }) => rest);
+  const bare = (endpoints: readonly Endpoint[]): Endpoint[] => endpoints.map(withoutHint);
   const hinted = unchangedSlices(plan, existing).filter(({ endpoints }) =>
     endpoints?.some(({ hints }) => hints),
   );
@@ -177,7 +177,7 @@ function hintedLists(
   }
   const { giving, receiving } = transfers(allocations, allocated);
   return lists.map((endpoints) =>
-    endpoints.map(({ hints: _, ...endpoint }) => {
+    endpoints.map(withoutHint).map((endpoint) => {
       if (!isReady(endpoint)) return endpoint;
       const own = endpoint.zone!;
       const receiver = (giving.get(own) ?? 0) > 0 ? [...receiving].find(([, count]) => count > 0) : undefined;
