@@ -69,7 +69,7 @@ function policyOf(line: string, place: string, dialect: Dialect, notes: string[]
     notes.push(
       `${place}: the policy has no version; write {"apiVersion":"${expected}","kind":"Policy","spec":{…}}`,
     );
-    return unversioned(fieldsOf(parsed, ["user", "group", "readonly", "resource", "namespace"], place));
+    return unversioned(fieldsOf(parsed, ["user", "group", "readonly", "resource", "namespace"], place, ""));
   }
   if (apiVersion !== expected || kind !== "Policy")
     throw new Error(
@@ -82,6 +82,7 @@ function policyOf(line: string, place: string, dialect: Dialect, notes: string[]
       spec as Record<string, unknown>,
       ["user", "group", "readonly", "apiGroup", "resource", "namespace", "nonResourcePath"],
       place,
+      "spec.",
     ),
   );
 }
@@ -97,14 +98,24 @@ function objectOf(line: string, place: string): Record<string, unknown> {
   throw new Error(`${place}: a policy must be a JSON object`);
 }
 
-function fieldsOf(given: Record<string, unknown>, known: readonly string[], place: string): Policy {
+function fieldsOf(
+  given: Record<string, unknown>,
+  known: readonly string[],
+  place: string,
+  below: "" | "spec.",
+): Policy {
   const wrong = Object.keys(given).find((key) => !known.includes(key));
   if (wrong !== undefined)
-    throw new Error(`${place}: unknown field ${JSON.stringify(wrong)}; known are ${known.join(", ")}`);
+    throw new Error(
+      `${place}: unknown field ${JSON.stringify(below + wrong)}; known are ${known.join(", ")}`,
+    );
   const bad = Object.entries(given).find(
     ([key, value]) => typeof value !== (key === "readonly" ? "boolean" : "string"),
   );
-  if (bad) throw new Error(`${place}: ${bad[0]} must be ${bad[0] === "readonly" ? "true or false" : "text"}`);
+  if (bad)
+    throw new Error(
+      `${place}: ${below}${bad[0]} must be ${bad[0] === "readonly" ? "true or false" : "text"}`,
+    );
   return {
     user: "",
     group: "",

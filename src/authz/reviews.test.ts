@@ -295,8 +295,8 @@ const brokenPolicies: [name: string, text: string, why: RegExp][] = [
   ["is not JSON", "\n{", /^Error: p:2: the policy is not JSON/],
   ["is no object", "[]", /p:1: a policy must be a JSON object/],
   ["has another version", '{"apiVersion":"v1","kind":"Policy"}', /p:1: expected apiVersion abac/],
-  ["has an unknown field", versioned({ usr: "x" }), /p:1: unknown field "usr"/],
-  ["has a wrong type", versioned({ user: 1 }), /p:1: user must be text/],
+  ["has an unknown field", versioned({ usr: "x" }), /p:1: unknown field "spec.usr"/],
+  ["has a wrong type", versioned({ user: 1 }), /p:1: spec.user must be text/],
 ];
 for (const [name, text, why] of brokenPolicies)
   test(`a policy that ${name} is refused with its line`, () =>
