@@ -42,18 +42,21 @@ test("a document is posted with its credentials and a timeout, and the answer co
   hook.close();
 });
 
-const failures: [name: string, status: number, attempts: number][] = [
-  ["a server error is tried again", 503, 5],
+const failures: [name: string, status: number, attempts: number, headers?: Record<string, string>][] = [
+  ["a server error is tried again", 500, 5],
+  ["a gateway that waited in vain is asked again", 504, 5],
   ["too many requests are tried again", 429, 5],
-  ["a client error is not", 404, 1],
+  ["a server that is not available is not asked again", 503, 1],
+  ["unless it says when to come back", 503, 5, { "retry-after": "1" }],
+  ["a client error is not tried again", 404, 1, { "retry-after": "1" }],
   ["a redirect is not followed", 302, 1],
 ];
-for (const [name, status, attempts] of failures) {
+for (const [name, status, attempts, headers] of failures) {
   test(`${name}`, async () => {
     let asked = 0;
     await using at = await harness((_request, response) => {
       asked++;
-      response.writeHead(status, { location: "/elsewhere" }).end();
+      response.writeHead(status, { location: "/elsewhere", ...headers }).end();
     });
     const hook = at.hook();
     await assert.rejects(
@@ -101,5 +104,14 @@ test("a kept connection that the server closed is replaced at once", async () =>
   await hook.post("{}");
   assert.equal(await hook.post("{}"), "{}");
   assert.deepEqual([asked, at.pauses], [3, []]);
+  hook.close();
+});
+
+test("a server that refuses connections is not asked again", async () => {
+  const closed = await harness(() => undefined);
+  const hook = closed.hook();
+  await closed[Symbol.asyncDispose]();
+  await assert.rejects(hook.post("{}"), WebhookError);
+  assert.deepEqual(closed.pauses, []);
   hook.close();
 });

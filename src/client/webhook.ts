@@ -34,11 +34,20 @@ export class WebhookError extends Error {
   readonly status: number | undefined;
   /** Whether a connection that was there broke. */
   readonly broken: boolean;
-  constructor(message: string, of: { readonly status?: number; readonly broken?: boolean } = {}) {
+  /** Whether the answer said when to come back. */
+  readonly retryAfter: boolean;
+  constructor(message: string, of: WebhookFailure = {}) {
     super(message);
     this.status = of.status;
     this.broken = of.broken ?? false;
+    this.retryAfter = of.retryAfter ?? false;
   }
+}
+
+interface WebhookFailure {
+  readonly status?: number;
+  readonly broken?: boolean;
+  readonly retryAfter?: boolean;
 }
 
 /** The connection that a webhook's configuration file describes. Throws naming the file. */
@@ -50,9 +59,12 @@ const jitter = 0.2;
 const mostConnections = 64;
 const largestAnswerBytes = 8 * 1024 * 1024;
 
-/** Failures of the network, of the server, and "too many requests". */
-const passing = ({ status }: WebhookError): boolean =>
-  status === undefined || status >= 500 || status === 429;
+/**
+ * Connections that were reset, 429, 500, 504 and whatever names a time to come back: what the original tries
+ * again. A server that refuses connections or answers 503 is not asked again.
+ */
+const passing = ({ status, broken, retryAfter }: WebhookError): boolean =>
+  broken || retryAfter || status === 429 || status === 500 || status === 504;
 
 export function webhook(options: WebhookOptions): Webhook {
   const { clock, attempts = 1, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
@@ -104,7 +116,7 @@ function senderOf({
   };
   const once = (document: string, signal: AbortSignal | undefined): Promise<string> =>
     new Promise((resolve, reject) => {
-      const fail = (text: string, of?: { readonly status?: number; readonly broken?: boolean }): void =>
+      const fail = (text: string, of?: WebhookFailure): void =>
         reject(new WebhookError(`POST ${url.origin}${url.pathname}: ${text}`, of));
       const send = secure ? tlsRequest : plainRequest;
       let request: NodeRequest;
@@ -136,7 +148,11 @@ function senderOf({
           (text) => {
             const status = answer.statusCode ?? 0;
             if (status >= 200 && status < 300) resolve(text);
-            else fail(`the server answered ${status}`, { status });
+            else
+              fail(`the server answered ${status}`, {
+                status,
+                retryAfter: (status === 429 || status >= 500) && answer.headers["retry-after"] !== undefined,
+              });
           },
           (error: Error) => fail(error.message),
         );
