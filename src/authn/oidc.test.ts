@@ -80,6 +80,14 @@ const users: [name: string, options: Partial<OidcOptions>, claims: object, user:
     { t: "blue" },
     { name: `${issuer}#pat`, groups: [] },
   ],
+  ["an empty name", { usernamePrefix: "-" }, { sub: "", groups: "a" }, { name: "", groups: ["a"] }],
+  ["a name that is null", { usernamePrefix: "x:" }, { sub: null }, { name: "x:", groups: [] }],
+  [
+    "a group that is null",
+    { usernamePrefix: "-" },
+    { groups: ["a", null] },
+    { name: "pat", groups: ["a", ""] },
+  ],
   ["several audiences", {}, { aud: ["x", "app"] }, { name: `${issuer}#pat`, groups: [] }],
   ["issued in the future", {}, { iat: seconds + 9999 }, { name: `${issuer}#pat`, groups: [] }],
   ["not before soon", {}, { nbf: seconds + 200 }, { name: `${issuer}#pat`, groups: [] }],
@@ -104,7 +112,7 @@ const refused: [name: string, options: Partial<OidcOptions>, token: string][] = 
       .slice(0, 2)
       .join(".")}.`,
   ],
-  ["that names nobody", { usernamePrefix: "-" }, tokenOf({ sub: "" })],
+  ["without the claim of the name", { usernamePrefix: "-" }, tokenOf({ sub: undefined })],
   ["whose name is a list", {}, tokenOf({ sub: ["pat"] })],
   ["whose groups are an object", {}, tokenOf({ groups: { a: 1 } })],
   ["whose groups are mixed", {}, tokenOf({ groups: ["a", 1] })],

@@ -128,9 +128,10 @@ function identityOf(claims: Claims, options: OidcOptions): Identity {
   };
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = options;
   const claimed = claims[usernameClaim];
-  const name = typeof claimed === "string" ? `${prefixOf(options)}${claimed}` : "";
-  // The reference lets users without a name in; nobody could grant them anything or find them in a log.
-  if (name === "") return refuse(`the claim ${usernameClaim} names nobody`);
+  // As elsewhere an empty claim is a user without a name, whose groups count; a missing one is none.
+  if (typeof claimed !== "string" && claimed !== null)
+    return refuse(`the claim ${usernameClaim} is ${claimed === undefined ? "missing" : "not text"}`);
+  const name = `${prefixOf(options)}${claimed ?? ""}`;
   if (
     usernameClaim === "email" &&
     claims["email_verified"] !== undefined &&
@@ -155,5 +156,7 @@ function prefixOf({ usernamePrefix, usernameClaim, issuer }: OidcOptions): strin
 function groupsOf(claim: unknown): string[] | undefined {
   if (claim === undefined || claim === null) return [];
   if (typeof claim === "string") return [claim];
-  return Array.isArray(claim) && claim.every((group) => typeof group === "string") ? claim : undefined;
+  if (!Array.isArray(claim) || !claim.every((group) => group === null || typeof group === "string"))
+    return undefined;
+  return claim.map((group: string | null) => group ?? "");
 }
