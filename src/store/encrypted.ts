@@ -110,17 +110,43 @@ export function encrypted(
     value: one.value && (await opener(one.key, one.value)),
     ...(one.previous && { previous: await entry(one.previous) }),
   });
+  /** One read asks a key service that does not answer once, not for each of its values. */
+  const marking = (): (<T extends Entry | Change>(one: T) => T | Promise<T>) => {
+    const failed = new Map<string, Error>();
+    return (one) => {
+      if (one.value === null) return one;
+      const marked = (error: unknown): typeof one => {
+        if (!(error instanceof DecryptionFailed)) throw error;
+        return { ...one, value: nothing, unreadable: error };
+      };
+      try {
+        const value = opener(one.key, one.value, failed);
+        return value instanceof Promise
+          ? value.then((bytes) => ({ ...one, value: bytes }), marked)
+          : { ...one, value };
+      } catch (error) {
+        return marked(error);
+      }
+    };
+  };
+  const markedChange = async (one: Change): Promise<Change> => {
+    const { previous: _, ...rest } = await marking()(one);
+    return rest;
+  };
 
   return {
     read: async (range: Range, at?: Revision): Promise<Page> => {
       const page = await store.read(range, at);
-      return { ...page, entries: await inTurns(page.entries, entry) };
+      return { ...page, entries: await inTurns(page.entries, marks(range) ? marking() : entry) };
     },
     write: async (write: Write): Promise<Outcome> => {
       const value = write.value && (await seal(write.key, write.value));
       const outcome = await store.write({ ...write, value });
-      if (!outcome.done)
-        return outcome.current ? { done: false, current: await entry(outcome.current) } : outcome;
+      if (!outcome.done) {
+        // Whoever expected nothing to be there need not know what is.
+        const open = write.expect === "absent" ? marking() : entry;
+        return outcome.current ? { done: false, current: await open(outcome.current) } : outcome;
+      }
       try {
         return outcome.previous ? { ...outcome, previous: await entry(outcome.previous) } : outcome;
       } catch (error) {
@@ -131,7 +157,7 @@ export function encrypted(
       }
     },
     watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> =>
-      watchOpened(store.watch(range, after, signal), change),
+      watchOpened(store.watch(range, after, signal), marks(range) ? markedChange : change),
     isStale: async (key: string): Promise<boolean> => {
       const [first] = providersFor(key);
       if (!first) return false;
@@ -148,6 +174,10 @@ export function encrypted(
     close: (): Promise<void> => store.close(),
   };
 }
+
+const nothing = new Uint8Array();
+
+const marks = (range: Range): boolean => "prefix" in range && range.unreadable === "mark";
 
 async function* watchOpened(
   batches: AsyncIterable<Batch>,
@@ -170,8 +200,8 @@ function valueOpener(
   providersFor: (key: string) => Providers,
   markers: readonly Buffer[],
   nameOf: (key: string) => string,
-): (key: string, stored: Uint8Array) => Uint8Array | Promise<Uint8Array> {
-  return (key, stored) => {
+): (key: string, stored: Uint8Array, failed?: Map<string, Error>) => Uint8Array | Promise<Uint8Array> {
+  return (key, stored, failedServices) => {
     const { marked, rest } = unmarked(stored, markers);
     let failure: DecryptionFailed | undefined;
     for (const provider of providersFor(key)) {
@@ -179,10 +209,13 @@ function valueOpener(
       if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) continue;
       const failed = (error: unknown): DecryptionFailed =>
         new DecryptionFailed(key, `${provider.id.slice(0, -1)}: ${(error as Error).message}`);
+      const before = failedServices?.get(provider.id);
+      if (before) throw failed(before);
       try {
         const value = provider.open(rest.subarray(id.length), nameOf(key));
         return value instanceof Promise
           ? value.catch((error: unknown) => {
+              failedServices?.set(provider.id, error as Error);
               throw failed(error);
             })
           : value;

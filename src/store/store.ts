@@ -16,12 +16,20 @@ export interface Entry {
   readonly revision: Revision;
   /** The revision at which the key came to be (again, after a deletion). */
   readonly created: Revision;
+  /** Why there is a value that nobody can read, for those who asked to have such entries marked. */
+  readonly unreadable?: Error;
 }
 
 /** One key, or all keys with a prefix in key order: `after` continues behind a key, `limit` ends early. */
 export type Range =
   | { readonly key: string }
-  | { readonly prefix: string; readonly after?: string; readonly limit?: number };
+  | {
+      readonly prefix: string;
+      readonly after?: string;
+      readonly limit?: number;
+      /** Values that cannot be decrypted are marked, where otherwise they fail the read or end the watch. */
+      readonly unreadable?: "mark";
+    };
 
 export interface Write {
   readonly key: string;
@@ -61,8 +69,10 @@ export interface Change {
   readonly revision: Revision;
   readonly value: Uint8Array | null;
   readonly created: Revision;
-  /** What was there before; absent when the key is new. */
+  /** What was there before; absent when the key is new, and where values that cannot be read are marked. */
   readonly previous?: Entry;
+  /** As for an entry. */
+  readonly unreadable?: Error;
 }
 
 /**

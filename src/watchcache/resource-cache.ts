@@ -8,6 +8,7 @@ import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { pageFromStore, pageOf } from "./page.ts";
 import { SnapshotView } from "./snapshot-view.ts";
+import { UnreadableObjects } from "./unreadable.ts";
 import {
   type Freshness,
   type ListQuery,
@@ -56,6 +57,7 @@ export class ResourceCache implements ObjectSource {
   readonly #answers = new Map<string, Answer>();
   readonly #indexes = new IndexesOnDemand();
   readonly #watching: Demux;
+  readonly #unreadable: UnreadableObjects;
 
   constructor(prefix: string, read: Reader, feed: Reflector, bounds?: HistoryBounds) {
     this.prefix = prefix;
@@ -64,13 +66,15 @@ export class ResourceCache implements ObjectSource {
     this.#bounds = bounds;
     this.#history = new History(0, bounds);
     this.#watching = new Demux(prefix);
+    this.#unreadable = new UnreadableObjects(feed.store);
   }
 
   /**
    * Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and
    * are ended.
    */
-  reset(items: readonly CachedObject[], revision: Revision): void {
+  reset(items: readonly CachedObject[], revision: Revision, unreadable: readonly Entry[] = []): void {
+    this.#unreadable.reset(unreadable);
     this.#items = new SortedMap();
     this.#indexes.clear();
     this.#forgetAnswers();
@@ -81,6 +85,11 @@ export class ResourceCache implements ObjectSource {
 
   apply(stored: StoreChange): void {
     const previous = this.#items.get(stored.key);
+    this.#unreadable.delete(stored.key);
+    if (stored.unreadable) {
+      this.#lose(stored, previous);
+      return;
+    }
     let change: Change;
     if (stored.value === null) {
       if (!previous) return;
@@ -101,6 +110,32 @@ export class ResourceCache implements ObjectSource {
     this.#forgetAnswers();
     this.#history.append(change);
     this.#watching.apply(change);
+  }
+
+  /** A change that cannot be read cannot be told: watchers end. */
+  #lose({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
+    this.#unreadable.add(key, revision);
+    this.#items.delete(key);
+    if (previous) this.#indexes.replace(previous, undefined);
+    this.#forgetAnswers();
+    this.#history = new History(revision, this.#bounds);
+    this.#watching.end();
+  }
+
+  /** Tries again to read what could not be read; true when nothing is left. */
+  async retryUnreadable(): Promise<boolean> {
+    await this.#readable(this.prefix).catch(() => undefined);
+    return this.#unreadable.size === 0;
+  }
+
+  /** Throws while something is stored below the prefix, or under that key, that cannot be read. */
+  async #readable(prefix: string): Promise<void> {
+    await this.#unreadable.retry(prefix, (entry) => {
+      const item = this.read(entry);
+      this.#items.set(entry.key, item);
+      this.#indexes.replace(undefined, item);
+      this.#forgetAnswers();
+    });
   }
 
   /** Hands out what apply() gathered: one delivery per watcher and batch. */
@@ -139,6 +174,7 @@ export class ResourceCache implements ObjectSource {
   }
 
   async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
+    if (this.#unreadable.has(this.prefix + key)) await this.#readable(this.prefix + key);
     if (freshness.at !== "exactly") {
       await this.#fresh(freshness);
       return this.#items.get(this.prefix + key);
@@ -173,6 +209,7 @@ export class ResourceCache implements ObjectSource {
    */
   async list(query: ListQuery): Promise<ListResult> {
     const { freshness } = query;
+    await this.#readable(this.prefix + query.below);
     if (freshness.at === "exactly") {
       await this.#kept(freshness.revision);
       const later = this.#since(freshness.revision);
@@ -225,6 +262,7 @@ export class ResourceCache implements ObjectSource {
     };
     let revision: Revision;
     if (from === "state") {
+      await this.#readable(this.prefix + query.below);
       await this.#indexed(query);
       await this.#fresh({ at: "latest" });
       revision = this.revision();

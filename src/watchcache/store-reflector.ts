@@ -1,13 +1,27 @@
 // Reflects the store into the caches of all its resources through one watch, so that one revision tells how
 // far all of them are.
 import type { Clock } from "#base";
-import { type Batch, type Change as StoreChange, Compacted, type Revision, type Store } from "#store";
+import {
+  type Batch,
+  type Change as StoreChange,
+  Compacted,
+  type Entry,
+  type Revision,
+  type Store,
+} from "#store";
 import { type Reflector, type Reader, ResourceCache } from "./resource-cache.ts";
 import type { CachedObject } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
 import { RevisionTimeout } from "./source.ts";
 
 const entriesPerRead = 1000;
+const retryMilliseconds = 10_000;
+
+/** What a snapshot of the store holds of one resource. */
+interface Loaded {
+  readonly items: CachedObject[];
+  readonly unreadable: Entry[];
+}
 
 export interface StoreReflectorOptions {
   readonly store: Store;
@@ -17,6 +31,8 @@ export interface StoreReflectorOptions {
   readonly signal: AbortSignal;
   /** Told when the feed has to start over, and why. */
   readonly onRestart?: (error: unknown) => void;
+  /** Told of resources with objects that nobody can read, when they are loaded. */
+  readonly onUnreadable?: (prefix: string, count: number, error: Error) => void;
   /** How much of the recent past each resource keeps. */
   readonly bounds?: HistoryBounds;
   /** How long a reader waits for a revision that has not come yet. */
@@ -35,6 +51,7 @@ export class StoreReflector implements Reflector {
   #revision: Revision = 0;
   #running: Promise<void> | undefined;
   #ready = false;
+  #retrying = false;
   /** Aborted when the watch has to begin anew. */
   #following: AbortController | undefined;
 
@@ -60,19 +77,22 @@ export class StoreReflector implements Reflector {
     this.#loading.set(cache, missed);
     try {
       const items: CachedObject[] = [];
+      const unreadable: Entry[] = [];
       let after: string | undefined;
       let at: Revision | undefined;
       for (;;) {
         const page = await this.store.read(
-          { prefix, limit: entriesPerRead, ...(after !== undefined && { after }) },
+          { prefix, limit: entriesPerRead, ...(after !== undefined && { after }), unreadable: "mark" },
           at,
         );
         at ??= page.revision;
-        for (const entry of page.entries) items.push(read(entry));
+        for (const entry of page.entries)
+          if (entry.unreadable) unreadable.push(entry);
+          else items.push(read(entry));
         after = page.entries.at(-1)?.key;
         if (page.remaining === 0 || after === undefined) break;
       }
-      cache.reset(items, at);
+      this.#reset(cache, { items, unreadable }, at);
       for (const change of missed) if (change.revision > at) cache.apply(change);
       this.#loadedAt.set(cache, at);
       this.remove(this.#caches.get(prefix));
@@ -156,10 +176,11 @@ export class StoreReflector implements Reflector {
         if (signal.aborted) return;
         this.#ready = true;
         loaded();
+        void this.#retryUnreadable(signal);
         attempt = 0;
         const following = (this.#following = new AbortController());
         for await (const batch of store.watch(
-          { prefix },
+          { prefix, unreadable: "mark" },
           this.#revision,
           AbortSignal.any([signal, following.signal]),
         )) {
@@ -180,30 +201,61 @@ export class StoreReflector implements Reflector {
 
   /** Reads a snapshot of everything, decoding it piece by piece so that others get a turn. */
   async #load(): Promise<void> {
-    const items = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as CachedObject[]]));
+    const loaded = new Map(
+      [...this.#caches.keys()].map((prefix) => [prefix, { items: [], unreadable: [] } as Loaded]),
+    );
     let after: string | undefined;
     let at: Revision | undefined;
     for (;;) {
       const page = await this.store.read(
-        { prefix: this.#options.prefix, limit: entriesPerRead, ...(after !== undefined && { after }) },
+        {
+          prefix: this.#options.prefix,
+          limit: entriesPerRead,
+          ...(after !== undefined && { after }),
+          unreadable: "mark",
+        },
         at,
       );
       at ??= page.revision;
       for (const entry of page.entries) {
         const prefix = this.#prefixOf(entry.key);
         // A cache that is added meanwhile loads itself.
-        if (prefix !== undefined) items.get(prefix)?.push(this.#caches.get(prefix)!.read(entry));
+        const found = prefix === undefined ? undefined : loaded.get(prefix);
+        if (entry.unreadable) found?.unreadable.push(entry);
+        else found?.items.push(this.#caches.get(prefix!)!.read(entry));
       }
       after = page.entries.at(-1)?.key;
       if (page.remaining === 0 || after === undefined || this.#options.signal.aborted) break;
     }
-    for (const [prefix, list] of items) {
+    for (const [prefix, found] of loaded) {
       const cache = this.#caches.get(prefix);
       if (!cache) continue;
       this.#loadedAt.delete(cache);
-      cache.reset(list, at);
+      this.#reset(cache, found, at);
     }
     this.#arrive(at);
+  }
+
+  #reset(cache: ResourceCache, { items, unreadable }: Loaded, at: Revision): void {
+    cache.reset(items, at, unreadable);
+    const [first] = unreadable;
+    if (first?.unreadable) this.#options.onUnreadable?.(cache.prefix, unreadable.length, first.unreadable);
+  }
+
+  /** A key service that was away comes back, and keys are put back into the configuration. */
+  async #retryUnreadable(signal: AbortSignal): Promise<void> {
+    if (this.#retrying) return;
+    this.#retrying = true;
+    try {
+      for (;;) {
+        const left: boolean[] = [];
+        for (const cache of this.#caches.values()) left.push(await cache.retryUnreadable());
+        if (left.every(Boolean) || signal.aborted) return;
+        await this.#options.clock.sleep(retryMilliseconds, signal).catch(() => undefined);
+      }
+    } finally {
+      this.#retrying = false;
+    }
   }
 
   #apply(batch: Batch): void {

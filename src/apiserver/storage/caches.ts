@@ -34,9 +34,16 @@ export function cachedResources(options: CacheOptions): Caches {
     signal: stopping.signal,
     onRestart: (error) =>
       onError("the watch of the store ended; it is restarted", { error: (error as Error).message }),
+    onUnreadable: (prefix, count, error) =>
+      onError("stored objects cannot be read; whoever asks for them gets an error", {
+        prefix,
+        count,
+        error: error.message,
+      }),
   });
   const resources = options.strategies.map((strategy) => {
-    const resource = new Resource(strategy, { dialect, store, storePrefix, media: options.storageMedia });
+    const media = alwaysJson(strategy) ? "json" : options.storageMedia;
+    const resource = new Resource(strategy, { dialect, store, storePrefix, media });
     const direct = !alwaysCached(strategy) && uncached?.(strategy);
     resource.source = direct
       ? new DirectSource(store, resource.prefix, resource.reader)
@@ -57,3 +64,7 @@ export function cachedResources(options: CacheOptions): Caches {
 /** Authorization reads roles and bindings at every request, allocation reads services: these are always cached. */
 const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
   kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
+
+/** Definitions and API services are stored as JSON whatever is asked for, as the original stores them. */
+const alwaysJson = ({ hub: { kind } }: Strategy): boolean =>
+  kind.group === "apiextensions" || kind.group === "apiregistration";
