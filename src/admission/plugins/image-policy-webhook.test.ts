@@ -7,7 +7,7 @@ import { imagePolicyWebhook } from "./image-policy-webhook.ts";
 
 const dialect = dialects.orch;
 const apiVersion = `imagepolicy.${dialect.wire.groupSuffix}/v1alpha1`;
-const mine = `x.image-policy.${dialect.data.labelDomain}/y`;
+const mine = `x.image-policy.${dialect.wire.groupSuffix}/y`;
 
 function harness(status: object | Error, defaultAllow = false) {
   const sent: { spec: object }[] = [];
@@ -74,7 +74,7 @@ test("a service that is away refuses, unless pods are let through, which is note
   const open = harness(new Error("down"), true);
   assert.equal(await open.run(), 0);
   assert.deepEqual(Object.entries(open.notes), [
-    [`imagepolicywebhook.image-policy.${dialect.data.labelDomain}/failed-open`, "true"],
+    [`imagepolicywebhook.image-policy.${dialect.wire.groupSuffix}/failed-open`, "true"],
   ]);
 });
 

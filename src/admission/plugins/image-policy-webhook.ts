@@ -27,7 +27,7 @@ const mostKept = 1024;
 export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin {
   const { webhook, dialect, clock, defaultAllow, onError } = options;
   const apiVersion = apiVersionOf(dialect, { group: "imagepolicy", branded: true, version: "v1alpha1" });
-  const prefix = `imagepolicywebhook.image-policy.${dialect.data.labelDomain}/`;
+  const prefix = `imagepolicywebhook.image-policy.${dialect.wire.groupSuffix}/`;
   const kept = new Map<string, { readonly status: ReviewStatus; readonly until: number }>();
   const keep = (spec: string, status: ReviewStatus): void => {
     const milliseconds = status.allowed === true ? options.allowMilliseconds : options.denyMilliseconds;
@@ -89,7 +89,7 @@ function specOf(attributes: AdmissionAttributes, dialect: Dialect): object | und
     subresource === ""
       ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
       : (spec.ephemeralContainers ?? []);
-  const mine = `.image-policy.${dialect.data.labelDomain}/`;
+  const mine = `.image-policy.${dialect.wire.groupSuffix}/`;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(mine));
   return {
     ...(containers.length > 0 && {
