@@ -42,6 +42,7 @@ import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
+import { readEgress } from "./serving/egress.ts";
 import { servingFor } from "./serving/serving.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
@@ -106,6 +107,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       : readTracingConfiguration(settings.tracingConfigFile, dialect, (field) =>
           log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
         );
+  const egress = readEgress(settings.egressSelectorConfigFile, dialect);
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const encryption =
@@ -123,7 +125,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
   const store = await openStoreFor(
-    { settings, dialect, encryption, clock, log, patienceMilliseconds },
+    { settings, dialect, encryption, clock, log, patienceMilliseconds, dial: egress.etcd },
     options.store,
   );
   await claimDialect(store, storePrefix, dialect);
@@ -161,6 +163,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     service: (key) => resources.services.get(key),
     endpoints: (key) => resources.endpoints.get(key),
     toEndpoints: settings.enableAggregatorRouting,
+    dial: egress.cluster,
   });
   const definitions = definitionController(server, caches, {
     store,
@@ -183,9 +186,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       : undefined;
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
   for (const each of hooks) await each.start();
-  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), closing.signal);
+  const outside = { dial: egress.controlplane, signal: closing.signal };
+  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), outside);
   const { lifecycle } = serving;
-  const identities = authenticationFor(server, settings, options.own, serving.metrics, closing.signal);
+  const identities = authenticationFor(server, settings, options.own, serving.metrics, outside);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
   const configs = settings.admissionControlConfigFile
     ? readPluginConfigs(settings.admissionControlConfigFile, dialect)
@@ -197,6 +201,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     enabled: (gate) => gates.enabled(gate),
     catalog: () => served,
+    egress,
   });
   const admission = admissionChain(
     measuredPlugins(
@@ -235,6 +240,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       key: settings.nodeagentClientKey,
       addressTypes: settings.nodeagentPreferredAddressTypes,
       timeoutMilliseconds: settings.nodeagentTimeout,
+      dial: egress.cluster,
     },
     storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
     stopping: closing.signal,
@@ -261,6 +267,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     log,
     metrics: serving.metrics,
+    dial: egress.controlplane,
     signal: closing.signal,
   });
   const tracing =

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock, Log, Metrics } from "#base";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName, groupName } from "#dialect";
+import type { Dial } from "#http";
 import {
   type AuditBackend,
   type AuditMode,
@@ -56,6 +57,8 @@ export interface AuditOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Opens connections of the webhook, where they do not go straight. */
+  readonly dial?: Dial | undefined;
   /** Aborted when the policy is not followed any more. */
   readonly signal: AbortSignal;
 }
@@ -127,7 +130,7 @@ function webhookSink(
   options: AuditOptions,
   lost: LostEvents,
 ): AuditSink {
-  const { clock, dialect } = options;
+  const { clock, dialect, dial } = options;
   const { apiVersion } = settings;
   const backend = webhookBackend({
     webhook: webhook({
@@ -136,6 +139,7 @@ function webhookSink(
       userAgent: componentName(dialect, "apiserver"),
       initialBackoffMilliseconds: settings.initialBackoffMilliseconds,
       attempts: webhookAttempts,
+      dial,
       retryOn: () => true,
     }),
     apiVersion,

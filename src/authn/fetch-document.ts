@@ -1,11 +1,15 @@
 // Gets small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
+import { type Dial, connectionsBy } from "#http";
 
 const timeoutMilliseconds = 10_000;
 const largestBytes = 1024 * 1024;
 
 /** Redirects are not followed; anything but 200 is an error. */
-export function documentFetcher(ca: string | undefined): (url: string, token?: string) => Promise<string> {
+export function documentFetcher(
+  ca: string | undefined,
+  dial?: Dial,
+): (url: string, token?: string) => Promise<string> {
   return (url, token) =>
     new Promise((resolve, reject) => {
       const options: RequestOptions = {
@@ -15,6 +19,7 @@ export function documentFetcher(ca: string | undefined): (url: string, token?: s
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
         signal: AbortSignal.timeout(timeoutMilliseconds),
+        ...(dial && { createConnection: connectionsBy(dial, (given) => given) }),
       };
       const asking = request(url, options, (answer) => {
         const chunks: Buffer[] = [];

@@ -5,6 +5,7 @@ import type { ClientRequest as NodeRequest, IncomingMessage } from "node:http";
 import { Agent, request as tlsRequest } from "node:https";
 import { type ConnectionOptions, connect } from "node:tls";
 import type { Clock } from "#base";
+import { type Dial, connectionsBy } from "#http";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
 
@@ -19,6 +20,8 @@ export interface WebhookOptions {
   /** Whether a failure is worth another attempt; by default those that pass by themselves. */
   readonly retryOn?: (error: WebhookError) => boolean;
   readonly timeoutMilliseconds?: number;
+  /** Opens connections, where they do not go straight. */
+  readonly dial?: Dial | undefined;
 }
 
 export interface Webhook {
@@ -96,13 +99,15 @@ function senderOf({
   connection,
   userAgent,
   timeoutMilliseconds = usualTimeoutMilliseconds,
+  dial,
 }: WebhookOptions): Sender {
   const url = new URL(connection.server.includes("://") ? connection.server : `https://${connection.server}`);
   url.searchParams.set("timeout", `${timeoutMilliseconds / 1000}s`);
   const secure = url.protocol === "https:";
   const agent = secure
-    ? tlsAgent(connection)
+    ? tlsAgent(connection, dial)
     : new PlainAgent({ keepAlive: true, maxSockets: mostConnections });
+  if (dial && !secure) agent.createConnection = connectionsBy(dial);
   const headers = (document: string): Record<string, string | string[] | number> => {
     const token = connection.token?.();
     return {
@@ -163,19 +168,22 @@ function senderOf({
 }
 
 /** Certificates are read again for every new connection, so that rotated files are taken up. */
-function tlsAgent(connection: HttpsOptions): Agent {
+function tlsAgent(connection: HttpsOptions, dial: Dial | undefined): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: mostConnections });
-  agent.createConnection = (given) => {
+  const secured = (given: ConnectionOptions): ConnectionOptions => {
     const { ca, certificate, key } = connection.secrets?.() ?? connection;
-    return connect({
-      ...(given as ConnectionOptions),
+    return {
+      ...given,
       ...(ca !== undefined && { ca }),
       ...(certificate !== undefined && { cert: certificate }),
       ...(key !== undefined && { key }),
       ...(connection.serverName !== undefined && { servername: connection.serverName }),
       rejectUnauthorized: !connection.insecure,
-    });
+    };
   };
+  agent.createConnection = dial
+    ? connectionsBy(dial, secured)
+    : (given) => connect(secured(given as ConnectionOptions));
   return agent;
 }
 

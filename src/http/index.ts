@@ -25,6 +25,7 @@ export {
   listen,
   listenPlain,
 } from "./listener.ts";
+export { type ConnectProxy, type Dial, type DialAddress, connectionsBy, dialThrough } from "./dial.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";
 export {
   type GrpcCallOptions,

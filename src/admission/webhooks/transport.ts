@@ -3,6 +3,7 @@
 import { Agent, request as httpsRequest } from "node:https";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
+import { type Dial, connectionsBy } from "#http";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -11,7 +12,7 @@ export type ResolveService = (
   namespace: string,
   name: string,
   port: number,
-) => Promise<{ readonly host: string; readonly port: number }>;
+) => Promise<{ readonly host: string; readonly port: number; readonly dial?: Dial | undefined }>;
 
 /** How the server identifies itself to a host. */
 export interface WebhookCredentials {
@@ -29,6 +30,8 @@ export interface TransportOptions {
   readonly userAgent: string;
   readonly resolveService: ResolveService;
   readonly credentialsFor?: CredentialsFor;
+  /** Opens connections to URLs, where they do not go straight; services say so themselves. */
+  readonly dial?: Dial | undefined;
 }
 
 export interface WebhookReply {
@@ -57,11 +60,12 @@ interface Target {
   /** The name that the certificate must carry; none for addresses. */
   readonly serverName: string | undefined;
   readonly credentials: WebhookCredentials;
+  readonly dial?: Dial | undefined;
 }
 
 export function webhookTransport(options: TransportOptions): PostReview {
   const agents = new LRUCache<string, Agent>({ max: mostAgents, dispose: (agent) => agent.destroy() });
-  const agentFor = (client: WebhookClientConfig, { credentials, serverName }: Target): Agent => {
+  const agentFor = (client: WebhookClientConfig, { credentials, serverName, dial }: Target): Agent => {
     const ca = [credentials.ca, textOf(client.caBundle)].filter(Boolean).join("\n");
     const key = JSON.stringify([ca, serverName, credentials]);
     const known = agents.get(key);
@@ -73,6 +77,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
       ...(credentials.certificate && { cert: credentials.certificate }),
       ...(credentials.key && { key: credentials.key }),
     });
+    if (dial) agent.createConnection = connectionsBy(dial, (given) => given);
     agents.set(key, agent);
     return agent;
   };
@@ -116,7 +121,7 @@ const textOf = (bundle: unknown): string =>
 
 async function targetOf(
   { service, url }: WebhookClientConfig,
-  { resolveService, credentialsFor }: TransportOptions,
+  { resolveService, credentialsFor, dial }: TransportOptions,
 ): Promise<Target> {
   const credentials = (host: string, port: number) => credentialsFor?.(host, port) ?? {};
   if (service) {
@@ -143,6 +148,7 @@ async function targetOf(
     hostHeader: host,
     serverName: undefined,
     credentials: credentials(bare, number),
+    dial,
   };
 }
 

@@ -16,6 +16,7 @@ import type { Authorizer } from "#authz";
 import type { Log, Metrics } from "#base";
 import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
 import type { Catalog } from "#endpoints";
+import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
 import { paramFinder, policyParamsGuard } from "./policy-params.ts";
 import type { PluginConfigs } from "./config-file.ts";
@@ -31,6 +32,8 @@ export interface AskingOptions {
   /** What is served; asked when a request comes, not before. */
   readonly catalog: () => Catalog;
   readonly configs: PluginConfigs;
+  /** Connections to URLs go as to the control plane, those to services as to the cluster. */
+  readonly egress: { readonly controlplane?: Dial; readonly cluster?: Dial };
 }
 
 export interface AskingPlugins {
@@ -58,13 +61,17 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     conditions: options.enabled("AdmissionWebhookMatchConditions"),
     decide: (user: UserInfo) => decisionsFor(options.authorizer, user),
   };
+  const { controlplane: dial, cluster } = options.egress;
   const post = (plugin: string): ReturnType<typeof webhookTransport> => {
     const file = options.configs.read(plugin, webhookCredentials(dialect));
     return webhookTransport({
       clock,
       userAgent: `${dialect.cli.apiServer}-admission`,
-      resolveService: (within, name, port) =>
-        resolveService((key) => resources.services.get(key), within, name, port),
+      resolveService: async (within, name, port) => ({
+        ...(await resolveService((key) => resources.services.get(key), within, name, port)),
+        dial: cluster,
+      }),
+      dial,
       ...(file !== "" && { credentialsFor: webhookCredentialsFrom(file) }),
     });
   };

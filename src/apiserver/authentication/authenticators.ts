@@ -35,6 +35,8 @@ import { webhook, webhookConnection } from "#client";
 import type { Clock, Metrics } from "#base";
 import { componentName, streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
+import type { Dial } from "#http";
+import type { OutsideOptions } from "../authorization/authorizers.ts";
 import type { OwnCredentials } from "../library/credentials.ts";
 import { allowsAnonymous } from "./anonymous.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -58,9 +60,10 @@ export function authenticationFor(
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
   metrics: Metrics,
-  signal: AbortSignal,
+  outside: OutsideOptions,
 ): Authentication {
   const { dialect, clock } = server;
+  const { signal } = outside;
   const ownKey =
     own && !settings.serviceAccountSigningKeyFile && settings.serviceAccountKeyFile.length === 0
       ? signingKeyOf(own.serviceAccountKey, "the server's own key")
@@ -93,7 +96,7 @@ export function authenticationFor(
     );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
-  tokens.push(...remoteTokens(server, settings, audiences, signal));
+  tokens.push(...remoteTokens(server, settings, audiences, outside));
   const authenticator = authenticatorOf(
     [
       ...certificateMethods(server, settings, metrics, signal),
@@ -180,7 +183,7 @@ function remoteTokens(
   server: ServerObjects,
   settings: ApiserverSettings,
   audiences: readonly string[],
-  signal: AbortSignal,
+  { dial, signal }: OutsideOptions,
 ): TokenMethod[] {
   const { dialect, clock, onError } = server;
   const methods: TokenMethod[] = [];
@@ -191,13 +194,14 @@ function remoteTokens(
     methods.push(audienceAgnostic(bootstrapTokens({ dialect, clock, secret }), audiences));
   }
   if (settings.oidcIssuerUrl)
-    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock), kept), audiences));
+    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock, dial), kept), audiences));
   if (settings.authenticationTokenWebhookConfigFile) {
     const hook = webhook({
       connection: webhookConnection(settings.authenticationTokenWebhookConfigFile),
       clock,
       userAgent: componentName(dialect, "apiserver"),
       attempts: webhookAttempts,
+      dial,
     });
     signal.addEventListener("abort", () => hook.close(), { once: true });
     const ttl = settings.authenticationTokenWebhookCacheTtl;
@@ -214,7 +218,7 @@ function remoteTokens(
   return methods;
 }
 
-function oidcMethod(settings: ApiserverSettings, clock: Clock): TokenMethod {
+function oidcMethod(settings: ApiserverSettings, clock: Clock, dial: Dial | undefined): TokenMethod {
   const { oidcCaFile } = settings;
   const ca = oidcCaFile ? readFileSync(oidcCaFile, "utf8") : undefined;
   if (ca !== undefined) trustBundle(ca, oidcCaFile);
@@ -228,6 +232,6 @@ function oidcMethod(settings: ApiserverSettings, clock: Clock): TokenMethod {
     requiredClaims: settings.oidcRequiredClaim,
     algorithms: settings.oidcSigningAlgs,
     clock,
-    fetch: documentFetcher(ca),
+    fetch: documentFetcher(ca, dial),
   });
 }

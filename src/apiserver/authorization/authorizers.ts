@@ -16,6 +16,7 @@ import {
 import { webhook, webhookConnection } from "#client";
 import { componentName } from "#dialect";
 import { selector } from "#base";
+import type { Dial } from "#http";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -25,12 +26,18 @@ export interface Authorizers {
   readonly rbac: RbacAuthorizer;
 }
 
+/** How webhooks are reached, and until when. */
+export interface OutsideOptions {
+  readonly dial: Dial | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** `enabled` tells which feature gates are on. */
 export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   enabled: GateCheck,
-  signal: AbortSignal,
+  outside: OutsideOptions,
 ): Authorizers {
   const rbac = rbacAuthorizer(rbacSource(server.resources));
   const modes: Readonly<Record<string, () => Authorizer>> = {
@@ -38,7 +45,7 @@ export function authorizersFor(
     AlwaysDeny: () => alwaysDeny,
     RBAC: () => rbac,
     Node: () => nodeMode(server, enabled),
-    Webhook: () => webhookMode(server, settings, signal),
+    Webhook: () => webhookMode(server, settings, outside),
     ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, server.dialect),
   };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
@@ -60,13 +67,18 @@ function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
 
 const webhookAttempts = 5;
 
-function webhookMode(server: ServerObjects, settings: ApiserverSettings, signal: AbortSignal): Authorizer {
+function webhookMode(
+  server: ServerObjects,
+  settings: ApiserverSettings,
+  { dial, signal }: OutsideOptions,
+): Authorizer {
   const { dialect, clock, onError } = server;
   const hook = webhook({
     connection: webhookConnection(settings.authorizationWebhookConfigFile),
     clock,
     userAgent: componentName(dialect, "apiserver"),
     attempts: webhookAttempts,
+    dial,
   });
   signal.addEventListener("abort", () => hook.close(), { once: true });
   return webhookAuthorizer({

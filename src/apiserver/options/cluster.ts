@@ -21,8 +21,6 @@ import {
   text,
 } from "#options";
 
-const egress = "outgoing connections go directly";
-
 export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
     option({
@@ -100,11 +98,10 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "egress-selector-config-file",
-      notYet: egress,
       type: file,
       default: "",
       readable: true,
-      doc: "File that says through which proxy outgoing connections go.",
+      doc: "File that says through which proxies connections to the control plane, the cluster and etcd go.",
     }),
     option({
       flag: "tracing-config-file",

@@ -8,6 +8,7 @@ import type { Dialect } from "#dialect";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { parseEncryptionConfig } from "../storage/encryption-config.ts";
 import { readPair } from "./certificates.ts";
+import { readEgress } from "./egress.ts";
 
 /** One sentence for every file that cannot be used, beginning with its flag. */
 export function fileProblems(settings: ApiserverSettings, dialect: Dialect): string[] {
@@ -45,6 +46,8 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
     check("encryption-provider-config", () =>
       parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect),
     );
+  const egress = settings.egressSelectorConfigFile;
+  if (egress) check("egress-selector-config-file", () => readEgress(egress, dialect));
   const policy = settings.auditPolicyFile;
   if (policy) check("audit-policy-file", () => parsePolicy(readFileSync(policy, "utf8"), policy, dialect));
   return problems;

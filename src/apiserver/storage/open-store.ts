@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
 import type { Dialect } from "#dialect";
+import type { Dial } from "#http";
 import { type Store, encrypted, openStore, unreachableStore } from "#store";
 import type { ApiserverSettings } from "../options/settings.ts";
 import type { Encryption } from "./encryption.ts";
@@ -17,6 +18,8 @@ export interface StoreOptions {
   readonly log: Log;
   /** How long a store elsewhere is waited for. */
   readonly patienceMilliseconds?: number | undefined;
+  /** Opens connections to a store elsewhere, where they do not go straight. */
+  readonly dial?: Dial | undefined;
 }
 
 /** `given` takes the place of the store that the settings name. */
@@ -60,6 +63,7 @@ async function remoteStore({
   settings,
   clock,
   log,
+  dial,
   patienceMilliseconds = usualPatienceMilliseconds,
 }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
@@ -74,6 +78,7 @@ async function remoteStore({
   const store = await openStore({
     etcd: {
       endpoints,
+      dial,
       ...(storeCafile + storeCertfile !== "" && { tls }),
       leaseReuseSeconds: settings.leaseReuseDurationSeconds,
     },

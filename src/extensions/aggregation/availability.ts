@@ -32,7 +32,7 @@ export async function checkAvailability(
   const path = `/apis/${spec.group ?? ""}/${spec.version ?? ""}`;
   let address = "";
   try {
-    const { host, port, tls } = await backendOf(service, resolve, pair);
+    const { host, port, tls, dial } = await backendOf(service, resolve, pair);
     address = `https://${host}:${port}${path}`;
     const message = await requestUpstream(
       {
@@ -43,6 +43,7 @@ export async function checkAvailability(
         method: "GET",
         headers: { host: `${host}:${port}`, accept: "application/json" },
         tls,
+        dial,
         timeoutMilliseconds: patienceMilliseconds,
       },
       AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),

@@ -41,7 +41,7 @@ export async function passOn(
     const calling = { ...raw, headers: { ...headers, ...upgrade, host: home } };
     return await tunnel(
       Object.setPrototypeOf(calling, raw) as typeof raw,
-      { host: target.host, port: target.port, path, tls: target.tls, timeoutMilliseconds: dialMilliseconds },
+      { ...target, path, timeoutMilliseconds: dialMilliseconds },
       options.stopping,
     );
   }
@@ -64,6 +64,7 @@ export async function passOn(
         },
         ...(body && body.length > 0 && { body }),
         tls: target.tls,
+        dial: target.dial,
         timeoutMilliseconds: dialMilliseconds,
       },
       AbortSignal.any([raw.signal, options.stopping]),

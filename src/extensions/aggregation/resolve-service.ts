@@ -1,10 +1,13 @@
 // Where the connections of a service go: to its address in the cluster, to the name it stands for, or straight to
 // one of its endpoints.
 import type { Endpoints, Service } from "#api";
+import type { Dial } from "#http";
 
 export interface ServiceAddress {
   readonly host: string;
   readonly port: number;
+  /** How to get there, where it is not straight. */
+  readonly dial?: Dial | undefined;
 }
 
 export type ResolveService = (namespace: string, name: string, port: number) => Promise<ServiceAddress>;
@@ -14,6 +17,7 @@ export interface ServiceSources {
   endpoints(key: string): Promise<Endpoints | undefined>;
   /** Connections go to endpoints, not to the service's address. */
   readonly toEndpoints: boolean;
+  readonly dial?: Dial | undefined;
 }
 
 /** Says why a service cannot be reached. */
@@ -27,6 +31,12 @@ export class UnresolvedService extends Error {
 }
 
 export function serviceResolver(sources: ServiceSources): ResolveService {
+  const addressOf = addressResolver(sources);
+  const { dial } = sources;
+  return async (...service) => ({ ...(await addressOf(...service)), ...(dial && { dial }) });
+}
+
+function addressResolver(sources: ServiceSources): ResolveService {
   return async (namespace, name, port) => {
     const key = `${namespace}/${name}`;
     const service = await sources.service(key);

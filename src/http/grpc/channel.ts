@@ -4,6 +4,7 @@
 // never reached a server is sent again by itself; one whose fate is unknown only when the caller said that
 // repeating it is safe.
 import { type Clock, systemClock } from "#base";
+import type { Dial } from "../dial.ts";
 import { type RunningCall, startCall } from "./call.ts";
 import { Connection, type TlsMaterial } from "./connection.ts";
 import { GrpcError } from "./status.ts";
@@ -35,6 +36,8 @@ export interface GrpcChannelOptions {
   /** `http://host:port`, `https://host:port` or `unix:///path`, in order of preference. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
+  /** Opens connections instead, through a proxy say. */
+  readonly dial?: Dial | undefined;
   readonly clock?: Clock;
   /** The longest message taken from a server. */
   readonly maxMessageBytes?: number;
@@ -76,6 +79,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     (endpoint) =>
       new Connection(endpoint, {
         tls: options.tls,
+        dial: options.dial,
         clock,
         connectMilliseconds: options.connectMilliseconds ?? 5000,
         backOff: options.backOff ?? { firstMilliseconds: 100, mostMilliseconds: 5000 },

@@ -4,6 +4,7 @@ import type { ClientHttp2Session } from "node:http2";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type Clock, nodeHttp2 } from "#base";
+import type { Dial } from "../dial.ts";
 import { GrpcError } from "./status.ts";
 
 /**
@@ -20,6 +21,7 @@ export interface TlsMaterial {
 
 export interface ConnectionSettings {
   readonly tls: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>) | undefined;
+  readonly dial?: Dial | undefined;
   readonly clock: Clock;
   readonly connectMilliseconds: number;
   /** Pauses between failed attempts: the first, and the longest. */
@@ -136,28 +138,29 @@ export class Connection {
   }
 
   async #socket(): Promise<Socket> {
-    const { tls } = this.#settings;
+    const { tls, dial } = this.#settings;
     const material = this.secure ? await (typeof tls === "function" ? tls() : (tls ?? {})) : undefined;
     const host = this.#url.hostname.replace(/^\[|\]$/g, "");
     const port = Number(this.#url.port || (this.secure ? 443 : 80));
+    const dialed = this.#url.protocol === "unix:" ? undefined : await dial?.({ host, port });
     const socket =
       this.#url.protocol === "unix:"
         ? connectPlain({ path: socketPath(this.#url) })
         : material
           ? connectTls({
-              host,
-              port,
+              ...(dialed ? { socket: dialed } : { host, port }),
               ALPNProtocols: ["h2"],
               servername: material.serverName ?? (isIP(host) ? "" : host),
               ...(material.ca && { ca: Buffer.from(material.ca) }),
               ...(material.cert && { cert: Buffer.from(material.cert) }),
               ...(material.key && { key: Buffer.from(material.key) }),
             })
-          : connectPlain({ host, port });
+          : (dialed ?? connectPlain({ host, port }));
     socket.on("error", () => {});
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     socket.setNoDelay(true);
+    if (dialed && !material) return socket;
     return this.#timed(socket, (resolve) => {
       socket.once(material ? "secureConnect" : "connect", () => resolve(socket));
     });

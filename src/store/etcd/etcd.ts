@@ -1,7 +1,7 @@
 // The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its
 // connections.
 import { type Clock, systemClock } from "#base";
-import { type GrpcChannel, GrpcError, type TlsMaterial, grpcChannel } from "#http";
+import { type Dial, type GrpcChannel, GrpcError, type TlsMaterial, grpcChannel } from "#http";
 import { StoreClosed } from "../errors.ts";
 import { checkRange, checkWrite } from "../key-order.ts";
 import { leaseReuse } from "../leases.ts";
@@ -27,6 +27,8 @@ export interface EtcdOptions {
   /** `http://host:port` or `https://host:port`, one for each member. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
+  /** Opens connections instead, through a proxy say. */
+  readonly dial?: Dial | undefined;
   /** Stands before every key. */
   readonly prefix?: string;
   readonly deadlines?: {
@@ -79,6 +81,7 @@ export class EtcdStore implements Store {
       keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 3000 },
       backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
       ...(options.tls && { tls: options.tls }),
+      dial: options.dial,
     });
     this.#newLeases = () =>
       leaseReuse({

@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect as secure } from "node:tls";
 import type { Node } from "#api";
 import { notFound, serviceUnavailable } from "#base";
 import type { Dialect } from "#dialect";
+import type { Dial } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
@@ -16,11 +17,15 @@ export interface AgentOptions {
   readonly key: string;
   readonly addressTypes: readonly string[];
   readonly timeoutMilliseconds: number;
+  /** Opens connections to nodes, pods and services, where they do not go straight. */
+  readonly dial?: Dial | undefined;
 }
 
 export interface AgentAddress {
   readonly host: string;
   readonly port: number;
+  /** How to get there, where it is not straight. */
+  readonly dial?: Dial | undefined;
 }
 
 export interface Agents {
@@ -29,6 +34,7 @@ export interface Agents {
   /** What a connection to an agent is made with. `unchecked` takes any certificate. */
   tls(unchecked?: boolean): ConnectionOptions;
   readonly timeoutMilliseconds: number;
+  readonly dial: Dial | undefined;
 }
 
 const usualPort = 10250;
@@ -40,6 +46,7 @@ export function agentsOf(options: AgentOptions): Agents {
   const endpointField = options.dialect.spelling.field("nodeagentEndpoint");
   return {
     timeoutMilliseconds: options.timeoutMilliseconds,
+    dial: options.dial,
     locate: async (nodeName) => {
       const node = await options.nodes.get(nodeName);
       if (!node) throw notFound({ group: "", resource: "nodes" }, nodeName);
@@ -54,7 +61,8 @@ export function agentsOf(options: AgentOptions): Agents {
       const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[
         endpointField
       ];
-      return { host, port: endpoint?.Port || usualPort };
+      const { dial } = options;
+      return { host, port: endpoint?.Port || usualPort, ...(dial && { dial }) };
     },
     tls: (unchecked = false) => {
       const [ca, cert, secret] = [authorities(), certificate(), key()];
@@ -83,17 +91,21 @@ function fileText(path: string): () => string | undefined {
  * Opens a connection, over TLS when there is something to secure it with; all of it within the time given.
  */
 export async function dial(
-  { host, port }: AgentAddress,
+  { host, port, dial: throughProxy }: AgentAddress,
   tls: ConnectionOptions | undefined,
   timeoutMilliseconds: number,
   signal: AbortSignal,
 ): Promise<Socket> {
   signal.throwIfAborted();
+  const tunneled = await throughProxy?.({ host, port }).catch((error: Error) => {
+    throw serviceUnavailable(`error trying to reach ${host}:${port}: ${error.message}`);
+  });
+  if (tunneled && !tls) return tunneled;
   return await new Promise((resolve, reject) => {
-    const target = { host, port, allowHalfOpen: true };
+    const target = tunneled ? { socket: tunneled } : { host, port, allowHalfOpen: true };
     const socket: Socket = tls
       ? secure({ ...(isIP(host) === 0 && { servername: host }), ...tls, ...target })
-      : connect(target);
+      : connect(target as { host: string; port: number });
     const settle = (error?: Error): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);

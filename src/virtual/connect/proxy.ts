@@ -132,11 +132,12 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
   if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable)
     return { status: 301, headers: { location: `${raw.path}/${search}` } };
   const path = `${behind || "/"}${search}`;
-  const { timeoutMilliseconds } = context.agents;
+  const { timeoutMilliseconds, dial } = context.agents;
   const tls = place.scheme === "http" ? undefined : tlsTo(place, context);
   if (raw.upgradable) {
     const port = place.port || (tls ? 443 : 80);
-    return await tunnel(raw, { host: place.address, port, path, tls, timeoutMilliseconds }, context.stopping);
+    const target = { host: place.address, port, path, tls, timeoutMilliseconds, dial };
+    return await tunnel(raw, target, context.stopping);
   }
   const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
   const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
@@ -159,6 +160,7 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
       ...(body && { body }),
       ...(tls && { tls }),
       timeoutMilliseconds,
+      dial,
     },
     AbortSignal.any([raw.signal, context.stopping]),
   );

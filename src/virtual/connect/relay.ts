@@ -5,7 +5,7 @@ import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
 import { serviceUnavailable } from "#base";
-import type { Sink } from "#http";
+import { type Dial, type Sink, connectionsBy } from "#http";
 import type { PlainHeaders } from "./headers.ts";
 
 export interface Upstream {
@@ -19,6 +19,8 @@ export interface Upstream {
   readonly headers: PlainHeaders;
   readonly body?: Uint8Array;
   readonly tls?: ConnectionOptions;
+  /** Opens the connection, where it does not go straight. */
+  readonly dial?: Dial | undefined;
   readonly timeoutMilliseconds: number;
 }
 
@@ -27,7 +29,7 @@ export interface Upstream {
  * it takes.
  */
 export async function ask(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
-  const { scheme, host, port, path, method, headers, body, tls, timeoutMilliseconds } = upstream;
+  const { scheme, host, port, path, method, headers, body, tls, dial, timeoutMilliseconds } = upstream;
   signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
     const send = scheme === "https" ? tlsRequest : plainRequest;
@@ -37,8 +39,11 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
       path,
       method,
       headers,
-      agent: false,
       ...tls,
+      // A connection of its own, whichever way it goes.
+      ...(dial
+        ? { createConnection: connectionsBy(dial, scheme === "https" ? () => tls ?? {} : undefined) }
+        : { agent: false }),
     });
     const timer = setTimeout(
       () => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)),
@@ -46,9 +51,10 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
     );
     const gone = (): void => void outgoing.destroy(new Error("the client has gone"));
     signal.addEventListener("abort", gone, { once: true });
-    outgoing.once("socket", (socket) =>
-      socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer)),
-    );
+    outgoing.once("socket", (socket) => {
+      if (dial && scheme === "http") clearTimeout(timer);
+      else socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer));
+    });
     outgoing.once("error", (error) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);

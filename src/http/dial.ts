@@ -1,0 +1,100 @@
+// Outgoing TCP connections that go through a proxy by HTTP CONNECT (RFC 9110 §9.3.6), over TCP, TLS or a
+// Unix socket. Without one, connections are made where they are needed.
+import type { RequestOptions } from "node:http";
+import { type Socket, connect, isIP } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+
+export interface DialAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Opens a connection that carries bytes to the address; whoever takes it looks after its errors. */
+export type Dial = (address: DialAddress) => Promise<Socket>;
+
+export type ConnectProxy =
+  | { readonly path: string }
+  /** Asked for every connection, so that certificates may be replaced. */
+  | (DialAddress & { readonly tls?: () => ConnectionOptions });
+
+const dialMilliseconds = 30_000;
+const largestHead = 16 * 1024;
+
+export function dialThrough(proxy: ConnectProxy): Dial {
+  const name = "path" in proxy ? proxy.path : `${proxy.host}:${proxy.port}`;
+  return ({ host, port }) =>
+    new Promise((resolve, reject) => {
+      const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+      const socket = socketTo(proxy);
+      const secure = "tls" in proxy && proxy.tls !== undefined;
+      let head = Buffer.alloc(0);
+      const settle = (error?: Error): void => {
+        clearTimeout(timer);
+        socket.off("error", settle);
+        socket.off("end", ended);
+        socket.off("readable", read);
+        if (!error) return resolve(socket);
+        socket.on("error", () => undefined);
+        socket.destroy();
+        reject(new Error(`proxy ${name}, dialing ${target}: ${error.message}`, { cause: error }));
+      };
+      const ended = (): void => settle(new Error("the proxy closed the connection"));
+      const read = (): void => {
+        for (let chunk: Buffer | null; (chunk = socket.read() as Buffer | null) !== null;) {
+          head = Buffer.concat([head, chunk]);
+          if (head.length > largestHead) return settle(new Error("the proxy's answer has no end"));
+        }
+        const end = head.indexOf("\r\n\r\n");
+        if (end >= 0) settle(refusal(head, end));
+      };
+      const timer = setTimeout(
+        () => settle(new Error(`no connection within ${dialMilliseconds} ms`)),
+        dialMilliseconds,
+      );
+      socket.on("error", settle);
+      socket.on("end", ended);
+      socket.once(secure ? "secureConnect" : "connect", () => {
+        socket.on("readable", read);
+        socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+      });
+    });
+}
+
+function socketTo(proxy: ConnectProxy): Socket {
+  if ("path" in proxy) return connect({ path: proxy.path });
+  const { host, port, tls } = proxy;
+  if (!tls) return connect({ host, port });
+  return connectTls({ ...(isIP(host) === 0 && { servername: host }), ...tls(), host, port });
+}
+
+/** What is wrong with the answer to CONNECT. Nobody speaks before the client does, so nothing may follow it. */
+function refusal(answer: Buffer, end: number): Error | undefined {
+  const [line = ""] = answer.toString("latin1", 0, end).split("\r\n", 1);
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)?.[1];
+  if (status !== "200") return new Error(`the proxy answered ${JSON.stringify(line.slice(0, 100))}`);
+  return answer.length > end + 4 ? new Error("the proxy sent bytes before the client did") : undefined;
+}
+
+type CreateConnection = NonNullable<RequestOptions["createConnection"]>;
+
+/** `createConnection` of requests and agents of node:http and, given what secures it, of node:https. */
+export const connectionsBy =
+  (dial: Dial, tls?: (options: ConnectionOptions) => ConnectionOptions): CreateConnection =>
+  (options, created) => {
+    const { host, port } = options as { host: string; port: number | string };
+    void dial({ host, port: Number(port) }).then(
+      (socket) =>
+        created(
+          null,
+          tls
+            ? connectTls({
+                ...(isIP(host) === 0 && { servername: host }),
+                ...tls(options as ConnectionOptions),
+                socket,
+              })
+            : socket,
+        ),
+      (error: Error) => (created as (error: Error) => void)(error),
+    );
+    return undefined;
+  };
