@@ -201,8 +201,8 @@ export class StoreReflector implements Reflector {
 
   /** Reads a snapshot of everything, decoding it piece by piece so that others get a turn. */
   async #load(): Promise<void> {
-    const loaded = new Map(
-      [...this.#caches.keys()].map((prefix) => [prefix, { items: [], unreadable: [] } as Loaded]),
+    const loaded = new Map<string, Loaded>(
+      [...this.#caches.keys()].map((prefix) => [prefix, { items: [], unreadable: [] }]),
     );
     let after: string | undefined;
     let at: Revision | undefined;
