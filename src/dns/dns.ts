@@ -1,0 +1,104 @@
+// The cluster's name server: names from Services and EndpointSlices, the rest from the machine's name servers.
+import { randomInt } from "node:crypto";
+import { networkInterfaces } from "node:os";
+import type { Clock, Log, Metrics } from "#base";
+import type { ClusterView } from "#controllerkit";
+import type { Dialect } from "#dialect";
+import { addressKey, clusterZone } from "./cluster-records.ts";
+import { type RunningDnsServer, startDnsServer } from "./dns-server.ts";
+import { dnsMetrics } from "./dns-metrics.ts";
+import { exchange } from "./exchange.ts";
+import { type Upstream, forwarder } from "./forwarder.ts";
+import { serviceDirectory } from "./directory.ts";
+import { fileUpstreams } from "./resolver-file.ts";
+import { resolver } from "./resolver.ts";
+
+export interface DnsSettings {
+  readonly addresses: readonly string[];
+  readonly port: number;
+  readonly domain: string;
+  readonly ttlSeconds: number;
+  /** Address ranges of clients that are answered. */
+  readonly allowed: readonly string[];
+  /** Name servers to ask; those of the file when there are none. */
+  readonly upstreams: readonly Upstream[];
+  readonly resolverFile: string;
+  readonly timeoutMilliseconds: number;
+  readonly cacheBytes: number;
+}
+
+export interface DnsOptions {
+  readonly view: ClusterView;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  readonly settings: DnsSettings;
+}
+
+const mostPending = 1000;
+
+/** Listens; names of the cluster are answered as soon as its services are listed. */
+export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
+  const { clock, log, metrics, signal, settings } = options;
+  const view = options.view.scoped();
+  const directory = serviceDirectory(view, options.dialect);
+  let ready = false;
+  void view.synced().then(
+    () => {
+      ready = true;
+      log.info("services are known");
+    },
+    () => undefined,
+  );
+  const own = ownAddresses(settings.addresses);
+  const isSelf = ({ address, port }: Upstream): boolean =>
+    port === settings.port && own.has(addressKey(address));
+  const fromFile = fileUpstreams(settings.resolverFile, clock, isSelf);
+  const given = settings.upstreams.filter((each) => !isSelf(each));
+  const upstreams = settings.upstreams.length > 0 ? () => given : fromFile;
+  if (upstreams().length === 0) log.warn("no name servers to ask about names outside of the cluster");
+  const forward = forwarder({
+    upstreams,
+    exchange,
+    clock,
+    signal,
+    mostPending,
+    timeoutMilliseconds: settings.timeoutMilliseconds,
+    cacheBytes: settings.cacheBytes,
+  });
+  const zone = clusterZone(
+    {
+      domain: settings.domain.toLowerCase().replace(/\.$/, ""),
+      ttl: settings.ttlSeconds,
+      serial: Math.floor(clock.now() / 1000),
+      addresses: settings.addresses,
+    },
+    directory,
+  );
+  const server = await startDnsServer({
+    ...settings,
+    signal,
+    resolve: resolver({
+      zone,
+      isReady: () => ready,
+      forwarder: forward,
+      isUpstream: (address) => upstreams().some((each) => addressKey(each.address) === addressKey(address)),
+      random: (below) => randomInt(below),
+      observe: dnsMetrics(metrics, forward),
+    }),
+    onError: (error) => log.warn("a query was not answered", { error: error.message }),
+  });
+  log.info("listening", { addresses: settings.addresses.join(","), port: server.port });
+  return server;
+}
+
+/** Addresses under which this server is reached: those it listens on, and all of the machine's for "any". */
+function ownAddresses(listening: readonly string[]): ReadonlySet<string> {
+  const any = listening.some((each) => each === "0.0.0.0" || each === "::");
+  const all = any
+    ? Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address))
+    : [];
+  return new Set([...listening, ...all].map(addressKey));
+}

@@ -1,0 +1,194 @@
+// Asks the machine's name servers what this cluster does not know: one question at a time for all who ask the
+// same, with time limits, and a bounded cache of the answers.
+import { randomInt } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "#base";
+import { type Query, readName, recordTypes, recordsOf, responseCodes } from "./wire.ts";
+
+export interface Upstream {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Sends one message and gives the reply; throws when none came in time. */
+export type Exchange = (
+  upstream: Upstream,
+  message: Uint8Array,
+  over: "udp" | "tcp",
+  signal: AbortSignal,
+) => Promise<Uint8Array>;
+
+export interface ForwarderOptions {
+  /** Asked anew for every question, since the machine's settings change. */
+  readonly upstreams: () => readonly Upstream[];
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly timeoutMilliseconds: number;
+  /** The most bytes of answers that are kept. */
+  readonly cacheBytes: number;
+  /** The most questions under way. */
+  readonly mostPending: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Forwarder {
+  /** The reply for this client; undefined when nobody could be asked. */
+  ask(query: Query): Promise<Uint8Array | undefined>;
+  /** Whether a question is under way: who is asked must not be the one who asks. */
+  isPending(query: Query): boolean;
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+}
+
+interface Kept {
+  readonly bytes: Uint8Array;
+  readonly since: number;
+  readonly until: number;
+}
+
+const rounds = 2;
+const longestTtl = 3600;
+const longestNegativeTtl = 30;
+
+export function forwarder(options: ForwarderOptions): Forwarder {
+  const { clock, signal } = options;
+  const kept = new LRUCache<string, Kept>({
+    maxSize: options.cacheBytes,
+    sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 100,
+  });
+  const pending = new Map<string, Promise<Uint8Array | undefined>>();
+  let [hits, misses] = [0, 0];
+
+  async function ask(query: Query): Promise<Uint8Array | undefined> {
+    const key = keyOf(query);
+    const known = kept.get(key);
+    if (known && known.until > clock.now()) {
+      hits += 1;
+      return addressed(query, aged(known, clock.now()));
+    }
+    misses += 1;
+    let asking = pending.get(key);
+    if (!asking) {
+      if (pending.size >= options.mostPending) return undefined;
+      asking = askUpstreams(query, key).finally(() => pending.delete(key));
+      pending.set(key, asking);
+    }
+    const reply = await asking;
+    return reply && addressed(query, reply);
+  }
+
+  async function askUpstreams(query: Query, key: string): Promise<Uint8Array | undefined> {
+    const upstreams = options.upstreams();
+    for (let round = 0; round < rounds; round++) {
+      for (const upstream of upstreams) {
+        if (signal.aborted) return undefined;
+        const reply = await tryUpstream(upstream, query).catch(() => undefined);
+        if (!reply) continue;
+        const seconds = lifetimeOf(reply);
+        const now = clock.now();
+        if (seconds > 0) kept.set(key, { bytes: reply, since: now, until: now + seconds * 1000 });
+        return reply;
+      }
+    }
+    return undefined;
+  }
+
+  async function tryUpstream(upstream: Upstream, query: Query): Promise<Uint8Array | undefined> {
+    const message = questionFor(query);
+    const send = async (over: "udp" | "tcp"): Promise<Uint8Array | undefined> => {
+      const limit = new AbortController();
+      const cancel = clock.after(options.timeoutMilliseconds, () => limit.abort());
+      try {
+        const both = AbortSignal.any([signal, limit.signal]);
+        const reply = await options.exchange(upstream, message, over, both);
+        return isReplyTo(message, reply) ? reply : undefined;
+      } finally {
+        cancel();
+      }
+    };
+    const reply = await send("udp");
+    const isCut = reply !== undefined && (reply[2]! & 2) !== 0;
+    const whole = isCut ? await send("tcp") : reply;
+    // A server that cannot answer just now may have a neighbour that can.
+    return whole && (whole[3]! & 15) !== responseCodes.serverFailure ? whole : undefined;
+  }
+
+  return {
+    ask,
+    isPending: (query) => pending.has(keyOf(query)),
+    get cacheHits() {
+      return hits;
+    },
+    get cacheMisses() {
+      return misses;
+    },
+  };
+}
+
+const keyOf = ({ name, type, class: of, edns, checkingDisabled }: Query): string =>
+  `${name} ${type} ${of} ${edns ? (edns.dnssec ? "d" : "e") : ""}${checkingDisabled ? "c" : ""}`;
+
+/** Our own question: nothing of the client's but what it asks. */
+function questionFor({ question, edns, checkingDisabled }: Query): Uint8Array {
+  const header = Buffer.alloc(12);
+  header.writeUInt16BE(randomInt(65_536), 0);
+  header.writeUInt16BE(0x0100 | (checkingDisabled ? 0x10 : 0), 2);
+  header.writeUInt16BE(1, 4);
+  if (!edns) return Buffer.concat([header, question]);
+  header.writeUInt16BE(1, 10);
+  const options = Buffer.from([0, 0, recordTypes.OPT, 0x04, 0xd0, 0, 0, edns.dnssec ? 0x80 : 0, 0, 0, 0]);
+  return Buffer.concat([header, question, options]);
+}
+
+/** Whoever guesses ports must also guess the number, and tell the question. */
+function isReplyTo(message: Uint8Array, reply: Uint8Array): boolean {
+  if (reply.length < 12 || reply[0] !== message[0] || reply[1] !== message[1] || (reply[2]! & 0x80) === 0)
+    return false;
+  if (reply[4] !== 0 || reply[5] !== 1) return false;
+  try {
+    const [asked, told] = [readName(message, 12), readName(reply, 12)];
+    if (asked.text !== told.text || asked.end !== told.end) return false;
+    for (let at = asked.end; at < asked.end + 4; at++) if (message[at] !== reply[at]) return false;
+    for (const record of recordsOf(reply)) if (record.end > reply.length) return false;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How many seconds a reply may be kept; 0 for not at all. */
+function lifetimeOf(reply: Uint8Array): number {
+  const code = reply[3]! & 15;
+  if (code !== responseCodes.noError && code !== responseCodes.noSuchName) return 0;
+  if ((reply[2]! & 2) !== 0) return 0;
+  const view = Buffer.from(reply.buffer, reply.byteOffset, reply.length);
+  let [shortest, answers, negative] = [longestTtl, 0, 0];
+  for (const { type, ttlAt, end, section } of recordsOf(reply)) {
+    if (type === recordTypes.OPT) continue;
+    const ttl = view.readUInt32BE(ttlAt);
+    shortest = Math.min(shortest, ttl);
+    if (section === 0) answers += 1;
+    if (type === recordTypes.SOA) negative = Math.min(ttl, view.readUInt32BE(end - 4), longestNegativeTtl);
+  }
+  return answers > 0 && code === responseCodes.noError ? shortest : negative;
+}
+
+/** The same reply, with lifetimes shorter by the time it was kept. */
+function aged({ bytes, since }: Kept, now: number): Uint8Array {
+  const copy = Buffer.from(bytes);
+  const seconds = Math.floor((now - since) / 1000);
+  for (const { type, ttlAt } of recordsOf(copy))
+    if (type !== recordTypes.OPT) copy.writeUInt32BE(Math.max(0, copy.readUInt32BE(ttlAt) - seconds), ttlAt);
+  return copy;
+}
+
+/** Under the client's own number, with its question as it wrote it. */
+function addressed({ id, question, recursionDesired }: Query, reply: Uint8Array): Uint8Array {
+  const copy = Buffer.from(reply);
+  copy.writeUInt16BE(id, 0);
+  copy.set(question, 12);
+  // Recursion is available, and nobody here is an authority for it.
+  copy[2] = (copy[2]! & 0b1111_1010) | (recursionDesired ? 1 : 0);
+  copy[3] = copy[3]! | 0x80;
+  return copy;
+}

@@ -1,0 +1,50 @@
+// The machine's name servers, from its resolv.conf: read again when the file has changed.
+import { readFileSync, statSync } from "node:fs";
+import { isIP } from "node:net";
+import type { Clock } from "#base";
+import type { Upstream } from "./forwarder.ts";
+
+const checkEveryMilliseconds = 5000;
+const mostServers = 8;
+const usualPort = 53;
+
+/** Servers of a resolv.conf, in order. */
+export const serversIn = (text: string): Upstream[] =>
+  text
+    .split("\n")
+    .flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? [])
+    .flatMap((given) => (isIP(given.split("%")[0]!) ? [{ address: given, port: usualPort }] : []))
+    .slice(0, mostServers);
+
+/** `[address]:port`, `address:port` or `address`; undefined for anything else. */
+export function parseUpstream(given: string): Upstream | undefined {
+  if (isIP(given)) return { address: given, port: usualPort };
+  const found = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(given);
+  const address = found?.[1] ?? found?.[2] ?? "";
+  const port = Number(found?.[3]);
+  return isIP(address) && port > 0 && port < 65_536 ? { address, port } : undefined;
+}
+
+/** Servers that are this one are left out: it would ask itself. */
+export function fileUpstreams(
+  file: string,
+  clock: Clock,
+  isSelf: (upstream: Upstream) => boolean,
+): () => readonly Upstream[] {
+  let servers: readonly Upstream[] = [];
+  let [checked, stamp] = [-Infinity, -1];
+  return () => {
+    const now = clock.now();
+    if (now - checked < checkEveryMilliseconds) return servers;
+    checked = now;
+    try {
+      const { mtimeMs } = statSync(file);
+      if (mtimeMs === stamp) return servers;
+      servers = serversIn(readFileSync(file, "utf8")).filter((each) => !isSelf(each));
+      stamp = mtimeMs;
+    } catch {
+      // The file is being replaced, or there is none: what was known goes on.
+    }
+    return servers;
+  };
+}

@@ -1,0 +1,145 @@
+// Answers one query: from the cluster's own names, or from the machine's name servers.
+import type { Forwarder } from "./forwarder.ts";
+import type { Lookup, Zone } from "./cluster-records.ts";
+import {
+  type Query,
+  type Reply,
+  type ResourceRecord,
+  isInternet,
+  payloadOf,
+  readName,
+  readQuery,
+  recordTypes,
+  recordsOf,
+  responseCodes,
+  writeError,
+  writeReply,
+} from "./wire.ts";
+
+export interface ResolverOptions {
+  readonly zone: Zone;
+  /** Whether the cluster's objects are known; before, its names cannot be told from names that are not there. */
+  readonly isReady: () => boolean;
+  readonly forwarder: Pick<Forwarder, "ask" | "isPending">;
+  /** Whether an address is that of a server that is asked. */
+  readonly isUpstream: (address: string) => boolean;
+  /** A number from 0 up to, not including, `below`. */
+  readonly random: (below: number) => number;
+  readonly observe?: (query: Query, code: number) => void;
+}
+
+export type Resolver = (
+  message: Uint8Array,
+  client: { readonly address: string; readonly over: "udp" | "tcp" },
+) => Promise<Uint8Array | undefined>;
+
+const longestMessage = 65_535;
+const mostAliases = 8;
+
+export function resolver({
+  zone,
+  isReady,
+  forwarder,
+  isUpstream,
+  random,
+  observe,
+}: ResolverOptions): Resolver {
+  return async (message, { address, over }) => {
+    const read = readQuery(message);
+    if (read.is === "ignored") return undefined;
+    if (read.is === "broken") return writeError(read.id, read.code);
+    const { query } = read;
+    const limit = over === "tcp" ? longestMessage : payloadOf(query);
+    const reply = await answer(query, address);
+    const bytes = reply instanceof Uint8Array ? fitted(query, reply, limit) : writeReply(query, reply, limit);
+    observe?.(query, bytes[3]! & 15);
+    return bytes;
+  };
+
+  async function answer(query: Query, client: string): Promise<Reply | Uint8Array> {
+    if (!isInternet(query)) return empty(responseCodes.refused);
+    const result = zone.lookup(query.name, query.type);
+    if (result.is === "elsewhere") return await forwarded(query, client);
+    if (!isReady()) return empty(responseCodes.serverFailure);
+    return await fromZone(query, result);
+  }
+
+  async function fromZone(query: Query, first: Lookup): Promise<Reply> {
+    const chain: ResourceRecord[] = [];
+    let result = first;
+    while (result.is === "alias" && chain.length < mostAliases) {
+      chain.push(result.record);
+      const { target } = result;
+      result = zone.lookup(target, query.type);
+      if (result.is !== "elsewhere") continue;
+      const beyond = await forwarder.ask(questionAbout(query, target)).catch(() => undefined);
+      const answers = [...chain, ...(beyond ? addressesIn(beyond) : [])];
+      return { code: responseCodes.noError, authoritative: true, answers };
+    }
+    if (result.is === "found")
+      return {
+        code: responseCodes.noError,
+        authoritative: true,
+        answers: [...chain, ...rotated(result.records)],
+        additional: result.additional ?? [],
+      };
+    const code =
+      result.is === "no such name" && chain.length === 0 ? responseCodes.noSuchName : responseCodes.noError;
+    return { code, authoritative: true, answers: chain, authority: [zone.authority] };
+  }
+
+  async function forwarded(query: Query, client: string): Promise<Reply | Uint8Array> {
+    if (!query.recursionDesired) return empty(responseCodes.refused);
+    // It was asked by us, and asks us in turn: one of the two has to end it.
+    if (isUpstream(client) && forwarder.isPending(query)) return empty(responseCodes.refused);
+    return (await forwarder.ask(query)) ?? empty(responseCodes.serverFailure);
+  }
+
+  /** Clients take the first address: each gets another one. */
+  function rotated(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    if (records.length < 2) return records;
+    const from = random(records.length);
+    return [...records.slice(from), ...records.slice(0, from)];
+  }
+}
+
+const empty = (code: Reply["code"]): Reply => ({ code, authoritative: false, answers: [] });
+
+/** A reply that is too long for UDP is cut to its question, so that the client asks again over TCP. */
+function fitted(query: Query, reply: Uint8Array, limit: number): Uint8Array {
+  if (reply.length <= limit) return reply;
+  const cut = writeReply(query, empty(responseCodes.noError), limit);
+  cut[2] = cut[2]! | 2;
+  return cut;
+}
+
+/** The same question about another name. */
+function questionAbout(query: Query, name: string): Query {
+  const labels = name === "" ? [] : name.split(".");
+  const question = Buffer.concat([
+    ...labels.map((label) => Buffer.from([label.length, ...Buffer.from(label, "latin1")])),
+    Buffer.from([0, query.type >> 8, query.type & 255, 0, 1]),
+  ]);
+  return { ...query, name, question, recursionDesired: true, edns: undefined };
+}
+
+/** Addresses and further names in somebody else's reply. */
+function addressesIn(reply: Uint8Array): ResourceRecord[] {
+  const view = Buffer.from(reply.buffer, reply.byteOffset, reply.length);
+  const found: ResourceRecord[] = [];
+  for (const { start, type, ttlAt, data, end, section } of recordsOf(reply)) {
+    if (section !== 0) break;
+    const common = { name: readName(reply, start).text, ttl: view.readUInt32BE(ttlAt) };
+    if (type === recordTypes.A && end - data === 4)
+      found.push({ ...common, type: "A", address: view.subarray(data, end).join(".") });
+    else if (type === recordTypes.AAAA && end - data === 16)
+      found.push({
+        ...common,
+        type: "AAAA",
+        address: view.subarray(data, end).toString("hex").match(/.{4}/g)!.join(":"),
+      });
+    else if (type === recordTypes.CNAME)
+      found.push({ ...common, type: "CNAME", target: readName(reply, data).text });
+  }
+  return found;
+}

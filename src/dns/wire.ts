@@ -1,0 +1,337 @@
+// The DNS message format (RFC 1035, EDNS0 of RFC 6891): queries are read, replies are written. What is
+// forwarded travels as the bytes it came in.
+import { parseIp } from "#base";
+
+export const recordTypes = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  OPT: 41,
+  ANY: 255,
+} as const;
+
+export const responseCodes = {
+  noError: 0,
+  formatError: 1,
+  serverFailure: 2,
+  noSuchName: 3,
+  notImplemented: 4,
+  refused: 5,
+} as const;
+export type ResponseCode = (typeof responseCodes)[keyof typeof responseCodes];
+
+export type ResourceRecord = { readonly name: string; readonly ttl: number } & (
+  | { readonly type: "A" | "AAAA"; readonly address: string }
+  | { readonly type: "CNAME" | "PTR" | "NS"; readonly target: string }
+  | { readonly type: "SRV"; readonly weight: number; readonly port: number; readonly target: string }
+  | { readonly type: "TXT"; readonly text: string }
+  | { readonly type: "SOA"; readonly primary: string; readonly contact: string; readonly serial: number }
+);
+
+export interface Query {
+  readonly id: number;
+  readonly opcode: number;
+  readonly recursionDesired: boolean;
+  readonly checkingDisabled: boolean;
+  /** In lower case, without the last dot; the root is empty. */
+  readonly name: string;
+  readonly type: number;
+  readonly class: number;
+  /** The question as it came: its case is echoed. */
+  readonly question: Uint8Array;
+  /** What the client says about its side; undefined without EDNS0. */
+  readonly edns: { readonly payload: number; readonly dnssec: boolean } | undefined;
+}
+
+/** A query, or a message that has an answer without being one, or nothing that could be answered. */
+export type ReadQuery =
+  | { readonly is: "query"; readonly query: Query }
+  | { readonly is: "broken"; readonly id: number; readonly code: ResponseCode }
+  | { readonly is: "ignored" };
+
+const headerLength = 12;
+const longestName = 255;
+const internet = 1;
+
+export function readQuery(bytes: Uint8Array): ReadQuery {
+  if (bytes.length < headerLength) return { is: "ignored" };
+  const view = viewOf(bytes);
+  const id = view.getUint16(0);
+  const flags = view.getUint16(2);
+  // Answering a response would let two servers talk to each other for ever.
+  if ((flags & 0x8000) !== 0) return { is: "ignored" };
+  const opcode = (flags >> 11) & 15;
+  if (opcode !== 0) return { is: "broken", id, code: responseCodes.notImplemented };
+  const broken: ReadQuery = { is: "broken", id, code: responseCodes.formatError };
+  if (view.getUint16(4) !== 1) return broken;
+  try {
+    const name = readName(bytes, headerLength);
+    const end = name.end + 4;
+    if (end > bytes.length) return broken;
+    const edns = readEdns(bytes, end, view.getUint16(6) + view.getUint16(8) + view.getUint16(10));
+    return {
+      is: "query",
+      query: {
+        id,
+        opcode,
+        recursionDesired: (flags & 0x0100) !== 0,
+        checkingDisabled: (flags & 0x0010) !== 0,
+        name: name.text,
+        type: view.getUint16(name.end),
+        class: view.getUint16(name.end + 2),
+        question: bytes.slice(headerLength, end),
+        edns,
+      },
+    };
+  } catch {
+    return broken;
+  }
+}
+
+export const isInternet = (query: Query): boolean => query.class === internet;
+
+/** Walks the records of a message and tells where each begins, what it is, and where its lifetime stands. */
+export function* recordsOf(
+  bytes: Uint8Array,
+): Generator<{ start: number; type: number; ttlAt: number; data: number; end: number; section: number }> {
+  const view = viewOf(bytes);
+  let at = headerLength;
+  for (let left = view.getUint16(4); left > 0; left--) at = skipName(bytes, at) + 4;
+  for (const section of [0, 1, 2]) {
+    for (let left = view.getUint16(6 + 2 * section); left > 0; left--) {
+      const start = at;
+      const head = skipName(bytes, at);
+      const end = head + 10 + view.getUint16(head + 8);
+      if (end > bytes.length) throw new RangeError("a record is cut off");
+      yield { start, type: view.getUint16(head), ttlAt: head + 4, data: head + 10, end, section };
+      at = end;
+    }
+  }
+}
+
+function readEdns(bytes: Uint8Array, from: number, records: number): Query["edns"] {
+  const view = viewOf(bytes);
+  let at = from;
+  for (let left = records; left > 0; left--) {
+    const head = skipName(bytes, at);
+    if (view.getUint16(head) === recordTypes.OPT)
+      return {
+        payload: view.getUint16(head + 2),
+        dnssec: (view.getUint16(head + 6) & 0x8000) !== 0,
+      };
+    at = head + 10 + view.getUint16(head + 8);
+  }
+  return undefined;
+}
+
+/** The name at a place, following pointers to earlier places only, so that no message makes it go in circles. */
+export function readName(bytes: Uint8Array, start: number): { readonly text: string; readonly end: number } {
+  const labels: string[] = [];
+  let [at, end, limit, length] = [start, -1, start, 0];
+  for (;;) {
+    const size = byteAt(bytes, at);
+    if (size >= 0xc0) {
+      const target = ((size & 0x3f) << 8) | byteAt(bytes, at + 1);
+      if (end < 0) end = at + 2;
+      if (target >= limit) throw new RangeError("a name points forward");
+      at = limit = target;
+      continue;
+    }
+    if (size > 63) throw new RangeError("a label is too long");
+    if (size === 0) return { text: labels.join("."), end: end < 0 ? at + 1 : end };
+    length += size + 1;
+    if (length >= longestName || at + 1 + size > bytes.length) throw new RangeError("a name is too long");
+    labels.push(labelText(bytes.subarray(at + 1, at + 1 + size)));
+    at += 1 + size;
+  }
+}
+
+const labelText = (bytes: Uint8Array): string => String.fromCharCode(...bytes).toLowerCase();
+
+function skipName(bytes: Uint8Array, start: number): number {
+  for (let at = start; ;) {
+    const size = byteAt(bytes, at);
+    if (size === 0) return at + 1;
+    if (size >= 0xc0) return at + 2;
+    at += 1 + size;
+  }
+}
+
+function byteAt(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === undefined) throw new RangeError("the message is cut off");
+  return byte;
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
+export interface Reply {
+  readonly code: ResponseCode;
+  readonly authoritative: boolean;
+  readonly answers: readonly ResourceRecord[];
+  readonly authority?: readonly ResourceRecord[];
+  readonly additional?: readonly ResourceRecord[];
+}
+
+/** What this side takes over UDP; larger datagrams are cut into pieces on the way. */
+export const ownPayload = 1232;
+
+/** How large a reply over UDP may be. */
+export const payloadOf = ({ edns }: Query): number =>
+  edns ? Math.min(Math.max(edns.payload, 512), 4096) : 512;
+
+/** Writes as many records as fit; a reply that lacks answers says so. */
+export function writeReply(query: Query, reply: Reply, limit: number): Uint8Array {
+  const writer = new Writer(limit - (query.edns ? 11 : 0));
+  writer.bytes(new Uint8Array(headerLength));
+  writer.question(query);
+  const answers = writer.records(reply.answers);
+  const cut = answers < reply.answers.length;
+  const authority = cut ? 0 : writer.records(reply.authority ?? []);
+  const additional = cut ? 0 : writer.records(reply.additional ?? []);
+  if (query.edns) writer.options(query.edns.dnssec);
+  const flags =
+    0x8000 |
+    (reply.authoritative ? 0x0400 : 0) |
+    (cut ? 0x0200 : 0) |
+    (query.recursionDesired ? 0x0100 : 0) |
+    0x0080 |
+    (query.checkingDisabled ? 0x0010 : 0) |
+    reply.code;
+  return writer.finish([query.id, flags, 1, answers, authority, additional + (query.edns ? 1 : 0)]);
+}
+
+/** A reply to what could not be read as a query. */
+export function writeError(id: number, code: ResponseCode): Uint8Array {
+  const bytes = new Uint8Array(headerLength);
+  const view = viewOf(bytes);
+  view.setUint16(0, id);
+  view.setUint16(2, 0x8000 | code);
+  return bytes;
+}
+
+/** Offsets beyond this cannot be pointed to. */
+const furthestPointer = 0x3fff;
+
+class Writer {
+  #buffer = Buffer.alloc(512);
+  #length = 0;
+  readonly #limit: number;
+  readonly #names = new Map<string, number>();
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length;
+    if (needed > this.#buffer.length)
+      this.#buffer = Buffer.concat([this.#buffer], Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.set(bytes, this.#length);
+    this.#length = needed;
+  }
+
+  question({ question, name }: Query): void {
+    this.#remember(name, this.#length);
+    this.bytes(question);
+  }
+
+  /** Gives how many fit. */
+  records(records: readonly ResourceRecord[]): number {
+    for (const [index, record] of records.entries()) {
+      const before = this.#length;
+      this.#record(record);
+      if (this.#length <= this.#limit) continue;
+      this.#length = before;
+      for (const [name, at] of this.#names) if (at >= before) this.#names.delete(name);
+      return index;
+    }
+    return records.length;
+  }
+
+  options(dnssec: boolean): void {
+    this.bytes(Buffer.from([0, 0, recordTypes.OPT, ownPayload >> 8, ownPayload & 255, 0, 0]));
+    this.bytes(Buffer.from([dnssec ? 0x80 : 0, 0, 0, 0]));
+  }
+
+  finish(header: readonly number[]): Uint8Array {
+    for (const [index, value] of header.entries()) this.#buffer.writeUInt16BE(value, 2 * index);
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #record(record: ResourceRecord): void {
+    this.#name(record.name);
+    this.#numbers16(recordTypes[record.type], internet);
+    this.#number32(record.ttl);
+    const lengthAt = this.#length;
+    this.#numbers16(0);
+    switch (record.type) {
+      case "A":
+      case "AAAA":
+        this.bytes(parseIp(record.address)!);
+        break;
+      case "SRV":
+        this.#numbers16(0, record.weight, record.port);
+        this.#name(record.target, false);
+        break;
+      case "TXT":
+        this.#text(record.text);
+        break;
+      case "SOA":
+        this.#name(record.primary);
+        this.#name(record.contact);
+        for (const value of [record.serial, 7200, 1800, 86_400, record.ttl]) this.#number32(value);
+        break;
+      case "CNAME":
+      case "PTR":
+      case "NS":
+        this.#name(record.target);
+        break;
+    }
+    this.#buffer.writeUInt16BE(this.#length - lengthAt - 2, lengthAt);
+  }
+
+  /** Ends of names that were written before are pointed to, where that is allowed. */
+  #name(name: string, mayPoint = true): void {
+    for (let rest = name; rest !== "";) {
+      const known = mayPoint ? this.#names.get(rest) : undefined;
+      if (known !== undefined) return this.#numbers16(0xc000 | known);
+      if (mayPoint) this.#names.set(rest, this.#length);
+      if (this.#length > furthestPointer) this.#names.delete(rest);
+      const dot = rest.indexOf(".");
+      this.#text(dot < 0 ? rest : rest.slice(0, dot));
+      rest = dot < 0 ? "" : rest.slice(dot + 1);
+    }
+    this.bytes(Buffer.from([0]));
+  }
+
+  #remember(name: string, start: number): void {
+    for (let [rest, at] = [name, start]; rest !== "";) {
+      this.#names.set(rest, at);
+      const dot = rest.indexOf(".");
+      if (dot < 0) return;
+      at += dot + 1;
+      rest = rest.slice(dot + 1);
+    }
+  }
+
+  #text(text: string): void {
+    const bytes = Buffer.from(text, "latin1");
+    this.bytes(Buffer.from([bytes.length]));
+    this.bytes(bytes);
+  }
+
+  #numbers16(...values: readonly number[]): void {
+    this.bytes(Buffer.from(values.flatMap((value) => [value >> 8, value & 255])));
+  }
+
+  #number32(value: number): void {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(value >>> 0);
+    this.bytes(bytes);
+  }
+}
