@@ -43,6 +43,7 @@ export function wellKnownNames({
       endpointSliceManagedBy: `endpointslice.${domain}/managed-by`,
       skipEndpointMirror: `endpointslice.${domain}/skip-mirror`,
       headlessService: `service.${domain}/headless`,
+      serviceProxyName: `service.${domain}/service-proxy-name`,
       clusterService: `${domain}/cluster-service`,
       bootstrapping: `${domain}/bootstrapping`,
       aggregateToAdmin: `rbac.authorization.${suffix}/aggregate-to-admin`,

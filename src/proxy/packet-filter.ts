@@ -1,0 +1,170 @@
+// The edge to the kernel's packet filter: nftables where it works, iptables elsewhere. Each write is one
+// transaction.
+import { spawn } from "node:child_process";
+import { type IptablesOptions, iptablesJumps, iptablesRules, restoreInput } from "./iptables.ts";
+import { type NftablesOptions, nftablesBuilder } from "./nftables.ts";
+import { type Ruleset, changeTable, replaceTable } from "./ruleset.ts";
+import type { Family, ServicePort } from "./service-ports.ts";
+
+export interface PacketFilter {
+  readonly name: "nftables" | "iptables";
+  readonly families: readonly Family[];
+  /** Makes the packet filter hold exactly these. Gives the size of what was written. */
+  write(ports: readonly ServicePort[]): Promise<number>;
+  /** Whether what was written is still there. */
+  isIntact(): Promise<boolean>;
+  /** Removes everything, also what an earlier process wrote. */
+  remove(): Promise<void>;
+}
+
+export type RunCommand = (command: readonly string[], input?: string) => Promise<CommandOutcome>;
+export interface CommandOutcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export const runCommand: RunCommand = ([program, ...args], input = "") =>
+  new Promise((resolve) => {
+    const child = spawn(program!, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`, LC_ALL: "C" },
+    });
+    const read = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        if (read[name].length < 1 << 22) read[name] += text;
+      });
+    child.once("error", (error) => resolve({ code: null, stdout: "", stderr: error.message }));
+    child.once("close", (code) => resolve({ code, ...read }));
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input);
+  });
+
+async function must(run: RunCommand, command: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await run(command, input);
+  if (code === 0) return stdout;
+  // What was written may be long; what is wrong with it is said first.
+  throw new Error(`${command.join(" ")}: ${stderr.trim().slice(0, 500) || `ended with code ${code}`}`);
+}
+
+const families: readonly Family[] = [4, 6];
+const nftFamily = { 4: "ip", 6: "ip6" } as const;
+
+export async function nftablesFilter(
+  options: NftablesOptions,
+  run: RunCommand = runCommand,
+): Promise<PacketFilter | undefined> {
+  const usable: Family[] = [];
+  for (const family of families)
+    if ((await run(["nft", "list", "tables", nftFamily[family]])).code === 0) usable.push(family);
+  if (!usable.includes(4)) return undefined;
+  const builder = nftablesBuilder(options);
+  const applied = new Map<Family, Ruleset>();
+  return {
+    name: "nftables",
+    families: usable,
+    write: async (ports) => {
+      const next = usable.map((family) => {
+        const ruleset = builder.build(
+          family,
+          ports.filter((port) => port.family === family),
+        );
+        const before = applied.get(family);
+        return { family, ruleset, text: before ? changeTable(before, ruleset) : replaceTable(ruleset) };
+      });
+      const text = next.map((each) => each.text).join("");
+      if (text !== "") {
+        // What is there after a failure is not known: the next write replaces it.
+        applied.clear();
+        await must(run, ["nft", "-f", "-"], text);
+      }
+      for (const { family, ruleset } of next) applied.set(family, ruleset);
+      return text.length;
+    },
+    isIntact: async () => {
+      for (const family of usable) {
+        const { code } = await run(["nft", "list", "chain", nftFamily[family], options.table, "prerouting"]);
+        if (code === 0) continue;
+        applied.delete(family);
+        return false;
+      }
+      return true;
+    },
+    remove: async () => {
+      applied.clear();
+      const tables = (await must(run, ["nft", "list", "tables"])).split("\n");
+      const ours = tables.filter((line) => new RegExp(`^table ip6? ${options.table}$`).test(line.trim()));
+      if (ours.length > 0)
+        await must(run, ["nft", "-f", "-"], ours.map((line) => `delete ${line.trim()}\n`).join(""));
+    },
+  };
+}
+
+const tables = ["nat", "filter"] as const;
+const iptablesProgram = { 4: "iptables", 6: "ip6tables" } as const;
+
+export async function iptablesFilter(
+  options: IptablesOptions,
+  run: RunCommand = runCommand,
+): Promise<PacketFilter | undefined> {
+  const usable: Family[] = [];
+  for (const family of families)
+    if ((await run([iptablesProgram[family], "-w", "-t", "nat", "-S", "OUTPUT"])).code === 0)
+      usable.push(family);
+  if (!usable.includes(4)) return undefined;
+  const jumps = iptablesJumps(options.prefix);
+  const chainsNow = async (family: Family): Promise<Record<"nat" | "filter", ReadonlySet<string>>> => {
+    const found = { nat: new Set<string>(), filter: new Set<string>() };
+    for (const table of tables)
+      for (const line of (await must(run, [iptablesProgram[family], "-w", "-t", table, "-S"])).split("\n")) {
+        const name = /^-N (\S+)$/.exec(line)?.[1];
+        if (name?.startsWith(options.prefix)) found[table].add(name);
+      }
+    return found;
+  };
+  const hasJump = async (family: Family, [table, chain, target]: (typeof jumps)[number]): Promise<boolean> =>
+    (await run([iptablesProgram[family], "-w", "-t", table, "-C", chain, "-j", target])).code === 0;
+  let last = "";
+  return {
+    name: "iptables",
+    families: usable,
+    write: async (ports) => {
+      let size = 0;
+      for (const family of usable) {
+        const rules = iptablesRules(
+          family,
+          ports.filter((port) => port.family === family),
+          options,
+        );
+        const text = restoreInput(rules, await chainsNow(family));
+        await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
+        size += text.length;
+        for (const jump of jumps) {
+          const [table, chain, target] = jump;
+          if (!(await hasJump(family, jump)))
+            await must(run, [iptablesProgram[family], "-w", "-t", table, "-I", chain, "-j", target]);
+        }
+        last = `${options.prefix}SERVICES`;
+      }
+      return size;
+    },
+    isIntact: async () => {
+      for (const family of usable)
+        for (const jump of jumps) if (last === "" || !(await hasJump(family, jump))) return false;
+      return true;
+    },
+    remove: async () => {
+      for (const family of usable) {
+        for (const jump of jumps) {
+          const [table, chain, target] = jump;
+          if (await hasJump(family, jump))
+            await must(run, [iptablesProgram[family], "-w", "-t", table, "-D", chain, "-j", target]);
+        }
+        const none = { nat: new Map(), filter: new Map() };
+        const text = restoreInput(none, await chainsNow(family));
+        await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
+      }
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Routes to the pods of other nodes on the same network: each node's range of pod addresses goes by its own
+// address, as host-gateway networks do it.
+import type { kinds } from "#client";
+import type { Seen } from "#controllerkit";
+import { isIP } from "node:net";
+import type { RunCommand } from "./packet-filter.ts";
+
+export type SeenNode = Seen<typeof kinds.nodes.schema>;
+
+/** Marks routes as ours. */
+const protocol = "187";
+
+/** Range → the address of the node it is on. */
+export function podRoutes(nodes: Iterable<SeenNode>, ownName: string): ReadonlyMap<string, string> {
+  const routes = new Map<string, string>();
+  for (const { metadata, spec, status } of nodes) {
+    if (metadata.name === ownName) continue;
+    const ranges = spec?.podCIDRs?.length ? spec.podCIDRs : [spec?.podCIDR ?? ""];
+    for (const range of ranges.filter((each) => each !== "")) {
+      const family = range.includes(":") ? 6 : 4;
+      const by = (status?.addresses ?? []).find(
+        ({ type, address }) => type === "InternalIP" && isIP(address) === family,
+      );
+      if (by) routes.set(range, by.address);
+    }
+  }
+  return routes;
+}
+
+/** Brings the kernel's routes of ours to what is wanted; gives what could not be done. */
+export async function syncRoutes(wanted: ReadonlyMap<string, string>, run: RunCommand): Promise<string[]> {
+  const problems: string[] = [];
+  for (const family of ["-4", "-6"]) {
+    const { code, stdout } = await run(["ip", family, "-o", "route", "show", "proto", protocol]);
+    if (code !== 0) continue;
+    const there = new Map(
+      stdout.split("\n").flatMap((line) => {
+        const found = /^(\S+) via (\S+)/.exec(line);
+        return found ? [[found[1]!, found[2]!] as const] : [];
+      }),
+    );
+    for (const range of there.keys())
+      if (!wanted.has(range)) await run(["ip", family, "route", "del", range, "proto", protocol]);
+    for (const [range, by] of wanted) {
+      if (range.includes(":") !== (family === "-6") || there.get(range) === by) continue;
+      const { code: failed, stderr } = await run([
+        "ip",
+        family,
+        "route",
+        "replace",
+        range,
+        "via",
+        by,
+        "proto",
+        protocol,
+      ]);
+      if (failed !== 0) problems.push(`${range} via ${by}: ${stderr.trim()}`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type RunningServer, startServer } from "#apiserver";
+import { createMetrics, silentLog, systemClock } from "#base";
+import { kinds } from "#client";
+import { clusterView } from "#controllerkit";
+import { healthPorts } from "./health-ports.ts";
+import type { CommandOutcome, PacketFilter } from "./packet-filter.ts";
+import { type SeenNode, podRoutes, syncRoutes } from "./pod-routes.ts";
+import { servicePort } from "./ports.fixture.ts";
+import { runProxy } from "./proxy.ts";
+import type { ServicePort } from "./service-ports.ts";
+import { staleFlows } from "./stale-flows.ts";
+
+const done: CommandOutcome = { code: 0, stdout: "", stderr: "" };
+
+test("what the cluster's services need is written, and written again after a failure", async () => {
+  await using server: RunningServer = await startServer({
+    store: "memory",
+    flags: ["--disable-admission-plugins=ServiceAccount"],
+  });
+  const { client } = server;
+  const services = client.of(kinds.services);
+  const make = (name: string, spec: object, labels = {}): Promise<unknown> =>
+    services.create({ metadata: { name, namespace: "default", labels }, spec } as never);
+  const { labels } = client.dialect.names;
+  await make("web", { ports: [{ port: 80 }] });
+  await make("other", { ports: [{ port: 80 }] }, { [labels.serviceProxyName]: "somebody" });
+  await make("headless", { clusterIP: "None", ports: [{ port: 80 }] });
+  const stopping = new AbortController();
+  const wrote: string[][] = [];
+  let next = Promise.withResolvers<void>();
+  const filter: PacketFilter = {
+    name: "nftables",
+    families: [4],
+    write: async (ports: readonly ServicePort[]) => {
+      wrote.push(ports.map(({ title, backends }) => `${title} ${backends.length}`));
+      if (wrote.length === 1) throw new Error("busy");
+      return 1;
+    },
+    isIntact: async () => true,
+    remove: async () => undefined,
+  };
+  const common = { client, clock: systemClock, signal: stopping.signal, log: silentLog };
+  const view = clusterView(common);
+  const metrics = createMetrics();
+  const running = runProxy({
+    ...common,
+    view,
+    metrics,
+    filter,
+    dialect: client.dialect,
+    run: async () => done,
+    onWrite: () => next.resolve(),
+    settings: { nodeName: "here", minSyncMilliseconds: 0, syncMilliseconds: 30_000, podRoutes: false },
+  });
+  await next.promise;
+  const api = `default/${client.dialect.data.apiService}:https`;
+  assert.equal(wrote.length, 2);
+  assert.deepEqual(
+    wrote[1]!.filter((each) => !each.startsWith(api)),
+    ["default/web 0"],
+  );
+  next = Promise.withResolvers();
+  await client.of(kinds.endpointSlices).create({
+    metadata: { name: "web-1", namespace: "default", labels: { [labels.serviceName]: "web" } },
+    addressType: "IPv4",
+    endpoints: [{ addresses: ["10.1.0.1"] }],
+    ports: [{ name: "", port: 80, protocol: "TCP" }],
+  } as never);
+  while (!wrote.at(-1)!.includes("default/web 1")) {
+    await next.promise;
+    next = Promise.withResolvers();
+  }
+  assert.match(metrics.expose(), /proxy_sync_proxy_rules_failures_total 1/);
+  stopping.abort();
+  await running;
+  await view.stopped();
+});
+
+test("a health check port tells how many backends this node has", async () => {
+  const ports = healthPorts(silentLog, "127.0.0.1");
+  const { freePort } = await import("#kit");
+  const port = await freePort();
+  const ask = async (): Promise<[number, unknown]> => {
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
+      if (answer) return [answer.status, await answer.json()];
+    }
+  };
+  const told = { namespace: "shop", name: "web", port };
+  try {
+    ports.sync([{ ...told, localEndpoints: 2 }]);
+    const service = { namespace: "shop", name: "web" };
+    assert.deepEqual(await ask(), [200, { service, localEndpoints: 2 }]);
+    ports.sync([{ ...told, localEndpoints: 0 }]);
+    assert.deepEqual(await ask(), [503, { service, localEndpoints: 0 }]);
+    ports.sync([]);
+    await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
+  } finally {
+    ports.close();
+  }
+});
+
+const udp = servicePort({ protocol: "udp", port: 53 });
+const one = { address: "10.1.0.1", port: 53, local: false };
+const flows: [name: string, before: ServicePort[], after: ServicePort[], commands: string[]][] = [
+  ["nothing of TCP", [servicePort({ backends: [one] })], [], []],
+  [
+    "those to a backend that is gone",
+    [{ ...udp, backends: [one] }],
+    [{ ...udp }],
+    ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53 --dst-nat 10.1.0.1"],
+  ],
+  [
+    "those from the time before the first backend",
+    [udp],
+    [{ ...udp, backends: [one] }],
+    ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53"],
+  ],
+];
+for (const [name, before, after, commands] of flows)
+  test(`flows are deleted: ${name}`, () =>
+    assert.deepEqual(
+      staleFlows(before, after).map((args) => args.join(" ")),
+      commands,
+    ));
+
+test("each other node's pods are routed by its address, and what is not wanted goes", async () => {
+  const nodeOf = (name: string, podCIDR: string, address: string): SeenNode =>
+    ({
+      metadata: { name },
+      spec: { podCIDR },
+      status: { addresses: [{ type: "InternalIP", address }] },
+    }) as SeenNode;
+  const routes = podRoutes(
+    [nodeOf("here", "10.1.0.0/24", "192.0.2.1"), nodeOf("there", "10.1.1.0/24", "192.0.2.2")],
+    "here",
+  );
+  assert.deepEqual([...routes], [["10.1.1.0/24", "192.0.2.2"]]);
+  const ran: string[] = [];
+  const problems = await syncRoutes(routes, async (command) => {
+    ran.push(command.join(" "));
+    const shown =
+      command.includes("show") && command.includes("-4") ? "10.9.9.0/24 via 192.0.2.9 dev x\n" : "";
+    return { ...done, stdout: shown };
+  });
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    ran.filter((line) => !line.includes("show")),
+    ["ip -4 route del 10.9.9.0/24 proto 187", "ip -4 route replace 10.1.1.0/24 via 192.0.2.2 proto 187"],
+  );
+});

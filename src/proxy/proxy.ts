@@ -1,0 +1,182 @@
+// Keeps the packet filter of a node in step with Services and EndpointSlices: changes are gathered while one
+// write is under way, and written with the next.
+import type { Clock, Log, Metrics } from "#base";
+import { kinds } from "#client";
+import type { ClusterView } from "#controllerkit";
+import type { Dialect } from "#dialect";
+import { type HealthPort, healthPorts } from "./health-ports.ts";
+import { type PacketFilter, type RunCommand, runCommand } from "./packet-filter.ts";
+import { podRoutes, syncRoutes } from "./pod-routes.ts";
+import { proxyMetrics } from "./proxy-metrics.ts";
+import { type SeenService, type ServicePort, servicePorts } from "./service-ports.ts";
+import { flowCleaner, staleFlows } from "./stale-flows.ts";
+
+export interface ProxySettings {
+  readonly nodeName: string;
+  /** At least so long between two writes. */
+  readonly minSyncMilliseconds: number;
+  /** How often it is checked whether what was written is still there. */
+  readonly syncMilliseconds: number;
+  /** Whether routes to the pods of other nodes are kept, too. */
+  readonly podRoutes: boolean;
+}
+
+export interface ProxyOptions {
+  readonly view: ClusterView;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  readonly filter: PacketFilter;
+  readonly settings: ProxySettings;
+  readonly run?: RunCommand;
+  /** Told after every write: the state of so many services is in the packet filter. */
+  readonly onWrite?: (services: number) => void;
+}
+
+const firstPause = 500;
+const longestPause = 30_000;
+
+/** Runs until the signal; what it wrote stays, so that connections outlive a restart. */
+export async function runProxy(options: ProxyOptions): Promise<void> {
+  const { dialect, clock, log, signal, filter, settings, run = runCommand } = options;
+  const { labels, annotations } = dialect.names;
+  const view = options.view.scoped();
+  const metrics = proxyMetrics(options.metrics, dialect.data.componentPrefix);
+  const ports = new Map<string, readonly ServicePort[]>();
+  const dirty = new Set<string>();
+  let routesDirty = settings.podRoutes;
+  let wake = Promise.withResolvers<void>();
+  const touch = (key: string): void => {
+    dirty.add(key);
+    wake.resolve();
+  };
+  const keyOf = (namespace = "", name = ""): string => `${namespace}/${name}`;
+  const isOurs = (given: Record<string, string> | undefined): boolean =>
+    given?.[labels.serviceProxyName] === undefined && given?.[labels.headlessService] === undefined;
+  const services = view.follow(kinds.services, ({ object: { metadata } }) =>
+    touch(keyOf(metadata.namespace, metadata.name)),
+  );
+  const slices = view.follow(kinds.endpointSlices, ({ object: { metadata } }) =>
+    touch(keyOf(metadata.namespace, metadata.labels?.[labels.serviceName])),
+  );
+  const slicesOf = slices.index("service", ({ metadata }) => [
+    keyOf(metadata.namespace, metadata.labels?.[labels.serviceName]),
+  ]);
+  const nodes = view.follow(
+    kinds.nodes,
+    (event) => {
+      routesDirty ||= settings.podRoutes;
+      wake.resolve();
+      const { metadata } = event.object;
+      const zone = metadata.labels?.[labels.zone];
+      if (metadata.name !== settings.nodeName) return;
+      if (event.type === "updated" && event.old.metadata.labels?.[labels.zone] === zone) return;
+      for (const service of services.items()) touch(keyOf(service.metadata.namespace, service.metadata.name));
+    },
+    settings.podRoutes ? {} : { fieldSelector: `metadata.name=${settings.nodeName}` },
+  );
+  const health = healthPorts(log);
+  const cleanFlows = flowCleaner(run, log);
+  const aborted = new Promise<void>((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
+  await view.synced().catch(() => undefined);
+  let all: readonly ServicePort[] = [];
+  let first = true;
+  for (let failures = 0; !signal.aborted;) {
+    const began = clock.now();
+    try {
+      await sync();
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      first = true;
+      log.error("the packet filter was not written; it is tried again", { error: (error as Error).message });
+      metrics.failed();
+    }
+    const pause =
+      failures > 0
+        ? Math.min(longestPause, firstPause * 2 ** (failures - 1))
+        : Math.max(0, settings.minSyncMilliseconds - (clock.now() - began));
+    if (pause > 0) await clock.sleep(pause, signal).catch(() => undefined);
+    if (failures === 0 && dirty.size === 0 && !routesDirty) await waitForChange();
+  }
+  health.close();
+
+  /** Until something changes, or what was written is gone. */
+  async function waitForChange(): Promise<void> {
+    wake = Promise.withResolvers();
+    if (dirty.size > 0 || routesDirty) return;
+    const due = Promise.withResolvers<"check">();
+    const cancel = clock.after(settings.syncMilliseconds, () => due.resolve("check"));
+    const why = await Promise.race([wake.promise, aborted, due.promise]);
+    cancel();
+    if (why === "check" && !(await filter.isIntact())) {
+      log.warn("the rules of services were removed by somebody else; they are written anew");
+      first = true;
+      dirty.add("");
+    }
+  }
+
+  async function sync(): Promise<void> {
+    if (routesDirty) {
+      routesDirty = false;
+      for (const problem of await syncRoutes(podRoutes(nodes.items(), settings.nodeName), run))
+        log.warn("a route to the pods of a node was not set", { problem });
+    }
+    if (dirty.size === 0 && !first) return;
+    const began = clock.now();
+    const changed = [...dirty];
+    dirty.clear();
+    const node = {
+      name: settings.nodeName,
+      zone: nodes.get(undefined, settings.nodeName)?.metadata.labels?.[labels.zone],
+    };
+    const hints = [annotations.topologyMode, annotations.topologyHints];
+    for (const key of changed) {
+      const at = key.indexOf("/");
+      const service = services.get(key.slice(0, at), key.slice(at + 1));
+      const wanted =
+        service && isOurs(service.metadata.labels) ? servicePorts(service, slicesOf(key), node, hints) : [];
+      if (wanted.length > 0) ports.set(key, wanted);
+      else ports.delete(key);
+    }
+    const next = [...ports]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, each]) => each)
+      .filter(({ family }) => filter.families.includes(family));
+    try {
+      const bytes = await filter.write(next);
+      first = false;
+      const milliseconds = clock.now() - began;
+      metrics.written(milliseconds / 1000, bytes, ports.size, next.length);
+      log.verbose(1, "services written", { changed: changed.length, bytes, milliseconds });
+    } catch (error) {
+      for (const key of changed) dirty.add(key);
+      throw error;
+    }
+    health.sync([...ports].flatMap(([key, each]) => healthPortOf(key, each)));
+    const before = all;
+    all = next;
+    if (before.length > 0) await cleanFlows(staleFlows(before, next));
+    options.onWrite?.(ports.size);
+  }
+
+  function healthPortOf(key: string, each: readonly ServicePort[]): HealthPort[] {
+    const at = key.indexOf("/");
+    const service: SeenService | undefined = services.get(key.slice(0, at), key.slice(at + 1));
+    const port = service?.spec.healthCheckNodePort ?? 0;
+    if (!service || port === 0 || service.spec.externalTrafficPolicy !== "Local") return [];
+    const local = new Set(each.flatMap(({ localBackends }) => localBackends.map(({ address }) => address)));
+    return [
+      {
+        namespace: service.metadata.namespace!,
+        name: service.metadata.name!,
+        port,
+        localEndpoints: local.size,
+      },
+    ];
+  }
+}

@@ -1,0 +1,76 @@
+// A table of nftables as plain data, and the transactions that write it whole or bring it from one state to
+// the next. Elements of maps and chains of services change one by one, so a change is as small as its cause.
+
+export interface NamedSet {
+  /** What follows `set name` or `map name`. */
+  readonly kind: "set" | "map";
+  readonly body: string;
+  /** Keys, and what they lead to in maps. */
+  readonly elements: ReadonlyMap<string, string>;
+}
+
+export interface Chain {
+  /** Type, hook and priority of a chain that the kernel calls. */
+  readonly hook?: string;
+  readonly rules: readonly string[];
+}
+
+export interface Ruleset {
+  readonly family: "ip" | "ip6";
+  readonly table: string;
+  readonly sets: ReadonlyMap<string, NamedSet>;
+  readonly chains: ReadonlyMap<string, Chain>;
+}
+
+/** Elements written with one command: the parser slows down on much longer lines. */
+const elementsPerCommand = 500;
+
+/** The transaction that replaces the table, whatever it holds. */
+export function replaceTable(ruleset: Ruleset): string {
+  const { family, table } = ruleset;
+  const empty: Ruleset = { ...ruleset, sets: new Map(), chains: new Map() };
+  return `add table ${family} ${table}\ndelete table ${family} ${table}\nadd table ${family} ${table}\n${changeTable(empty, ruleset)}`;
+}
+
+/** The transaction from one state to another; empty when they are the same. */
+export function changeTable(before: Ruleset, after: Ruleset): string {
+  const { family, table } = after;
+  const lines: string[] = [];
+  const say = (verb: string, rest: string): void => void lines.push(`${verb} ${family} ${table} ${rest}`);
+  for (const [name, { kind, body }] of after.sets)
+    if (!before.sets.has(name)) lines.push(`add ${kind} ${family} ${table} ${name} { ${body} }`);
+  for (const [name, { hook }] of after.chains)
+    if (!before.chains.has(name)) say("add chain", hook === undefined ? name : `${name} { ${hook}; }`);
+  // Whatever refers to a chain goes before the chain.
+  for (const [name, set] of before.sets) {
+    const now = after.sets.get(name)?.elements;
+    const gone = [...set.elements].filter(([key, value]) => now?.get(key) !== value).map(([key]) => key);
+    for (const part of parts(gone)) say("delete element", `${name} { ${part.join(", ")} }`);
+  }
+  const changed = [...after.chains].filter(([name, chain]) => !sameRules(before.chains.get(name), chain));
+  for (const [name] of changed) if (before.chains.has(name)) say("flush chain", name);
+  const removed = [...before.chains.keys()].filter((name) => !after.chains.has(name));
+  for (const name of removed) say("flush chain", name);
+  for (const [name, { rules }] of changed) for (const rule of rules) say("add rule", `${name} ${rule}`);
+  for (const [name, set] of after.sets) {
+    const was = before.sets.get(name)?.elements;
+    const fresh = [...set.elements]
+      .filter(([key, value]) => was?.get(key) !== value)
+      .map(([key, value]) => (value === "" ? key : `${key} : ${value}`));
+    for (const part of parts(fresh)) say("add element", `${name} { ${part.join(", ")} }`);
+  }
+  for (const name of removed) say("delete chain", name);
+  for (const [name, { kind }] of before.sets)
+    if (!after.sets.has(name)) lines.push(`delete ${kind} ${family} ${table} ${name}`);
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+const sameRules = (a: Chain | undefined, b: Chain): boolean =>
+  a !== undefined &&
+  (a.rules === b.rules ||
+    (a.rules.length === b.rules.length && a.rules.every((rule, index) => rule === b.rules[index])));
+
+function* parts(elements: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < elements.length; at += elementsPerCommand)
+    yield elements.slice(at, at + elementsPerCommand);
+}

@@ -1,0 +1,191 @@
+// What each port of a service needs of the packet filter, from a Service and its EndpointSlices: pure, as
+// kube-proxy decides it (pkg/proxy/topology.go).
+import { createHash } from "node:crypto";
+import { isIP } from "node:net";
+import type { EndpointSlice } from "#api";
+import type { kinds } from "#client";
+import type { Seen } from "#controllerkit";
+import { formatIp, parseIp } from "#base";
+import { parseCidr } from "#options";
+
+export type SeenService = Seen<typeof kinds.services.schema>;
+export type SeenSlice = Seen<typeof kinds.endpointSlices.schema>;
+export type Family = 4 | 6;
+
+export interface Backend {
+  readonly address: string;
+  readonly port: number;
+  /** Whether it runs on this node. */
+  readonly local: boolean;
+}
+
+/** One port of a service in one address family. */
+export interface ServicePort {
+  /** `namespace/name:port`, for people. */
+  readonly title: string;
+  /** Short, and the same for the same port. */
+  readonly hash: string;
+  readonly family: Family;
+  readonly protocol: "tcp" | "udp" | "sctp";
+  readonly port: number;
+  readonly clusterAddress: string | undefined;
+  readonly externalAddresses: readonly string[];
+  readonly balancerAddresses: readonly string[];
+  /** Who may come through the load balancer; undefined for everybody. */
+  readonly sourceRanges: readonly string[] | undefined;
+  /** 0 for none. */
+  readonly nodePort: number;
+  /** How long a client stays with its backend; 0 for not at all. */
+  readonly affinitySeconds: number;
+  /** Whether traffic from inside, or from outside, goes to backends of this node only. */
+  readonly internalLocal: boolean;
+  readonly externalLocal: boolean;
+  readonly backends: readonly Backend[];
+  readonly localBackends: readonly Backend[];
+}
+
+/** Where this proxy runs. */
+export interface NodeIdentity {
+  readonly name: string;
+  readonly zone: string | undefined;
+}
+
+/** Names of the annotations that turn hints on, the newer one first. */
+export type HintAnnotations = readonly string[];
+
+interface Candidate extends Backend {
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  readonly zones: readonly string[] | undefined;
+}
+
+const defaultAffinitySeconds = 10_800;
+const isNone = (address: string | undefined): boolean => !address || address === "None";
+
+export function servicePorts(
+  service: SeenService,
+  slices: readonly SeenSlice[],
+  node: NodeIdentity,
+  hintAnnotations: HintAnnotations,
+): ServicePort[] {
+  const { spec, status, metadata } = service;
+  if (spec.type === "ExternalName" || isNone(spec.clusterIP)) return [];
+  const addresses = spec.clusterIPs?.length ? spec.clusterIPs : [spec.clusterIP!];
+  const families = [...new Set(addresses.map(familyOf))];
+  const mode = hintAnnotations
+    .map((name) => metadata.annotations?.[name])
+    .find((value) => value !== undefined);
+  const usesHints = mode === "Auto" || mode === "auto";
+  const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
+  const fromOutside = spec.type === "NodePort" || spec.type === "LoadBalancer";
+  const ranges = spec.loadBalancerSourceRanges ?? [];
+  return families.flatMap((family) => {
+    const of = (list: readonly string[]): string[] =>
+      list.flatMap(canonical).filter((each) => familyOf(each) === family);
+    return (spec.ports ?? []).map((each): ServicePort => {
+      const protocol = (each.protocol ?? "TCP").toLowerCase() as ServicePort["protocol"];
+      const candidates = candidatesFor(slices, family, each, node.name);
+      const title = `${metadata.namespace}/${metadata.name}${each.name ? `:${each.name}` : ""}`;
+      return {
+        title,
+        hash: hashOf(`${title} ${protocol}`),
+        family,
+        protocol,
+        port: each.port,
+        clusterAddress: of(addresses)[0],
+        externalAddresses: of(spec.externalIPs ?? []),
+        balancerAddresses: spec.type === "LoadBalancer" ? of(balancers) : [],
+        sourceRanges: ranges.length > 0 ? rangesOf(ranges, family) : undefined,
+        nodePort: fromOutside ? (each.nodePort ?? 0) : 0,
+        affinitySeconds:
+          spec.sessionAffinity === "ClientIP"
+            ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds)
+            : 0,
+        internalLocal: spec.internalTrafficPolicy === "Local",
+        externalLocal: spec.externalTrafficPolicy === "Local",
+        backends: chosen(usesHints ? hinted(candidates, node.zone) : candidates),
+        localBackends: chosen(candidates.filter(({ local }) => local)),
+      };
+    });
+  });
+}
+
+const familyOf = (address: string): Family => (isIP(address) === 6 ? 6 : 4);
+
+/** The one spelling that packet filters take; nothing for what is no address. */
+function canonical(address: string): string[] {
+  const bytes = parseIp(address);
+  return bytes ? [formatIp(bytes)] : [];
+}
+
+const rangesOf = (ranges: readonly string[], family: Family): string[] =>
+  ranges.flatMap((each) => {
+    try {
+      const range = parseCidr(each.trim());
+      return range.family === family ? [`${networkOf(range.address, range.bits)}/${range.bits}`] : [];
+    } catch {
+      return [];
+    }
+  });
+
+/** The address of a range without the bits behind its prefix. */
+function networkOf(address: string, bits: number): string {
+  const bytes = parseIp(address)!;
+  return formatIp(bytes.map((byte, at) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * at)))));
+}
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Endpoints that take connections; where none does, those that still serve while they end. */
+function chosen(candidates: readonly Candidate[]): Backend[] {
+  const ready = candidates.filter((each) => each.ready);
+  const some =
+    ready.length > 0 ? ready : candidates.filter(({ serving, terminating }) => serving && terminating);
+  const byAddress = new Map(some.map((each) => [`${each.address} ${each.port}`, each]));
+  return [...byAddress]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { address, port, local }]) => ({ address, port, local }));
+}
+
+/** Endpoints for this node's zone; all, where the hints are not complete. */
+function hinted(candidates: readonly Candidate[], zone: string | undefined): readonly Candidate[] {
+  if (!zone) return candidates;
+  const ready = candidates.filter((each) => each.ready);
+  if (ready.length === 0 || ready.some(({ zones }) => !zones?.length)) return candidates;
+  const here = ready.filter(({ zones }) => zones!.includes(zone));
+  return here.length > 0 ? here : candidates;
+}
+
+function candidatesFor(
+  slices: readonly EndpointSlice[],
+  family: Family,
+  port: { readonly name?: string | undefined; readonly protocol?: string | undefined },
+  nodeName: string,
+): Candidate[] {
+  return slices
+    .filter(({ addressType }) => addressType === (family === 6 ? "IPv6" : "IPv4"))
+    .flatMap((slice) => {
+      const target = (slice.ports ?? []).find(
+        (each) =>
+          (each.name ?? "") === (port.name ?? "") && (each.protocol ?? "TCP") === (port.protocol ?? "TCP"),
+      );
+      if (!target?.port) return [];
+      return (slice.endpoints ?? []).flatMap((endpoint): Candidate[] => {
+        const [address] = canonical(endpoint.addresses?.[0] ?? "");
+        if (address === undefined || familyOf(address) !== family) return [];
+        const ready = endpoint.conditions?.ready ?? true;
+        return [
+          {
+            address,
+            port: target.port!,
+            local: endpoint.nodeName === nodeName,
+            ready,
+            serving: endpoint.conditions?.serving ?? ready,
+            terminating: endpoint.conditions?.terminating ?? false,
+            zones: endpoint.hints?.forZones?.map(({ name }) => name),
+          },
+        ];
+      });
+    });
+}

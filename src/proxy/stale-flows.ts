@@ -1,0 +1,62 @@
+// Flows of UDP have no end: the kernel would send them to a backend that is gone for as long as they go on.
+// They are deleted when their backend goes, and when a service gets its first one.
+import type { Log } from "#base";
+import type { RunCommand } from "./packet-filter.ts";
+import type { Backend, ServicePort } from "./service-ports.ts";
+
+/** Arguments of `conntrack -D` for what has changed between two states. */
+export function staleFlows(before: readonly ServicePort[], after: readonly ServicePort[]): string[][] {
+  const keyOf = ({ hash, family }: ServicePort): string => `${hash} ${family}`;
+  const now = new Map(after.filter(isUdp).map((port) => [keyOf(port), port]));
+  const known = new Map(before.filter(isUdp).map((port) => [keyOf(port), port]));
+  const commands: string[][] = [];
+  const each = (port: ServicePort, rest: readonly string[]): void => {
+    const common = ["-p", "udp", "-f", port.family === 6 ? "ipv6" : "ipv4"];
+    for (const address of addressesOf(port))
+      commands.push([...common, "--orig-dst", address, "--dport", String(port.port), ...rest]);
+    if (port.nodePort > 0) commands.push([...common, "--dport", String(port.nodePort), ...rest]);
+  };
+  for (const [key, port] of known) {
+    const next = now.get(key);
+    if (next === port) continue;
+    const still = new Set((next ? backendsOf(next) : []).map(({ address }) => address));
+    const gone = new Set(
+      backendsOf(port)
+        .map(({ address }) => address)
+        .filter((one) => !still.has(one)),
+    );
+    for (const address of gone) each(port, ["--dst-nat", address]);
+  }
+  for (const [key, port] of now) {
+    const was = known.get(key);
+    if (was !== port && backendsOf(port).length > 0 && (!was || backendsOf(was).length === 0)) each(port, []);
+  }
+  return commands;
+}
+
+const isUdp = ({ protocol }: ServicePort): boolean => protocol === "udp";
+const backendsOf = ({ backends, localBackends }: ServicePort): readonly Backend[] => [
+  ...backends,
+  ...localBackends,
+];
+const addressesOf = (port: ServicePort): string[] => [
+  ...(port.clusterAddress === undefined ? [] : [port.clusterAddress]),
+  ...port.externalAddresses,
+  ...port.balancerAddresses,
+];
+
+/** Deletes them; where the program is missing that is told once. */
+export function flowCleaner(run: RunCommand, log: Log): (commands: readonly string[][]) => Promise<void> {
+  let missing = false;
+  return async (commands) => {
+    for (const args of commands) {
+      if (missing) return;
+      const { code, stderr } = await run(["conntrack", "-D", ...args]);
+      if (code === null) {
+        missing = true;
+        log.warn("conntrack is not installed: clients over UDP may keep to backends that are gone");
+      } else if (code !== 0 && !/0 flow entries/.test(stderr))
+        log.warn("flows were not deleted", { error: stderr.trim() });
+    }
+  };
+}
