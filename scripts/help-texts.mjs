@@ -5,7 +5,14 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, runtime } from "./setup.mjs";
 
-const programs = ["orch-apiserver", "nodeagent", "orch-controller-manager", "orch-scheduler"];
+const programs = [
+  "orch-apiserver",
+  "nodeagent",
+  "orch-controller-manager",
+  "orch-scheduler",
+  "orch-proxy",
+  "orch-dns",
+];
 const dialects = ["orch", "kubernetes"];
 
 export function writeHelpTexts() {

@@ -25,6 +25,8 @@ export async function clientProgram<O extends AnyOption>(
   argv: readonly string[],
   optionsFor: (dialect: Dialect) => OptionSet<O>,
   workFor: (settings: SettingsOf<O>) => (parts: ClientProgramParts) => Promise<void>,
+  /** What is asked for instead of the work and needs no server; gives the exit code. */
+  alone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined,
 ): Promise<number> {
   const err = (text: string): void => void process.stderr.write(text);
   const choice = chosenDialect(argv);
@@ -43,6 +45,8 @@ export async function clientProgram<O extends AnyOption>(
   });
   if (answered !== undefined) return answered;
   const settings = settled.values as SettingsOf<O> & ControlSettings & { readonly v: number };
+  const instead = alone?.(settings, dialect);
+  if (instead !== undefined) return await instead;
   if (settings.orchconfig === "") {
     err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
     return 1;

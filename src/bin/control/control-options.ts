@@ -23,7 +23,7 @@ import {
   versionOption,
 } from "#options";
 
-const connection = section("Connection", [
+export const connection = section("Connection", [
   option({
     flag: "orchconfig",
     type: file,
@@ -32,7 +32,7 @@ const connection = section("Connection", [
   }),
 ]);
 
-const serving = section("Serving", [
+export const serving = section("Serving", [
   option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of /healthz and /metrics." }),
   option({
     flag: "port",
@@ -77,7 +77,7 @@ const election = (name: string) =>
     }),
   ]);
 
-const other = (dialect: Dialect) =>
+export const other = (dialect: Dialect) =>
   section("Other", [dialectOption(dialect), verbosityOption({}), versionOption, helpOption]);
 
 const managerSections = (dialect: Dialect) =>

@@ -1,5 +1,5 @@
-// What the controller manager's and the scheduler's program do alike: connect, take part in the election, serve
-// health and metrics, and run until told to stop.
+// What the programs that are clients of the API server do alike: connect, take part in the election where there
+// is one, serve health and metrics, and run until told to stop.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { hostname } from "node:os";
@@ -13,12 +13,13 @@ export interface ControlSettings {
   readonly orchconfig: string;
   readonly bindAddress: string;
   readonly port: number;
-  readonly leaderElect: boolean;
-  readonly leaderElectLeaseDuration: number;
-  readonly leaderElectRenewDeadline: number;
-  readonly leaderElectRetryPeriod: number;
-  readonly leaderElectResourceName: string;
-  readonly leaderElectResourceNamespace: string;
+  /** Undefined for programs that every node runs; those tell by themselves when they are ready. */
+  readonly leaderElect?: boolean;
+  readonly leaderElectLeaseDuration?: number;
+  readonly leaderElectRenewDeadline?: number;
+  readonly leaderElectRetryPeriod?: number;
+  readonly leaderElectResourceName?: string;
+  readonly leaderElectResourceNamespace?: string;
 }
 
 export interface ControlRun {
@@ -48,17 +49,17 @@ export async function runProgram(
           signal: stopping.signal,
           log,
           namespace: settings.leaderElectResourceNamespace || dialect.data.systemNamespace,
-          name: settings.leaderElectResourceName,
+          name: settings.leaderElectResourceName!,
           identity: `${hostname()}_${randomUUID()}`,
-          leaseMilliseconds: settings.leaderElectLeaseDuration,
-          renewMilliseconds: settings.leaderElectRenewDeadline,
-          retryMilliseconds: settings.leaderElectRetryPeriod,
+          leaseMilliseconds: settings.leaderElectLeaseDuration!,
+          renewMilliseconds: settings.leaderElectRenewDeadline!,
+          retryMilliseconds: settings.leaderElectRetryPeriod!,
         },
         work,
       )
     : work(stopping.signal).then(() => "stopped");
   const alive = setInterval(() => undefined, 2 ** 30);
-  tellSupervisor({ ready: "" });
+  if (settings.leaderElect !== undefined) tellSupervisor({ ready: "" });
   const reason = await Promise.race([reasonToStop(), running]);
   log.info("stopping", { reason });
   stopping.abort();

@@ -17,7 +17,9 @@ import {
 import { makeFolder, writePrivate } from "#base";
 import { singleContext, writeClientConfig } from "#client";
 import type { Dialect } from "#dialect";
+import { clusterDomain } from "./network-plans.ts";
 import type { ClusterPaths } from "./paths.ts";
+import { apiServiceAddress } from "./service-range.ts";
 
 export interface Credentials {
   readonly authorityFile: string;
@@ -104,6 +106,9 @@ export function credentialsFor({
       { now, days },
     ),
   );
+  const network = kept("network", [], authority.certificate, () =>
+    signClient(authority, { commonName: dialect.names.users.proxy }, { now, days }),
+  );
   kept("calling", [], authority.certificate, () =>
     signClient(
       authority,
@@ -135,6 +140,7 @@ export function credentialsFor({
     });
   writeClientConfig(paths.adminConfig, config(admin));
   writeClientConfig(paths.agentConfig, config(agent));
+  writeClientConfig(paths.networkConfig, config(network));
   return {
     authorityFile: file("ca.crt"),
     authorityKeyFile: file("ca.key"),
@@ -162,6 +168,8 @@ function servingNames(dialect: Dialect, bindAddress: string): string[] {
       service,
       `${service}.default`,
       `${service}.default.svc`,
+      `${service}.default.svc.${clusterDomain}`,
+      apiServiceAddress,
       ...outside,
     ]),
   ];

@@ -1,6 +1,6 @@
 // Where a cluster of `orch up` keeps its things.
 //
-//   <data>/<dialect>/   store/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  agent-settings.json  running.json  lock.db  holder
+//   <data>/<dialect>/   store/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  network.conf  agent-settings.json  running.json  lock.db  holder
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
@@ -15,6 +15,8 @@ export interface ClusterPaths {
   readonly adminConfig: string;
   /** The node agent's. */
   readonly agentConfig: string;
+  /** That of the service proxy and the name server. */
+  readonly networkConfig: string;
   /** Settings of the node agent, and where it keeps pods' files. */
   readonly agentSettings: string;
   readonly agentRoot: string;
@@ -60,6 +62,7 @@ export function pathsFor(
     "runtime",
     "admin.conf",
     "agent.conf",
+    "network.conf",
     "agent-settings.json",
     "running.json",
     "lock.db",
@@ -73,6 +76,7 @@ export function pathsFor(
     logs: join(root, "logs"),
     adminConfig: join(root, "admin.conf"),
     agentConfig: join(root, "agent.conf"),
+    networkConfig: join(root, "network.conf"),
     agentSettings: join(root, "agent-settings.json"),
     agentRoot: join(root, "agent"),
     cgroupRoot: `/orch-${runtime.id}`,

@@ -6,7 +6,9 @@ import type { Dialect } from "#dialect";
 import { type Credentials, frontProxyName } from "./credentials.ts";
 import type { ClusterPaths } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
+import { clusterDomain } from "./network-plans.ts";
 import { choosePort } from "./ports.ts";
+import { serviceRange } from "./service-range.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import type { UpSettings } from "./up-options.ts";
 
@@ -27,9 +29,10 @@ export interface ClusterPlan {
   /** Flags that go to the API server as they are. */
   readonly passed: readonly string[];
   readonly programs: Programs;
+  /** The address of this machine for its own pods; undefined where there are none. */
+  readonly localAddress?: string;
 }
 
-const serviceRange = "10.96.0.0/16";
 const patienceMilliseconds = 15_000;
 
 export function apiserverPlan({
@@ -40,6 +43,7 @@ export function apiserverPlan({
   credentials,
   passed,
   programs,
+  localAddress,
 }: ClusterPlan): ProcessPlan {
   const [command, ...before] = programs.commandOf("orch-apiserver");
   return {
@@ -64,6 +68,9 @@ export function apiserverPlan({
       `--service-account-key-file=${credentials.accountKey}`,
       `--service-cluster-ip-range=${serviceRange}`,
       "--allow-privileged=true",
+      ...(localAddress === undefined || !isLoopback(settings.bindAddress)
+        ? []
+        : [`--advertise-address=${localAddress}`]),
       `--nodeagent-certificate-authority=${credentials.authorityFile}`,
       `--nodeagent-client-certificate=${credentials.callingCertificate}`,
       `--nodeagent-client-key=${credentials.callingKey}`,
@@ -81,6 +88,8 @@ export function apiserverPlan({
   };
 }
 
+export const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");
+
 /** Writes the agent's settings file too. */
 export async function agentPlan({
   dialect,
@@ -88,10 +97,11 @@ export async function agentPlan({
   paths,
   credentials,
   programs,
+  localAddress,
 }: ClusterPlan): Promise<ProcessPlan> {
   writePrivate(
     paths.agentSettings,
-    `${JSON.stringify(await agentSettings(dialect, settings, { paths, credentials }), undefined, 2)}\n`,
+    `${JSON.stringify(await agentSettings(dialect, settings, { paths, credentials, localAddress }), undefined, 2)}\n`,
   );
   const [command, ...before] = programs.commandOf("nodeagent");
   return {
@@ -120,7 +130,11 @@ export async function agentPlan({
 async function agentSettings(
   dialect: Dialect,
   settings: UpSettings,
-  { paths, credentials }: Pick<ClusterPlan, "paths" | "credentials">,
+  {
+    paths,
+    credentials,
+    localAddress,
+  }: Pick<ClusterPlan, "paths" | "credentials"> & { readonly localAddress: string | undefined },
 ): Promise<Record<string, unknown>> {
   const { nodeagentOptions } = await import("#nodeagent");
   const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
@@ -130,6 +144,7 @@ async function agentSettings(
     containerRuntimeEndpoint: settings.runtimeEndpoint,
     cgroupRoot: paths.cgroupRoot,
     port: choice.port,
+    ...(settings.dns && localAddress !== undefined && { clusterDNS: [localAddress], clusterDomain }),
     // Nobody asks there: whether it is ready the agent tells by itself.
     healthzPort: 0,
     authentication: {

@@ -63,6 +63,20 @@ const sections = (dialect: Dialect) =>
         doc: "Unless a container runtime is there that can run pods: install containerd and network plug-ins with apt, and run a containerd of the cluster's own, now and at later starts. Needs root.",
       }),
     ]),
+    section("Service network", [
+      option({
+        flag: "proxy",
+        type: bool,
+        default: true,
+        doc: "Keep the addresses of services in this machine's packet filter, where a node agent runs; a cluster with a proxy of its own switches it off.",
+      }),
+      option({
+        flag: "dns",
+        type: bool,
+        default: true,
+        doc: "Answer the names of services to pods, where a node agent runs; a cluster with a name server of its own switches it off.",
+      }),
+    ]),
     section("Other", [helpOption]),
   ] as const;
 

@@ -13,7 +13,15 @@ import { type RunningControllerManager, startControllerManager } from "./control
 import { type ClusterPaths, pathsFor } from "./paths.ts";
 import { endLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, runsPods, supplySandboxImage } from "./own-runtime.ts";
-import { type ClusterPlan, type Programs, agentPlan, apiserverPlan } from "./plans.ts";
+import {
+  type Relay,
+  addLocalAddress,
+  localAddressOf,
+  removeLocalAddress,
+  startRelay,
+} from "./local-address.ts";
+import { type NetworkPlan, dnsPlan, proxyPlan } from "./network-plans.ts";
+import { type ClusterPlan, type Programs, agentPlan, apiserverPlan, isLoopback } from "./plans.ts";
 import { choosePort } from "./ports.ts";
 import { foreignPods } from "./foreign-pods.ts";
 import { type Running, readRunning, writeRunning } from "./running.ts";
@@ -156,13 +164,20 @@ async function runCluster(
   } catch (error) {
     throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
   }
-  const plan: ClusterPlan = { ...wish, port, credentials };
+  const localAddress = giveLocalAddress(wish, view);
+  const plan: ClusterPlan = {
+    ...wish,
+    port,
+    credentials,
+    ...(localAddress !== undefined && { localAddress }),
+  };
   view.say(`starting a cluster in ${paths.root}`);
   const cluster = new Cluster(view);
   // Nothing else may keep the process alive while a part waits for its next start.
   const alive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
   let controllers: RunningControllerManager | undefined;
+  let relay: Relay | undefined;
   try {
     const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
@@ -188,6 +203,10 @@ async function runCluster(
       );
     const agent = await startAgent(plan, nodeName, cluster, view);
     if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
+    if (agent && localAddress !== undefined) {
+      if (isLoopback(settings.bindAddress)) relay = await startRelay(localAddress, port, { host, port });
+      startNetwork(plan, { nodeName, localAddress, cluster });
+    }
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
       view.say(
@@ -199,6 +218,8 @@ async function runCluster(
   } finally {
     await controllers?.stop();
     await cluster.stop();
+    relay?.close();
+    if (localAddress !== undefined) removeLocalAddress(localAddress);
     clearInterval(alive);
   }
 }
@@ -210,6 +231,36 @@ async function startOwnRuntime(
   if (settings.runtimeEndpoint !== paths.runtime.endpoint) return undefined;
   await endLeftover(paths.runtime);
   return cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
+}
+
+/** The address at which pods find what this machine serves to them; undefined where there are no pods. */
+function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView): string | undefined {
+  const ownRuntime = settings.runtimeEndpoint === paths.runtime.endpoint;
+  const canRun =
+    ownRuntime || preflight(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent")).possible;
+  if (!settings.agent || !canRun || !(settings.proxy || settings.dns)) return undefined;
+  const address = localAddressOf(paths.runtime.id);
+  const problem = addLocalAddress(address);
+  if (problem === undefined) return address;
+  view.say(`  network      pods have no names and services: ${address} could not be added: ${problem}`);
+  return undefined;
+}
+
+function startNetwork(
+  { dialect, programs, paths, settings }: ClusterPlan,
+  {
+    nodeName,
+    localAddress,
+    cluster,
+  }: {
+    readonly nodeName: string;
+    readonly localAddress: string;
+    readonly cluster: Cluster;
+  },
+): void {
+  const plan: NetworkPlan = { dialect, programs, config: paths.networkConfig, logs: paths.logs, nodeName };
+  if (settings.proxy) cluster.start(proxyPlan(plan));
+  if (settings.dns) cluster.start(dnsPlan(plan, localAddress));
 }
 
 /** Undefined when there is no agent to start, which is told. */

@@ -1,0 +1,65 @@
+// An address of this machine that only the machine itself and its pods reach: the name server answers there, and
+// pods find the API server there though it listens on the loopback interface.
+import { spawnSync } from "node:child_process";
+import { type Server, type Socket, connect, createServer } from "node:net";
+import { once } from "node:events";
+import { systemPath } from "./system-path.ts";
+
+/** Different for each cluster: below the addresses that pods get (see pod-network.ts). */
+export const localAddressOf = (id: string): string => {
+  const seed = Number.parseInt(id, 16);
+  return `10.127.${(seed >>> 8) % 256}.${1 + (seed % 254)}`;
+};
+
+/** Gives it to the machine; the text says what went wrong, or nothing. */
+export function addLocalAddress(address: string): string | undefined {
+  const { status, stderr, error } = ip("replace", address);
+  return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
+export const removeLocalAddress = (address: string): void => void ip("del", address);
+
+const ip = (verb: string, address: string) =>
+  spawnSync("ip", ["address", verb, `${address}/32`, "dev", "lo"], {
+    encoding: "utf8",
+    env: { PATH: systemPath },
+  });
+
+export interface Relay {
+  close(): void;
+}
+
+const mostConnections = 1000;
+
+/** Passes connections on, as they are, to a port of the loopback interface. */
+export async function startRelay(
+  address: string,
+  port: number,
+  to: { readonly host: string; readonly port: number },
+): Promise<Relay> {
+  const open = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    const other = connect(to);
+    for (const [each, peer] of [
+      [socket, other],
+      [other, socket],
+    ] as const) {
+      open.add(each);
+      each.on("error", () => undefined);
+      each.once("close", () => {
+        open.delete(each);
+        peer.destroy();
+      });
+      each.pipe(peer);
+    }
+  });
+  server.maxConnections = mostConnections;
+  server.listen(port, address);
+  await once(server, "listening");
+  return {
+    close: () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

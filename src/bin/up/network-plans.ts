@@ -1,0 +1,54 @@
+// How the service network of a node is run: the command lines of the proxy and of the name server.
+import { join } from "node:path";
+import type { Dialect } from "#dialect";
+import type { Programs } from "./plans.ts";
+import type { ProcessPlan } from "./supervisor.ts";
+
+export interface NetworkPlan {
+  readonly dialect: Dialect;
+  readonly programs: Programs;
+  /** The client config they speak with. */
+  readonly config: string;
+  readonly logs: string;
+  readonly nodeName: string;
+}
+
+export const clusterDomain = "cluster.local";
+/** Where pods of all nodes have their addresses; see pod-network.ts. */
+export const podRange = "10.128.0.0/9";
+const patienceMilliseconds = 10_000;
+
+export const proxyPlan = (plan: NetworkPlan): ProcessPlan =>
+  programPlan(plan, "proxy", "orch-proxy", [
+    `--hostname-override=${plan.nodeName}`,
+    `--cluster-cidr=${podRange}`,
+    "--pod-routes",
+    "--cleanup-on-exit",
+  ]);
+
+export const dnsPlan = (plan: NetworkPlan, address: string): ProcessPlan =>
+  programPlan(plan, "name server", "orch-dns", [
+    `--listen-address=${address}`,
+    `--cluster-domain=${clusterDomain}`,
+  ]);
+
+function programPlan(
+  { dialect, programs, config, logs }: NetworkPlan,
+  name: string,
+  program: string,
+  flags: readonly string[],
+): ProcessPlan {
+  const [command, ...before] = programs.commandOf(program);
+  return {
+    name,
+    command: command!,
+    logFile: join(logs, `${program}.log`),
+    patienceMilliseconds,
+    args: [
+      ...before,
+      `--dialect=${dialect.name}`,
+      `--${dialect.spelling.flag("orchconfig")}=${config}`,
+      ...flags,
+    ],
+  };
+}
