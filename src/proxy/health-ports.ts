@@ -47,7 +47,7 @@ export function healthPorts(log: Log, address?: string): HealthPorts {
   return {
     sync: (wanted) => {
       const byPort = new Map(wanted.map((each) => [each.port, each]));
-      for (const port of [...open.keys()]) if (!byPort.has(port)) end(port);
+      for (const port of open.keys()) if (!byPort.has(port)) end(port);
       for (const [port, told] of byPort) {
         const entry = open.get(port);
         if (entry) entry.told = told;
@@ -55,7 +55,7 @@ export function healthPorts(log: Log, address?: string): HealthPorts {
       }
     },
     close: () => {
-      for (const port of [...open.keys()]) end(port);
+      for (const port of open.keys()) end(port);
     },
   };
 }

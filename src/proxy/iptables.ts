@@ -98,7 +98,7 @@ export function iptablesRules(
           const firewall = `${prefix}FW-${short}`;
           nat.set(
             firewall,
-            port.sourceRanges!.map((range) => `-s ${range} -j ${name}`),
+            port.sourceRanges.map((range) => `-s ${range} -j ${name}`),
           );
           lead(of(address), firewall, services);
           // Who was let through has another destination by now.

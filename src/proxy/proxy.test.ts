@@ -22,7 +22,7 @@ test("what the cluster's services need is written, and written again after a fai
   const { client } = server;
   const services = client.of(kinds.services);
   const make = (name: string, spec: object, labels = {}): Promise<unknown> =>
-    services.create({ metadata: { name, namespace: "default", labels }, spec } as never);
+    services.create({ metadata: { name, namespace: "default", labels }, spec });
   const { labels } = client.dialect.names;
   await make("web", { ports: [{ port: 80 }] });
   await make("other", { ports: [{ port: 80 }] }, { [labels.serviceProxyName]: "somebody" });

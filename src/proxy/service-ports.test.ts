@@ -106,7 +106,7 @@ test("what comes from outside is taken as the type and the policies say", () => 
     },
     [],
   );
-  const { hash, backends, localBackends, ...rest } = port!;
+  const { hash: _hash, backends: _all, localBackends: _local, ...rest } = port!;
   assert.deepEqual(rest, {
     title: "shop/web:http",
     family: 4,

@@ -1,5 +1,4 @@
 // The frame of a program that is a client of the API server: flags, help and errors, then its work.
-import { versionText } from "#apiserver";
 import { type RootLog, createLog, logSink, systemClock } from "#base";
 import { type ClusterView, clusterView } from "#controllerkit";
 import { type Dialect, chosenDialect } from "#dialect";
@@ -38,7 +37,10 @@ export async function clientProgram<O extends AnyOption>(
   const options = optionsFor(dialect);
   const settled = settle(options, argv);
   const answered = answerOperator(options, settled, {
-    version: versionText(),
+    // Loaded only to be printed: it comes with the whole API server.
+    version: argv.some((each) => each.startsWith("--version"))
+      ? (await import("#apiserver")).versionText()
+      : "",
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),
     err,

@@ -1,4 +1,4 @@
-// Settings that the controller manager and the scheduler have in common, and their own.
+// Settings of the controller manager and of the scheduler.
 import { controllerNames } from "#controllers";
 import type { Dialect } from "#dialect";
 import {
@@ -9,39 +9,15 @@ import {
   between,
   bool,
   cidr,
-  dialectOption,
   duration,
   file,
-  helpOption,
   int,
-  ip,
   option,
   section,
   strings,
   text,
-  verbosityOption,
-  versionOption,
 } from "#options";
-
-export const connection = section("Connection", [
-  option({
-    flag: "orchconfig",
-    type: file,
-    default: "",
-    doc: "Client configuration file: which server, with which credentials.",
-  }),
-]);
-
-export const serving = section("Serving", [
-  option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of /healthz and /metrics." }),
-  option({
-    flag: "port",
-    type: int,
-    default: 0,
-    check: between(0, 65535),
-    doc: "Port of /healthz and /metrics, over plain HTTP and without authentication; 0 serves neither.",
-  }),
-]);
+import { connection, other, serving } from "./common-options.ts";
 
 const election = (name: string) =>
   section("Leader election", [
@@ -76,9 +52,6 @@ const election = (name: string) =>
       doc: "Namespace of the lease.",
     }),
   ]);
-
-export const other = (dialect: Dialect) =>
-  section("Other", [dialectOption(dialect), verbosityOption({}), versionOption, helpOption]);
 
 const managerSections = (dialect: Dialect) =>
   [

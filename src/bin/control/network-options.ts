@@ -20,7 +20,7 @@ import {
   text,
 } from "#options";
 import { isIP } from "node:net";
-import { connection, other, serving } from "./control-options.ts";
+import { connection, other, serving } from "./common-options.ts";
 
 const nodeName = option({
   flag: "hostname-override",

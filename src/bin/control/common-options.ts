@@ -1,0 +1,37 @@
+// Settings that all programs that are clients of the API server have.
+import type { Dialect } from "#dialect";
+import {
+  between,
+  dialectOption,
+  file,
+  helpOption,
+  int,
+  ip,
+  option,
+  section,
+  verbosityOption,
+  versionOption,
+} from "#options";
+
+export const connection = section("Connection", [
+  option({
+    flag: "orchconfig",
+    type: file,
+    default: "",
+    doc: "Client configuration file: which server, with which credentials.",
+  }),
+]);
+
+export const serving = section("Serving", [
+  option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of /healthz and /metrics." }),
+  option({
+    flag: "port",
+    type: int,
+    default: 0,
+    check: between(0, 65535),
+    doc: "Port of /healthz and /metrics, over plain HTTP and without authentication; 0 serves neither.",
+  }),
+]);
+
+export const other = (dialect: Dialect) =>
+  section("Other", [dialectOption(dialect), verbosityOption({}), versionOption, helpOption]);
