@@ -23,6 +23,7 @@ export {
   type RunningAgent,
   startCluster,
 } from "./cluster.ts";
+export { writeImageArchive } from "./image-archive.ts";
 export { programCommand } from "./program.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";
 export { type CallParts, apiCall, pending, turn, memorySink } from "./api-call.ts";

@@ -72,23 +72,8 @@ export async function startRegistry(): Promise<Registry> {
     host,
     requests,
     add: async (name, plan) => {
-      const layer = await layerOf(plan.files ?? {});
-      const config = Buffer.from(JSON.stringify(configOf(plan, digestOf(layer))));
-      const part = (mediaType: string, bytes: Buffer) => ({
-        mediaType,
-        digest: digestOf(bytes),
-        size: bytes.length,
-      });
-      const manifest = Buffer.from(
-        JSON.stringify({
-          schemaVersion: 2,
-          mediaType: manifestType,
-          config: part("application/vnd.oci.image.config.v1+json", config),
-          layers: [part("application/vnd.oci.image.layer.v1.tar", layer)],
-        }),
-      );
-      blobs.set(digestOf(layer), layer);
-      blobs.set(digestOf(config), config);
+      const { blobs: parts, manifest } = await imageParts(plan);
+      for (const [digest, bytes] of parts) blobs.set(digest, bytes);
       manifests.set(name, manifest);
       manifests.set(`${name.slice(0, name.lastIndexOf(":"))}:${digestOf(manifest)}`, manifest);
       return `${host}/${name}`;
@@ -103,6 +88,34 @@ export async function startRegistry(): Promise<Registry> {
 }
 
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
+
+/** The pieces of an image: what its manifest names, and the manifest. */
+export interface ImageParts {
+  readonly blobs: readonly (readonly [digest: string, bytes: Buffer])[];
+  readonly manifest: Buffer;
+  readonly manifestDigest: string;
+  readonly manifestType: string;
+}
+
+export async function imageParts(plan: ImagePlan): Promise<ImageParts> {
+  const layer = await layerOf(plan.files ?? {});
+  const config = Buffer.from(JSON.stringify(configOf(plan, digestOf(layer))));
+  const part = (mediaType: string, bytes: Buffer) => ({
+    mediaType,
+    digest: digestOf(bytes),
+    size: bytes.length,
+  });
+  const manifest = Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: manifestType,
+      config: part("application/vnd.oci.image.config.v1+json", config),
+      layers: [part("application/vnd.oci.image.layer.v1.tar", layer)],
+    }),
+  );
+  const blobs = [layer, config].map((bytes) => [digestOf(bytes), bytes] as const);
+  return { blobs, manifest, manifestDigest: digestOf(manifest), manifestType };
+}
 
 function configOf(plan: ImagePlan, layer: string): unknown {
   return {

@@ -71,6 +71,8 @@ export function apiserverPlan({
       ...(localAddress === undefined || !isLoopback(settings.bindAddress)
         ? []
         : [`--advertise-address=${localAddress}`]),
+      // The host name of a machine often leads to its loopback interface.
+      "--nodeagent-preferred-address-types=InternalIP,ExternalIP,Hostname",
       `--nodeagent-certificate-authority=${credentials.authorityFile}`,
       `--nodeagent-client-certificate=${credentials.callingCertificate}`,
       `--nodeagent-client-key=${credentials.callingKey}`,
