@@ -187,7 +187,7 @@ const nodeConfigJobs = (dialect) =>
   ["config-cases.json", "part2/config-cases-part2.json"].map((cases) => ({
     name: `node config ${dialect}, ${cases}`,
     needs: `node/${cases}`,
-    parts: { [`node config ${dialect}`]: /^(\d+) of (\d+) .*match/gm },
+    parts: { [`node config ${dialect}`]: /^(\d+)\/(\d+) cases as expected/gm },
     command: [
       "node",
       "node/check-config-cases.mjs",
