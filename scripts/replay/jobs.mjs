@@ -26,9 +26,13 @@ export function jobsOf({ recording, dialects, areas, store }) {
     ...flagJobs(dialect),
     metricsJob(dialect),
     ...(store ? [lifecycleJob(dialect, store)] : []),
-    ...nodeConfigJobs(dialect),
+    nodeConfigJob(dialect, "config-cases.json"),
   ]);
-  const once = [...controllerJobs(dialects[0]), tablesJob()];
+  const once = [
+    ...controllerJobs(dialects[0]),
+    nodeConfigJob(dialects[0], "part2/config-cases-part2.json"),
+    tablesJob(),
+  ];
   return [...jobs, ...once]
     .filter(({ needs }) => needs === undefined || existsSync(join(recording, needs)))
     .sort((a, b) => b.seconds - a.seconds);
@@ -182,27 +186,26 @@ const metricsJob = (dialect) => ({
   seconds: 60,
 });
 
-/** Refused and accepted configurations of the node agent. */
-const nodeConfigJobs = (dialect) =>
-  ["config-cases.json", "part2/config-cases-part2.json"].map((cases) => ({
-    name: `node config ${dialect}, ${cases}`,
-    needs: `node/${cases}`,
-    parts: { [`node config ${dialect}`]: /^(\d+)\/(\d+) cases as expected/gm },
-    command: [
-      "node",
-      "node/check-config-cases.mjs",
-      "--bin",
-      program("nodeagent", dialect),
-      "--dialect",
-      dialect,
-      "--cases",
-      `node/${cases}`,
-      "--jobs",
-      "2",
-    ],
-    env: () => ({}),
-    seconds: 60,
-  }));
+/** Refused and accepted configurations of the node agent; what is accepted runs until its time is over. */
+const nodeConfigJob = (dialect, cases) => ({
+  name: `node config ${dialect}, ${cases}`,
+  needs: `node/${cases}`,
+  parts: { [`node config ${dialect}`]: /^(\d+)\/(\d+) cases as expected/gm },
+  command: [
+    "node",
+    "node/check-config-cases.mjs",
+    "--bin",
+    program("nodeagent", dialect),
+    "--dialect",
+    dialect,
+    "--cases",
+    `node/${cases}`,
+    "--jobs",
+    "5",
+  ],
+  env: () => ({}),
+  seconds: 130,
+});
 
 /** Pure rules of the node agent. */
 const tablesJob = () => ({
