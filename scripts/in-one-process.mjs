@@ -3,7 +3,7 @@
 // most tests do. Without that such an error is told with the test that began last.
 //   node scripts/in-one-process.mjs [--test-name-pattern=PATTERN] [--test-force-exit] FILE...
 import asyncHooks from "node:async_hooks";
-import report, { noteFailure } from "./reporter.mjs";
+import report, { noteUncaught } from "./reporter.mjs";
 
 const { createHook } = asyncHooks;
 asyncHooks.createHook = ({ init }) =>
@@ -31,7 +31,7 @@ stream.on("test:fail", ({ todo }) => {
 });
 for (const event of ["uncaughtException", "unhandledRejection"])
   process.on(event, (error) => {
-    noteFailure(`uncaught error: ${error?.message ?? error}`, error);
+    noteUncaught(error);
     process.exitCode = 1;
   });
 for await (const text of report(stream)) process.stdout.write(text);

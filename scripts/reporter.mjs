@@ -24,15 +24,20 @@ function watchForLeaks(type, nesting) {
 
 function endLeaking() {
   const left = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap" && name !== "TTYWrap");
-  noteFailure(`handles were left open by tests: ${left.join(", ")}`);
+  const name = `handles were left open by tests: ${left.join(", ")}`;
+  note({ result: "failed", name, file: "" });
+  process.stdout.write(`✖ ${name}\n`);
   process.exit(1);
 }
 
-/** Counts a failure that is no test's own; the test that began last is told with it. */
-export function noteFailure(name, error) {
-  note({ result: "failed", name, file: lastStarted?.file ?? "" });
-  const where = lastStarted ? ` (after "${lastStarted.name}" began, ${lastStarted.file})` : "";
-  process.stdout.write(`✖ ${name}${where}\n${error === undefined ? "" : `${indent(errorText(error))}\n`}`);
+/** Counts an error that is no test's own; the test that began last is told with it. */
+export function noteUncaught(error) {
+  const name = `uncaught error: ${error?.message ?? error}`;
+  const { file = "", test = "none" } = lastStarted ?? {};
+  note({ result: "failed", name, file });
+  process.stdout.write(
+    `✖ ${name}  (the test that began last: ${test}, ${file})\n${indent(errorText(error))}\n`,
+  );
 }
 
 export default async function* report(events) {
@@ -41,7 +46,7 @@ export default async function* report(events) {
     watchForLeaks(type, data?.nesting);
     const where = data?.file ? relative(process.cwd(), data.file) : "";
     if (type === "test:start") above[data.nesting] = data.name;
-    if (type === "test:dequeue") lastStarted = { name: data.name, file: where };
+    if (type === "test:dequeue") lastStarted = { test: data.name, file: where };
     if (type === "test:dequeue" && data.nesting === 0) note({ started: data.name, file: where });
     if (type === "test:stdout" || type === "test:stderr") yield data.message;
     if (type !== "test:pass" && type !== "test:fail") continue;

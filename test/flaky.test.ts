@@ -29,6 +29,17 @@ test("a test that failed and then passes is flaky, the others of its file are no
   );
 });
 
+test("a failure that is no test's own and does not come again is flaky", () => {
+  const merged = mergeRetry([result("a", "x"), result("leak", "", "failed")], [result("a", "x")], ["x"]);
+  assert.deepEqual(
+    merged.map(({ name, result: said, flaky = false }) => [name, said, flaky]),
+    [
+      ["leak", "passed", true],
+      ["a", "passed", false],
+    ],
+  );
+});
+
 test("a test that fails twice has failed", () => {
   const failed = result("a", "x", "failed");
   assert.deepEqual(mergeRetry([failed], [failed], ["x"]), [failed]);
