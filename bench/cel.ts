@@ -30,15 +30,21 @@ const expressions = [
   "object.metadata.labels.tier in ['front', 'back'] || object.spec.replicas > 1",
 ];
 
+/** What this thread used of a processor: other work of the machine does not count. */
+function cpuNanoseconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) * 1000;
+}
+
 /** Nanoseconds per run, the best of a few rounds. */
 function measure(run: () => unknown): number {
   const rounds = 5;
   const times = 200_000;
   let best = Infinity;
   for (let round = 0; round < rounds; round += 1) {
-    const start = process.hrtime.bigint();
+    const start = cpuNanoseconds();
     for (let at = 0; at < times; at += 1) run();
-    best = Math.min(best, Number(process.hrtime.bigint() - start) / times);
+    best = Math.min(best, (cpuNanoseconds() - start) / times);
   }
   return best;
 }

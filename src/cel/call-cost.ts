@@ -9,7 +9,8 @@ export const regexFactor = 0.25;
 export const listCost = 10;
 export const mapCost = 30;
 
-export type CallCost = (args: readonly Value[], result: () => Value) => number;
+/** No cost depends on more than two arguments; 0 stands for those that are not there. */
+export type CallCost = (first: Value, second: Value, result: () => Value) => number;
 
 /** The size of a value for cost: 1 for what has none. Short strings need no count of code points. */
 export function costSize(value: Value): number {
@@ -19,23 +20,23 @@ export function costSize(value: Value): number {
 
 export const traversal = (size: number): number => Math.ceil(size * stringFactor);
 
-const smaller: CallCost = ([left, right]) => traversal(Math.min(costSize(left!), costSize(right!)));
-const first: CallCost = ([value]) => traversal(costSize(value!));
-const regexCost: CallCost = ([text, pattern]) =>
-  Math.ceil((1 + costSize(text!)) * stringFactor) * Math.ceil(costSize(pattern!) * regexFactor);
+const smaller: CallCost = (left, right) => traversal(Math.min(costSize(left), costSize(right)));
+const first: CallCost = (value) => traversal(costSize(value));
+const regexCost: CallCost = (text, pattern) =>
+  Math.ceil((1 + costSize(text)) * stringFactor) * Math.ceil(costSize(pattern) * regexFactor);
 
 const byOverload: Readonly<Record<string, CallCost>> = {
   starts_with_string: first,
   ends_with_string: first,
   string_to_bytes: first,
   bytes_to_string: first,
-  in_list: ([, list]) => costSize(list!),
+  in_list: (_item, list) => costSize(list),
   equals: smaller,
   not_equals: smaller,
-  add_string: ([left, right]) => traversal(costSize(left!) + costSize(right!)),
-  add_bytes: ([left, right]) => traversal(costSize(left!) + costSize(right!)),
+  add_string: (left, right) => traversal(costSize(left) + costSize(right)),
+  add_bytes: (left, right) => traversal(costSize(left) + costSize(right)),
   matches_string: regexCost,
-  contains_string: ([text, part]) => traversal(costSize(text!)) * traversal(costSize(part!)),
+  contains_string: (text, part) => traversal(costSize(text)) * traversal(costSize(part)),
   ...Object.fromEntries(
     ["less", "less_equals", "greater", "greater_equals"].flatMap((relation) => [
       [`${relation}_string`, smaller],
@@ -48,8 +49,8 @@ const byOverload: Readonly<Record<string, CallCost>> = {
 export const checkCost = 350_000;
 
 const nominal: CallCost = () => 1;
-const listTraversal: CallCost = ([list]) => wholeTraversal(list!);
-const twice: CallCost = ([text]) => Math.ceil(costSize(text!) * 2 * stringFactor);
+const listTraversal: CallCost = (list) => wholeTraversal(list);
+const twice: CallCost = (text) => Math.ceil(costSize(text) * 2 * stringFactor);
 
 /** Costs of library functions by name; they come before those of overloads. */
 const byFunction: Readonly<Record<string, CallCost>> = {
@@ -58,7 +59,7 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   ...names("isSorted sum max min indexOf lastIndexOf", listTraversal),
   ...names("url lowerAscii upperAscii substring trim", first),
   ...names("replace split", twice),
-  join: (_args, result) => Math.ceil(costSize(result()) * 2 * stringFactor),
+  join: (_list, _between, result) => Math.ceil(costSize(result()) * 2 * stringFactor),
   ...names("find findAll", regexCost),
 };
 

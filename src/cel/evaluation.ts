@@ -22,12 +22,11 @@ export class Suspended extends Error {
 
 export class Evaluation {
   cost = 0;
-  readonly limit: number;
+  limit = 0;
   readonly slots: (Value | undefined)[];
 
-  constructor(limit: number, slots: (Value | undefined)[]) {
-    this.limit = limit;
-    this.slots = slots;
+  constructor(slots: number) {
+    this.slots = Array.from({ length: slots });
   }
 
   charge(cost: number): void {

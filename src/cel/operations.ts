@@ -18,6 +18,7 @@ import {
   isList,
   isRecord,
   noSuchOverload,
+  numberOf,
   uintOf,
 } from "./values.ts";
 import { addTime, durationOf, sinceTime } from "./time-values.ts";
@@ -112,13 +113,19 @@ export function lookUp(map: Value, key: Value): Value | undefined {
     return form === undefined ? undefined : map.entries.get(form)?.[1];
   }
   if (typeof key !== "string") return undefined;
-  if (map instanceof View) return map.get(key);
-  const record = map as { readonly [key: string]: Value };
-  return Object.hasOwn(record, key) ? present(record[key]) : undefined;
+  return map instanceof View ? map.get(key) : ownMember(map as JsonObject, key);
 }
 
-const present = (value: Value | undefined): Value | undefined =>
-  value === undefined ? undefined : adapt(value);
+type JsonObject = { readonly [key: string]: Value };
+
+/** A member of a plain object; what every object inherits is no data: functions, and the prototype. */
+export function ownMember(record: JsonObject, key: string): Value | undefined {
+  const found: unknown = record[key];
+  if (typeof found === "number") return numberOf(found);
+  if (found === undefined) return undefined;
+  if ((typeof found === "function" || key === "__proto__") && !Object.hasOwn(record, key)) return undefined;
+  return found as Value;
+}
 
 /** A field or key of any value, as the dot reads it. */
 export function member(value: Value, key: string): Value {
@@ -160,6 +167,7 @@ function element(list: readonly Value[] | View, key: Value): Value {
 }
 
 export function isIn(item: Value, container: Value): boolean {
+  if (isRecord(container)) return typeof item === "string" && ownMember(container, item) !== undefined;
   if (isList(container)) return elements(container).some((other) => equal(item, adapt(other)));
   if (isMapLike(container)) return lookUp(container, item) !== undefined;
   throw noSuchOverload();
@@ -167,8 +175,9 @@ export function isIn(item: Value, container: Value): boolean {
 
 /** The number of code points. */
 export function codePoints(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length - 1; at += 1) {
+  const { length } = text;
+  let count = length;
+  for (let at = 0; at < length - 1; at += 1) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
       count -= 1;
       at += 1;

@@ -2,7 +2,7 @@
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import { listCost } from "./call-cost.ts";
-import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import { type Step, absorbed } from "./evaluation.ts";
 import { isMapLike, mapKeys } from "./operations.ts";
 import {
   EvaluationError,
@@ -19,16 +19,19 @@ export interface FoldPlanner {
   withLocal<T>(name: string, use: (slot: number) => T): T;
 }
 
-/** Calls back for each element of a list or key of a map, until the callback says stop. */
-function iterate(range: Value, each: (item: Value) => boolean | void): void {
-  if (range instanceof View && range.view === "list") {
-    for (let at = 0; at < range.size; at += 1) if (each(range.get(at)!) === false) return;
-    return;
-  }
-  const items = isList(range) ? (range as readonly Value[]) : isMapLike(range) ? mapKeys(range) : undefined;
-  if (!items) throw evaluationError("got a value of another type, expected iterable type");
-  for (const item of items) if (each(adapt(item)) === false) return;
+type Items = readonly Value[] | View;
+
+/** The elements of a list, as they are, or the keys of a map. */
+function itemsOf(range: Value): Items {
+  if (isList(range)) return range;
+  if (isMapLike(range)) return mapKeys(range);
+  throw evaluationError("got a value of another type, expected iterable type");
 }
+
+const countOf = (items: Items): number => (items instanceof View ? items.size : items.length);
+/** Elements of views are converted when their turn comes. */
+const itemAt = (items: Items, at: number): Value =>
+  items instanceof View ? items.get(at)! : adapt(items[at]!);
 
 export function planFold(node: Fold, planner: FoldPlanner): Step {
   const range = planner.value(node.range).run;
@@ -49,49 +52,49 @@ export function planFold(node: Fold, planner: FoldPlanner): Step {
   );
 }
 
-function testOf(run: Step, state: Evaluation): boolean | EvaluationError {
-  try {
-    const holds = run(state);
-    return typeof holds === "boolean" ? holds : noSuchOverload();
-  } catch (error) {
-    return absorbed(error);
-  }
-}
-
 /** all and exists: an error counts only if no element decides. */
 function quantified(range: Step, slot: number, predicate: Step, deciding: boolean): Step {
   const conditionCost = deciding ? 3 : 2;
   return (state) => {
-    let found: boolean | EvaluationError = !deciding;
-    iterate(range(state), (item) => {
+    const items = itemsOf(range(state));
+    const count = countOf(items);
+    let decided = false;
+    let failure: EvaluationError | undefined;
+    for (let at = 0; at < count; at += 1) {
       state.charge(conditionCost);
-      if (found === deciding) return false;
-      state.slots[slot] = item;
+      if (decided) break;
+      state.slots[slot] = itemAt(items, at);
       state.charge(1);
-      const holds = testOf(predicate, state);
-      if (holds === deciding) found = deciding;
-      else if (holds instanceof EvaluationError && typeof found === "boolean") found = holds;
-      return true;
-    });
+      try {
+        const holds = predicate(state);
+        if (holds === deciding) decided = true;
+        else if (typeof holds !== "boolean") failure ??= noSuchOverload();
+      } catch (error) {
+        failure ??= absorbed(error);
+      }
+    }
     state.charge(1);
-    if (typeof found === "boolean") return found;
-    throw found as EvaluationError;
+    if (decided) return deciding;
+    if (failure) throw failure;
+    return !deciding;
   };
 }
 
 function exactlyOne(range: Step, slot: number, predicate: Step): Step {
   return (state) => {
-    let count = 0;
-    iterate(range(state), (item) => {
-      state.slots[slot] = item;
+    const items = itemsOf(range(state));
+    const count = countOf(items);
+    let found = 0;
+    for (let at = 0; at < count; at += 1) {
+      state.slots[slot] = itemAt(items, at);
       const holds = predicate(state);
       if (typeof holds !== "boolean") throw noSuchOverload();
-      if (!holds) return;
+      if (!holds) continue;
       state.charge(2);
-      count += 1;
-    });
+      found += 1;
+    }
     state.charge(2);
-    return count === 1;
+    return found === 1;
   };
 }
 
@@ -103,17 +106,19 @@ function collected(
 ): Step {
   const appendCost = 2 + (transform.constant ? 0 : listCost);
   return (state) => {
+    const items = itemsOf(range(state));
+    const count = countOf(items);
     const list: Value[] = [];
-    iterate(range(state), (item) => {
-      state.slots[slot] = item;
+    for (let at = 0; at < count; at += 1) {
+      state.slots[slot] = itemAt(items, at);
       if (predicate) {
         const holds = predicate(state);
         if (typeof holds !== "boolean") throw noSuchOverload();
-        if (!holds) return;
+        if (!holds) continue;
       }
       list.push(transform.run(state));
       state.charge(appendCost);
-    });
+    }
     state.charge(1);
     return list;
   };

@@ -3,27 +3,26 @@
 // planned without the charge for reading it.
 
 import type { Call, Expression, Select } from "./ast.ts";
-import { callCost, costSize, listCost, mapCost, traversal } from "./call-cost.ts";
+import { callCost, listCost, mapCost } from "./call-cost.ts";
 import type { Checked, Reference } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
 import { type FoldPlanner, planFold } from "./plan-fold.ts";
-import { equal, index, isMapLike, lookUp, mapKey, member } from "./operations.ts";
-import { accepts } from "./accepts.ts";
+import { index, mapKey } from "./operations.ts";
+import {
+  type Planned,
+  chosen,
+  constant,
+  equality,
+  guarded,
+  logical,
+  membership,
+  strictCall,
+} from "./plan-call.ts";
+import { memberOf, presence, variableMember } from "./plan-member.ts";
 import { compilePattern } from "./regex/pattern.ts";
 import { isDyn, types } from "./types.ts";
-import {
-  EvaluationError,
-  type MapKey,
-  MapValue,
-  TypeValue,
-  type Value,
-  View,
-  evaluationError,
-  isRecord,
-  noSuchOverload,
-  numberOf,
-} from "./values.ts";
+import { type MapKey, MapValue, TypeValue, type Value, evaluationError, noSuchOverload } from "./values.ts";
 
 /** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
 export class PlanError extends Error {
@@ -37,12 +36,6 @@ export interface Plan {
   readonly slots: number;
 }
 
-interface Planned {
-  readonly run: Step;
-  /** The value, when it is the same in every run. */
-  readonly constant?: { readonly value: Value };
-}
-
 export interface PlanOptions {
   /** Whether calls of library functions cost what the library says, or 1. */
   readonly libraryCosts: boolean;
@@ -54,7 +47,6 @@ export function plan(expression: Expression, checked: Checked, options: PlanOpti
   return { run, inputs: planner.inputs, slots: planner.slots };
 }
 
-const constant = (value: Value): Planned => ({ run: () => value, constant: { value } });
 const conversions = new Set("bool bytes double duration dyn int string timestamp type uint".split(" "));
 
 class Planner implements FoldPlanner {
@@ -151,28 +143,17 @@ class Planner implements FoldPlanner {
   }
 
   #select(node: Select, charged: boolean): Planned {
-    const { run } = this.#base(node.operand);
-    const read = memberReader(node.field);
     const cost = 1 + (charged ? this.#ownCharge(node) : 0);
-    return {
-      run: (state) => {
-        const value = run(state);
-        state.charge(cost);
-        return read(value);
-      },
-    };
+    const { operand } = node;
+    const variable = this.#reference(operand);
+    if (variable?.kind === "variable")
+      return { run: variableMember(this.#slotOf(variable.name), variable.name, node.field, cost) };
+    const inner = this.#base(operand).run;
+    return { run: memberOf(inner, node.field, cost) };
   }
 
   #presence(node: Select): Planned {
-    const { run } = this.value(node.operand);
-    const { field } = node;
-    return {
-      run: (state) => {
-        const value = run(state);
-        if (!isMapLike(value)) throw evaluationError("invalid type for field selection.");
-        return lookUp(value, field) !== undefined;
-      },
-    };
+    return { run: presence(this.value(node.operand).run, node.field) };
   }
 
   #call(node: Call, charged: boolean): Planned {
@@ -195,17 +176,7 @@ class Planner implements FoldPlanner {
   #logical(left: Expression, right: Expression, deciding: boolean): Planned {
     const runLeft = this.value(left).run;
     const runRight = this.value(right).run;
-    return {
-      run: (state) => {
-        const first = settled(runLeft, state);
-        if (first === deciding) return deciding;
-        const second = typeof first === "boolean" ? runRight(state) : settled(runRight, state);
-        if (second === deciding) return deciding;
-        if (typeof first === "boolean" && typeof second === "boolean") return !deciding;
-        if (first instanceof EvaluationError) throw first;
-        throw second instanceof EvaluationError ? second : noSuchOverload();
-      },
-    };
+    return { run: logical(runLeft, runRight, deciding) };
   }
 
   #ternary(condition: Expression, whenTrue: Expression, whenFalse: Expression): Planned {
@@ -294,52 +265,8 @@ class Planner implements FoldPlanner {
     const id = reference.overloads.length === 1 ? reference.overloads[0]!.id : "";
     if (id === "equals") return { run: equality(args[0]!, args[1]!, true) };
     if (id === "not_equals") return { run: equality(args[0]!, args[1]!, false) };
-    return {
-      run: this.#strict(
-        node.name,
-        id,
-        args.map((arg) => arg.run),
-        apply,
-      ),
-    };
-  }
-
-  #strict(name: string, id: string, runs: readonly Step[], apply: Implementation): Step {
-    const cost = callCost(name, id, this.#options.libraryCosts);
-    const [first, second] = runs;
-    if (runs.length > 2)
-      return (state) => {
-        const args = runs.map((run) => run(state));
-        let result: Value | undefined;
-        const once = (): Value => (result ??= apply(...args));
-        state.charge(cost ? cost(args, once) : 1);
-        return once();
-      };
-    if (runs.length === 1 && !cost)
-      return (state) => {
-        const value = settled(first!, state);
-        state.charge(1);
-        if (value instanceof EvaluationError) throw value;
-        return apply(value);
-      };
-    if (runs.length === 2 && name !== "join")
-      return (state) => {
-        const left = settled(first!, state);
-        const right = settled(second!, state);
-        state.charge(cost ? cost([forCost(left), forCost(right)], noResult) : 1);
-        if (left instanceof EvaluationError) throw left;
-        if (right instanceof EvaluationError) throw right;
-        return apply(left, right);
-      };
-    return (state) => {
-      const args = runs.map((run) => settled(run, state));
-      const failed = args.find((arg) => arg instanceof EvaluationError);
-      let result: Value | undefined;
-      const once = (): Value => (failed ? 0 : (result ??= apply(...(args as Value[]))));
-      state.charge(cost ? cost(args.map(forCost), once) : 1);
-      if (failed) throw failed;
-      return once();
-    };
+    const cost = callCost(node.name, id, this.#options.libraryCosts);
+    return { run: strictCall(args, apply, cost, node.name === "join") };
   }
 
   /** Conversions of constants and membership in constant lists are worked out ahead and cost nothing. */
@@ -367,89 +294,9 @@ class Planner implements FoldPlanner {
   /** The one implementation, or a choice by the types at run time. */
   #implementation(overloads: readonly Overload[], nodes: readonly Expression[]): Implementation {
     const [only] = overloads;
-    const known = nodes.every((node) => !isDyn(this.#checked.types[node.id] ?? types.dyn));
+    const unknown = nodes.map((node) => isDyn(this.#checked.types[node.id] ?? types.dyn));
     const same = overloads.every((each) => each.apply === only!.apply);
-    if (same && (known || overloads.length > 1)) return only!.apply;
-    return (...args) => {
-      const chosen = overloads.find((each) => each.params.every((param, at) => accepts(param, args[at]!)));
-      if (!chosen) throw noSuchOverload();
-      return chosen.apply(...args);
-    };
+    if (same && (overloads.length > 1 || !unknown.includes(true))) return only!.apply;
+    return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
   }
-}
-
-/** Reads one member. What is in every object's prototype must be the object's own. */
-function memberReader(field: string): (value: Value) => Value {
-  const inherited = field in Object.prototype;
-  return (value) => {
-    if (!inherited && isRecord(value)) {
-      const found = value[field];
-      if (found === undefined) throw evaluationError(`no such key: ${field}`);
-      return typeof found === "number" ? numberOf(found) : found;
-    }
-    if (value instanceof View) {
-      const found = value.get(field);
-      if (found === undefined) throw evaluationError(`no such key: ${field}`);
-      return found;
-    }
-    return member(value, field);
-  };
-}
-
-function equality(left: Planned, right: Planned, positive: boolean): Step {
-  const literal = right.constant?.value;
-  if (typeof literal === "string" && literal !== "") return equalsText(left.run, literal, positive);
-  return (state) => {
-    const a = settled(left.run, state);
-    const b = settled(right.run, state);
-    const numeric = typeof a === "number" || typeof b === "number";
-    state.charge(numeric ? 1 : traversal(Math.min(costSize(forCost(a)), costSize(forCost(b)))));
-    if (a instanceof EvaluationError) throw a;
-    if (b instanceof EvaluationError) throw b;
-    return equal(a, b) === positive;
-  };
-}
-
-/** Equality with a text that is not empty: the frequent case. */
-function equalsText(run: Step, text: string, positive: boolean): Step {
-  const size = costSize(text);
-  return (state) => {
-    const value = settled(run, state);
-    const short = typeof value === "string" && value !== "" && size <= 10;
-    state.charge(short ? 1 : traversal(Math.min(costSize(forCost(value)), size)));
-    if (value instanceof EvaluationError) throw value;
-    return (value === text) === positive;
-  };
-}
-
-/** The value, or the error in its place: a call with one or two arguments costs the same when they fail. */
-function settled(run: Step, state: Evaluation): Value | EvaluationError {
-  try {
-    return run(state);
-  } catch (error) {
-    return absorbed(error);
-  }
-}
-
-/** Only one function's cost depends on its result; for the others it is not worked out before they are charged. */
-const noResult = (): Value => null;
-
-/** An error has the size of a scalar. */
-const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);
-
-/** Membership in a constant list: by lookup when all elements are primitive. */
-function membership(run: Step, list: readonly Value[]): Planned | undefined {
-  if (list.length === 0) return constant(false);
-  const keys = new Set<MapKey>();
-  for (const item of list) {
-    const key = mapKey(item);
-    if (key === undefined) return undefined;
-    keys.add(key);
-  }
-  return {
-    run: (state) => {
-      const key = mapKey(run(state));
-      return key !== undefined && keys.has(key);
-    },
-  };
 }

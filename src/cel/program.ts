@@ -122,11 +122,13 @@ function programOf(
 function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit: number) => Outcome {
   const names = [...inputs.keys()];
   const places = [...inputs.values()];
-  const empty: (Value | undefined)[] = Array.from({ length: slots });
+  let idle: Evaluation | undefined;
   return (bindings, costLimit) => {
-    const values = empty.slice();
-    for (let at = 0; at < names.length; at += 1) values[places[at]!] = bindings[names[at]!];
-    const state = new Evaluation(costLimit, values);
+    const state = idle ?? new Evaluation(slots);
+    idle = undefined;
+    state.cost = 0;
+    state.limit = costLimit;
+    for (let at = 0; at < names.length; at += 1) state.slots[places[at]!] = bindings[names[at]!];
     try {
       return { value: run(state), cost: state.cost };
     } catch (error) {
@@ -134,6 +136,10 @@ function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit:
         return { error: error.message, cost: state.cost, exceeded: false };
       if (error instanceof CostExceeded) return { error: error.message, cost: state.cost, exceeded: true };
       throw error;
+    } finally {
+      // What was read is not held on to until the next run.
+      for (let at = 0; at < slots; at += 1) state.slots[at] = undefined;
+      idle = state;
     }
   };
 }

@@ -21,43 +21,51 @@ export type Value =
   | Opaque
   | { readonly [key: string]: Value };
 
-export class Double {
+/** The base of all values that JSON data cannot hold: one check tells those from plain objects. */
+abstract class BeyondJson {}
+
+export class Double extends BeyondJson {
   readonly value: number;
   constructor(value: number) {
+    super();
     this.value = value;
   }
 }
 
 /** An unsigned integer: a number up to 2^53, a bigint beyond. */
-export class Uint {
+export class Uint extends BeyondJson {
   readonly value: number | bigint;
   constructor(value: number | bigint) {
+    super();
     this.value = value;
   }
 }
 
 /** A point in time; the offset is only kept for printing. */
-export class Timestamp {
+export class Timestamp extends BeyondJson {
   readonly seconds: number;
   readonly nanos: number;
   readonly offsetMinutes: number;
   constructor(seconds: number, nanos: number, offsetMinutes = 0) {
+    super();
     this.seconds = seconds;
     this.nanos = nanos;
     this.offsetMinutes = offsetMinutes;
   }
 }
 
-export class Duration {
+export class Duration extends BeyondJson {
   readonly nanos: bigint;
   constructor(nanos: bigint) {
+    super();
     this.nanos = nanos;
   }
 }
 
-export class TypeValue {
+export class TypeValue extends BeyondJson {
   readonly name: string;
   constructor(name: string) {
+    super();
     this.name = name;
   }
 }
@@ -66,15 +74,16 @@ export class TypeValue {
 export type MapKey = string | number | bigint | boolean;
 
 /** A map built by an expression. */
-export class MapValue {
+export class MapValue extends BeyondJson {
   readonly entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>;
   constructor(entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>) {
+    super();
     this.entries = entries;
   }
 }
 
 /** Data seen through a schema: members are converted when they are read. */
-export abstract class View {
+export abstract class View extends BeyondJson {
   abstract readonly view: "list" | "map" | "object";
   abstract readonly size: number;
   /** A member by index or key; undefined when there is none. */
@@ -94,7 +103,7 @@ export abstract class View {
 }
 
 /** A value that only functions of a library understand. */
-export abstract class Opaque {
+export abstract class Opaque extends BeyondJson {
   abstract readonly type: CelType;
   equals(other: Opaque): boolean {
     return this === other;
@@ -151,11 +160,10 @@ export const isInt = (value: Value): value is number | bigint =>
 export const isList = (value: Value): value is readonly Value[] | View =>
   Array.isArray(value) || (value instanceof View && value.view === "list");
 
-/** A plain object of JSON: none of the classes above, which all have a constructor of their own. */
-export function isRecord(value: Value): value is { readonly [key: string]: Value } {
-  if (typeof value !== "object" || value === null) return false;
-  if ((value as { constructor?: unknown }).constructor === Object) return true;
-  if (Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
+/** A plain object of JSON. */
+export const isRecord = (value: Value): value is { readonly [key: string]: Value } =>
+  typeof value === "object" &&
+  value !== null &&
+  !(value instanceof BeyondJson) &&
+  !Array.isArray(value) &&
+  !(value instanceof Uint8Array);

@@ -49,8 +49,11 @@ const special: Implementation = () => {
   throw noSuchOverload();
 };
 
-const relation = (name: string, word: string, holds: (order: number) => boolean): FunctionDeclaration => {
-  const apply = (left: Value, right: Value) => holds(compare(left, right));
+const relation = (
+  name: string,
+  word: string,
+  apply: (left: Value, right: Value) => boolean,
+): FunctionDeclaration => {
   const over = (suffix: string, type: CelType) => overload(`${word}_${suffix}`, [type, type], bool, apply);
   return declare(
     name,
@@ -71,6 +74,13 @@ const conversion = (
   apply: Implementation,
   from: readonly (readonly [id: string, param: CelType])[],
 ): FunctionDeclaration => declare(name, ...from.map(([id, param]) => overload(id, [param], result, apply)));
+
+/** Texts are short as a rule: comparing units beats calling into the engine. */
+function beginsWith(text: string, part: string): boolean {
+  if (part.length > text.length) return false;
+  for (let at = 0; at < part.length; at += 1) if (text.charCodeAt(at) !== part.charCodeAt(at)) return false;
+  return true;
+}
 
 const textMethod = (name: string, id: string, apply: (text: string, part: string) => boolean) =>
   declare(
@@ -213,17 +223,25 @@ export const standardLibrary: Library = [
   ]),
   textMethod("contains", "contains_string", (text, part) => text.includes(part)),
   textMethod("endsWith", "ends_with_string", (text, part) => text.endsWith(part)),
-  textMethod("startsWith", "starts_with_string", (text, part) => text.startsWith(part)),
+  textMethod("startsWith", "starts_with_string", beginsWith),
   textMethod("matches", "matches_string", (text, pattern) => {
     const compiled = compilePattern(pattern);
     if ("error" in compiled) throw evaluationError(compiled.error);
     return compiled.pattern.test(text);
   }),
   ...dateFunctions,
-  relation("_<_", "less", (order) => order < 0),
-  relation("_<=_", "less_equals", (order) => order <= 0),
-  relation("_>_", "greater", (order) => order > 0),
-  relation("_>=_", "greater_equals", (order) => order >= 0),
+  relation("_<_", "less", (left, right) =>
+    typeof left === "number" && typeof right === "number" ? left < right : compare(left, right) < 0,
+  ),
+  relation("_<=_", "less_equals", (left, right) =>
+    typeof left === "number" && typeof right === "number" ? left <= right : compare(left, right) <= 0,
+  ),
+  relation("_>_", "greater", (left, right) =>
+    typeof left === "number" && typeof right === "number" ? left > right : compare(left, right) > 0,
+  ),
+  relation("_>=_", "greater_equals", (left, right) =>
+    typeof left === "number" && typeof right === "number" ? left >= right : compare(left, right) >= 0,
+  ),
 ];
 
 /** Names that stand for types. */

@@ -1,0 +1,222 @@
+// Calls as closures. A call is charged when its arguments are there, also when one of them failed: the way without
+// failures is kept straight, since nearly all calls go it.
+
+import { accepts } from "./accepts.ts";
+import { type CallCost, costSize, traversal } from "./call-cost.ts";
+import type { Implementation, Overload } from "./declarations.ts";
+import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import { equal, mapKey } from "./operations.ts";
+import { EvaluationError, type MapKey, type Value, noSuchOverload } from "./values.ts";
+
+export interface Planned {
+  readonly run: Step;
+  /** The value, when it is the same in every run. */
+  readonly constant?: { readonly value: Value };
+}
+
+export const constant = (value: Value): Planned => ({ run: () => value, constant: { value } });
+
+/** Without a cost, a call costs 1. Of one function the cost depends on the result. */
+export function strictCall(
+  args: readonly Planned[],
+  apply: Implementation,
+  cost: CallCost | undefined,
+  costsByResult: boolean,
+): Step {
+  const runs = args.map((arg) => arg.run);
+  const [first, second] = runs;
+  if (runs.length > 2) return manyArguments(runs, apply, cost);
+  if (runs.length === 1 && !cost) return oneArgument(first!, apply);
+  if (runs.length === 2 && !cost) return twoArguments(first!, second!, apply);
+  if (runs.length === 2 && !costsByResult) return twoWithCost(first!, second!, apply, cost!);
+  return (state) => {
+    const values = runs.map((run) => settled(run, state));
+    const failed = values.find((value) => value instanceof EvaluationError);
+    let result: Value | undefined;
+    const once = (): Value => (failed ? 0 : (result ??= apply(...(values as Value[]))));
+    state.charge(cost ? cost(forCost(values[0] ?? 0), forCost(values[1] ?? 0), once) : 1);
+    if (failed) throw failed;
+    return once();
+  };
+}
+
+function manyArguments(runs: readonly Step[], apply: Implementation, cost: CallCost | undefined): Step {
+  return (state) => {
+    const args = runs.map((run) => run(state));
+    let result: Value | undefined;
+    const once = (): Value => (result ??= apply(...args));
+    state.charge(cost ? cost(args[0]!, args[1]!, once) : 1);
+    return once();
+  };
+}
+
+function oneArgument(run: Step, apply: Implementation): Step {
+  return (state) => {
+    let value: Value;
+    try {
+      value = run(state);
+    } catch (error) {
+      absorbed(error);
+      state.charge(1);
+      throw error;
+    }
+    state.charge(1);
+    return apply(value);
+  };
+}
+
+function twoArguments(first: Step, second: Step, apply: Implementation): Step {
+  return (state) => {
+    let left: Value;
+    let right: Value;
+    try {
+      left = first(state);
+    } catch (error) {
+      absorbed(error);
+      settled(second, state);
+      state.charge(1);
+      throw error;
+    }
+    try {
+      right = second(state);
+    } catch (error) {
+      absorbed(error);
+      state.charge(1);
+      throw error;
+    }
+    state.charge(1);
+    return apply(left, right);
+  };
+}
+
+function twoWithCost(first: Step, second: Step, apply: Implementation, cost: CallCost): Step {
+  return (state) => {
+    let left: Value;
+    let right: Value;
+    try {
+      left = first(state);
+    } catch (error) {
+      absorbed(error);
+      state.charge(cost(0, forCost(settled(second, state)), noResult));
+      throw error;
+    }
+    try {
+      right = second(state);
+    } catch (error) {
+      absorbed(error);
+      state.charge(cost(left, 0, noResult));
+      throw error;
+    }
+    state.charge(cost(left, right, noResult));
+    return apply(left, right);
+  };
+}
+
+/** The one implementation, for arguments of which some turn out to have the right type only at run time. */
+export function guarded({ params, apply }: Overload, unknown: readonly boolean[]): Implementation {
+  const [first, second] = params;
+  const [checkFirst, checkSecond] = unknown;
+  if (params.length > 2) return chosen([{ params, apply }]);
+  if (params.length === 1)
+    return (value) => {
+      if (!accepts(first!, value!)) throw noSuchOverload();
+      return apply(value!);
+    };
+  return (left, right) => {
+    if (checkFirst && !accepts(first!, left!)) throw noSuchOverload();
+    if (checkSecond && !accepts(second!, right!)) throw noSuchOverload();
+    return apply(left!, right!);
+  };
+}
+
+/** A choice by the types at run time. */
+export function chosen(overloads: readonly Pick<Overload, "params" | "apply">[]): Implementation {
+  return (...args) => {
+    const found = overloads.find((each) => each.params.every((param, at) => accepts(param, args[at]!)));
+    if (!found) throw noSuchOverload();
+    return found.apply(...args);
+  };
+}
+
+/** `&&` and `||`: the one side that decides also decides when the other one fails. */
+export function logical(left: Step, right: Step, deciding: boolean): Step {
+  return (state) => {
+    let first: Value;
+    try {
+      first = left(state);
+    } catch (error) {
+      const failure = absorbed(error);
+      if (settled(right, state) === deciding) return deciding;
+      throw failure;
+    }
+    if (first === deciding) return deciding;
+    const second = typeof first === "boolean" ? right(state) : settled(right, state);
+    if (second === deciding) return deciding;
+    if (typeof first === "boolean" && typeof second === "boolean") return !deciding;
+    throw second instanceof EvaluationError ? second : noSuchOverload();
+  };
+}
+
+export function equality(left: Planned, right: Planned, positive: boolean): Step {
+  const literal = right.constant?.value;
+  if (typeof literal === "string" && literal !== "") return equalsText(left.run, literal, positive);
+  return (state) => {
+    const a = settled(left.run, state);
+    const b = settled(right.run, state);
+    const numeric = typeof a === "number" || typeof b === "number";
+    state.charge(numeric ? 1 : traversal(Math.min(costSize(forCost(a)), costSize(forCost(b)))));
+    if (a instanceof EvaluationError) throw a;
+    if (b instanceof EvaluationError) throw b;
+    return equal(a, b) === positive;
+  };
+}
+
+/** Equality with a text that is not empty: the frequent case. */
+function equalsText(run: Step, text: string, positive: boolean): Step {
+  const size = costSize(text);
+  return (state) => {
+    let value: Value;
+    try {
+      value = run(state);
+    } catch (error) {
+      absorbed(error);
+      state.charge(1);
+      throw error;
+    }
+    const short = typeof value === "string" && value !== "" && size <= 10;
+    state.charge(short ? 1 : traversal(Math.min(costSize(value), size)));
+    return (value === text) === positive;
+  };
+}
+
+/** The value, or the error in its place: a call with one or two arguments costs the same when they fail. */
+function settled(run: Step, state: Evaluation): Value | EvaluationError {
+  try {
+    return run(state);
+  } catch (error) {
+    return absorbed(error);
+  }
+}
+
+/** Only one function's cost depends on its result; for the others it is not worked out before they are charged. */
+const noResult = (): Value => null;
+
+/** An error has the size of a scalar. */
+const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);
+
+/** Membership in a constant list: by lookup when all elements are primitive. */
+export function membership(run: Step, list: readonly Value[]): Planned | undefined {
+  if (list.length === 0) return constant(false);
+  const keys = new Set<MapKey>();
+  for (const item of list) {
+    const key = mapKey(item);
+    if (key === undefined) return undefined;
+    keys.add(key);
+  }
+  return {
+    run: (state) => {
+      const key = mapKey(run(state));
+      return key !== undefined && keys.has(key);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// Reading members of values: the most frequent steps of all, so plain objects of JSON come first.
+
+import type { Step } from "./evaluation.ts";
+import { isMapLike, lookUp, member, ownMember } from "./operations.ts";
+import { type Value, View, evaluationError, isRecord } from "./values.ts";
+
+function read(value: Value, field: string): Value {
+  const found = isRecord(value)
+    ? ownMember(value, field)
+    : value instanceof View
+      ? value.get(field)
+      : undefined;
+  return found === undefined ? member(value, field) : found;
+}
+
+/** A member of what a step gives. */
+export function memberOf(run: Step, field: string, cost: number): Step {
+  return (state) => {
+    const value = run(state);
+    state.charge(cost);
+    return read(value, field);
+  };
+}
+
+/** A member of a variable. */
+export function variableMember(slot: number, name: string, field: string, cost: number): Step {
+  return (state) => {
+    const value = state.slots[slot];
+    if (value === undefined) throw evaluationError(`no such attribute: ${name}`);
+    state.charge(cost);
+    return read(value, field);
+  };
+}
+
+/** Whether what a step gives has the member. */
+export function presence(run: Step, field: string): Step {
+  return (state) => {
+    const value = run(state);
+    if (isRecord(value)) return ownMember(value, field) !== undefined;
+    if (!isMapLike(value)) throw evaluationError("invalid type for field selection.");
+    return lookUp(value, field) !== undefined;
+  };
+}
