@@ -2,7 +2,7 @@
 import type { Service } from "#api";
 import { type Informer, informer, kinds } from "#client";
 import type { AgentGround } from "./agent-ground.ts";
-import { csiNode } from "./node/csi-node.ts";
+import type { CsiNode } from "./node/csi-node.ts";
 import type { NodeLife } from "./node/node.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { apiSource } from "./sources/api-source.ts";
@@ -47,17 +47,21 @@ export async function askForPods(
 /** Once the node is known to the API server, its pods are asked for. */
 export async function joinCluster(
   { joined: client, clock, log, nodeName }: AgentGround,
-  { services, wanted, node, mirror }: ClusterParts & { readonly node: NodeLife; readonly mirror: Mirrors },
+  {
+    services,
+    wanted,
+    node,
+    mirror,
+    storage,
+  }: ClusterParts & { readonly node: NodeLife; readonly mirror: Mirrors; readonly storage: CsiNode },
   signal: AbortSignal,
 ): Promise<void> {
   const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   await Promise.race([node.registered.then(() => services.synced), stopped]);
   if (signal.aborted) return;
-  const nodeUid = node.uid() ?? "";
-  const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid }, signal);
   const pods = apiSource(
     { client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror.seen(pod, gone) },
     signal,
   );
-  await Promise.all([watching, pods.stopped]);
+  await Promise.all([storage.ensure(signal), pods.stopped]);
 }

@@ -136,11 +136,13 @@ export function nodeFrom(
     troubles,
     pressures,
     devices,
+    volumesInUse,
   }: {
     readonly health: RuntimeHealth;
     readonly troubles: () => readonly string[];
     readonly pressures: () => readonly string[];
     readonly devices: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
+    readonly volumesInUse: () => readonly string[];
   },
 ): NodeLife {
   return nodeLife({
@@ -182,6 +184,7 @@ export function nodeFrom(
       maxImages: settings.nodeStatusMaxImages,
       machine: async () => machine,
       devices,
+      volumesInUse,
       troubles,
     }),
   });

@@ -1,4 +1,4 @@
-// Plug-ins that register in a directory of the agent: device plug-ins here, storage drivers later in the list.
+// Plug-ins that register in a directory of the agent, by kind: device plug-ins and storage drivers.
 import { join } from "node:path";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { DeviceRegistration } from "./devices/registration-server.ts";

@@ -6,6 +6,7 @@ import { commandShell } from "./volumes/command-shell.ts";
 import { type Mounter, systemMounter } from "./volumes/mounter.ts";
 import { referencedObjects } from "./volumes/referenced-objects.ts";
 import { makeShared } from "./volumes/shared-root.ts";
+import type { PodTokens } from "./volumes/tokens.ts";
 import { type RunningVolumes, podVolumes } from "./volumes/volumes.ts";
 
 export interface AgentVolumes {
@@ -34,6 +35,7 @@ export function volumesFrom(
     readonly node: NodeFacts;
     readonly podsFolder: string;
     readonly tally: VolumeMetrics;
+    readonly tokens: PodTokens;
     readonly plugins: readonly VolumePlugin[];
     /** Told which pods refer to an object that changed. */
     readonly onChange: (uids: Iterable<string>) => void;
@@ -58,6 +60,7 @@ export function volumesFrom(
     node: parts.node,
     mounter: parts.mounter,
     tally: parts.tally,
+    tokens: parts.tokens,
     plugins: parts.plugins,
     podsFolder: parts.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,

@@ -16,6 +16,7 @@ import { manifestSources, nodeFrom, placeOthers, reservedOf, sourcesOf } from ".
 import { devicePlugins, followPlugins } from "./agent-plugins.ts";
 import { serveAgent } from "./agent-serving.ts";
 import { shutdownFrom } from "./agent-shutdown.ts";
+import { storageFrom } from "./agent-storage.ts";
 import { runUpkeep } from "./agent-upkeep.ts";
 import { mounterFrom, volumesFrom } from "./agent-volumes.ts";
 import type { DeadLimits } from "./containers/dead-containers.ts";
@@ -45,6 +46,7 @@ import { type Mirrors, mirrors } from "./sources/mirrors.ts";
 import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
 import { podFiles } from "./sync/pod-files.ts";
+import { podTokens } from "./volumes/tokens.ts";
 
 export interface AgentOptions {
   readonly dialect: Dialect;
@@ -111,12 +113,14 @@ async function assemble(
   let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
   let pressures = (): readonly string[] => [];
   let shutdownTrouble = (): readonly string[] => [];
+  let volumesInUse = (): readonly string[] => [];
   let deviceAmounts: DeviceManager["amounts"] = () => ({ capacity: {}, allocatable: {} });
   const node = nodeFrom(ground, joined, {
     health,
     troubles: () => [...lists.troubles(), ...shutdownTrouble()],
     pressures: () => pressures(),
     devices: () => deviceAmounts(),
+    volumesInUse: () => volumesInUse(),
   });
   nodeSoon = () => node.statusSoon();
   lifecycle.part("node status", () => node.stop());
@@ -163,6 +167,9 @@ async function assemble(
   const owner = ownerOf(settings.rootDir, dialect);
   const volumeTally = volumeMetrics(metrics, dialect);
   const mounter = await mounterFrom(ground, lifecycle);
+  const tokens = podTokens({ client, clock, log });
+  const storage = storageFrom(ground, { node, mounter, tokens, podsFolder: files.podsFolder }, lifecycle);
+  volumesInUse = () => storage.plugin.inUse();
   const { objects, volumes } = volumesFrom(
     ground,
     {
@@ -170,7 +177,8 @@ async function assemble(
       node,
       podsFolder: files.podsFolder,
       tally: volumeTally,
-      plugins: [],
+      tokens,
+      plugins: [storage.plugin],
       onChange: (uids) => {
         for (const uid of uids) all.refresh(uid);
       },
@@ -355,7 +363,7 @@ async function assemble(
     });
     lifecycle.run(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.
-    const followed = { services: services!, wanted, node, mirror };
+    const followed = { services: services!, wanted, node, mirror, storage: storage.node! };
     lifecycle.run(onceLooked(() => joinCluster(ground, followed, signal)));
   }
   lifecycle.run(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
@@ -409,7 +417,8 @@ async function assemble(
   );
   const deviceSocket = await devices.serve();
   lifecycle.part("device plug-ins", () => deviceSocket.close());
-  lifecycle.run(followPlugins(ground, { DevicePlugin: devicePlugins(devices.registration) }, signal));
+  const handlers = { DevicePlugin: devicePlugins(devices.registration), CSIPlugin: storage.drivers.handler };
+  lifecycle.run(followPlugins(ground, handlers, signal));
 
   return {
     nodeName,

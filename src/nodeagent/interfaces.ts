@@ -1,6 +1,15 @@
 // What the parts of the agent ask of each other. agent.ts puts the parts together; nothing else knows all of
 // them.
-import type { ConfigMap, Container, ObjectReference, PersistentVolume, Pod, Secret, Volume } from "#api";
+import type {
+  ConfigMap,
+  Container,
+  ObjectReference,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  Volume,
+} from "#api";
 import type { Device, LinuxContainerResources, Mount } from "#cri";
 
 /** A volume as containers can mount it. */
@@ -37,9 +46,10 @@ export class LeftoverError extends Error {
   override readonly name = "LeftoverError";
 }
 
-/** A volume as a plug-in gets it: the entry of the pod, and the persistent volume that its claim is bound to. */
+/** A volume as a plug-in gets it: the entry of the pod, its claim, and the persistent volume behind that. */
 export interface VolumeSpec {
   readonly volume: Volume;
+  readonly claim?: PersistentVolumeClaim;
   readonly persistent?: PersistentVolume;
   readonly readOnly: boolean;
 }

@@ -30,6 +30,8 @@ export interface StatusFacts {
   readonly runtimeVersion: string;
   readonly agentVersion: string;
   readonly images: NodeStatus["images"];
+  /** Attachable volumes that must not be detached yet. */
+  readonly volumesInUse?: readonly string[];
 }
 
 /** Labels that every node has, then those asked for. */
@@ -128,6 +130,7 @@ export function statusParts(
       architecture: machine.architecture,
     },
     ...(facts.images && { images: facts.images }),
+    ...(facts.volumesInUse && { volumesInUse: [...facts.volumesInUse] }),
   };
 }
 

@@ -354,8 +354,7 @@ test("the node's storage object is made, and follows the node to a new life", as
   const api = fakeApi();
   const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
   const make = (nodeUid: string): Promise<void> =>
-    csiNode(
-      { client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid },
+    csiNode({ client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid: () => nodeUid }).ensure(
       new AbortController().signal,
     );
   await make("u1");
@@ -371,4 +370,41 @@ test("the node's storage object is made, and follows the node to a new life", as
   const before = api.asked.length;
   await make("u2");
   assert.deepEqual(api.asked.slice(before), [`GET ${path}`]);
+});
+
+test("drivers of the node are told in its storage object, its annotation and its labels", async () => {
+  const api = fakeApi();
+  const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
+  const node = "/api/v1/nodes/n1";
+  api.objects.set(node, { metadata: { name: "n1", annotations: { other: "stays" } } });
+  const storage = csiNode({
+    client: api.client,
+    clock: virtualClock(),
+    log: silentLog,
+    nodeName: "n1",
+    nodeUid: () => "u1",
+  });
+  const told = () => [
+    (api.objects.get(path) as never as { spec: { drivers: object[] } }).spec.drivers,
+    (api.objects.get(node) as never as { metadata: object }).metadata,
+  ];
+  const segments = { "example.com/zone": "z1" };
+  await storage.install("a.test", { nodeId: "n-1", maxVolumesPerNode: 7, accessibleTopology: { segments } });
+  await storage.install("b.test", { nodeId: "n-2" });
+  await storage.install("b.test", { nodeId: "n-3" });
+  const [drivers, metadata] = told();
+  assert.deepEqual(drivers, [
+    { name: "a.test", nodeID: "n-1", topologyKeys: ["example.com/zone"], allocatable: { count: 7 } },
+    { name: "b.test", nodeID: "n-3", topologyKeys: null },
+  ]);
+  const { annotations, labels } = metadata as { annotations: Record<string, string>; labels: object };
+  assert.deepEqual(annotations, {
+    other: "stays",
+    "csi.volume.orch.io/nodeid": '{"a.test":"n-1","b.test":"n-3"}',
+  });
+  assert.deepEqual(labels, segments);
+  await storage.remove("a.test");
+  await storage.remove("b.test");
+  const [left, after] = told() as [object[], { annotations: object; labels: object }];
+  assert.deepEqual([left, after.annotations, after.labels], [[], { other: "stays" }, segments]);
 });

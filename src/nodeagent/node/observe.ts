@@ -30,6 +30,8 @@ export interface ObserveOptions {
   readonly maxImages: number;
   /** What plug-ins add to what the node has. */
   readonly devices?: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
+  /** Attachable volumes that are mounted, or about to be. */
+  readonly volumesInUse?: () => readonly string[];
   /** Troubles that others know of, such as a worker that hangs. */
   readonly troubles?: () => readonly string[];
   readonly machine?: () => Promise<Machine>;
@@ -70,6 +72,7 @@ export function nodeObserver(
       runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",
       agentVersion: options.agentVersion,
       images,
+      ...(options.volumesInUse && { volumesInUse: options.volumesInUse() }),
     };
     const troubles = [...runtimeHealth.troubles(), ...(options.troubles?.() ?? [])];
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];

@@ -93,7 +93,7 @@ const devices: [name: string, volume: object, told: RegExp][] = [
   [
     "of a kind that has none",
     { hostPath: "here", volumeMode: "Block" },
-    /^FailedMapVolume: .*"pv1" : only volumes of the kind local/,
+    /^FailedMapVolume: .*"pv1" : volumes of this kind cannot/,
   ],
   [
     "that is to be mounted",

@@ -39,7 +39,7 @@ export async function boundVolume(
   pod: Pod,
   claimName: string,
   { volumeName, asDevice, isForPod }: ClaimUse,
-): Promise<PersistentVolume> {
+): Promise<{ readonly claim: PersistentVolumeClaim; readonly persistent: PersistentVolume }> {
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
@@ -85,5 +85,5 @@ export async function boundVolume(
     throw new ClaimError(
       `volume ${volumeName} has volumeMode ${mode}, but is specified in ${asDevice ? "volumeDevices" : "volumeMounts"}`,
     );
-  return volume;
+  return { claim, persistent: volume };
 }

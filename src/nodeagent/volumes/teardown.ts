@@ -18,6 +18,14 @@ export const ownedKinds = [
   "git-repo",
 ] as const;
 
+/** Unmounts all at or below a path, the last mounted first; throws while something stays. */
+export async function unmountBelow(mounter: Mounter, path: string): Promise<void> {
+  const points = await mounter.below(path);
+  for (const point of points.toReversed()) await mounter.unmount(point);
+  const [still] = points.length > 0 ? await mounter.below(path) : [];
+  if (still !== undefined) throw new Error(`${still} is still mounted`);
+}
+
 /**
  * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot
  * be unmounted, and LeftoverError when only foreign files are left.
@@ -25,15 +33,8 @@ export const ownedKinds = [
 export async function teardownVolumes(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
-  // In the order in which they were mounted: sub paths, which are bound to volumes, come after those.
-  const mounted = async (): Promise<string[]> =>
-    (await mounter.below(podFolder)).filter((point) =>
-      [subPaths, volumes].some((folder) => `${point}/`.startsWith(`${folder}/`)),
-    );
-  const points = await mounted();
-  for (const point of points.toReversed()) await mounter.unmount(point);
-  const [still] = points.length > 0 ? await mounted() : [];
-  if (still !== undefined) throw new Error(`${still} is still mounted`);
+  // Sub paths, which are bound to volumes, go before those.
+  for (const folder of [subPaths, volumes]) await unmountBelow(mounter, folder);
   // One that cannot go does not keep the others.
   let left: Error | undefined;
   const attempt = (removed: Promise<void>): Promise<void> =>

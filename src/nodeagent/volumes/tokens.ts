@@ -1,12 +1,18 @@
 // Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of
 // their life are over.
 import type { Pod } from "#api";
-import { ApiError, type Clock, type Log, millisOfTime } from "#base";
+import { ApiError, type Clock, type Log, millisOfTime, timeOfMillis } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface PodTokens {
   get(pod: Pod, audience: string, expirationSeconds: number): Promise<string>;
+  /** The same with the time at which it expires. */
+  request(
+    pod: Pod,
+    audience: string,
+    expirationSeconds: number,
+  ): Promise<{ readonly token: string; readonly expirationTimestamp: string }>;
   forget(podUid: string): void;
 }
 
@@ -29,25 +35,30 @@ export function podTokens({
   readonly log: Log;
 }): PodTokens {
   const held = new Map<string, Map<string, Held>>();
+  const current = async (pod: Pod, audience: string, expirationSeconds: number): Promise<Held> => {
+    const ofPod = held.get(uidOf(pod)) ?? new Map<string, Held>();
+    held.set(uidOf(pod), ofPod);
+    const key = JSON.stringify([audience, expirationSeconds, pod.spec.serviceAccountName]);
+    const old = ofPod.get(key);
+    if (old && !needsRefresh(old, clock.now())) return old;
+    try {
+      const fresh = await ask(pod, audience, expirationSeconds);
+      ofPod.set(key, fresh);
+      return fresh;
+    } catch (error) {
+      if (!old || clock.now() >= old.until) throw error;
+      log.warn("failed to refresh service account token; keeping the current one", {
+        pod: `${namespaceOf(pod)}/${nameOf(pod)}`,
+        error: (error as Error).message,
+      });
+      return old;
+    }
+  };
   return {
-    get: async (pod, audience, expirationSeconds) => {
-      const ofPod = held.get(uidOf(pod)) ?? new Map<string, Held>();
-      held.set(uidOf(pod), ofPod);
-      const key = JSON.stringify([audience, expirationSeconds, pod.spec.serviceAccountName]);
-      const old = ofPod.get(key);
-      if (old && !needsRefresh(old, clock.now())) return old.token;
-      try {
-        const fresh = await ask(pod, audience, expirationSeconds);
-        ofPod.set(key, fresh);
-        return fresh.token;
-      } catch (error) {
-        if (!old || clock.now() >= old.until) throw error;
-        log.warn("failed to refresh service account token; keeping the current one", {
-          pod: `${namespaceOf(pod)}/${nameOf(pod)}`,
-          error: (error as Error).message,
-        });
-        return old.token;
-      }
+    get: async (pod, audience, expirationSeconds) => (await current(pod, audience, expirationSeconds)).token,
+    request: async (pod, audience, expirationSeconds) => {
+      const { token, until } = await current(pod, audience, expirationSeconds);
+      return { token, expirationTimestamp: timeOfMillis(until) };
     },
     forget: (uid) => void held.delete(uid),
   };

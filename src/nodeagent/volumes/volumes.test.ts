@@ -114,11 +114,6 @@ const missing: [name: string, volume: object, message: RegExp][] = [
     /"v" : mkdir .*\/x: file exists$/,
   ],
   [
-    "a driver that is not there",
-    { csi: { driver: "x" } },
-    /driver name x not found in the list of registered CSI drivers/,
-  ],
-  [
     "a claim that is not there",
     { persistentVolumeClaim: { claimName: "nope" } },
     /^Unable to attach or mount volumes: unmounted volumes=\[v\].*: error processing PVC ns\/nope: failed to fetch/,

@@ -28,8 +28,8 @@ import { pluginNameOf } from "./plugin-name.ts";
 import { localPlugins } from "./plugins/local-plugins.ts";
 import { payloadPlugins } from "./plugins/payload-plugins.ts";
 import { bindInside } from "./sub-path.ts";
-import { teardownVolumes } from "./teardown.ts";
-import { podTokens } from "./tokens.ts";
+import { teardownVolumes, unmountBelow } from "./teardown.ts";
+import { type PodTokens, podTokens } from "./tokens.ts";
 
 export interface VolumesOptions {
   readonly dialect: Dialect;
@@ -44,6 +44,7 @@ export interface VolumesOptions {
   readonly tally?: VolumeMetrics;
   /** Further kinds of volumes, asked first. */
   readonly plugins?: readonly VolumePlugin[];
+  readonly tokens?: PodTokens;
   /** The folder of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
@@ -69,7 +70,7 @@ interface Failure {
 
 export function podVolumes(options: VolumesOptions): RunningVolumes {
   const { dialect, clock, log, events, objects, node, mounter, podsFolder, tally } = options;
-  const tokens = podTokens(options);
+  const tokens = options.tokens ?? podTokens(options);
   const sources: PayloadSources = {
     objects,
     allocatable: () => node.allocatable(),
@@ -86,6 +87,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     }),
   ];
   const ready = new Map<string, Map<string, MountedVolume>>();
+  /** The plug-in of each volume that was set up, by pod and name. */
+  const pluginOf = new Map<string, Map<string, VolumePlugin>>();
   const failures = new Map<string, Failure>();
   /** The kinds of each pod's volumes that are in place, for those who count. */
   const plugins = new Map<string, readonly { readonly plugin: string; readonly asDevice: boolean }[]>();
@@ -160,28 +163,30 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
-        await undoByPlugin(uid).catch((error: unknown) => {
+        try {
+          // Sub paths hold on to volumes.
+          await unmountBelow(mounter, join(podsFolder, uid, "volume-subpaths"));
+          await undoByPlugin(uid);
+          await teardownVolumes(mounter, join(podsFolder, uid));
+        } catch (error) {
           told(false);
           throw error;
-        });
-        await teardownVolumes(mounter, join(podsFolder, uid)).catch((error: unknown) => {
-          told(false);
-          throw error;
-        });
+        }
         told(true);
         plugins.delete(uid);
+        pluginOf.delete(uid);
         ready.delete(uid);
         tokens.forget(uid);
         for (const key of failures.keys()) if (key.startsWith(`${uid}/`)) failures.delete(key);
       }),
   };
 
-  /** Writes anew what the API server fills; what a claim is bound to does not change. */
+  /** Brings up to date what the API server fills, and what its driver may have changed. */
   async function refreshOne(pod: Pod, volume: Volume): Promise<void> {
-    if (volume.persistentVolumeClaim || volume.ephemeral) return;
-    const spec = { volume, readOnly: false };
-    const plugin = pluginFor(spec);
-    await plugin.refresh?.(pod, spec, directoryOf(pod, spec, plugin));
+    const plugin = pluginOf.get(uidOf(pod))?.get(volume.name);
+    if (!plugin?.refresh || isDevice(pod, volume.name)) return;
+    const spec = await specOf(pod, volume);
+    await plugin.refresh(pod, spec, directoryOf(pod, spec, plugin));
   }
 
   /** One thing at a time with one pod's volumes. */
@@ -269,14 +274,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
     const spec = await specOf(pod, volume);
     const plugin = pluginFor(spec);
+    pluginOf.set(uidOf(pod), (pluginOf.get(uidOf(pod)) ?? new Map()).set(volume.name, plugin));
     if (spec.persistent && isDevice(pod, volume.name)) {
       const name = spec.persistent.metadata.name!;
       if (!plugin.map)
-        throw new DeviceError(
-          "FindMapperPluginBySpec",
-          name,
-          "only volumes of the kind local can be block devices",
-        );
+        throw new DeviceError("FindMapperPluginBySpec", name, "volumes of this kind cannot be block devices");
       const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder(plugin.name), name);
       return await plugin.map(pod, spec, link, signal);
     }
@@ -295,8 +297,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     if (!claim && !ephemeral) return { volume, readOnly: false };
     const use = { volumeName: name, asDevice: isDevice(pod, name), isForPod: ephemeral !== undefined };
     const claimName = claim ? claim.claimName : `${nameOf(pod)}-${name}`;
-    const persistent = await boundVolume(options.client, node, pod, claimName, use);
-    return { volume, persistent, readOnly: claim?.readOnly === true };
+    const bound = await boundVolume(options.client, node, pod, claimName, use);
+    return { volume, ...bound, readOnly: claim?.readOnly === true };
   }
 
   function pluginFor(spec: VolumeSpec): VolumePlugin {
@@ -306,10 +308,6 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     if (persistent)
       throw new Error(
         `PersistentVolume ${persistent.metadata.name} is of a kind that this agent has no way to mount`,
-      );
-    if (volume.csi)
-      throw new Error(
-        `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${volume.csi.driver} not found in the list of registered CSI drivers`,
       );
     if (volume.flexVolume)
       throw new ClaimError(

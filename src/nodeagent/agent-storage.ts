@@ -1,0 +1,57 @@
+// Storage drivers as the settings ask for them: who is registered, how volumes are attached, and the plug-in
+// that mounts them.
+import { join } from "node:path";
+import type { AgentGround } from "./agent-ground.ts";
+import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import { csiAttachments } from "./csi/attachments.ts";
+import { type CsiPlugin, csiPlugin } from "./csi/csi-plugin.ts";
+import { type CsiDrivers, csiDrivers } from "./csi/drivers.ts";
+import { type CsiNode, csiNode } from "./node/csi-node.ts";
+import type { NodeLife } from "./node/node.ts";
+import type { Mounter } from "./volumes/mounter.ts";
+import type { PodTokens } from "./volumes/tokens.ts";
+
+export interface AgentStorage {
+  readonly drivers: CsiDrivers;
+  readonly plugin: CsiPlugin;
+  /** Undefined for an agent that does not become part of a cluster. */
+  readonly node: CsiNode | undefined;
+}
+
+export function storageFrom(
+  { dialect, settings, clock, log, client, joined, nodeName }: AgentGround,
+  parts: {
+    readonly node: NodeLife;
+    readonly mounter: Mounter;
+    readonly tokens: PodTokens;
+    readonly podsFolder: string;
+  },
+  lifecycle: AgentLifecycle,
+): AgentStorage {
+  const node = joined && csiNode({ client: joined, clock, log, nodeName, nodeUid: () => parts.node.uid() });
+  // Drivers may register before the node does.
+  const registry = node && {
+    install: async (...given: Parameters<CsiNode["install"]>) => {
+      await parts.node.registered;
+      await node.install(...given);
+    },
+    remove: (driver: string) => node.remove(driver),
+  };
+  const drivers = csiDrivers({ clock, log, registry });
+  lifecycle.resource("storage drivers", () => drivers.close());
+  const plugin = csiPlugin({
+    dialect,
+    log,
+    client,
+    drivers,
+    attachments:
+      client &&
+      csiAttachments({ client, clock, nodeName, byController: settings.enableControllerAttachDetach }),
+    mounter: parts.mounter,
+    tokens: parts.tokens,
+    nodeName,
+    podsFolder: parts.podsFolder,
+    pluginFolder: join(settings.rootDir, "plugins", `${dialect.names.volumes.csiPrefix}`),
+  });
+  return { drivers, plugin, node };
+}

@@ -1,0 +1,114 @@
+// How a driver is told a volume is to be used, and which files it may be given to a group. Pure.
+import type { CSIDriver as CsiDriverObject, CSIPersistentVolumeSource, Pod } from "#api";
+import type { VolumeSpec } from "../interfaces.ts";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+import type { VolumeCapability } from "./messages.ts";
+import { ephemeralHandle } from "./volume-data.ts";
+
+/** A volume of a driver, wherever it was asked for. */
+export interface CsiVolume {
+  readonly driver: string;
+  readonly handle: string;
+  /** The name of its directory. */
+  readonly name: string;
+  readonly mode: "Persistent" | "Ephemeral";
+  readonly fsType: string;
+  readonly readOnly: boolean;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly accessModes: readonly string[];
+  readonly mountOptions: readonly string[];
+  /** Undefined for one that lives and dies with its pod. */
+  readonly source?: CSIPersistentVolumeSource;
+}
+
+export function csiVolumeOf(pod: Pod, { volume, persistent, readOnly }: VolumeSpec): CsiVolume {
+  const source = persistent?.spec.csi;
+  if (persistent && source)
+    return {
+      driver: source.driver,
+      handle: source.volumeHandle,
+      name: persistent.metadata.name!,
+      mode: "Persistent",
+      fsType: source.fsType ?? "",
+      readOnly: readOnly || source.readOnly === true,
+      attributes: source.volumeAttributes ?? {},
+      accessModes: persistent.spec.accessModes ?? [],
+      mountOptions: persistent.spec.mountOptions ?? [],
+      source,
+    };
+  const inline = volume.csi!;
+  return {
+    driver: inline.driver,
+    handle: ephemeralHandle(uidOf(pod), volume.name),
+    name: volume.name,
+    mode: "Ephemeral",
+    fsType: inline.fsType ?? "",
+    readOnly: inline.readOnly === true,
+    attributes: inline.volumeAttributes ?? {},
+    accessModes: ["ReadWriteOnce"],
+    mountOptions: [],
+  };
+}
+
+const single = { plain: 1, oneWriter: 6, manyWriters: 7 };
+const shared: Readonly<Record<string, number>> = { ReadOnlyMany: 3, ReadWriteMany: 5 };
+
+export function capabilityOf(
+  { accessModes, fsType, mountOptions }: CsiVolume,
+  {
+    asDevice,
+    group,
+    tellsWriters,
+  }: { readonly asDevice: boolean; readonly group?: number | undefined; readonly tellsWriters: boolean },
+): VolumeCapability {
+  const [wanted = "ReadWriteOnce"] = accessModes;
+  const onOneNode = !tellsWriters
+    ? single.plain
+    : wanted === "ReadWriteOncePod"
+      ? single.oneWriter
+      : single.manyWriters;
+  const access = { accessMode: { mode: shared[wanted] ?? onOneNode } };
+  if (asDevice) return { block: {}, ...access };
+  return {
+    mount: {
+      fsType,
+      mountFlags: [...mountOptions],
+      ...(group !== undefined && { volumeMountGroup: String(group) }),
+    },
+    ...access,
+  };
+}
+
+/** Whether the agent gives the volume's files to the pod's group. */
+export function givesToGroup(
+  { accessModes, fsType }: CsiVolume,
+  driver: CsiDriverObject | undefined,
+): boolean {
+  switch (driver?.spec.fsGroupPolicy ?? "ReadWriteOnceWithFSType") {
+    case "None":
+      return false;
+    case "File":
+      return true;
+    default:
+      return fsType !== "" && accessModes.includes("ReadWriteOnce");
+  }
+}
+
+/** What a driver that wants it is told of the pod. */
+export const podInfo = (prefix: string, pod: Pod, mode: CsiVolume["mode"]): Record<string, string> => ({
+  [`${prefix}pod.name`]: nameOf(pod),
+  [`${prefix}pod.namespace`]: namespaceOf(pod),
+  [`${prefix}pod.uid`]: uidOf(pod),
+  [`${prefix}serviceAccount.name`]: pod.spec.serviceAccountName ?? "",
+  [`${prefix}ephemeral`]: String(mode === "Ephemeral"),
+});
+
+/** Whether the driver takes volumes that live this long; throws with why not. */
+export function checkLifecycle({ driver, mode }: CsiVolume, object: CsiDriverObject | undefined): void {
+  const modes = object?.spec.volumeLifecycleModes ?? [];
+  const allowed = modes.length > 0 ? modes : ["Persistent"];
+  if (!allowed.includes(mode))
+    throw new Error(
+      `volume mode ${JSON.stringify(mode)} not supported by driver ${driver} (supports ${JSON.stringify(allowed)})`,
+    );
+}

@@ -1,0 +1,462 @@
+// Volumes of storage drivers: attached, staged once for the node, published for each pod, and taken down by
+// what was recorded beside them.
+import { mkdir, readdir, rm, rmdir, statfs, symlink, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { CSIDriver as CsiDriverObject, Pod, SecretReference } from "#api";
+import { ApiError, type Log, parseQuantity, quantityValue } from "#base";
+import { type ApiClient, kinds } from "#client";
+import type { Dialect } from "#dialect";
+import { grpcErrorText } from "../errors.ts";
+import type { VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
+import { namespaceOf, uidOf } from "../pod.ts";
+import type { Mounter } from "../volumes/mounter.ts";
+import { giveToGroup } from "../volumes/ownership.ts";
+import { fsGroupOf } from "../volumes/plugins/sharing.ts";
+import type { PodTokens } from "../volumes/tokens.ts";
+import type { CsiAttachments } from "./attachments.ts";
+import {
+  type CsiVolume,
+  capabilityOf,
+  checkLifecycle,
+  csiVolumeOf,
+  givesToGroup,
+  podInfo,
+} from "./capability.ts";
+import type { CsiDriver, CsiDrivers } from "./drivers.ts";
+import { csiNodeService, nodeCapability } from "./messages.ts";
+import {
+  type VolumeData,
+  attachmentName,
+  readVolumeData,
+  stagingDirectory,
+  volumeDataFile,
+  writeVolumeData,
+} from "./volume-data.ts";
+
+export interface CsiPluginOptions {
+  readonly dialect: Dialect;
+  readonly log: Log;
+  /** Undefined when there is no API server: then only volumes of the pods themselves can be had. */
+  readonly client: ApiClient | undefined;
+  readonly drivers: CsiDrivers;
+  readonly attachments: CsiAttachments | undefined;
+  readonly mounter: Mounter;
+  readonly tokens: Pick<PodTokens, "request">;
+  readonly nodeName: string;
+  /** The folder of all pods, and the one of this plug-in. */
+  readonly podsFolder: string;
+  readonly pluginFolder: string;
+}
+
+export interface CsiPlugin extends VolumePlugin {
+  /** Attachable volumes that this node uses, by the names that the node's status has for them. */
+  inUse(): readonly string[];
+}
+
+/** What is known of a volume once its driver and the cluster were asked. */
+interface Prepared {
+  readonly volume: CsiVolume;
+  readonly driver: CsiDriver;
+  readonly object: CsiDriverObject | undefined;
+  readonly publishContext: Readonly<Record<string, string>>;
+  readonly data: VolumeData;
+}
+
+const tokensName = "serviceAccount.tokens";
+const shortestTokenSeconds = 3600;
+
+export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
+  const { dialect, client, drivers, attachments, mounter, nodeName, podsFolder, pluginFolder } = options;
+  const { csiPrefix, csiPodInfoPrefix, pluginPrefix } = dialect.names.volumes;
+  const kindFolder = `${pluginPrefix.replaceAll("/", "~")}csi`;
+  const busy = new Map<string, Promise<unknown>>();
+  const staged = new Set<string>();
+  const used = new Map<string, string>();
+  const deviceFolder = join(pluginFolder, "volumeDevices");
+  const keyOf = (driver: string, handle: string): string => `${driver}^${handle}`;
+  const isMounted = async (path: string): Promise<boolean> => (await mounter.below(path)).includes(path);
+
+  return {
+    name: "csi",
+    supports: ({ volume, persistent }) => Boolean(persistent ? persistent.spec.csi : volume.csi),
+    mount: async (pod, spec, directory, signal) => {
+      const prepared = await prepare(pod, spec, directory, signal);
+      const stagingPath = await stage(pod, prepared, signal);
+      const target = join(directory, "mount");
+      if (prepared.object?.spec.requiresRepublish || !(await isMounted(target)))
+        await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
+      await share(pod, prepared, target);
+      await expand(spec, prepared, { path: target, stagingPath }, signal);
+      return { hostPath: target, ...(prepared.volume.readOnly && { readOnly: true }), selinuxRelabel: true };
+    },
+    refresh: async (pod, spec, directory) => {
+      const { signal } = new AbortController();
+      const volume = csiVolumeOf(pod, spec);
+      const object = await driverObject(volume.driver);
+      const data = await readVolumeData(directory);
+      if (!data) return;
+      const driver = drivers.get(volume.driver);
+      const prepared = { volume, driver, object, data, publishContext: {} };
+      const stagingPath = staged.has(keyOf(volume.driver, volume.handle)) ? stagingPathOf(data) : undefined;
+      const target = join(directory, "mount");
+      if (object?.spec.requiresRepublish)
+        await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
+      await expand(spec, prepared, { path: target, stagingPath }, signal);
+    },
+    unmount: async (_, __, directory) => {
+      const data = await readVolumeData(directory);
+      if (!data) return;
+      const target = join(directory, "mount");
+      const driver = drivers.get(data.driverName);
+      await driver.call(csiNodeService.unpublish, { volumeId: data.volumeHandle, targetPath: target });
+      await rmdir(target).catch(unlessMissing);
+      await rm(join(directory, volumeDataFile), { force: true });
+      await inTurn(data, async () => {
+        if (await isPublishedElsewhere(data)) return;
+        const folder = stagingDirectory(pluginFolder, data.driverName, data.volumeHandle);
+        await unstage(driver, data, { path: join(folder, "globalmount"), folder });
+      });
+    },
+    map: async (pod, spec, link, signal) => {
+      const volume = csiVolumeOf(pod, spec);
+      const target = join(deviceFolder, "publish", volume.name, uidOf(pod));
+      const prepared = await prepare(pod, spec, dataFolderOf(volume.name), signal);
+      await mkdir(dirname(target), { recursive: true, mode: 0o750 });
+      const stagingPath = await stage(pod, prepared, signal, join(deviceFolder, "staging", volume.name));
+      await publish(pod, prepared, { target, stagingPath, asDevice: true }, signal);
+      await mkdir(dirname(link), { recursive: true, mode: 0o750 });
+      await symlink(target, link).catch((error: unknown) => {
+        if ((error as { code?: string }).code !== "EEXIST") throw error;
+      });
+      return { hostPath: link, isDevice: true, ...(volume.readOnly && { readOnly: true }) };
+    },
+    unmap: async (podUid, name, link) => {
+      const data = await readVolumeData(dataFolderOf(name));
+      if (data) {
+        const driver = drivers.get(data.driverName);
+        const targetPath = join(deviceFolder, "publish", name, podUid);
+        await driver.call(csiNodeService.unpublish, { volumeId: data.volumeHandle, targetPath });
+        await rm(targetPath, { force: true, recursive: false }).catch(() => rmdir(targetPath));
+        await inTurn(data, async () => {
+          if ((await readdir(join(deviceFolder, "publish", name)).catch(() => [])).length > 0) return;
+          await unstage(driver, data, {
+            path: join(deviceFolder, "staging", name),
+            folder: dataFolderOf(name),
+          });
+          await rmdir(join(deviceFolder, "publish", name)).catch(unlessMissing);
+          await rmdir(join(deviceFolder, name)).catch(unlessMissing);
+        });
+      }
+      await unlink(link).catch(unlessMissing);
+    },
+    stats,
+    inUse: () => [...used.values()],
+  };
+
+  function dataFolderOf(name: string): string {
+    return join(deviceFolder, name, "data");
+  }
+
+  /** Asks the cluster about the driver and the volume, and records whose it is before anything is done. */
+  async function prepare(
+    pod: Pod,
+    spec: VolumeSpec,
+    directory: string,
+    signal: AbortSignal,
+  ): Promise<Prepared> {
+    const volume = csiVolumeOf(pod, spec);
+    const driver = driverFor(volume.driver);
+    const object = await driverObject(volume.driver);
+    checkLifecycle(volume, object);
+    const isAttached = volume.mode === "Persistent" && object?.spec.attachRequired !== false;
+    const data: VolumeData = {
+      driverName: volume.driver,
+      volumeHandle: volume.handle,
+      specVolID: volume.name,
+      nodeName,
+      attachmentID: isAttached ? attachmentName(volume.handle, volume.driver, nodeName) : "",
+      volumeLifecycleMode: volume.mode,
+    };
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    await writeVolumeData(directory, data);
+    const key = keyOf(volume.driver, volume.handle);
+    if (isAttached) used.set(key, `${csiPrefix}${key}`);
+    const publishContext =
+      isAttached && attachments
+        ? await attachments.await(
+            { driver: volume.driver, handle: volume.handle, persistentName: volume.name },
+            signal,
+          )
+        : {};
+    return { volume, driver, object, publishContext, data };
+  }
+
+  function driverFor(name: string): CsiDriver {
+    try {
+      return drivers.get(name);
+    } catch (error) {
+      const text = `${pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: ${(error as Error).message}`;
+      throw new Error(text, { cause: error });
+    }
+  }
+
+  async function driverObject(name: string): Promise<CsiDriverObject | undefined> {
+    if (!client) return undefined;
+    return await client
+      .of(kinds.csiDrivers)
+      .get(name)
+      .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 404) return undefined;
+        throw error;
+      });
+  }
+
+  function stagingPathOf({ driverName, volumeHandle }: VolumeData): string {
+    return join(stagingDirectory(pluginFolder, driverName, volumeHandle), "globalmount");
+  }
+
+  /** Makes the volume ready on the node, where the driver wants that; gives where. */
+  async function stage(
+    pod: Pod,
+    { volume, driver, publishContext, data }: Prepared,
+    signal: AbortSignal,
+    devicePath?: string,
+  ): Promise<string | undefined> {
+    if (volume.mode === "Ephemeral" || !(await driver.can(nodeCapability.stage, signal))) return undefined;
+    const path = devicePath ?? stagingPathOf(data);
+    return await inTurn(data, async () => {
+      const key = keyOf(volume.driver, volume.handle);
+      if (staged.has(key)) return path;
+      await mkdir(path, { recursive: true, mode: 0o750 });
+      if (devicePath === undefined) await writeVolumeData(dirname(path), data);
+      const { nodeStageSecretRef, volumeAttributes } = volume.source!;
+      const isDevice = devicePath !== undefined;
+      await told("stage", driver, () =>
+        capability(pod, volume, driver, isDevice, signal).then(async (volumeCapability) =>
+          driver.call(
+            csiNodeService.stage,
+            {
+              volumeId: volume.handle,
+              publishContext: { ...publishContext },
+              stagingTargetPath: path,
+              volumeCapability,
+              secrets: await secretOf(nodeStageSecretRef),
+              volumeContext: { ...volumeAttributes },
+            },
+            signal,
+          ),
+        ),
+      );
+      staged.add(key);
+      return path;
+    });
+  }
+
+  async function publish(
+    pod: Pod,
+    { volume, driver, object, publishContext }: Prepared,
+    at: { readonly target: string; readonly stagingPath: string | undefined; readonly asDevice: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const context: Record<string, string> = { ...volume.attributes };
+    if (object?.spec.podInfoOnMount) Object.assign(context, podInfo(csiPodInfoPrefix, pod, volume.mode));
+    if (object?.spec.tokenRequests?.length)
+      context[`${csiPodInfoPrefix}${tokensName}`] = await tokensFor(pod, object);
+    const inline = pod.spec.volumes?.find(({ name }) => name === volume.name)?.csi?.nodePublishSecretRef;
+    const secretRef: SecretReference | undefined =
+      volume.mode === "Ephemeral"
+        ? inline && { name: inline.name ?? "", namespace: namespaceOf(pod) }
+        : volume.source!.nodePublishSecretRef;
+    const volumeCapability = await capability(pod, volume, driver, at.asDevice, signal);
+    const request = {
+      volumeId: volume.handle,
+      publishContext: { ...publishContext },
+      ...(at.stagingPath && { stagingTargetPath: at.stagingPath }),
+      targetPath: at.target,
+      volumeCapability,
+      readonly: volume.readOnly,
+      secrets: await secretOf(secretRef),
+      volumeContext: context,
+    };
+    await told("publish", driver, () => driver.call(csiNodeService.publish, request, signal));
+  }
+
+  async function capability(
+    pod: Pod,
+    volume: CsiVolume,
+    driver: CsiDriver,
+    asDevice: boolean,
+    signal: AbortSignal,
+  ) {
+    const group = fsGroupOf(pod);
+    const takesGroup = group !== undefined && (await driver.can(nodeCapability.mountGroup, signal));
+    const tellsWriters = await driver.can(nodeCapability.singleNodeMultiWriter, signal);
+    return capabilityOf(volume, { asDevice, tellsWriters, ...(takesGroup && { group }) });
+  }
+
+  async function share(pod: Pod, { volume, object, driver }: Prepared, target: string): Promise<void> {
+    const group = fsGroupOf(pod);
+    if (group === undefined || volume.readOnly || !givesToGroup(volume, object)) return;
+    if (await driver.can(nodeCapability.mountGroup)) return;
+    const onlyOnMismatch = pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch";
+    await giveToGroup(target, group, { onlyOnMismatch });
+  }
+
+  /** A volume that became larger than its claim knows has its file system made larger. */
+  async function expand(
+    { persistent, claim }: VolumeSpec,
+    { volume, driver }: Pick<Prepared, "volume" | "driver">,
+    at: { readonly path: string; readonly stagingPath: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const size = persistent?.spec.capacity?.["storage"];
+    const known = claim?.status?.capacity?.["storage"];
+    if (!client || !claim || !size || !known || volume.readOnly) return;
+    const bytes = quantityValue(parseQuantity(String(size)));
+    if (bytes <= quantityValue(parseQuantity(String(known)))) return;
+    if (!(await driver.can(nodeCapability.expand, signal))) return;
+    const request = {
+      volumeId: volume.handle,
+      volumePath: at.path,
+      ...(at.stagingPath && { stagingTargetPath: at.stagingPath }),
+      capacityRange: { requiredBytes: bytes },
+      volumeCapability: capabilityOf(volume, {
+        asDevice: false,
+        tellsWriters: await driver.can(nodeCapability.singleNodeMultiWriter, signal),
+      }),
+      secrets: await secretOf(volume.source?.nodeExpandSecretRef),
+    };
+    await told("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
+    const conditions = (claim.status?.conditions ?? []).filter(
+      ({ type }) => type !== "FileSystemResizePending" && type !== "Resizing",
+    );
+    await client.of(kinds.persistentVolumeClaims).patch(
+      claim.metadata.name!,
+      "merge",
+      {
+        status: {
+          capacity: { storage: String(size) },
+          conditions: conditions.length > 0 ? conditions : null,
+        },
+      },
+      { namespace: claim.metadata.namespace ?? "", subresource: "status" },
+    );
+  }
+
+  async function unstage(
+    driver: CsiDriver,
+    data: VolumeData,
+    at: { readonly path: string; readonly folder: string },
+  ): Promise<void> {
+    const key = keyOf(data.driverName, data.volumeHandle);
+    if (data.volumeLifecycleMode === "Persistent" && (await driver.can(nodeCapability.stage))) {
+      await driver.call(csiNodeService.unstage, { volumeId: data.volumeHandle, stagingTargetPath: at.path });
+      await rmdir(at.path).catch(unlessMissing);
+    }
+    staged.delete(key);
+    await rm(join(at.folder, volumeDataFile), { force: true });
+    await rmdir(at.folder).catch(unlessMissing);
+    if (data.attachmentID) await attachments?.detach(data.attachmentID);
+    used.delete(key);
+  }
+
+  /** Whether another pod of the node still has the volume, by what is recorded beside it. */
+  async function isPublishedElsewhere({ driverName, volumeHandle }: VolumeData): Promise<boolean> {
+    for (const uid of await readdir(podsFolder).catch(() => [])) {
+      const parent = join(podsFolder, uid, "volumes", kindFolder);
+      for (const name of await readdir(parent).catch(() => [])) {
+        const other = await readVolumeData(join(parent, name));
+        if (other?.driverName === driverName && other.volumeHandle === volumeHandle) return true;
+      }
+    }
+    return false;
+  }
+
+  /** One thing at a time with one volume, whichever pod it is for. */
+  async function inTurn<T>({ driverName, volumeHandle }: VolumeData, run: () => Promise<T>): Promise<T> {
+    const key = keyOf(driverName, volumeHandle);
+    const turn = (busy.get(key) ?? Promise.resolve()).then(run, run);
+    const settled = turn.catch(() => undefined);
+    busy.set(key, settled);
+    try {
+      return await turn;
+    } finally {
+      if (busy.get(key) === settled) busy.delete(key);
+    }
+  }
+
+  async function secretOf(reference: SecretReference | undefined): Promise<Record<string, string>> {
+    if (!reference?.name) return {};
+    if (!client) throw new Error("secrets of storage drivers need an API server");
+    const { data } = await client
+      .of(kinds.secrets)
+      .get(reference.name, { namespace: reference.namespace ?? "" })
+      .catch((error: unknown) => {
+        const where = `${reference.namespace}/${reference.name}`;
+        throw new Error(`failed to get secret ${where}: ${(error as Error).message}`, { cause: error });
+      });
+    return Object.fromEntries(
+      Object.entries(data ?? {}).map(([key, value]) => [
+        key,
+        Buffer.from(value as string, "base64").toString(),
+      ]),
+    );
+  }
+
+  async function tokensFor(pod: Pod, { spec }: CsiDriverObject): Promise<string> {
+    const tokens: Record<string, object> = {};
+    for (const { audience = "", expirationSeconds } of spec.tokenRequests ?? []) {
+      const seconds = Number(expirationSeconds ?? shortestTokenSeconds);
+      const { token, expirationTimestamp } = await options.tokens.request(pod, audience, seconds);
+      tokens[audience] = { token, expirationTimestamp };
+    }
+    return JSON.stringify(tokens);
+  }
+
+  async function stats(directory: string): Promise<VolumeStats> {
+    const target = join(directory, "mount");
+    const data = await readVolumeData(directory);
+    const driver = data && drivers.has(data.driverName) ? drivers.get(data.driverName) : undefined;
+    if (!data || !driver || !(await driver.can(nodeCapability.stats))) return await fileSystemStats(target);
+    const isStaged = staged.has(keyOf(data.driverName, data.volumeHandle));
+    const { usage } = await driver.call(csiNodeService.stats, {
+      volumeId: data.volumeHandle,
+      volumePath: target,
+      ...(isStaged && { stagingTargetPath: stagingPathOf(data) }),
+    });
+    const [bytes, inodes] = [1, 2].map((unit) => usage.find((one) => one.unit === unit));
+    return {
+      capacityBytes: Number(bytes?.total ?? 0),
+      availableBytes: Number(bytes?.available ?? 0),
+      usedBytes: Number(bytes?.used ?? 0),
+      inodes: Number(inodes?.total ?? 0),
+      inodesFree: Number(inodes?.available ?? 0),
+      inodesUsed: Number(inodes?.used ?? 0),
+    };
+  }
+}
+
+/** A refusal of the driver in its own words. */
+async function told<T>(what: string, { name }: CsiDriver, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw new Error(`driver ${name} failed to ${what} the volume: ${grpcErrorText(error)}`, { cause: error });
+  }
+}
+
+async function fileSystemStats(path: string): Promise<VolumeStats> {
+  const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
+  return {
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+    inodesUsed: files - ffree,
+  };
+}
+
+const unlessMissing = (error: unknown): void => {
+  if ((error as { code?: string }).code !== "ENOENT") throw error;
+};

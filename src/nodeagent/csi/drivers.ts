@@ -1,0 +1,143 @@
+// The storage drivers of the node: registered by their plug-in sockets, asked who the node is to them, and
+// told to the cluster.
+import { type Clock, type Log } from "#base";
+import { type GrpcCallOptions, type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
+import type { PluginHandler } from "../plugins/plugin-watcher.ts";
+import { type CsiNodeInfo, csiNodeService } from "./messages.ts";
+
+export interface CsiDriver {
+  readonly name: string;
+  call<Q, R>(method: { readonly call: GrpcMethod<Q, R> }, request: Q, signal?: AbortSignal): Promise<R>;
+  /** Whether its node service has a capability; asked once a connection. */
+  can(capability: number, signal?: AbortSignal): Promise<boolean>;
+}
+
+export interface CsiDrivers {
+  readonly handler: PluginHandler;
+  has(name: string): boolean;
+  /** Throws when it is not registered. */
+  get(name: string): CsiDriver;
+  close(): void;
+}
+
+/** Keeps the cluster informed of what drivers the node has. */
+export interface CsiNodeRegistry {
+  install(driver: string, info: CsiNodeInfo): Promise<void>;
+  remove(driver: string): Promise<void>;
+}
+
+export interface CsiDriversOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined when there is no API server. */
+  readonly registry: CsiNodeRegistry | undefined;
+}
+
+interface Registered extends CsiDriver {
+  readonly channel: GrpcChannel;
+  readonly version: string;
+}
+
+const callMilliseconds = 120_000;
+
+export function csiDrivers({ clock, registry }: CsiDriversOptions): CsiDrivers {
+  const drivers = new Map<string, Registered>();
+
+  function connected(name: string, endpoint: string, version: string): Registered {
+    const channel = grpcChannel({
+      endpoints: [`unix://${endpoint.replace(/^unix:\/\//, "")}`],
+      clock,
+      maxMessageBytes: 16 << 20,
+      backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 },
+    });
+    const limits = (signal?: AbortSignal): GrpcCallOptions => ({
+      deadlineMilliseconds: callMilliseconds,
+      ...(signal && { signal }),
+    });
+    let capabilities: Promise<ReadonlySet<number>> | undefined;
+    const ask = async (signal?: AbortSignal): Promise<ReadonlySet<number>> => {
+      const told = await channel.unary(csiNodeService.capabilities.call, {}, limits(signal));
+      return new Set(told.capabilities.map(({ rpc }) => rpc?.type ?? 0));
+    };
+    return {
+      name,
+      version,
+      channel,
+      call: (method, request, signal) => channel.unary(method.call, request, limits(signal)),
+      can: async (capability, signal) => {
+        capabilities ??= ask(signal).catch((error: unknown) => {
+          capabilities = undefined;
+          throw error;
+        });
+        return (await capabilities).has(capability);
+      },
+    };
+  }
+
+  const drop = (name: string): void => {
+    drivers.get(name)?.channel.close();
+    drivers.delete(name);
+  };
+
+  return {
+    has: (name) => drivers.has(name),
+    get: (name) => {
+      const driver = drivers.get(name);
+      if (!driver) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
+      return driver;
+    },
+    close: () => {
+      for (const name of drivers.keys()) drop(name);
+    },
+    handler: {
+      validate: ({ name, supportedVersions }) => {
+        const version = highestVersion(supportedVersions);
+        if (version === undefined)
+          throw new Error(
+            `CSI driver ${name} supports none of the versions of this agent, 1.0 to 2.0: [${supportedVersions.join(" ")}]`,
+          );
+        const known = drivers.get(name);
+        if (known && compareVersions(known.version, version) > 0)
+          throw new Error(`CSI driver ${name} is registered with the higher version ${known.version}`);
+      },
+      register: async ({ name, endpoint, supportedVersions }, signal) => {
+        const driver = connected(name, endpoint, highestVersion(supportedVersions)!);
+        try {
+          const info = await driver.call(csiNodeService.info, {}, signal);
+          if (info.nodeId === "")
+            throw new Error(
+              `error updating CSINode object with CSI driver node info: nodeID must not be empty`,
+            );
+          await registry?.install(name, info);
+        } catch (error) {
+          driver.channel.close();
+          throw error;
+        }
+        drop(name);
+        drivers.set(name, driver);
+      },
+      deregister: async ({ name }) => {
+        drop(name);
+        await registry?.remove(name);
+      },
+    },
+  };
+}
+
+/** The highest release of the first generation; undefined when there is none. */
+export function highestVersion(versions: readonly string[]): string | undefined {
+  return versions
+    .map((version) => version.replace(/^v/, ""))
+    .filter((version) => /^1(\.\d+){0,2}$/.test(version))
+    .toSorted(compareVersions)
+    .at(-1);
+}
+
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
+  for (let at = 0; at < 3; at++) {
+    const difference = (left![at] ?? 0) - (right![at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
