@@ -63,6 +63,7 @@ export {
   type Validity,
   createAuthority,
   selfSigned,
+  servingWithAuthority,
   signClient,
   signRequest,
   signServing,

@@ -164,6 +164,21 @@ export function selfSigned(subject: Subject, names: ServingNames, validity: Vali
   ]);
 }
 
+/**
+ * A serving certificate with an RSA key, from an authority of the moment that stands behind it in the same
+ * file: what a node agent that was given none makes for itself.
+ */
+export function servingWithAuthority(
+  name: string,
+  stamp: string,
+  names: ServingNames,
+  validity: Validity,
+): CertificatePair {
+  const authority = createAuthority({ commonName: `${name}-ca@${stamp}` }, validity);
+  const made = issue({ commonName: `${name}@${stamp}` }, validity, authority, rsaServing(names), newRsaKey());
+  return { certificate: made.certificate + authority.certificate, key: made.key };
+}
+
 /** Writes both files, readable by their owner only; each appears whole or not at all. */
 export function writePair(pair: CertificatePair, certificateFile: string, keyFile: string): void {
   writePrivate(keyFile, pair.key);
@@ -206,13 +221,26 @@ function servingExtensions(names: ServingNames): Uint8Array[] {
   ];
 }
 
+/** An RSA key may also be used to agree on the key of a session. */
+const rsaServing = (names: ServingNames): Uint8Array[] => [
+  isNoAuthority,
+  extension(oids.keyUsage, true, bits(Uint8Array.of(0xa0), 5)),
+  ...servingExtensions(names).slice(2),
+];
+
+interface NewKey {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+const newRsaKey = (): NewKey => generateKeyPairSync("rsa", { modulusLength: 2048 });
+
 function issue(
   subject: Subject,
   { now, days }: Validity,
   authority: CertificatePair | undefined,
   extensions: readonly Uint8Array[],
+  { publicKey, privateKey }: NewKey = generateKeyPairSync("ec", { namedCurve: "P-256" }),
 ): CertificatePair {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const publicBytes = publicKey.export({ type: "spki", format: "der" });
   const issuer = authority
     ? issuerOf(authority)
@@ -220,7 +248,9 @@ function issue(
   const validity = { notBefore: now - early, notAfter: now + days * day };
   return {
     certificate: signed(nameOf(subject), publicBytes, issuer, validity, extensions),
-    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    key: privateKey
+      .export({ type: privateKey.asymmetricKeyType === "rsa" ? "pkcs1" : "pkcs8", format: "pem" })
+      .toString(),
   };
 }
 

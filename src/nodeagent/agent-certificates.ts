@@ -139,7 +139,6 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
       folder: settings.certDir,
       agent,
       nodeName,
-      addresses: [],
     });
   const keyFile = join(settings.certDir, `${agent}-client.key.tmp`);
   const kept = await readFile(keyFile, "utf8").catch(() => undefined);

@@ -33,8 +33,6 @@ export async function prepareGround(
   const { dialect, settings, log, clock, version } = options;
   const { signal } = lifecycle;
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
-  const ports = await portsFrom(settings, { clock, log });
-  lifecycle.part("ports", () => ports.close());
   const metrics = createMetrics();
   const reach = options.client
     ? undefined
@@ -42,6 +40,9 @@ export async function prepareGround(
         { settings, dialect, version, clock, log, metrics, nodeName },
         options.signal ?? signal,
       );
+  // An agent that still waits for its first certificate answers nobody.
+  const ports = await portsFrom(settings, { clock, log });
+  lifecycle.part("ports", () => ports.close());
   const client = options.client ?? reach?.client;
   if (reach) lifecycle.run(reach.run(signal));
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);

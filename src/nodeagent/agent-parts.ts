@@ -54,6 +54,13 @@ export async function placeOthers(
   }
 }
 
+/** The groups that the settings name, by what they hold. */
+export const systemGroupsOf = ({ settings, dialect }: AgentDeps): Readonly<Record<string, string>> => ({
+  ...(settings.nodeagentCgroups && { [dialect.cli.agent]: settings.nodeagentCgroups }),
+  ...(settings.runtimeCgroups && { runtime: settings.runtimeCgroups }),
+  ...(settings.systemCgroups && { misc: settings.systemCgroups }),
+});
+
 export function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
   const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);
   return grpcRuntime({

@@ -47,7 +47,6 @@ export async function serveAgent(
     log,
     nodeName,
     client,
-    addresses: node.hostIps(),
     nodeAddresses: () => (client ? (node.node().status?.addresses ?? []) : []),
     registry,
     runtime,

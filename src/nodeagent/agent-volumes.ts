@@ -1,9 +1,11 @@
 // The volumes of pods as the settings ask for them: the objects they show, the mounter, the plug-ins.
+import { kinds } from "#client";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { NodeFacts, ReferencedObjects, VolumeMetrics, VolumePlugin } from "./interfaces.ts";
 import { commandShell } from "./volumes/command-shell.ts";
 import { type Mounter, systemMounter } from "./volumes/mounter.ts";
+import { flexVolumePlugin } from "./volumes/plugins/flex-volume.ts";
 import { referencedObjects } from "./volumes/referenced-objects.ts";
 import { makeShared } from "./volumes/shared-root.ts";
 import type { PodTokens } from "./volumes/tokens.ts";
@@ -27,6 +29,18 @@ export async function mounterFrom({ settings, log }: AgentDeps, lifecycle: Agent
   );
   return mounter;
 }
+
+/** Volumes of programs that an operator installed. */
+export const flexVolumesFrom = ({ settings, dialect, client }: AgentDeps, mounter: Mounter): VolumePlugin =>
+  flexVolumePlugin({
+    dialect,
+    mounter,
+    directory: settings.volumePluginDir,
+    secret: async (namespace, name) => {
+      if (!client) throw new Error("secrets of volumes need an API server");
+      return (await client.of(kinds.secrets).get(name, { namespace })).data ?? {};
+    },
+  });
 
 export function volumesFrom(
   { settings, dialect, client, clock, log, events }: AgentDeps,

@@ -12,13 +12,20 @@ import { evictionFrom } from "./agent-eviction.ts";
 import { podLogs, prepareGround } from "./agent-ground.ts";
 import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
 import { managersFrom } from "./agent-managers.ts";
-import { manifestSources, nodeFrom, placeOthers, reservedOf, sourcesOf } from "./agent-parts.ts";
+import {
+  manifestSources,
+  nodeFrom,
+  placeOthers,
+  reservedOf,
+  sourcesOf,
+  systemGroupsOf,
+} from "./agent-parts.ts";
 import { devicePlugins, followPlugins } from "./agent-plugins.ts";
 import { serveAgent } from "./agent-serving.ts";
 import { shutdownFrom } from "./agent-shutdown.ts";
 import { storageFrom } from "./agent-storage.ts";
 import { runUpkeep } from "./agent-upkeep.ts";
-import { mounterFrom, volumesFrom } from "./agent-volumes.ts";
+import { flexVolumesFrom, mounterFrom, volumesFrom } from "./agent-volumes.ts";
 import type { DeadLimits } from "./containers/dead-containers.ts";
 import { ownerOf, ownership } from "./containers/owner.ts";
 import { type PodCache, podCache } from "./containers/pod-cache.ts";
@@ -178,7 +185,7 @@ async function assemble(
       podsFolder: files.podsFolder,
       tally: volumeTally,
       tokens,
-      plugins: [storage.plugin],
+      plugins: [storage.plugin, flexVolumesFrom(ground, mounter)],
       onChange: (uids) => {
         for (const uid of uids) all.refresh(uid);
       },
@@ -306,6 +313,7 @@ async function assemble(
     machine,
     rootDirectory: settings.rootDir,
     podsGroup: cgroups.podsGroup,
+    systemGroups: systemGroupsOf(ground),
     groupOf: (pod) => cgroups.nameOf(pod),
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,

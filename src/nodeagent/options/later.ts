@@ -7,10 +7,7 @@ export const later = {
   cloud: "no cloud provider is built in",
   tracing: "tracing comes with a later release",
   profiling: "the runtime cannot profile contention",
-  runtimeCgroups: "moving the container runtime into a cgroup comes with a later release",
   packets: "packet filter rules are left to the network plugin; keeping some here comes with a later release",
-  volumePlugins: "programs of third-party volume plug-ins are not run",
-  logQuery: "querying system logs comes with a later release",
 } as const;
 
 /** The advice of a flag that has moved to the configuration file. */

@@ -111,7 +111,6 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     { enableContentionProfiling: true, enableDebuggingHandlers: false },
     ["enableContentionProfiling", "cannot be used yet"],
   ],
-  ["--volume-plugin-dir=/x", ["volumePluginDir", "cannot be used yet"]],
   ["--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi", ["reservedMemory", "2Gi", "100Mi"]],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
   ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],

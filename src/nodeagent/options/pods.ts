@@ -16,7 +16,7 @@ import {
   text,
   url,
 } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 import { absoluteCgroup } from "./types.ts";
 
 export const podsSection = (dialect: Dialect) => {
@@ -121,11 +121,10 @@ export const podsSection = (dialect: Dialect) => {
     }),
     option({
       flag: "runtime-cgroups",
-      notYet: later.runtimeCgroups,
       type: text,
       default: "",
       check: absoluteCgroup,
-      doc: "Absolute name of the cgroup to run the container runtime in.",
+      doc: "Absolute name of the cgroup that the container runtime runs in; what it uses is told in the node's statistics.",
     }),
     option({
       flag: "runtime-request-timeout",

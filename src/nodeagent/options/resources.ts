@@ -19,7 +19,7 @@ import {
   section,
   text,
 } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 import {
   absoluteCgroup,
   anyCase,
@@ -258,7 +258,6 @@ export const resourcesSection = (dialect: Dialect) => {
     }),
     option({
       flag: "volume-plugin-dir",
-      notYet: later.volumePlugins,
       ...moved("volumePluginDir"),
       type: directory,
       default: dialect.paths.agentVolumePlugins,

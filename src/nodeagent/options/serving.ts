@@ -91,7 +91,6 @@ export const servingSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "enableSystemLogQuery",
-      notYet: later.logQuery,
       type: bool,
       default: false,
       gate: "NodeLogQuery",

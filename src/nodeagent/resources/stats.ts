@@ -67,10 +67,16 @@ export interface NodeFigures {
   readonly disk: Filesystem;
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
   readonly processes: number;
-  readonly podsGroup:
-    | { readonly startedAt: number; readonly cpu: CpuFigures; readonly usage: CgroupUsage }
-    | undefined;
+  readonly podsGroup: GroupFigures | undefined;
+  /** Groups of the system by what they hold, where the settings name them. */
+  readonly systemGroups?: Readonly<Record<string, GroupFigures>>;
   readonly pods: readonly PodFigures[];
+}
+
+export interface GroupFigures {
+  readonly startedAt: number;
+  readonly cpu: CpuFigures;
+  readonly usage: CgroupUsage;
 }
 
 export interface StatsOptions {
@@ -81,6 +87,8 @@ export interface StatsOptions {
   readonly machine: Machine;
   readonly rootDirectory: string;
   readonly podsGroup: string;
+  /** Further groups by what they hold: the agent, the runtime, the rest of the system. */
+  readonly systemGroups?: Readonly<Record<string, string>>;
   readonly groupOf: (pod: Pod) => string;
   readonly volumesOf: (podUid: string) => ReadonlyMap<string, MountedVolume>;
   /** How long figures of volumes are good; zero leaves them out. */
@@ -132,7 +140,15 @@ export function stats(options: StatsOptions): Stats {
       const figures = await ofPod(pod, containerStats, measured);
       if (figures) pods.push(figures);
     }
-    const usage = await cgroupUsage(tree, options.podsGroup);
+    const ofGroup = async (group: string): Promise<GroupFigures | undefined> => {
+      const usage = await cgroupUsage(tree, group);
+      return usage && { startedAt, cpu: cpu(group, usage.cpuNanoseconds), usage };
+    };
+    const systemGroups: Record<string, GroupFigures> = {};
+    for (const [name, group] of Object.entries(options.systemGroups ?? {})) {
+      const figures = await ofGroup(group);
+      if (figures) systemGroups[name] = figures;
+    }
     const memory = fields(await readFile("/proc/meminfo", "utf8"));
     const faults = fields(await readFile("/proc/vmstat", "utf8").catch(() => ""));
     const processes = Number(/\/(\d+) /.exec(await readFile("/proc/loadavg", "utf8"))?.[1] ?? 0);
@@ -153,7 +169,8 @@ export function stats(options: StatsOptions): Stats {
       disk,
       images: await ofImages(disk),
       processes,
-      podsGroup: usage && { startedAt, cpu: cpu(options.podsGroup, usage.cpuNanoseconds), usage },
+      podsGroup: await ofGroup(options.podsGroup),
+      systemGroups,
       pods,
     };
     samples = fresh;

@@ -1,17 +1,123 @@
-// `/logs/`: the host's log folder. Whoever asks for what lies above it gets what lies in it, if there is any;
-// symbolic links that lead out of it lead nowhere.
-import { realpath } from "node:fs/promises";
+// `/logs/`: the host's log folder, and queries on the logs of its services where they are switched on. Whoever
+// asks for what lies above the folder gets what lies in it, if there is any; symbolic links that lead out of
+// it lead nowhere.
+import { execFile, spawn } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { fileReply, plainReply } from "#http";
+import { promisify } from "node:util";
+import { type Reply, type Sink, fileReply, plainReply } from "#http";
+import { fsErrorText } from "../errors.ts";
+import {
+  type LogQuery,
+  hasOptions,
+  journalArguments,
+  logQueryProblem,
+  parseLogQuery,
+  queryOf,
+} from "./log-query.ts";
 import type { Answer } from "./routes.ts";
 
-export function hostLogs(folder: string): Answer {
+const run = promisify(execFile);
+/** What a query may take in all. */
+const longestMilliseconds = 30_000;
+const largestUnitList = 16 << 20;
+const journal = "journalctl";
+
+export function hostLogs(folder: string, answersQueries = false): Answer {
   return async ({ call, parts: { rest = "" } }) => {
-    const wanted = join(folder, join("/", rest));
-    if (!(await isInside(folder, wanted))) return plainReply(404, "404 page not found");
-    return await fileReply(wanted, call);
+    if (!answersQueries) return await file(rest);
+    const parsed = parseLogQuery(queryOf(call.search));
+    if ("error" in parsed) return plainReply(400, parsed.error);
+    const { query } = parsed;
+    if (!query) return await file(rest);
+    if (rest !== "" && rest !== "/") return plainReply(406, "path not allowed in query mode");
+    const problem = await logQueryProblem(query, fileProblem);
+    if (problem !== undefined) return plainReply(406, problem);
+    return query.services.length > 0 ? servicesReply(folder, query) : await file(query.files[0]!);
+
+    async function file(path: string): Promise<Reply> {
+      const wanted = join(folder, join("/", path));
+      if (!(await isInside(folder, wanted))) return plainReply(404, "404 page not found");
+      return await fileReply(wanted, call);
+    }
+  };
+
+  async function fileProblem(name: string): Promise<string | undefined> {
+    const path = join(folder, join("/", name));
+    if (!(await isInside(folder, path))) return `stat ${path}: no such file or directory`;
+    return await stat(path).then(
+      () => undefined,
+      (error: Error) => fsErrorText(error),
+    );
+  }
+}
+
+/** What the journal has of services, and files of those that it does not know. */
+function servicesReply(folder: string, query: LogQuery): Reply {
+  return {
+    status: 200,
+    headers: { "content-type": "text/plain;charset=UTF-8" },
+    body: {
+      stream: async (sink) => {
+        const signal = AbortSignal.any([sink.closed, AbortSignal.timeout(longestMilliseconds)]);
+        const units = await unitsOfJournal(signal);
+        const isNative = (service: string): boolean => units.includes(`${service}.service`);
+        const natives = query.services.filter(isNative);
+        const others = query.services.filter((service) => !isNative(service));
+        if (natives.length > 0) await copyJournal(journalArguments(query, natives), sink, signal);
+        if (others.length === 0) return;
+        if (hasOptions(query)) {
+          const which = `[${others.join(" ")}]`;
+          say(
+            sink,
+            `\noptions present and query resolved to log files for ${which}\ntry without specifying options\n`,
+          );
+          return;
+        }
+        for (const service of others) await copyFile(folder, service, sink, signal);
+      },
+    },
   };
 }
+
+/** Empty where there is no journal. */
+const unitsOfJournal = (signal: AbortSignal): Promise<string> =>
+  run(journal, ["--field", "_SYSTEMD_UNIT"], { signal, maxBuffer: largestUnitList }).then(
+    ({ stdout }) => stdout,
+    () => "",
+  );
+
+async function copyJournal(args: readonly string[], sink: Sink, signal: AbortSignal): Promise<void> {
+  const child = spawn(journal, [...args], { stdio: ["ignore", "pipe", "pipe"], signal });
+  const failed = new Promise<void>((resolve) => child.on("error", () => resolve()));
+  const copied = Promise.all([child.stdout, child.stderr].map((output) => copy(output, sink)));
+  await Promise.race([copied.catch(() => undefined), failed]);
+  if (child.pid === undefined) say(sink, "\nerror: journal output not available\n");
+}
+
+/** The first of the files that a service may log to. */
+async function copyFile(folder: string, service: string, sink: Sink, signal: AbortSignal): Promise<void> {
+  for (const name of [service, `${service}.log`, join(service, `${service}.log`)]) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (!found?.isFile() || !(await isInside(folder, path))) continue;
+    await copy(createReadStream(path, { signal }), sink).catch((error: Error) =>
+      say(sink, `\nerror getting log for ${service}: ${fsErrorText(error)}\n`),
+    );
+    return;
+  }
+  say(sink, `\nlog not found for ${service}\n`);
+}
+
+async function copy(from: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> {
+  for await (const chunk of from) {
+    sink.write(chunk);
+    await sink.drained();
+  }
+}
+
+const say = (sink: Sink, text: string): void => sink.write(Buffer.from(text));
 
 /** What does not exist is not outside. */
 async function isInside(folder: string, path: string): Promise<boolean> {

@@ -18,7 +18,6 @@ export type ServeParts = Omit<
   "configuration" | "switches" | "hostLogFolder" | "checkpointFolder" | "streamIdleMilliseconds"
 > & {
   readonly client: ApiClient | undefined;
-  readonly addresses: readonly string[];
   /** As the node's status has them. */
   readonly nodeAddresses: () => readonly NodeAddress[];
 };
@@ -65,7 +64,6 @@ export async function serve(
         folder: settings.certDir,
         agent: dialect.cli.agent,
         nodeName,
-        addresses: parts.addresses,
       });
   const guard = access({
     clock,
@@ -88,6 +86,7 @@ export async function serve(
     switches: {
       debugging: settings.enableDebuggingHandlers,
       systemLogs: settings.enableSystemLogHandler,
+      logQueries: settings.enableSystemLogQuery && gates.enabled("NodeLogQuery"),
       profiling: settings.enableProfilingHandler,
       verbosityFlag: settings.enableDebugFlagsHandler,
       checkpoints: gates.enabled("ContainerCheckpoint"),

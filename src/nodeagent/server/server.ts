@@ -44,6 +44,7 @@ export interface ServerParts {
   readonly switches: {
     readonly debugging: boolean;
     readonly systemLogs: boolean;
+    readonly logQueries?: boolean;
     readonly profiling: boolean;
     readonly verbosityFlag: boolean;
     readonly checkpoints: boolean;
@@ -205,7 +206,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       prefix: "/logs",
       bare: false,
       routes: switches.systemLogs
-        ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder) }]
+        ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder, switches.logQueries) }]
         : [],
     },
     {

@@ -1,7 +1,7 @@
 // The certificate of the agent's server: the one given, or one that the agent signs itself and keeps.
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CertificatePair, selfSigned, stillGood, writePair } from "#authn";
+import { type CertificatePair, servingWithAuthority, stillGood, writePair } from "#authn";
 import type { Clock, Log } from "#base";
 
 export interface ServingCertificateOptions {
@@ -14,7 +14,6 @@ export interface ServingCertificateOptions {
   /** The agent's name, which the files of its own pair carry. */
   readonly agent: string;
   readonly nodeName: string;
-  readonly addresses: readonly string[];
 }
 
 export interface ServingCertificate {
@@ -62,13 +61,11 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
   };
 
   async function own(): Promise<CertificatePair> {
-    const names = [nodeName, ...options.addresses];
+    const names = [nodeName];
     const kept = await read().catch(() => undefined);
     if (kept && stillGood(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
-    const made = selfSigned({ commonName: `${nodeName}@${Math.floor(clock.now() / 1000)}` }, names, {
-      now: clock.now(),
-      days: 365,
-    });
+    const stamp = String(Math.floor(clock.now() / 1000));
+    const made = servingWithAuthority(nodeName, stamp, names, { now: clock.now(), days: 365 });
     writePair(made, certificateFile, keyFile);
     // What every client is shown anyhow may be read by all; the key may not.
     await chmod(certificateFile, 0o644);

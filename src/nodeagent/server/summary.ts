@@ -82,16 +82,15 @@ export function summary(
   return {
     node: {
       nodeName,
-      systemContainers: podsGroup
-        ? [
-            {
-              name: "pods",
-              startTime: timeOfMillis(podsGroup.startedAt),
-              cpu: cpu(podsGroup.cpu),
-              memory: memory(podsGroup.usage),
-            },
-          ]
-        : [],
+      systemContainers: Object.entries({
+        ...figures.systemGroups,
+        ...(podsGroup && { pods: podsGroup }),
+      }).map(([name, group]) => ({
+        name,
+        startTime: timeOfMillis(group.startedAt),
+        cpu: cpu(group.cpu),
+        memory: memory(group.usage),
+      })),
       startTime: timeOfMillis(figures.startedAt),
       cpu: cpu(figures.cpu),
       memory: { time, ...figures.memory },

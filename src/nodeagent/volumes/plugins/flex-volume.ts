@@ -1,0 +1,139 @@
+// Volumes of programs that an operator installed (`flexVolume`): each is asked to mount, and again to unmount
+// by what was recorded beside the volume.
+import { constants, existsSync } from "node:fs";
+import { access, mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { execFile } from "node:child_process";
+import type { FlexPersistentVolumeSource, FlexVolumeSource, Pod, SecretReference } from "#api";
+import type { Dialect } from "#dialect";
+import type { VolumePlugin, VolumeSpec } from "../../interfaces.ts";
+import { nameOf, namespaceOf, uidOf } from "../../pod.ts";
+import type { Mounter } from "../mounter.ts";
+import { fsGroupOf } from "./sharing.ts";
+
+export interface FlexVolumeOptions {
+  readonly dialect: Dialect;
+  readonly mounter: Mounter;
+  /** Where the programs are: `<vendor>~<driver>/<driver>`. */
+  readonly directory: string;
+  /** The data of a secret, in base 64 as programs get it; rejects when there is none. */
+  readonly secret: (namespace: string, name: string) => Promise<Readonly<Record<string, string>>>;
+  /** Runs a program; for tests. */
+  readonly run?: RunProgram;
+}
+
+export type RunProgram = (
+  program: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+) => Promise<{ readonly output: string }>;
+
+interface FlexRecord {
+  readonly driver: string;
+}
+
+const recordFile = "flex_volume.json";
+const longestMilliseconds = 120_000;
+const largestOutput = 1 << 20;
+const safeDriver = /^([a-z0-9.-]+\/)?[a-zA-Z0-9._-]+$/;
+
+export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
+  const { mounter, dialect } = options;
+  const run = options.run ?? runProgram;
+  const programOf = (driver: string): string => {
+    if (!safeDriver.test(driver)) throw new Error(`${JSON.stringify(driver)} cannot name a volume driver`);
+    return join(options.directory, driver.replace("/", "~"), driver.split("/").at(-1)!);
+  };
+  const isMounted = async (path: string): Promise<boolean> => (await mounter.below(path)).includes(path);
+
+  return {
+    name: "flexvolume",
+    // One whose program is not installed is nobody's.
+    supports: ({ volume, persistent }) => {
+      const source = persistent ? persistent.spec.flexVolume : volume.flexVolume;
+      return source !== undefined && safeDriver.test(source.driver) && existsSync(programOf(source.driver));
+    },
+    mount: async (pod, spec, directory, signal) => {
+      const source = sourceOf(spec);
+      const target = join(directory, "mount");
+      const program = programOf(source.driver);
+      await access(program, constants.X_OK).catch((error: unknown) => {
+        throw new Error(`no volume program for driver ${source.driver}: ${program} cannot be run`, {
+          cause: error,
+        });
+      });
+      await mkdir(target, { recursive: true, mode: 0o750 });
+      const record: FlexRecord = { driver: source.driver };
+      await writeFile(join(directory, recordFile), JSON.stringify(record), { mode: 0o600 });
+      if (!(await isMounted(target))) {
+        const given = JSON.stringify(await optionsFor(pod, spec, source));
+        await ask(program, ["mount", target, given], signal);
+      }
+      const isReadOnly = spec.readOnly || source.readOnly === true;
+      return { hostPath: target, ...(isReadOnly && { readOnly: true }), selinuxRelabel: true };
+    },
+    unmount: async (_, __, directory) => {
+      const text = await readFile(join(directory, recordFile), "utf8").catch(() => undefined);
+      if (text === undefined) return;
+      const { driver } = JSON.parse(text) as FlexRecord;
+      const target = join(directory, "mount");
+      if (await isMounted(target)) await ask(programOf(driver), ["unmount", target]);
+      await rmdir(target).catch((error: unknown) => {
+        if ((error as { code?: string }).code !== "ENOENT") throw error;
+      });
+      await rm(join(directory, recordFile), { force: true });
+    },
+  };
+
+  /** What the program is told, under the names that such programs know. */
+  async function optionsFor(
+    pod: Pod,
+    { volume, persistent, readOnly }: VolumeSpec,
+    source: FlexVolumeSource | FlexPersistentVolumeSource,
+  ): Promise<Record<string, string>> {
+    const prefix = dialect.names.volumes.pluginPrefix;
+    const told: Record<string, string> = { ...source.options };
+    told[`${prefix}fsType`] = source.fsType ?? "";
+    told[`${prefix}readwrite`] = readOnly || source.readOnly ? "ro" : "rw";
+    told[`${prefix}pvOrVolumeName`] = persistent?.metadata.name ?? volume.name;
+    told[`${prefix}pod.name`] = nameOf(pod);
+    told[`${prefix}pod.namespace`] = namespaceOf(pod);
+    told[`${prefix}pod.uid`] = uidOf(pod);
+    told[`${prefix}serviceAccount.name`] = pod.spec.serviceAccountName ?? "";
+    const group = fsGroupOf(pod);
+    if (group !== undefined) told[`${prefix}mounterArgs.FsGroup`] = String(group);
+    const reference = source.secretRef as SecretReference | undefined;
+    if (reference?.name) {
+      const data = await options.secret(reference.namespace ?? namespaceOf(pod), reference.name);
+      for (const [key, value] of Object.entries(data)) told[`${prefix}secret/${key}`] = value;
+    }
+    return told;
+  }
+
+  async function ask(program: string, args: readonly string[], signal?: AbortSignal): Promise<void> {
+    const { output } = await run(program, args, signal);
+    let answer: { readonly status?: string; readonly message?: string };
+    try {
+      answer = JSON.parse(output) as typeof answer;
+    } catch (error) {
+      throw new Error(`${program} ${args[0]} answered no JSON`, { cause: error });
+    }
+    if (answer.status !== "Success")
+      throw new Error(
+        `${args[0]} command failed, status: ${answer.status ?? ""}, reason: ${answer.message ?? ""}`,
+      );
+  }
+}
+
+const sourceOf = ({ volume, persistent }: VolumeSpec): FlexVolumeSource | FlexPersistentVolumeSource =>
+  persistent ? persistent.spec.flexVolume! : volume.flexVolume!;
+
+/** Its answer counts, not its exit code: a failure is told in words. */
+const runProgram: RunProgram = (program, args, signal) =>
+  new Promise((resolve, reject) => {
+    const limits = { timeout: longestMilliseconds, maxBuffer: largestOutput, killSignal: "SIGKILL" as const };
+    execFile(program, [...args], { ...limits, ...(signal && { signal }) }, (error, stdout) => {
+      if (error && stdout.trim() === "") reject(error);
+      else resolve({ output: stdout });
+    });
+  });
