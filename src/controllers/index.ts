@@ -5,3 +5,4 @@ export {
   runControllerManager,
 } from "./controller-manager.ts";
 export { type ControllerSettings, defaultSettings } from "./settings.ts";
+export { type LocalPathSettings, ensureLocalPathClass, localPathProvisioner } from "./storage/local-path.ts";

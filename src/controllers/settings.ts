@@ -3,8 +3,11 @@
 import type { TokenKey } from "#authn";
 import { type AutoscalerSettings, defaultAutoscalerSettings } from "./autoscaling/metric-sources.ts";
 import type { SigningSettings } from "./certificates/signing.ts";
+import type { LocalPathSettings } from "./storage/local-path.ts";
 
 export interface ControllerSettings {
+  /** Where volumes of this node's own disk are made; without it there are none. */
+  readonly localPath?: LocalPathSettings;
   /** Signs tokens that are kept in secrets; without it there are none. */
   readonly serviceAccountKey?: TokenKey;
   /** The authority that signs certificate requests; without it none are signed. */

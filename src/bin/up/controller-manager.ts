@@ -5,7 +5,13 @@ import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { clusterView } from "#controllerkit";
-import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
+import {
+  type ControllerSettings,
+  type LocalPathSettings,
+  defaultSettings,
+  ensureLocalPathClass,
+  runControllerManager,
+} from "#controllers";
 import type { Dialect } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
 import { runScheduler } from "#scheduler";
@@ -25,6 +31,8 @@ export interface ControlLoopOptions {
   readonly clusterCidr?: string;
   /** Serves the resource metrics API to holders of this authority's certificates; without it nobody does. */
   readonly frontProxyAuthorityFile?: string;
+  /** The node of this machine, and where volumes of its own disk are made; without it there are none. */
+  readonly localPath?: LocalPathSettings;
   readonly logFile: string;
 }
 
@@ -52,6 +60,10 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       settings: settingsFrom(options),
     }),
     runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
+    options.localPath &&
+      ensureLocalPathClass(client).catch((error: Error) =>
+        log.warn("the storage class of local volumes was not made", { error: error.message }),
+      ),
     resourceMetrics({ ...base, view, log: log.with({ part: "resource metrics" }) }, options),
   ]);
   return {
@@ -94,6 +106,7 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
       cpuInitializationMilliseconds: 0,
       initialReadinessDelayMilliseconds: 0,
     },
+    ...(options.localPath && { localPath: options.localPath }),
     ...(options.clusterCidr !== undefined && { clusterCidr: options.clusterCidr }),
   };
 }

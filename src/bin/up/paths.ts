@@ -20,6 +20,8 @@ export interface ClusterPaths {
   /** Settings of the node agent, and where it keeps pods' files. */
   readonly agentSettings: string;
   readonly agentRoot: string;
+  /** Volumes of this machine's own disk. */
+  readonly volumes: string;
   /** The control group of this cluster's pods: agents of other clusters do not look there. */
   readonly cgroupRoot: string;
   /** The container runtime, where the cluster has one of its own. */
@@ -60,6 +62,7 @@ export function pathsFor(
     "logs",
     "agent",
     "runtime",
+    "volumes",
     "admin.conf",
     "agent.conf",
     "network.conf",
@@ -79,6 +82,7 @@ export function pathsFor(
     networkConfig: join(root, "network.conf"),
     agentSettings: join(root, "agent-settings.json"),
     agentRoot: join(root, "agent"),
+    volumes: join(root, "volumes"),
     cgroupRoot: `/orch-${runtime.id}`,
     runtime,
     tokens: join(root, "pki", "tokens.csv"),

@@ -193,7 +193,10 @@ async function runCluster(
       // The own runtime of an agent chooses the addresses of its pods by itself.
       ...(!settings.agent && { clusterCidr }),
       // Without a node of its own it has nothing to tell; another server may have the API.
-      ...(settings.agent && { frontProxyAuthorityFile: credentials.frontProxyAuthorityFile }),
+      ...(settings.agent && {
+        frontProxyAuthorityFile: credentials.frontProxyAuthorityFile,
+        localPath: { nodeName, folder: paths.volumes },
+      }),
       logFile: join(paths.logs, "controllers.log"),
     });
     if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type ApiClient, kinds } from "#client";
+import { type TestCluster, gone, until, withController } from "../cluster.fixture.ts";
+import { volumeBinderController } from "./binder.ts";
+import { ensureLocalPathClass, localPathProvisioner } from "./local-path.ts";
+import { claimProtectionController, volumeProtectionController } from "./protection.ts";
+
+const namespace = "default";
+
+async function withProvisioner(run: (cluster: TestCluster, folder: string) => Promise<void>): Promise<void> {
+  const base = mkdtempSync(join(tmpdir(), "local-path-"));
+  const folder = join(base, "volumes");
+  try {
+    await withController(
+      [
+        (context) => localPathProvisioner(context, { nodeName: "n1", folder }),
+        (context) => volumeBinderController(context),
+        claimProtectionController,
+        volumeProtectionController,
+      ],
+      (cluster) => run(cluster, folder),
+    );
+  } finally {
+    rmSync(base, { recursive: true });
+  }
+}
+
+/** A claim for which the scheduler has chosen a node. */
+const createClaim = (client: ApiClient, name: string, node: string) =>
+  client.of(kinds.persistentVolumeClaims).create({
+    metadata: { name, namespace, annotations: { "volume.orch.io/selected-node": node } },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  });
+
+test("the class is the default one, waits for pods, and is made once", { timeout: 30_000 }, () =>
+  withController([], async ({ client }) => {
+    await ensureLocalPathClass(client);
+    await ensureLocalPathClass(client);
+    const { items } = await client.of(kinds.storageClasses).list();
+    assert.deepEqual(
+      items.map(({ metadata, volumeBindingMode, reclaimPolicy }) => ({
+        name: metadata.name,
+        isDefault: metadata.annotations?.["storageclass.orch.io/is-default-class"],
+        volumeBindingMode,
+        reclaimPolicy,
+      })),
+      [
+        {
+          name: "local-path",
+          isDefault: "true",
+          volumeBindingMode: "WaitForFirstConsumer",
+          reclaimPolicy: "Delete",
+        },
+      ],
+    );
+  }),
+);
+
+test("a claim of this node gets a folder, which goes with the claim", { timeout: 60_000 }, () =>
+  withProvisioner(async ({ client }, folder) => {
+    await ensureLocalPathClass(client);
+    const claims = client.of(kinds.persistentVolumeClaims);
+    await createClaim(client, "elsewhere", "n2");
+    const { metadata } = await createClaim(client, "data", "n1");
+    const name = `pvc-${metadata.uid}`;
+    await until(async () => (await claims.get("data", { namespace })).status.phase === "Bound");
+    const { spec } = await client.of(kinds.persistentVolumes).get(name);
+    assert.equal(spec.local?.path, join(folder, name));
+    assert.deepEqual(spec.nodeAffinity?.required?.nodeSelectorTerms, [
+      { matchExpressions: [{ key: "orch.io/hostname", operator: "In", values: ["n1"] }] },
+    ]);
+    assert.deepEqual(readdirSync(folder), [name], "claims of other nodes are left to them");
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+    assert.equal(statSync(join(folder, name)).mode & 0o777, 0o777);
+    writeFileSync(join(folder, name, "file"), "x");
+    await claims.delete("data", { namespace });
+    await until(() => gone(client.of(kinds.persistentVolumes).get(name)));
+    assert.equal(existsSync(join(folder, name)), false);
+  }),
+);
+
+test("a volume that only claims to be one of these loses nothing", { timeout: 60_000 }, () =>
+  withProvisioner(async ({ client }, folder) => {
+    await ensureLocalPathClass(client);
+    const victim = join(folder, "..", "victim");
+    mkdirSync(victim);
+    const volumes = client.of(kinds.persistentVolumes);
+    const forged = (name: string, path: string) => ({
+      metadata: { name, annotations: { "pv.orch.io/provisioned-by": "orch.io/local-path" } },
+      spec: {
+        capacity: { storage: "1Gi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: "Delete",
+        claimRef: { namespace, name: "none", uid: "11111111-1111-1111-1111-111111111111" },
+        local: { path },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: "orch.io/hostname", operator: "In", values: ["n1"] }] },
+            ],
+          },
+        },
+      },
+    });
+    await volumes.create(forged("pvc-22222222-2222-2222-2222-222222222222", victim) as never);
+    await volumes.create(forged("victim", join(folder, "victim")) as never);
+    await until(async () => {
+      const { items } = await volumes.list();
+      return items.length === 2 && items.every(({ status }) => status.phase === "Released");
+    });
+    // A claim that comes and goes shows that the provisioner has seen the others.
+    const { metadata } = await createClaim(client, "data", "n1");
+    await until(async () => existsSync(join(folder, `pvc-${metadata.uid}`)));
+    await client.of(kinds.persistentVolumeClaims).delete("data", { namespace });
+    await until(() => gone(volumes.get(`pvc-${metadata.uid}`)));
+    assert.equal(existsSync(victim), true);
+    assert.equal((await volumes.list()).items.length, 2);
+  }),
+);

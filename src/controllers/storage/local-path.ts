@@ -1,0 +1,177 @@
+// Makes volumes of a node's own disk for claims that were placed there: a folder below one base folder, and a
+// volume that only this node can use. Runs on the node, beside its agent; other nodes have their own.
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { StorageClass } from "#api";
+import { makeFolder } from "#base";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import {
+  type Controller,
+  type ControllerContext,
+  type SeenClaim,
+  type SeenVolume,
+  claimClass,
+  ignoreReasons,
+  isAlreadyExists,
+  isNotFound,
+  queueFor,
+  recorderFor,
+} from "#controllerkit";
+import { keyOf, splitKey } from "../pods.ts";
+
+export interface LocalPathSettings {
+  readonly nodeName: string;
+  /** Everything is made below this folder, and nothing outside it is touched. */
+  readonly folder: string;
+}
+
+const className = "local-path";
+/** The names this provisioner gives; nothing else is ever taken for a folder of its own. */
+const volumeName = /^pvc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function localPathProvisioner(
+  context: ControllerContext,
+  { nodeName, folder }: LocalPathSettings,
+): Controller {
+  const { client, view, dialect, log } = context;
+  const { annotations, labels, volumes: names } = dialect.names;
+  const provisioner = names.localPathProvisioner;
+  const events = recorderFor(context, provisioner);
+  const resource = client.of(kinds.persistentVolumes);
+  const queue = queueFor(context, "local-path", (key) => (key.includes("/") ? provision(key) : reclaim(key)));
+  const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
+    if (type !== "deleted" && isForUs(object)) queue.add(keyOf(object));
+  });
+  const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
+    if (type !== "deleted" && isOurs(object)) queue.add(object.metadata.name!);
+  });
+  const classes = view.follow(kinds.storageClasses);
+  const nodes = view.follow(kinds.nodes);
+  return { stopped: queue.stopped };
+
+  /** The binder has asked for a volume on this node. */
+  function isForUs({ metadata, spec }: SeenClaim): boolean {
+    return (
+      metadata.annotations?.[annotations.storageProvisioner] === provisioner &&
+      metadata.annotations?.[annotations.selectedNode] === nodeName &&
+      !spec.volumeName &&
+      !metadata.deletionTimestamp
+    );
+  }
+
+  function isOurs({ metadata, spec }: SeenVolume): boolean {
+    return (
+      metadata.annotations?.[annotations.provisionedBy] === provisioner &&
+      volumeName.test(metadata.name!) &&
+      spec.local?.path === folderOf(metadata.name!)
+    );
+  }
+
+  function folderOf(name: string): string {
+    return join(resolve(folder), name);
+  }
+
+  async function provision(key: string): Promise<void> {
+    const [namespace, claimName] = splitKey(key);
+    const claim = claims.get(namespace, claimName);
+    if (!claim || !isForUs(claim)) return;
+    const storageClass = classes.get(undefined, claimClass(claim, dialect));
+    if (storageClass?.provisioner !== provisioner) return;
+    if (claim.spec.volumeMode === "Block") {
+      const text = "volumes of a node's own disk are filesystems; there are no block devices among them";
+      events.event(claim, "Warning", "ProvisioningFailed", text);
+      return;
+    }
+    const name = `pvc-${claim.metadata.uid}`;
+    const text = `External provisioner is provisioning volume for claim "${key}"`;
+    events.event(claim, "Normal", "Provisioning", text);
+    try {
+      makeFolder(resolve(folder));
+      await makeVolumeFolder(folderOf(name));
+      await resource.create(volumeFor(claim, name, storageClass) as never);
+      events.event(claim, "Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${name}`);
+      log.verbose(1, "volume made", { volume: name, claim: key });
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      const why = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${(error as Error).message}`;
+      events.event(claim, "Warning", "ProvisioningFailed", why);
+      throw error;
+    }
+  }
+
+  function volumeFor(claim: SeenClaim, name: string, storageClass: StorageClass & AnyObject): object {
+    const { namespace, name: claimName, uid, resourceVersion } = claim.metadata;
+    const hostname = nodes.get(undefined, nodeName)?.metadata.labels?.[labels.hostname] ?? nodeName;
+    return {
+      metadata: { name, annotations: { [annotations.provisionedBy]: provisioner } },
+      spec: {
+        capacity: { storage: String(claim.spec.resources?.requests?.["storage"] ?? "0") },
+        accessModes: claim.spec.accessModes ?? [],
+        volumeMode: "Filesystem",
+        persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
+        storageClassName: storageClass.metadata.name,
+        claimRef: {
+          kind: claim.kind,
+          apiVersion: claim.apiVersion,
+          namespace,
+          name: claimName,
+          uid,
+          resourceVersion,
+        },
+        local: { path: folderOf(name) },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: labels.hostname, operator: "In", values: [hostname] }] },
+            ],
+          },
+        },
+      },
+    };
+  }
+
+  /** Removes folder and volume once the claim is gone and the policy asks for it. */
+  async function reclaim(name: string): Promise<void> {
+    const volume = volumes.get(undefined, name);
+    if (!volume || !isOurs(volume) || volume.metadata.deletionTimestamp) return;
+    if (volume.status.phase !== "Released" || volume.spec.persistentVolumeReclaimPolicy !== "Delete") return;
+    try {
+      await rm(folderOf(name), { recursive: true, force: true });
+    } catch (error) {
+      events.event(volume, "Warning", "VolumeFailedDelete", (error as Error).message);
+      throw error;
+    }
+    const { uid } = volume.metadata;
+    await ignoreReasons(["NotFound", "Conflict"], resource.delete(name, { uid: uid! }));
+    log.verbose(1, "volume removed", { volume: name });
+  }
+}
+
+/** Pods run as any user, so any user may write; the base folder lets only the cluster's own user in. */
+async function makeVolumeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o777 });
+  await chmod(path, 0o777);
+}
+
+/** Makes the class of these volumes, and the default one unless there is another. */
+export async function ensureLocalPathClass(client: ApiClient): Promise<void> {
+  const { defaultStorageClass } = client.dialect.names.annotations;
+  const classes = client.of(kinds.storageClasses);
+  try {
+    await classes.get(className);
+    return;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  const { items } = await classes.list();
+  const hasDefault = items.some(({ metadata }) => metadata.annotations?.[defaultStorageClass] === "true");
+  await ignoreReasons(
+    ["AlreadyExists"],
+    classes.create({
+      metadata: { name: className, annotations: { [defaultStorageClass]: String(!hasDefault) } },
+      provisioner: client.dialect.names.volumes.localPathProvisioner,
+      reclaimPolicy: "Delete",
+      volumeBindingMode: "WaitForFirstConsumer",
+    } as never),
+  );
+}
