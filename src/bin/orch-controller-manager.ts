@@ -8,7 +8,13 @@ import { type ManagerSettings, managerOptions } from "./control/control-options.
 
 process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (values) => {
   const settings = settingsFrom(values);
-  return (parts) => runControllerManager({ ...parts, enabled: values.controllers, settings });
+  return ({ asAccount, ...parts }) =>
+    runControllerManager({
+      ...parts,
+      enabled: values.controllers,
+      settings,
+      ...(values.useServiceAccountCredentials && { asAccount }),
+    });
 });
 
 function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {

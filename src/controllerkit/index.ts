@@ -1,3 +1,4 @@
+export { type AccountClientOptions, accountClients } from "./account-clients.ts";
 export { abortable } from "./abortable.ts";
 export {
   type ClaimOptions,
@@ -48,7 +49,7 @@ export {
 } from "./ignore-reasons.ts";
 export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
-export { type PatchTarget, patchObject, withoutUndefined, writeStatus } from "./writes.ts";
+export { type PatchTarget, patchObject, replaceObject, withoutUndefined, writeStatus } from "./writes.ts";
 export {
   type MatchOptions,
   type SeenClaim,

@@ -1,6 +1,7 @@
 // The ways in which controllers write: a status with the revision it was computed from, and small patches.
 import { isDeepStrictEqual } from "node:util";
 import type { AnyObject, PatchType, ResourceClient } from "#client";
+import { mergePatch } from "#schema";
 
 /** Replaces the status, unless it is the same; a lost race is a Conflict that the queue retries. */
 export async function writeStatus<T extends AnyObject & { status: unknown }>(
@@ -35,6 +36,20 @@ export async function patchObject<T extends AnyObject>(
     ...(namespace && { namespace }),
     ...(subresource && { subresource }),
   });
+}
+
+/**
+ * Writes the object with a merge patch applied, if it has not changed since it was read. For kinds that a
+ * controller's role lets it update but not patch.
+ */
+export async function replaceObject<T extends AnyObject>(
+  resource: Pick<ResourceClient<T>, "update">,
+  object: T,
+  patch: object,
+  subresource?: string,
+): Promise<T> {
+  const changed = mergePatch(withoutUndefined(object) as never, patch) as unknown as T;
+  return await resource.update(changed, subresource === undefined ? {} : { subresource });
 }
 
 /** As it would travel: fields that are undefined are absent. */

@@ -9,6 +9,7 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { accountOf } from "./accounts.ts";
 import { autoscalerController } from "./autoscaling/autoscaler.ts";
 import { bootstrapSignerController, tokenCleanerController } from "./bootstrap-tokens.ts";
 import { csrApprovingController } from "./certificates/approving.ts";
@@ -39,6 +40,7 @@ import { attachDetachController } from "./storage/attach-detach.ts";
 import { volumeBinderController } from "./storage/binder.ts";
 import { ephemeralVolumeController } from "./storage/ephemeral.ts";
 import { volumeExpanderController } from "./storage/expander.ts";
+import { localPathProvisioner } from "./storage/local-path.ts";
 import { claimProtectionController, volumeProtectionController } from "./storage/protection.ts";
 import { taintEvictionController } from "./taint-eviction.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
@@ -79,6 +81,8 @@ const controllers: Readonly<Record<string, Start>> = {
   "persistentvolume-expander": (context) => [volumeExpanderController(context)],
   "ephemeral-volume": (context) => [ephemeralVolumeController(context)],
   attachdetach: (context) => [attachDetachController(context)],
+  "local-path": (context, { localPath }) =>
+    localPath === undefined ? [] : [localPathProvisioner(context, localPath)],
   resourcequota: (context) => [resourceQuotaController(context)],
   disruption: (context) => [disruptionController(context)],
   "serviceaccount-token": (context, { serviceAccountKey, rootCa }) =>
@@ -110,8 +114,8 @@ export interface ControllerManagerOptions {
   /** `*` is all that are on by default, `foo` turns one on, `-foo` off. */
   readonly enabled?: readonly string[];
   readonly settings?: Partial<ControllerSettings>;
-  /** The client of one controller, when each speaks with its own identity. */
-  readonly clientFor?: (controller: string) => ApiClient;
+  /** The client of a service account, when each controller speaks with an identity of its own. */
+  readonly asAccount?: (account: string) => ApiClient;
 }
 
 /** Which controllers a list such as `*,-ttl` means. */
@@ -122,7 +126,11 @@ export function isEnabled(name: string, list: readonly string[]): boolean {
 
 /** Runs until the signal; resolves when everything has ended. */
 export async function runControllerManager(options: ControllerManagerOptions): Promise<void> {
-  const { enabled = ["*"], clientFor = () => options.client, view, log } = options;
+  const { enabled = ["*"], asAccount, view, log } = options;
+  const clientFor = (name: string): ApiClient => {
+    const account = accountOf(name);
+    return asAccount && account !== undefined ? asAccount(account) : options.client;
+  };
   const settings = { ...defaultSettings, ...options.settings };
   const shared = sharedContext(options);
   const running = Object.entries(controllers)

@@ -12,6 +12,7 @@ import {
   ignoreReasons,
   metadataClient,
   queueFor,
+  replaceObject,
   resourceText,
 } from "#controllerkit";
 import { timeOf } from "./pods.ts";
@@ -86,9 +87,7 @@ export function namespaceController(context: ControllerContext, grace = graceMil
     if (!isEmpty && !isDeepStrictEqual(conditions, before))
       await ignoreReasons(
         ["NotFound"],
-        client
-          .of(kinds.namespaces)
-          .patch(name, "merge", { status: { conditions } }, { subresource: "status" }),
+        replaceObject(client.of(kinds.namespaces), namespace, { status: { conditions } }, "status"),
       );
     if (!isEmpty) return { againInMilliseconds: againMilliseconds };
     await ignoreReasons(["NotFound"], finalize(name, namespace.metadata.uid));

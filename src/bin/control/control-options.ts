@@ -64,6 +64,12 @@ const managerSections = (dialect: Dialect) =>
         doc: `Which controllers run: * is all that are on by default, foo turns one on, -foo off. All: ${controllerNames.join(", ")}. Off by default: bootstrapsigner, tokencleaner.`,
       }),
       option({
+        flag: "use-service-account-credentials",
+        type: bool,
+        default: false,
+        doc: "Give every controller the identity of a service account of its own, with only the rights it needs.",
+      }),
+      option({
         flag: "root-ca-file",
         type: file,
         default: "",

@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
-import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from "#client";
-import { runAsLeader } from "#controllerkit";
+import { type ApiClient, type HttpsOptions, apiClient, connectionOf, https, readClientConfig } from "#client";
+import { accountClients, runAsLeader } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { reasonToStop, tellSupervisor } from "../up/channel.ts";
 
@@ -24,6 +24,8 @@ export interface ControlSettings {
 
 export interface ControlRun {
   readonly client: ApiClient;
+  /** The client of a service account in the system namespace. */
+  readonly asAccount: (name: string) => ApiClient;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
 }
@@ -36,11 +38,15 @@ export async function runProgram(
   run: (parts: ControlRun) => Promise<void>,
 ): Promise<number> {
   const metrics = createMetrics();
-  const transport = https(connectionOf(readClientConfig(settings.orchconfig)));
+  const connection = connectionOf(readClientConfig(settings.orchconfig));
+  const transport = https(connection);
   const client = apiClient(transport, dialect);
+  const anonymous = https(withoutCredentials(connection));
+  const namespace = dialect.data.systemNamespace;
+  const asAccount = accountClients({ client, transport: anonymous, clock: systemClock, namespace });
   const stopping = new AbortController();
   const serving = settings.port === 0 ? undefined : await serve(settings, metrics);
-  const work = (signal: AbortSignal): Promise<void> => run({ client, metrics, signal });
+  const work = (signal: AbortSignal): Promise<void> => run({ client, asAccount, metrics, signal });
   const running: Promise<string> = settings.leaderElect
     ? runAsLeader(
         {
@@ -70,8 +76,19 @@ export async function runProgram(
   clearInterval(alive);
   serving?.();
   transport.close();
+  anonymous.close();
   log.flush();
   return outcome === "stopped" ? 0 : 1;
+}
+
+/** The same server, as nobody. */
+function withoutCredentials({ server, secrets, insecure, serverName }: HttpsOptions): HttpsOptions {
+  return {
+    server,
+    ...(secrets && { secrets: () => ({ ca: secrets().ca }) }),
+    ...(insecure !== undefined && { insecure }),
+    ...(serverName !== undefined && { serverName }),
+  };
 }
 
 async function serve({ bindAddress, port }: ControlSettings, metrics: Metrics): Promise<() => void> {

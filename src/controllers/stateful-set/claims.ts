@@ -1,7 +1,7 @@
 // The claims of a stateful set's pods: made with the pod, and owned according to the retention policy.
 import type { OwnerReference } from "#api";
 import { type AnyObject, type ApiClient, kinds } from "#client";
-import { type ClusterView, type EventRecorder, isAlreadyExists } from "#controllerkit";
+import { type ClusterView, type EventRecorder, isAlreadyExists, replaceObject } from "#controllerkit";
 import { type SeenStatefulSet, claimsOf, isInRange, ordinalOf } from "./identity.ts";
 
 export interface StatefulClaims {
@@ -72,15 +72,12 @@ export function statefulClaims(client: ApiClient, view: ClusterView, events: Eve
         return after.length === before.length && after.every((each) => before.includes(each));
       }),
     setOwners: async (set, pod) => {
-      for (const { metadata } of present(set, ordinalOf(pod))) {
-        const before = metadata.ownerReferences ?? [];
+      for (const found of present(set, ordinalOf(pod))) {
+        const before = found.metadata.ownerReferences ?? [];
         const after = ownersFor(before, set, pod);
         if (after.length === before.length && after.every((each) => before.includes(each))) continue;
-        const { name, namespace, uid, resourceVersion } = metadata;
-        const patch = {
-          metadata: { uid, resourceVersion, ownerReferences: after.length > 0 ? after : null },
-        };
-        await resource.patch(name!, "merge", patch, { namespace: namespace! });
+        const ownerReferences = after.length > 0 ? after : null;
+        await replaceObject(resource, found, { metadata: { ownerReferences } });
       }
     },
     isStale: (set, podName) =>

@@ -12,7 +12,7 @@ import {
   ignoreReasons,
   isLargeEnough,
   isReservedFor,
-  patchObject,
+  replaceObject,
   queueFor,
   recorderFor,
   sameVolumeMode,
@@ -150,7 +150,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       );
     const storageClassName = defaults[0]?.metadata.name;
     if (storageClassName === undefined) return false;
-    await patchObject(claimClient, claim, { spec: { storageClassName } }, { ifUnchanged: true });
+    await replaceObject(claimClient, claim, { spec: { storageClassName } });
     return true;
   }
 
@@ -189,7 +189,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       return;
     }
     if (claim.metadata.annotations?.[annotations.storageProvisioner] !== provisioner)
-      await patchObject(claimClient, claim, {
+      await replaceObject(claimClient, claim, {
         metadata: {
           annotations: {
             [annotations.storageProvisioner]: provisioner,
@@ -219,35 +219,25 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
         resourceVersion,
       };
       const isOurChoice = !isReservedFor(volume, claim);
-      bound = await patchObject(
-        volumeClient,
-        volume,
-        {
-          spec: { claimRef },
-          ...(isOurChoice && { metadata: { annotations: { [annotations.boundByController]: "yes" } } }),
-        },
-        { ifUnchanged: true },
-      );
+      bound = await replaceObject(volumeClient, volume, {
+        spec: { claimRef },
+        ...(isOurChoice && { metadata: { annotations: { [annotations.boundByController]: "yes" } } }),
+      });
     }
     bound = await setPhase(bound, "Bound");
     let tied = claim;
     const volumeName = bound.metadata.name!;
     const isNew = claim.spec.volumeName !== volumeName;
     if (isNew || !claim.metadata.annotations?.[annotations.bindCompleted])
-      tied = await patchObject(
-        claimClient,
-        claim,
-        {
-          metadata: {
-            annotations: {
-              [annotations.bindCompleted]: "yes",
-              ...(isNew && { [annotations.boundByController]: "yes" }),
-            },
+      tied = await replaceObject(claimClient, claim, {
+        metadata: {
+          annotations: {
+            [annotations.bindCompleted]: "yes",
+            ...(isNew && { [annotations.boundByController]: "yes" }),
           },
-          spec: { volumeName },
         },
-        { ifUnchanged: true },
-      );
+        spec: { volumeName },
+      });
     const { accessModes, capacity } = bound.spec;
     const before = tied.status;
     if (before.phase === "Bound" && before.capacity) return;

@@ -1,7 +1,13 @@
 // Claims and volumes that are to go, go when nobody uses them any more.
 import type { ObjectMeta, PersistentVolumeClaim, Pod } from "#api";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import {
+  type Controller,
+  type ControllerContext,
+  ignoreReasons,
+  queueFor,
+  replaceObject,
+} from "#controllerkit";
 
 const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean =>
   Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
@@ -57,7 +63,7 @@ export function claimProtectionController(context: ControllerContext): Controlle
     // A local copy may be behind: only the server knows that no pod has come.
     const { items } = await client.of(kinds.pods).list({ namespace });
     if (items.some((pod) => uses(pod, claim))) return;
-    await ignoreReasons(["NotFound"], all.patch(name, "merge", without(claim, mark), { namespace }));
+    await ignoreReasons(["NotFound"], replaceObject(all, claim, without(claim, mark)));
   }
 }
 
@@ -79,7 +85,7 @@ export function volumeProtectionController(context: ControllerContext): Controll
     if (volume && free(volume))
       await ignoreReasons(
         ["NotFound"],
-        client.of(kinds.persistentVolumes).patch(name, "merge", without(volume, mark)),
+        replaceObject(client.of(kinds.persistentVolumes), volume, without(volume, mark)),
       );
   }
 }

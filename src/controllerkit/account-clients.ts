@@ -1,0 +1,76 @@
+// A client for each controller, with the identity of a service account of its own: tokens are asked for when they
+// are first needed, and again before they run out.
+import type { Clock } from "#base";
+import { type ApiClient, type Transport, apiClient, kinds } from "#client";
+import { isAlreadyExists, isNotFound } from "./ignore-reasons.ts";
+
+export interface AccountClientOptions {
+  /** May create service accounts and tokens. */
+  readonly client: ApiClient;
+  /** To the same server, without credentials of its own. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly namespace: string;
+}
+
+const lifeSeconds = 3600;
+/** A token is replaced when less than this share of its life is left. */
+const margin = 0.2;
+
+/** Gives the client of an account by its name; the account is made if it does not exist. */
+export function accountClients(options: AccountClientOptions): (account: string) => ApiClient {
+  const known = new Map<string, ApiClient>();
+  return (account) => {
+    let client = known.get(account);
+    if (!client)
+      known.set(account, (client = apiClient(accountTransport(options, account), options.client.dialect)));
+    return client;
+  };
+}
+
+function accountTransport(options: AccountClientOptions, account: string): Transport {
+  const { transport, clock } = options;
+  let current: { readonly token: Promise<string>; readonly until: number } | undefined;
+  const tokenNow = (): Promise<string> => {
+    if (!current || clock.now() >= current.until) {
+      const token = requestToken(options, account);
+      const mine = { token, until: clock.now() + lifeSeconds * (1 - margin) * 1000 };
+      current = mine;
+      token.catch(() => {
+        if (current === mine) current = undefined;
+      });
+    }
+    return current.token;
+  };
+  return {
+    send: async (request) => {
+      const token = await tokenNow();
+      const headers = { ...request.headers, authorization: `Bearer ${token}` };
+      const response = await transport.send({ ...request, headers });
+      // The account may have been made anew.
+      if (response.status === 401) current = undefined;
+      return response;
+    },
+    close: () => undefined,
+  };
+}
+
+async function requestToken({ client, namespace }: AccountClientOptions, name: string): Promise<string> {
+  const ask = async (): Promise<string> => {
+    const request = { metadata: {}, spec: { audiences: [], expirationSeconds: lifeSeconds } };
+    const at = { namespace, name, subresource: "token" };
+    const { status } = await client.of(kinds.tokenRequests).create(request as never, at);
+    return status.token;
+  };
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    try {
+      await client.of(kinds.serviceAccounts).create({ metadata: { name, namespace } });
+    } catch (failed) {
+      if (!isAlreadyExists(failed)) throw failed;
+    }
+    return await ask();
+  }
+}

@@ -1,0 +1,41 @@
+// The service account of each controller, by the names to which the API server's own roles are bound.
+
+const accounts: Readonly<Record<string, string>> = {
+  attachdetach: "attachdetach-controller",
+  bootstrapsigner: "bootstrap-signer",
+  "clusterrole-aggregation": "clusterrole-aggregation-controller",
+  cronjob: "cronjob-controller",
+  csrapproving: "certificate-controller",
+  csrcleaner: "certificate-controller",
+  csrsigning: "certificate-controller",
+  daemonset: "daemon-set-controller",
+  deployment: "deployment-controller",
+  disruption: "disruption-controller",
+  endpoint: "endpoint-controller",
+  endpointslice: "endpointslice-controller",
+  endpointslicemirroring: "endpointslicemirroring-controller",
+  "ephemeral-volume": "ephemeral-volume-controller",
+  garbagecollector: "generic-garbage-collector",
+  horizontalpodautoscaling: "horizontal-pod-autoscaler",
+  job: "job-controller",
+  namespace: "namespace-controller",
+  nodeipam: "node-controller",
+  nodelifecycle: "node-controller",
+  "persistentvolume-binder": "persistent-volume-binder",
+  "persistentvolume-expander": "expand-controller",
+  podgc: "pod-garbage-collector",
+  "pv-protection": "pv-protection-controller",
+  "pvc-protection": "pvc-protection-controller",
+  replicaset: "replicaset-controller",
+  replicationcontroller: "replication-controller",
+  resourcequota: "resourcequota-controller",
+  "root-ca-cert-publisher": "root-ca-cert-publisher",
+  serviceaccount: "service-account-controller",
+  statefulset: "statefulset-controller",
+  tokencleaner: "token-cleaner",
+  ttl: "ttl-controller",
+  "ttl-after-finished": "ttl-after-finished-controller",
+};
+
+/** Undefined for those that no role is made for: they speak with the credentials of the program. */
+export const accountOf = (controller: string): string | undefined => accounts[controller];
