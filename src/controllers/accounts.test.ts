@@ -81,7 +81,7 @@ test("controllers with accounts of their own are refused nothing", { timeout: 60
     await client.of(kinds.podDisruptionBudgets).create({
       metadata: metadata("b"),
       spec: { selector, minAvailable: 1 },
-    } as never);
+    });
     await client.of(kinds.persistentVolumes).create({
       metadata: { name: "v" },
       spec: {
@@ -90,7 +90,7 @@ test("controllers with accounts of their own are refused nothing", { timeout: 60
         accessModes: ["ReadWriteOnce"],
         hostPath: { path: "/nowhere" },
       },
-    } as never);
+    });
     await client.of(kinds.deployments).create({
       metadata: metadata("d"),
       spec: { replicas: 1, selector, template },

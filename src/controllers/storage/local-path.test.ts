@@ -106,8 +106,8 @@ test("a volume that only claims to be one of these loses nothing", { timeout: 60
         },
       },
     });
-    await volumes.create(forged("pvc-22222222-2222-2222-2222-222222222222", victim) as never);
-    await volumes.create(forged("victim", join(folder, "victim")) as never);
+    await volumes.create(forged("pvc-22222222-2222-2222-2222-222222222222", victim));
+    await volumes.create(forged("victim", join(folder, "victim")));
     await until(async () => {
       const { items } = await volumes.list();
       return items.length === 2 && items.every(({ status }) => status.phase === "Released");

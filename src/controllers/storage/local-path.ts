@@ -172,6 +172,6 @@ export async function ensureLocalPathClass(client: ApiClient): Promise<void> {
       provisioner: client.dialect.names.volumes.localPathProvisioner,
       reclaimPolicy: "Delete",
       volumeBindingMode: "WaitForFirstConsumer",
-    } as never),
+    }),
   );
 }
