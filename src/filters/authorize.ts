@@ -1,5 +1,5 @@
 // Whether the user may do what the request asks, or 403.
-import { type Attributes, type Authorizer, forbiddenError } from "#authz";
+import { type Attributes, type Authorizer, type Decision, forbiddenError } from "#authz";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
@@ -9,18 +9,28 @@ export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
   const keys = dialect.names.audit;
   return {
     name: "authorization",
-    run: async (call, next) => {
+    // Most decisions are made at once: no promise is made for them.
+    run: (call, next) => {
       const decision = authorizer.decide(attributesOf(call));
-      const { verdict, reason, internalError } = decision instanceof Promise ? await decision : decision;
-      const failed = verdict !== "allow" && internalError !== undefined;
-      call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
-      call.audit?.annotate(keys.reason, failed ? "internal error" : reason);
-      if (verdict === "allow") return await next();
-      if (failed) return internalErrorReply(call, internalError);
-      call.setHeader("x-content-type-options", "nosniff");
-      throw forbiddenError(attributesOf(call), reason);
+      return decision instanceof Promise
+        ? decision.then((decided) => act(call, decided, next))
+        : act(call, decision, next);
     },
   };
+
+  function act(
+    call: ApiCall,
+    { verdict, reason, internalError }: Decision,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> {
+    const failed = verdict !== "allow" && internalError !== undefined;
+    call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
+    call.audit?.annotate(keys.reason, failed ? "internal error" : reason);
+    if (verdict === "allow") return next();
+    if (failed) return Promise.resolve(internalErrorReply(call, internalError));
+    call.setHeader("x-content-type-options", "nosniff");
+    throw forbiddenError(attributesOf(call), reason);
+  }
 }
 
 /** Nobody could decide: that is not the client's fault, and no refusal either. */

@@ -1,7 +1,8 @@
 // A user who may impersonate another one acts as that one from here on.
 import { type Authorizer, impersonation } from "#authz";
 import type { Dialect } from "#dialect";
-import type { Call } from "#http";
+import type { ApiCall } from "#endpoints";
+import type { Call, Reply } from "#http";
 import { authorizeOrThrow } from "./authorize.ts";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
@@ -14,16 +15,17 @@ function mayImpersonate({ headers }: Call): boolean {
 export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
   return {
     name: "impersonation",
-    run: async (call, next) => {
-      if (!mayImpersonate(call.call)) return await next();
-      const wanted = impersonation(new CallCredentials(call.call), dialect);
-      if (!wanted) return await next();
-      call.setHeader("x-content-type-options", "nosniff");
-      for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });
-      call.setHeader("x-content-type-options", undefined);
-      call.user = wanted.user;
-      call.audit?.impersonated(wanted.user);
-      return await next();
-    },
+    run: (call, next) => (mayImpersonate(call.call) ? asOther(call, next) : next()),
   };
+
+  async function asOther(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    const wanted = impersonation(new CallCredentials(call.call), dialect);
+    if (!wanted) return await next();
+    call.setHeader("x-content-type-options", "nosniff");
+    for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });
+    call.setHeader("x-content-type-options", undefined);
+    call.user = wanted.user;
+    call.audit?.impersonated(wanted.user);
+    return await next();
+  }
 }
