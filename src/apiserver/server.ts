@@ -52,6 +52,7 @@ import { cachedResources } from "./storage/caches.ts";
 import { openEncryption } from "./storage/encryption.ts";
 import { uncachedResources } from "./storage/uncached.ts";
 import { openStoreFor } from "./storage/open-store.ts";
+import { openOverrides } from "./storage/overrides.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -124,15 +125,21 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           signal: closing.signal,
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
-  const store = await openStoreFor(
-    { settings, dialect, encryption, clock, log, patienceMilliseconds, dial: egress.etcd },
-    options.store,
-  );
+  const storage = { settings, dialect, encryption, clock, log, patienceMilliseconds, dial: egress.etcd };
+  const store = await openStoreFor(storage, options.store);
+  const overrides = await openOverrides({
+    overrides: settings.storeServersOverrides,
+    strategies,
+    dialect,
+    log,
+    open: (storeServers) => openStoreFor({ ...storage, settings: { ...settings, storeServers } }),
+  });
   await claimDialect(store, storePrefix, dialect);
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
   const caches = cachedResources({
     dialect,
     store,
+    storeOf: overrides.storeOf,
     storePrefix,
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
@@ -140,7 +147,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });
-  const { reflector } = caches;
   options.onPhase?.("loading objects");
   await caches.start();
   const registrySettings = {
@@ -152,12 +158,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const writer = serverWriter({ dialect, clock, settings: registrySettings });
   const server: ServerObjects = { dialect, clock, resources, writer, onError };
   const shared = settings.storeServers.some((address) => /^https?:/.test(address));
+  const serviceObjects = resources.services.resource;
+  const serviceReflector = caches.reflectorOf(serviceObjects);
   allocator.attach({
-    services: resources.services.resource,
+    services: serviceObjects,
     signal: closing.signal,
-    refresh: async () => void (await reflector.current()),
-    reached: (revision) => reflector.reached(revision),
-    ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
+    refresh: async () => void (await serviceReflector.current()),
+    reached: (revision) => serviceReflector.reached(revision),
+    ...(shared && { shared: { store: serviceObjects.store, prefix: `${storePrefix}/promises/services/` } }),
   });
   const resolve = serviceResolver({
     service: (key) => resources.services.get(key),
@@ -214,12 +222,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     log,
     lifecycle,
-    probe: () => store.progress(),
+    probe: () => Promise.all([store, ...overrides.stores].map((each) => each.progress())),
     healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
     readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
     liveGraceMilliseconds: settings.livezGracePeriod,
     startUp: hooks.map(({ check }) => check),
-    caughtUp: () => reflector.ready(),
+    caughtUp: () => caches.ready(),
     encryption: encryption?.checks ?? [],
   });
   const virtual = virtualGroups(server, {
@@ -335,7 +343,17 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { metrics } = serving;
   const { signal } = closing;
   const running = Promise.all([
-    background({ dialect, store, resources: caches.resources, settings, clock, log, metrics, signal }),
+    background({
+      dialect,
+      store,
+      otherStores: overrides.stores,
+      resources: caches.resources,
+      settings,
+      clock,
+      log,
+      metrics,
+      signal,
+    }),
     ...hooks.map((each) => each.keep(clock, signal)),
     definitions.run(signal),
     aggregation.run(signal),
@@ -364,6 +382,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     await caches.stop();
     await audit?.sink.close();
     await tracing?.close();
+    await Promise.all(overrides.stores.map((each) => each.close()));
     if (!options.store) await store.close();
   };
   if (options.listen !== false) {
@@ -396,7 +415,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     handle,
     inject: (request) =>
       inject(handle, { trusted: { name: "system:admin", groups: ["system:masters"] }, ...request }),
-    caughtUp: async () => void (await reflector.current()),
+    caughtUp: () => caches.current(),
     certificate: port?.certificate,
     shutDown: async () => {
       await lifecycle.shutDown(edge);

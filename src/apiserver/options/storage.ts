@@ -16,8 +16,6 @@ import {
   text,
 } from "#options";
 
-const oneStore = "all resources live in one store";
-
 /** `scheme://host:port`, or `memory://`. */
 const storeServer: OptionType<string> = {
   ...text,
@@ -91,7 +89,6 @@ export const storageSection = (dialect: Dialect) =>
     }),
     option({
       flag: "store-servers-overrides",
-      notYet: oneStore,
       type: listOf(storeOverride),
       default: [],
       doc: "Other servers for single resources, as group/resource#servers with servers separated by semicolons. Only for built-in resources.",

@@ -9,6 +9,8 @@ import type { ApiserverSettings } from "../options/settings.ts";
 export interface BackgroundOptions {
   readonly dialect: Dialect;
   readonly store: Store;
+  /** Those that hold single resources. */
+  readonly otherStores: readonly Store[];
   readonly resources: readonly Resource[];
   readonly settings: ApiserverSettings;
   readonly clock: Clock;
@@ -21,6 +23,7 @@ export interface BackgroundOptions {
 export async function background({
   dialect,
   store,
+  otherStores,
   resources,
   settings,
   clock,
@@ -32,24 +35,27 @@ export async function background({
     metrics,
     clock,
     signal,
-    counts: () => counts(resources, store, dialect),
+    counts: () => counts(resources, dialect),
     size: async () => (await store.status()).bytes,
     countEveryMilliseconds: settings.storeCountMetricPollPeriod,
     sizeEveryMilliseconds: settings.storeDbMetricPollInterval,
   });
-  await compactPeriodically({
-    store,
-    clock,
-    signal,
-    intervalSeconds: settings.storeCompactionInterval / 1000,
-    onError: (error) =>
-      log.warn("old history could not be compacted; it is tried again", { error: (error as Error).message }),
-  });
+  const compact = (each: Store): Promise<void> =>
+    compactPeriodically({
+      store: each,
+      clock,
+      signal,
+      intervalSeconds: settings.storeCompactionInterval / 1000,
+      onError: (error) =>
+        log.warn("old history could not be compacted; it is tried again", {
+          error: (error as Error).message,
+        }),
+    });
+  await Promise.all([store, ...otherStores].map(compact));
 }
 
 async function* counts(
   resources: readonly Resource[],
-  store: Store,
   dialect: Dialect,
 ): AsyncGenerator<readonly [string, number]> {
   for (const resource of resources) {
@@ -59,7 +65,7 @@ async function* counts(
     const cached = source.count();
     if (cached > 0) yield [name, cached];
     else {
-      const page = await store.read({ prefix, limit: 1 });
+      const page = await resource.store.read({ prefix, limit: 1 });
       yield [name, page.entries.length + page.remaining];
     }
   }

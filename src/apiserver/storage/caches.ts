@@ -8,6 +8,8 @@ import { DirectSource, StoreReflector } from "#watchcache";
 export interface CacheOptions {
   readonly dialect: Dialect;
   readonly store: Store;
+  /** The stores of resources that are kept elsewhere. */
+  readonly storeOf?: ((strategy: Strategy) => Store | undefined) | undefined;
   readonly storePrefix: string;
   readonly storageMedia: StorageMedia;
   readonly strategies: readonly Strategy[];
@@ -19,7 +21,13 @@ export interface CacheOptions {
 
 export interface Caches {
   readonly resources: readonly Resource[];
+  /** Of the store that holds everything else. */
   readonly reflector: StoreReflector;
+  reflectorOf(resource: Resource): StoreReflector;
+  /** Whether everything is loaded from all stores. */
+  ready(): boolean;
+  /** Resolves when everything written before is known here. */
+  current(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -27,36 +35,49 @@ export interface Caches {
 export function cachedResources(options: CacheOptions): Caches {
   const { dialect, store, storePrefix, clock, uncached, onError } = options;
   const stopping = new AbortController();
-  const reflector = new StoreReflector({
-    store,
-    prefix: `${storePrefix}/`,
-    clock,
-    signal: stopping.signal,
-    onRestart: (error) =>
-      onError("the watch of the store ended; it is restarted", { error: (error as Error).message }),
-    onUnreadable: (prefix, count, error) =>
-      onError("stored objects cannot be read; whoever asks for them gets an error", {
-        prefix,
-        count,
-        error: error.message,
-      }),
-  });
+  const reflectors = new Map<Store, StoreReflector>();
+  const reflectorFor = (of: Store): StoreReflector => {
+    let known = reflectors.get(of);
+    if (!known) reflectors.set(of, (known = reflecting(of)));
+    return known;
+  };
+  const reflecting = (of: Store): StoreReflector =>
+    new StoreReflector({
+      store: of,
+      prefix: `${storePrefix}/`,
+      clock,
+      signal: stopping.signal,
+      onRestart: (error) =>
+        onError("the watch of the store ended; it is restarted", { error: (error as Error).message }),
+      onUnreadable: (prefix, count, error) =>
+        onError("stored objects cannot be read; whoever asks for them gets an error", {
+          prefix,
+          count,
+          error: error.message,
+        }),
+    });
   const resources = options.strategies.map((strategy) => {
     const media = alwaysJson(strategy) ? "json" : options.storageMedia;
-    const resource = new Resource(strategy, { dialect, store, storePrefix, media });
+    const own = options.storeOf?.(strategy) ?? store;
+    const resource = new Resource(strategy, { dialect, store: own, storePrefix, media });
     const direct = !alwaysCached(strategy) && uncached?.(strategy);
     resource.source = direct
-      ? new DirectSource(store, resource.prefix, resource.reader)
-      : reflector.cache(resource.prefix, resource.reader);
+      ? new DirectSource(own, resource.prefix, resource.reader)
+      : reflectorFor(own).cache(resource.prefix, resource.reader);
     return resource;
   });
+  const reflector = reflectorFor(store);
+  const all = [...reflectors.values()];
   return {
     resources,
     reflector,
-    start: () => reflector.start(),
+    reflectorOf: (resource) => reflectorFor(resource.store),
+    ready: () => all.every((each) => each.ready()),
+    current: async () => void (await Promise.all(all.map((each) => each.current()))),
+    start: async () => void (await Promise.all(all.map((each) => each.start()))),
     stop: async () => {
       stopping.abort();
-      await reflector.stopped();
+      await Promise.all(all.map((each) => each.stopped()));
     },
   };
 }

@@ -3,10 +3,11 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "#base";
-import { type Dialect, groupName } from "#dialect";
+import type { Dialect } from "#dialect";
 import type { Strategy } from "#registry";
 import { type EncryptionProvider, type KmsProvider, identity, kmsV1, kmsV2 } from "#store";
 import type { HealthCheck } from "../health/health.ts";
+import { storageGroup } from "./storage-group.ts";
 import {
   type EncryptionTable,
   type KmsSettings,
@@ -117,8 +118,7 @@ function byKey(
   const places = new Map<string, ResourceId>(
     strategies.map(({ resource, storagePath, hub }) => [
       storagePath ?? resource,
-      // Events of both groups lie in one place, which counts as the core group's.
-      { resource, group: hub.kind.group === "events" ? "" : groupName(dialect, hub.kind) },
+      { resource, group: storageGroup({ hub }, dialect) },
     ]),
   );
   const start = storePrefix.length + 1;

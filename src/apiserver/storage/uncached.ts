@@ -1,8 +1,9 @@
 // Which resources are read straight from the store: by --watch-cache all of them, by --watch-cache-sizes some.
 import type { Log } from "#base";
-import { type Dialect, groupName } from "#dialect";
+import type { Dialect } from "#dialect";
 import type { Strategy } from "#registry";
 import type { ApiserverSettings } from "../options/settings.ts";
+import { storageGroup } from "./storage-group.ts";
 
 type CacheSettings = Pick<ApiserverSettings, "watchCache" | "watchCacheSizes">;
 
@@ -16,7 +17,7 @@ export function uncachedResources(
   if (!watchCache) return () => true;
   const nameOf = (resource: string, group: string): string => `${resource}.${group}`;
   const own = ({ resource, hub }: Pick<Strategy, "resource" | "hub">): string =>
-    nameOf(resource, groupName(dialect, hub.kind));
+    nameOf(resource, storageGroup({ hub }, dialect));
   const known = new Set(strategies.map(own));
   for (const { resource, group } of watchCacheSizes) {
     if (!known.has(nameOf(resource, group)))
