@@ -52,7 +52,10 @@ for (const [program, options, rooms] of [
       (section) => section.options as readonly AnyOption[],
     );
     const unused = all
-      .filter(({ name, notYet }) => notYet === undefined && !new RegExp(`\\b${name}\\b`).test(readers))
+      .filter(
+        ({ name, notYet, idle }) =>
+          notYet === undefined && idle === undefined && !new RegExp(`\\b${name}\\b`).test(readers),
+      )
       .map(({ name }) => name);
     assert.deepEqual(unused.toSorted(), Object.keys(otherwise[program]!).toSorted());
   });

@@ -31,7 +31,7 @@ const types: [rule: string, name: string, content: string, type: string][] = [
     "application/json",
   ],
   ["a packed file is told by its name", "old.log.gz", "no archive at all", "application/gzip"],
-  ["a log is text even when it holds other bytes", "machine.log", "\0", "text/plain; charset=utf-8"],
+  ["a log is text even when it holds other bytes", "machine.log", "\0", "text/x-log; charset=utf-8"],
   [
     "a file without a telling name that begins with text is text",
     "messages",

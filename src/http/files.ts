@@ -6,7 +6,7 @@ import { type Call, type HeaderValues, type Reply, type Sink, header } from "./c
 
 const text = "text/plain; charset=utf-8";
 const types: Readonly<Record<string, string>> = {
-  ".log": text,
+  ".log": "text/x-log; charset=utf-8",
   ".txt": text,
   ".html": "text/html; charset=utf-8",
   ".json": "application/json",

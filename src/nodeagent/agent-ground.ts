@@ -5,6 +5,7 @@ import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base"
 import type { ApiClient } from "#client";
 import { apiAccess } from "./agent-certificates.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import { type AgentTracing, agentTracing } from "./agent-tracing.ts";
 import { type AgentDeps, runtimeFrom } from "./agent-parts.ts";
 import type { AgentOptions } from "./agent.ts";
 import { eventRecorder } from "./events/recorder.ts";
@@ -18,6 +19,8 @@ import { portsFrom } from "./server/serve.ts";
 export interface AgentGround extends AgentDeps {
   readonly metrics: Metrics;
   readonly ports: OpenPorts;
+  /** Undefined when the settings ask for none. */
+  readonly tracing: AgentTracing | undefined;
   /** Undefined when the settings name no file. */
   readonly lock: LockFile | undefined;
   /** The client of an agent that becomes part of the cluster: one that only starts pods and quits does not. */
@@ -45,7 +48,11 @@ export async function prepareGround(
   lifecycle.part("ports", () => ports.close());
   const client = options.client ?? reach?.client;
   if (reach) lifecycle.run(reach.run(signal));
-  const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
+  const tracing =
+    settings.tracing && agentTracing({ dialect, clock, log, nodeName, configuration: settings.tracing });
+  if (tracing) lifecycle.resource("traces", () => tracing.close());
+  const plain = options.runtime ?? runtimeFrom(settings);
+  const runtime = measuredRuntime(tracing?.runtime(plain) ?? plain, metrics, dialect, clock);
   if (client) lifecycle.resource("API client", () => client.transport.close());
   lifecycle.resource("runtime", () => runtime.close());
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
@@ -88,6 +95,7 @@ export async function prepareGround(
     client,
     metrics,
     ports,
+    tracing,
     lock,
     joined: settings.runonce ? undefined : client,
     events: recorder ?? {

@@ -55,6 +55,7 @@ export async function serveAgent(
     stats: parts.stats,
     machine,
     setVerbosity: parts.setVerbosity,
+    ...(ground.tracing && { traced: ground.tracing.requests }),
     ...(parts.previews && { previews: parts.previews }),
   });
   lifecycle.part("servers", () => servers.close());

@@ -302,6 +302,7 @@ async function assemble(
     tally,
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
+    ...(ground.tracing && { traced: ground.tracing.sync }),
     onGone: () => mirror?.wake(),
   });
 

@@ -42,6 +42,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
   const entries = new Map<string, PodEntry>();
   const statuses = podStatuses(options);
   const end = termination(options, statuses);
+  const traced = options.traced ?? ((_, run) => run());
 
   function add({ state, status, ran }: Admission): void {
     const entry: PodEntry = {
@@ -69,7 +70,9 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
   async function act(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
     switch (state.at) {
       case "syncing":
-        return await syncAction(options, statuses, { entry, state, entries }, signal);
+        return await traced(state.pod, () =>
+          syncAction(options, statuses, { entry, state, entries }, signal),
+        );
       case "terminating":
         return await end.terminate(entry, state, signal);
       case "terminated":

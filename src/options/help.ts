@@ -51,6 +51,7 @@ export function description(set: OptionSet, option: AnyOption): string {
   const alias = option.flag && set.dialect.spelling.flag(option.flag);
   if (alias && alias !== option.flag) parts.push(`Also spelled --${alias}.`);
   if (option.notYet !== undefined) parts.push(`Not available yet: ${option.notYet}.`);
+  if (option.idle !== undefined) parts.push(`Has no effect: ${option.idle}.`);
   if (option.deprecated !== undefined) parts.push(`DEPRECATED: ${option.deprecated}.`);
   const shown = defaultText(option);
   if (shown !== "") parts.push(`(default ${shown})`);

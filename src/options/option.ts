@@ -28,6 +28,8 @@ interface OptionParts<T> {
   readonly notYet?: string;
   /** The same for some values only. */
   notYetFor?(value: T): string | undefined;
+  /** Why the setting changes nothing here: it is accepted, and whoever sets it is told. */
+  readonly idle?: string;
   /**
    * Left out of the help text but for its name: whoever looks there for what a program can do must not take
    * it for a flag that works.

@@ -58,6 +58,7 @@ function meaning(option: AnyOption): string {
     option.doc,
     option.gate && `Needs the feature gate ${option.gate}.`,
     option.notYet !== undefined && `Not available yet: ${option.notYet}.`,
+    option.idle !== undefined && `Has no effect: ${option.idle}.`,
     option.deprecated !== undefined && `**Deprecated**: ${option.deprecated}.`,
   ]
     .filter(Boolean)

@@ -187,6 +187,8 @@ export function settle<O extends AnyOption>(
       return void (purpose === "look" ? warnings : errors).push(
         `${where(option.name)}: cannot be used yet: ${notYet}`,
       );
+    if (changed && option.idle !== undefined)
+      warnings.push(`${where(option.name)}: has no effect: ${option.idle}`);
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
         if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);

@@ -20,7 +20,7 @@ import {
   strings,
   text,
 } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 import { priorityGraces } from "./types.ts";
 
 const uncertainSysctls = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.", "net."];
@@ -61,7 +61,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "hairpin-mode",
-      notYet: later.packets,
+      idle: "the network plug-in decides it, as it does in the original since release 1.24",
       ...moved("hairpinMode"),
       type: oneOf("promiscuous-bridge", "hairpin-veth", "none"),
       default: "promiscuous-bridge",
@@ -72,11 +72,12 @@ export const networkSection = (dialect: Dialect) => {
       ...moved("makeIPTablesUtilChains"),
       type: bool,
       default: true,
+      idle: "rules of the packet filter are left to the network plug-in and the service proxy",
       doc: "Keep the packet filter's helper rules in place.",
     }),
     option({
       flag: "iptables-drop-bit",
-      notYet: later.packets,
+      idle: "packets are marked by the service proxy, as in the original since release 1.27",
       ...moved("iptablesDropBit"),
       type: int32,
       default: 15,
@@ -85,7 +86,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "iptables-masquerade-bit",
-      notYet: later.packets,
+      idle: "packets are marked by the service proxy, as in the original since release 1.27",
       ...moved("iptablesMasqueradeBit"),
       type: int32,
       default: 14,

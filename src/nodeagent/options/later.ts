@@ -5,9 +5,7 @@ import type { Dialect } from "#dialect";
 
 export const later = {
   cloud: "no cloud provider is built in",
-  tracing: "tracing comes with a later release",
   profiling: "the runtime cannot profile contention",
-  packets: "packet filter rules are left to the network plugin; keeping some here comes with a later release",
 } as const;
 
 /** The advice of a flag that has moved to the configuration file. */

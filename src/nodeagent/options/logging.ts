@@ -20,7 +20,7 @@ import {
   verbosityOption,
   versionOption,
 } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 import { bufferSize, tracing } from "./types.ts";
 
 export const loggingSection = (dialect: Dialect) => {
@@ -79,7 +79,6 @@ export const loggingSection = (dialect: Dialect) => {
       type: maybe(tracing),
       default: undefined,
       gate: "NodeAgentTracing",
-      notYet: later.tracing,
       doc: "Where traces go: endpoint of a collector (localhost:4317 when not set; no TLS) and samplingRatePerMillion.",
     }),
     option({

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock, Log } from "#base";
 import type { NodeAddress } from "#api";
 import type { ApiClient } from "#client";
+import type { Call, Reply } from "#http";
 import { configOf, resolveGates, knownGates, tlsSettings } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "../options/options.ts";
 import { access } from "./access.ts";
@@ -18,6 +19,8 @@ export type ServeParts = Omit<
   "configuration" | "switches" | "hostLogFolder" | "checkpointFolder" | "streamIdleMilliseconds"
 > & {
   readonly client: ApiClient | undefined;
+  /** Puts traces around requests. */
+  readonly traced?: (handle: (call: Call) => Promise<Reply>) => (call: Call) => Promise<Reply>;
   /** As the node's status has them. */
   readonly nodeAddresses: () => readonly NodeAddress[];
 };
@@ -96,9 +99,10 @@ export async function serve(
     streamIdleMilliseconds: settings.streamingConnectionIdleTimeout,
   };
   const measured = measuredRequests(parts.metrics, dialect, clock);
+  const traced = parts.traced ?? ((handle) => handle);
   ports.answer({
-    secure: measured("readwrite", handler(agentRoutes(whole, "secure"), guard, log)),
-    readOnly: measured("readonly", handler(agentRoutes(whole, "readonly"), undefined, log)),
+    secure: measured("readwrite", traced(handler(agentRoutes(whole, "secure"), guard, log))),
+    readOnly: measured("readonly", traced(handler(agentRoutes(whole, "readonly"), undefined, log))),
     health: healthHandler(whole),
   });
   const stopping = new AbortController();

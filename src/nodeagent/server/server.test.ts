@@ -274,7 +274,7 @@ test("switches take handlers away", async (t) => {
       (await some.ask("GET", "/debug/pprof/symbol")).status,
       (await some.ask("PUT", "/debug/flags/v", "3")).status,
     ],
-    [404, 404, 404],
+    [405, 404, 404],
   );
 });
 

@@ -202,6 +202,9 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
         headers: { "content-type": "application/json", ...sure },
       }),
     },
+    ...(switches.systemLogs
+      ? []
+      : [{ prefix: "/logs", answer: (): Reply => plainReply(405, "logs endpoint is disabled.") }]),
     {
       prefix: "/logs",
       bare: false,

@@ -29,6 +29,8 @@ export interface PodWorkersOptions {
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
   readonly syncMilliseconds: number;
   readonly tally?: PodMetrics;
+  /** Puts a trace around the sync of a pod. */
+  readonly traced?: <T>(pod: Pod, run: () => Promise<T>) => Promise<T>;
   /** Told when a pod is gone from this node. */
   readonly onGone?: (pod: Pod) => void;
 }
