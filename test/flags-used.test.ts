@@ -24,7 +24,6 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     loggingFormat: "logFrom takes the settings of logs as a whole",
     logJsonInfoBufferSize: "logFrom takes the settings of logs as a whole",
     logJsonSplitStream: "logFrom takes the settings of logs as a whole",
-    makeIptablesUtilChains: "the default, true, cannot be refused; see docs/SCOPE.md",
     showHiddenMetricsForVersion: "no metric is hidden at present",
     vmodule: "logFrom takes the settings of logs as a whole",
   },

@@ -396,10 +396,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
         throw new Error(`failed to get secret ${where}: ${(error as Error).message}`, { cause: error });
       });
     return Object.fromEntries(
-      Object.entries(data ?? {}).map(([key, value]) => [
-        key,
-        Buffer.from(value as string, "base64").toString(),
-      ]),
+      Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
     );
   }
 

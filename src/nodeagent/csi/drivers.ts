@@ -1,6 +1,6 @@
 // The storage drivers of the node: registered by their plug-in sockets, asked who the node is to them, and
 // told to the cluster.
-import { type Clock, type Log } from "#base";
+import type { Clock, Log } from "#base";
 import { type GrpcCallOptions, type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { type CsiNodeInfo, csiNodeService } from "./messages.ts";

@@ -60,8 +60,8 @@ export function parseLogQuery(given: URLSearchParams): ParsedQuery {
   return isEmpty ? {} : { query: { services, files, ...options } };
 }
 
-export const hasOptions = ({ services: _, files: __, ...options }: LogQuery): boolean =>
-  Object.keys(options).length > 0;
+export const hasOptions = (query: LogQuery): boolean =>
+  Object.keys(query).some((field) => field !== "services" && field !== "files");
 
 /** What speaks against a query; `fileProblem` says why a file cannot be had. */
 export async function logQueryProblem(

@@ -102,7 +102,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
     told[`${prefix}serviceAccount.name`] = pod.spec.serviceAccountName ?? "";
     const group = fsGroupOf(pod);
     if (group !== undefined) told[`${prefix}mounterArgs.FsGroup`] = String(group);
-    const reference = source.secretRef as SecretReference | undefined;
+    const reference: SecretReference | undefined = source.secretRef;
     if (reference?.name) {
       const data = await options.secret(reference.namespace ?? namespaceOf(pod), reference.name);
       for (const [key, value] of Object.entries(data)) told[`${prefix}secret/${key}`] = value;
