@@ -1,0 +1,127 @@
+// Plug-ins that the test itself is, on real containers: a storage driver that binds directories, and a device
+// plug-in, both registered by their sockets.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { kinds } from "#client";
+import { type GrpcProcedure, type GrpcServer, grpcServer, streamingProcedure, unaryProcedure } from "#http";
+import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";
+import { csiNodeService } from "../../../src/nodeagent/csi/messages.ts";
+import { devicePlugin } from "../../../src/nodeagent/devices/messages.ts";
+import { registration } from "../../../src/nodeagent/plugins/registration-messages.ts";
+
+const run = promisify(execFile);
+const resource = "example.com/dev";
+const driver = "bind.example.com";
+
+describe("plug-ins of the node", needsCluster(), () => {
+  let cluster: Cluster;
+  let home: PodHome;
+  const servers: GrpcServer[] = [];
+  const calls: string[] = [];
+  /** Serves a plug-in and announces it. */
+  const announce = async (
+    type: string,
+    name: string,
+    version: string,
+    procedures: readonly GrpcProcedure[],
+  ): Promise<void> => {
+    const { rootDir } = cluster.agent;
+    const endpoint = join(rootDir, "plugins", type, "plugin.sock");
+    servers.push(await grpcServer({ socketPath: endpoint, procedures }));
+    const told = Promise.withResolvers<{ readonly error?: string | undefined }>();
+    const info = { type, name, endpoint, supportedVersions: [version] };
+    servers.push(
+      await grpcServer({
+        socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
+        procedures: [
+          unaryProcedure(registration.info.serve, () => info),
+          unaryProcedure(registration.notify.serve, (status) => {
+            told.resolve(status);
+            return {};
+          }),
+        ],
+      }),
+    );
+    assert.equal((await told.promise).error, undefined);
+  };
+  before(async () => {
+    cluster = await startCluster();
+    home = await podHome(cluster);
+  });
+  after(async () => {
+    home?.stop();
+    for (const server of servers) await server.close();
+    await cluster?.stop();
+  });
+
+  test("a container has the devices that it asks for, and what its plug-in gives with them", async () => {
+    await announce("DevicePlugin", resource, "v1beta1", [
+      unaryProcedure(devicePlugin.options.serve, () => ({})),
+      streamingProcedure(devicePlugin.listAndWatch.serve, async function* (_, { signal }) {
+        yield { devices: [{ ID: "d1", health: "Healthy" }] };
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      }),
+      unaryProcedure(devicePlugin.allocate.serve, ({ containerRequests }) => {
+        const envs = { DEVICES: containerRequests.flatMap(({ devicesIds }) => devicesIds).join(",") };
+        const device = { containerPath: "/dev/played", hostPath: "/dev/null", permissions: "rw" };
+        const answer = { envs, mounts: [], devices: [device], annotations: {}, cdiDevices: [] };
+        return { containerResponses: [answer] };
+      }),
+    ]);
+    const node = cluster.client.of(kinds.nodes);
+    await until("the node has the device", async () => {
+      const { status } = await node.get(cluster.nodeName);
+      return status?.allocatable?.[resource] === "1";
+    });
+    const limits = { resources: { limits: { [resource]: "1" } } };
+    const printed = await home.output("echo $DEVICES; test -c /dev/played && echo there", limits);
+    assert.equal(printed, "d1\nthere\n");
+  });
+
+  test("a driver's volume is published for the pod and taken back when it is gone", async () => {
+    const data = join(cluster.folder, "driver-data");
+    await mkdir(data, { recursive: true });
+    await writeFile(join(data, "hello"), "from the driver\n");
+    await announce("CSIPlugin", driver, "1.0.0", [
+      unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
+      unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
+      unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
+        calls.push(`publish ${targetPath}`);
+        await mkdir(targetPath, { recursive: true });
+        await run("mount", ["--bind", data, targetPath]);
+        return {};
+      }),
+      unaryProcedure(csiNodeService.unpublish.serve, async ({ targetPath }) => {
+        calls.push(`unpublish ${targetPath}`);
+        await run("umount", [targetPath]);
+        return {};
+      }),
+    ]);
+    const { spec } = await cluster.client.of(kinds.csiNodes).get(cluster.nodeName);
+    assert.deepEqual(spec.drivers, [
+      { name: driver, nodeID: "me", topologyKeys: null, allocatable: { count: 3 } },
+    ]);
+    await cluster.client
+      .of(kinds.csiDrivers)
+      .create({ metadata: { name: driver }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
+    const mounts = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
+    const name = await home.script("cat /v/hello; echo back > /v/answer", mounts, {
+      volumes: [{ name: "v", csi: { driver } }],
+    });
+    const { metadata } = await home.ended(name);
+    assert.equal(await home.logs(name), "from the driver\n");
+    assert.equal(await readFile(join(data, "answer"), "utf8"), "back\n");
+    await home.remove(name);
+    await until("the volume is taken back", async () => calls.some((call) => call.startsWith("unpublish")));
+    const [published, unpublished] = calls;
+    assert.equal(published?.split(" ")[1], unpublished?.split(" ")[1]);
+    await until("nothing is mounted for the pod any more", async () => {
+      const mounted = await readFile("/proc/self/mountinfo", "utf8");
+      return !mounted.includes(`/pods/${metadata.uid}/volumes/`);
+    });
+  });
+});
