@@ -119,13 +119,13 @@ export function guarded({ params, apply }: Overload, unknown: readonly boolean[]
   if (params.length > 2) return chosen([{ params, apply }]);
   if (params.length === 1)
     return (value) => {
-      if (!accepts(first!, value!)) throw noSuchOverload();
-      return apply(value!);
+      if (!accepts(first!, value)) throw noSuchOverload();
+      return apply(value);
     };
   return (left, right) => {
-    if (checkFirst && !accepts(first!, left!)) throw noSuchOverload();
-    if (checkSecond && !accepts(second!, right!)) throw noSuchOverload();
-    return apply(left!, right!);
+    if (checkFirst && !accepts(first!, left)) throw noSuchOverload();
+    if (checkSecond && !accepts(second!, right)) throw noSuchOverload();
+    return apply(left, right);
   };
 }
 

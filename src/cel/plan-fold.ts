@@ -5,7 +5,7 @@ import { listCost } from "./call-cost.ts";
 import { type Step, absorbed } from "./evaluation.ts";
 import { isMapLike, mapKeys } from "./operations.ts";
 import {
-  EvaluationError,
+  type EvaluationError,
   type Value,
   View,
   adapt,
