@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { RuntimeClass } from "#api";
-import { ApiError } from "#base";
+import { ApiError, type Clock } from "#base";
 import type { ApiClient } from "#client";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { CredentialProviders } from "./credentials/credential-providers.ts";
@@ -77,7 +77,7 @@ export function contextFrom(
         log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
       },
     }),
-    restarts: backOff(backOffOptions),
+    restarts: backOff(restartBackOff(clock, settings["crashLoopBackOff.maxContainerRestartPeriod"])),
     createLimit: limiter({ clock, atOnce: availableParallelism() + 1 }),
     teardownLimit: limiter({ clock, atOnce: 2 * availableParallelism() }),
     settings: {
@@ -114,3 +114,10 @@ async function runtimeHandler(client: ApiClient | undefined, name: string): Prom
     throw error;
   }
 }
+
+/** The first pause is never longer than the longest. */
+export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => ({
+  clock,
+  firstMilliseconds: Math.min(10_000, longestMilliseconds),
+  longestMilliseconds,
+});

@@ -53,6 +53,7 @@ export function evictionFrom(
     highPercent: settings.imageGcHighThreshold,
     lowPercent: settings.imageGcLowThreshold,
     minimumAgeMilliseconds: settings.minimumImageTtlDuration,
+    maximumAgeMilliseconds: settings.imageMaximumGCAge ?? 0,
     sandboxImage: settings.podInfraContainerImage,
     disk: (signal) => reader.imageDisk(signal),
   });

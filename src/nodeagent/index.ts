@@ -12,3 +12,6 @@ export { versionName } from "./version.ts";
 export { ownerOf, ownership } from "./containers/owner.ts";
 export { runtimeLabelNames } from "./containers/runtime-labels.ts";
 export { podUidsBelow } from "./sync/pod-files.ts";
+export { csiNodeService } from "./csi/messages.ts";
+export { devicePlugin } from "./devices/messages.ts";
+export { registration as pluginRegistration } from "./plugins/registration-messages.ts";

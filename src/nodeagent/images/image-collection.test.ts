@@ -45,6 +45,7 @@ function collection(more: {
   readonly images: string[];
   readonly used?: string[];
   readonly available: number;
+  readonly maximumAge?: number;
 }) {
   const clock = virtualClock(1e9);
   const events: string[] = [];
@@ -66,6 +67,7 @@ function collection(more: {
     highPercent: 85,
     lowPercent: 80,
     minimumAgeMilliseconds: 2 * minute,
+    maximumAgeMilliseconds: more.maximumAge ?? 0,
     sandboxImage: "pause:1",
     disk: async () => ({ capacityBytes: 1000, availableBytes: more.available }),
   });
@@ -100,4 +102,20 @@ test("a second failure in a row is told about the node", async () => {
   stopping.abort();
   await running;
   assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "ImageGCFailed"]);
+});
+
+test("images that nobody used for too long go from a disk that has room; those from before count from the start", async () => {
+  const { clock, removed, collect } = collection({
+    images: ["a", "b"],
+    used: ["b"],
+    available: 900,
+    maximumAge: 60 * minute,
+  });
+  await collect();
+  await clock.advance(50 * minute);
+  await collect();
+  assert.deepEqual(removed, []);
+  await clock.advance(11 * minute);
+  await collect();
+  assert.deepEqual(removed, ["a"]);
 });

@@ -34,6 +34,21 @@ export function collectableImages(
     .toSorted((a, b) => compare(a.lastUsedAt, b.lastUsedAt) || compare(a.firstSeenAt, b.firstSeenAt));
 }
 
+/** Images that nobody has used for longer than this go, however full the disk is. */
+export function outdatedImages(
+  records: readonly ImageRecord[],
+  now: number,
+  maximumAgeMilliseconds: number,
+  startedAt: number,
+): ImageRecord[] {
+  // Of images that were there before nobody knows when they were used: they count from the start.
+  const unusedSince = ({ lastUsedAt, firstSeenAt }: ImageRecord): number =>
+    Math.max(lastUsedAt, firstSeenAt, startedAt);
+  return records.filter(
+    (record) => !record.isUsed && !record.isPinned && now - unusedSince(record) > maximumAgeMilliseconds,
+  );
+}
+
 /** Infinities have no difference. */
 const compare = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -56,6 +71,8 @@ export interface ImageCollectionOptions extends ImageThresholds {
   readonly events: EventRecorder;
   readonly node: ObjectReference;
   readonly minimumAgeMilliseconds: number;
+  /** Zero for none. */
+  readonly maximumAgeMilliseconds: number;
   /** The image of sandboxes, which no container names. */
   readonly sandboxImage: string;
   readonly disk: (signal: AbortSignal) => Promise<{ capacityBytes: number; availableBytes: number }>;
@@ -76,10 +93,12 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   const { clock, log, runtime, events, node } = options;
   let seen = new Map<string, { readonly firstSeenAt: number; readonly lastUsedAt: number }>();
   let hasLooked = false;
+  const startedAt = clock.now();
 
   return { collect, removeUnused: (signal) => free(Infinity, signal).then(() => undefined), run };
 
   async function collect(signal: AbortSignal): Promise<void> {
+    await removeOutdated(signal);
     const disk = await options.disk(signal);
     if (disk.capacityBytes === 0) throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
     const wanted = bytesToFree(disk, options);
@@ -106,8 +125,24 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
 
   async function free(wanted: number, signal: AbortSignal): Promise<number> {
     const now = clock.now();
+    const unused = collectableImages(await look(now, signal), now, options.minimumAgeMilliseconds);
+    return await remove(unused, wanted, signal);
+  }
+
+  async function removeOutdated(signal: AbortSignal): Promise<void> {
+    const { maximumAgeMilliseconds: limit } = options;
+    const now = clock.now();
+    if (limit > 0)
+      await remove(outdatedImages(await look(now, signal), now, limit, startedAt), Infinity, signal);
+  }
+
+  async function remove(
+    records: readonly ImageRecord[],
+    wanted: number,
+    signal: AbortSignal,
+  ): Promise<number> {
     let freed = 0;
-    for (const record of collectableImages(await look(now, signal), now, options.minimumAgeMilliseconds)) {
+    for (const record of records) {
       if (freed >= wanted || signal.aborted) break;
       try {
         await runtime.removeImage({ image: record.id, annotations: {} }, signal);

@@ -1,7 +1,7 @@
 // Eviction, and the collection of dead containers and unused images.
 
 import type { Dialect } from "#dialect";
-import { between, bool, duration, int32, notNegative, option, section } from "#options";
+import { between, bool, duration, fileOption, int32, maybe, notNegative, option, section } from "#options";
 import { inFile } from "./later.ts";
 import { gracePeriods, reclaims, thresholds } from "./types.ts";
 
@@ -117,6 +117,13 @@ export const evictionSection = (dialect: Dialect) => {
       default: 120_000,
       check: notNegative,
       doc: "Age that an unused image reaches before it is collected.",
+    }),
+    fileOption({
+      config: "imageMaximumGCAge",
+      type: maybe(duration),
+      default: undefined,
+      check: (value) => (value === undefined ? undefined : notNegative(value)),
+      doc: "Age at which an unused image is removed, however full the disk is; none when not set. From a later release.",
     }),
   ]);
 };

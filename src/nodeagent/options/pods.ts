@@ -4,12 +4,14 @@ import type { Dialect } from "#dialect";
 import {
   above,
   atLeast,
+  between,
   cidr,
   duration,
   fileOption,
   headers,
   int,
   int32,
+  maybe,
   oneOf,
   option,
   section,
@@ -133,6 +135,14 @@ export const podsSection = (dialect: Dialect) => {
       default: 120_000,
       check: above(0),
       doc: "Timeout of calls to the runtime, except pull, logs, exec and attach. A call that takes longer is cancelled and tried again.",
+    }),
+    fileOption({
+      config: "crashLoopBackOff.maxContainerRestartPeriod",
+      type: maybe(duration),
+      default: undefined,
+      check: (value) =>
+        value === undefined ? undefined : between(1000, 300_000)(value) && "must be from 1s to 5m",
+      doc: "Longest pause before a container that keeps failing is started again, from 1s to 5m; 5m when not set. From a later release.",
     }),
     fileOption({
       config: "configMapAndSecretChangeDetectionStrategy",

@@ -5,11 +5,14 @@ import type { Mounter } from "./mounter.ts";
 export interface FakeMounter extends Mounter {
   readonly points: string[];
   readonly done: string[];
+  /** Paths whose server does not answer. */
+  readonly silent: Set<string>;
 }
 
 export function fakeMounter(): FakeMounter {
   const points: string[] = [];
   const done: string[] = [];
+  const silent = new Set<string>();
   const add = async (what: string, target: string): Promise<void> => {
     await mkdir(target, { recursive: true }).catch(() => undefined);
     points.push(target);
@@ -18,6 +21,10 @@ export function fakeMounter(): FakeMounter {
   return {
     points,
     done,
+    silent,
+    answers: async (path) => {
+      if (silent.has(path)) throw new Error(`the file server behind ${path} does not answer`);
+    },
     tmpfs: (target, { sizeBytes, mode }) => add(`tmpfs ${mode} ${sizeBytes ?? "any"}`, target),
     hugetlbfs: (target, pageSize) => add(`hugetlbfs ${pageSize}`, target),
     bind: (source, target) => add(`bind ${source.replace(/\d+\/fd\/\d+$/, "open")}`, target),

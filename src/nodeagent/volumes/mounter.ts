@@ -19,6 +19,8 @@ export interface Mounter {
   ): Promise<void>;
   makeShared(target: string): Promise<void>;
   unmount(target: string): Promise<void>;
+  /** Rejects when a path lies on a server that does not answer; touches nothing itself that could hang. */
+  answers(path: string): Promise<void>;
   /** The kernel's list of mounts. */
   mountInfo(): Promise<string>;
   /** Mount points at or below a path, in the order in which they were mounted. */
@@ -28,6 +30,7 @@ export interface Mounter {
 const run = promisify(execFile);
 const timeLimitMilliseconds = 120_000;
 const unmountMilliseconds = 30_000;
+const answerMilliseconds = 10_000;
 
 type Execute = (command: string, args: readonly string[]) => Promise<void>;
 
@@ -104,6 +107,12 @@ export function systemMounter(
       await callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", target).catch(() =>
         callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", "--force", "--lazy", target),
       );
+    },
+    answers: async (path) => {
+      if (!isNetworkMount(await mountInfo(), path)) return;
+      await directly(answerMilliseconds)("stat", ["--file-system", path]).catch((error: unknown) => {
+        throw new Error(`the file server behind ${path} does not answer`, { cause: error });
+      });
     },
     mountInfo,
     below: async (path) => mountPointsBelow(await mountInfo(), path),

@@ -487,3 +487,14 @@ test("whoever is told to stop does not wait for what goes on with the pod's volu
   stop.abort(new Error("deleted"));
   await assert.rejects(waiting, /deleted/);
 });
+
+test("a path in a volume whose server does not answer is not touched", async (t) => {
+  const { volumes, mount, mounter } = await setUp(t);
+  const pod = podWith({ emptyDir: {} });
+  const volume = await mount(pod);
+  mounter.silent.add(volume.hostPath);
+  const at = { container: "c", index: 0, volumeName: "v", path: "below" };
+  await assert.rejects(volumes.subPath(pod, volume, at, new AbortController().signal), {
+    message: `the file server behind ${volume.hostPath} does not answer`,
+  });
+});

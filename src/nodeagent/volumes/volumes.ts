@@ -117,6 +117,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         at.container,
         String(at.index),
       );
+      // A call on a file system whose server is gone would never come back.
+      await mounter.answers(volume.hostPath);
       try {
         await bindInside(mounter, volume.hostPath, at.path, target);
         return target;

@@ -9,9 +9,7 @@ import { promisify } from "node:util";
 import { kinds } from "#client";
 import { type GrpcProcedure, type GrpcServer, grpcServer, streamingProcedure, unaryProcedure } from "#http";
 import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";
-import { csiNodeService } from "../../../src/nodeagent/csi/messages.ts";
-import { devicePlugin } from "../../../src/nodeagent/devices/messages.ts";
-import { registration } from "../../../src/nodeagent/plugins/registration-messages.ts";
+import { csiNodeService, devicePlugin, pluginRegistration as registration } from "#nodeagent";
 
 const run = promisify(execFile);
 const resource = "example.com/dev";
