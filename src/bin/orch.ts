@@ -6,6 +6,8 @@ import { hint } from "#options";
 const usage = `Usage:
   orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
   orch down [--purge]      End it; with --purge remove everything it kept.
+  orch token               Print the command by which another machine joins the cluster.
+  orch join SERVER [flags] Make this machine a node of a cluster until Ctrl-C.
   orch store backup|restore FILE
                            Save what the embedded store holds, and make a store from it.
   orch store encryption    Tell which provider encrypted what the embedded store holds.
@@ -33,6 +35,10 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./up/up.ts")).upCommand(rest, programs(), await version(), output);
     case "down":
       return await (await import("./up/down.ts")).downCommand(rest, await version(), output);
+    case "token":
+      return await (await import("./up/token-command.ts")).tokenCommand(rest, await version(), output);
+    case "join":
+      return await (await import("./up/join.ts")).joinCommand(rest, programs(), await version(), output);
     case "store":
       return await (await import("./up/store-command.ts")).storeCommand(rest, output);
     case "config":
@@ -57,7 +63,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "token", "join", "store", "config", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

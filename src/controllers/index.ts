@@ -6,3 +6,4 @@ export {
 } from "./controller-manager.ts";
 export { type ControllerSettings, defaultSettings } from "./settings.ts";
 export { type LocalPathSettings, ensureLocalPathClass, localPathProvisioner } from "./storage/local-path.ts";
+export { servingApprovalController } from "./certificates/serving-approval.ts";

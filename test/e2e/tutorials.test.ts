@@ -1,5 +1,5 @@
-// What tutorials teach, on a cluster of one command in a network of its own: nothing is downloaded, and nothing
-// of the machine's own network is touched.
+// What tutorials teach, on a cluster of one command and a second node that joins it, in networks of their own:
+// nothing is downloaded, and nothing of the machine's own network is touched.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -52,8 +52,7 @@ const service = (name: string, spec: object = {}): object => ({
 suite("tutorials", { skip, timeout: 300_000 }, () => {
   const folder = skip ? "" : mkdtempSync(join(tmpdir(), "orch-tutorials-"));
   const data = join(folder, "cluster");
-  let cluster: ChildProcess | undefined;
-  let said = "";
+  const started: ChildProcess[] = [];
   const inside = (namespace: string): string[] => [`--net=/run/netns/${id}${namespace}`];
   const tried = (namespace: string, ...command: string[]): Promise<{ stdout: string; stderr: string }> =>
     run("nsenter", [...inside(namespace), ...command], { timeout: 120_000 });
@@ -70,6 +69,22 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     const [code] = (await once(child, "close")) as [number];
     assert.equal(code, 0, `kubectl ${args.join(" ")}: ${stdout}${stderr}`);
     return stdout.trim();
+  };
+  const start = async (
+    namespace: string,
+    ready: readonly RegExp[],
+    args: readonly string[],
+  ): Promise<ChildProcess> => {
+    let said = "";
+    const child = spawn("nsenter", [...inside(namespace), orch, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    await until(
+      () => Promise.resolve(`all is ready:\n${said}`),
+      () => Promise.resolve(ready.every((each) => each.test(said))),
+    );
+    return child;
   };
   /** Every tutorial has a namespace of its own. */
   const inNamespace = async (namespace: string) => {
@@ -102,37 +117,39 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     await tried("b", "ip", "route", "add", "default", "via", "192.0.2.1");
     const archive = join(folder, "image.tar");
     const writing = writeImageArchive(archive, image, { files });
-    cluster = spawn(
-      "nsenter",
-      [...inside("a"), orch, "up", `--data-dir=${data}`, "--dialect=kubernetes", "--install-runtime"],
-      { stdio: ["ignore", "pipe", "inherit"] },
+    const up = await start(
+      "a",
+      [/node agent +ready/, /proxy +ready/, /name server +ready/],
+      ["up", `--data-dir=${data}`, "--dialect=kubernetes", "--install-runtime", "--bind-address=0.0.0.0"],
     );
-    cluster.stdout!.setEncoding("utf8").on("data", (text: string) => (said += text));
+    started.push(up);
+    const { stdout } = await tried("a", orch, "token", `--data-dir=${data}`, "--dialect=kubernetes");
+    const [, ...words] = stdout.trim().split(" ");
+    const flags = ["--node-name=second", `--data-dir=${join(folder, "second")}`];
+    started.push(await start("b", [/proxy +ready/, /name server +ready/], [...words, ...flags]));
     await writing;
+    for (const cluster of [data, join(folder, "second")]) {
+      const config = readFileSync(join(cluster, "runtime", "config.toml"), "utf8");
+      const socket = /address = "(.*)"/.exec(config)![1]!;
+      await run("ctr", ["--address", socket, "--namespace", "k8s.io", "images", "import", archive]);
+    }
     await until(
-      () => Promise.resolve(`all is ready:\n${said}`),
-      () =>
-        Promise.resolve(
-          [/node agent +ready/, /proxy +ready/, /name server +ready/].every((each) => each.test(said)),
-        ),
-    );
-    const config = readFileSync(join(data, "runtime", "config.toml"), "utf8");
-    const socket = /address = "(.*)"/.exec(config)![1]!;
-    await run("ctr", ["--address", socket, "--namespace", "k8s.io", "images", "import", archive]);
-    await until("the node is ready", async () =>
-      (await client(["get", "nodes", "--no-headers"])).includes(" Ready "),
+      "both nodes are ready",
+      async () => (await client(["get", "nodes", "--no-headers"])).match(/ Ready /g)?.length === 2,
     );
   });
 
   after(async () => {
     if (skip) return;
-    if (cluster && cluster.exitCode === null && cluster.signalCode === null) {
-      cluster.kill("SIGINT");
-      await once(cluster, "exit");
+    for (const child of started.toReversed()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill("SIGINT");
+      await once(child, "exit");
     }
-    await tried("a", orch, "down", "--purge", `--data-dir=${data}`, "--dialect=kubernetes").catch(
-      () => undefined,
-    );
+    for (const [namespace, of] of [["b", join(folder, "second")], ["a", data]] as const)
+      await tried(namespace, orch, "down", "--purge", `--data-dir=${of}`, "--dialect=kubernetes").catch(
+        () => undefined,
+      ); // prettier-ignore
     for (const namespace of ["a", "b"]) await run("ip", ["netns", "del", `${id}${namespace}`]);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -184,6 +201,31 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
       }
       const { stdout } = await tried("b", "curl", "-sm5", `http://192.0.2.1:${port}/cgi-bin/who`);
       assert.match(stdout, /^book-/m);
+    });
+
+    test("two nodes: pods reach each other by address and by name, and are reached for logs", async () => {
+      const { own, apply } = await inNamespace("two");
+      const names = (await client(["get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
+      await apply(
+        ...names.map((nodeName, at) => ({
+          apiVersion: "v1",
+          kind: "Pod",
+          ...podTemplate("two", { env: [{ name: "VERSION", value: `on-${nodeName}` }] }, { nodeName }),
+          metadata: { name: `pod-${at}`, labels: { app: "two", at: `${at}` } },
+        })),
+        ...names.map((_, at) => service(`only-${at}`, { selector: { at: `${at}` } })),
+      );
+      await own("wait", "pod", "--all", "--for=condition=Ready", "--timeout=100s");
+      const addresses = (await own("get", "pods", "-o", "jsonpath={.items[*].status.podIP}")).split(" ");
+      for (const at of [0, 1]) {
+        const to = 1 - at;
+        const script = `ask only-${to}.two.svc.cluster.local; printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${addresses[to]} 8080`;
+        await until(`pod ${at} reaches pod ${to}`, async () => {
+          const told = await own("exec", `pod-${at}`, "--", "sh", "-c", script);
+          return told.split(`pod-${to} on-${names[to]}`).length === 3;
+        });
+        await own("logs", `pod-${at}`);
+      }
     });
 
     test("a pod reaches the API server with its account, by its service", async () => {

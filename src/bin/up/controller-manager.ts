@@ -4,13 +4,14 @@ import { closeSync, readFileSync } from "node:fs";
 import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
-import { clusterView } from "#controllerkit";
+import { clusterView, contextFor } from "#controllerkit";
 import {
   type ControllerSettings,
   type LocalPathSettings,
   defaultSettings,
   ensureLocalPathClass,
   runControllerManager,
+  servingApprovalController,
 } from "#controllers";
 import type { Dialect } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
@@ -60,6 +61,8 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       settings: settingsFrom(options),
     }),
     runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
+    servingApprovalController(contextFor({ ...base, view, log: log.with({ part: "serving approval" }) }))
+      .stopped,
     options.localPath &&
       ensureLocalPathClass(client).catch((error: Error) =>
         log.warn("the storage class of local volumes was not made", { error: error.message }),

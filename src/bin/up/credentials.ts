@@ -175,6 +175,10 @@ function servingNames(dialect: Dialect, bindAddress: string): string[] {
   ];
 }
 
+/** How other machines reach a server that listens there. */
+export const outsideAddress = (bindAddress: string): string =>
+  bindAddress === "0.0.0.0" || bindAddress === "::" ? (addresses()[0] ?? "127.0.0.1") : bindAddress;
+
 const addresses = (): string[] =>
   Object.values(networkInterfaces())
     .flat()

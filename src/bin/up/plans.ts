@@ -68,6 +68,8 @@ export function apiserverPlan({
       `--service-account-key-file=${credentials.accountKey}`,
       `--service-cluster-ip-range=${serviceRange}`,
       "--allow-privileged=true",
+      // Machines can join where they can come near at all.
+      ...(isLoopback(settings.bindAddress) ? [] : ["--enable-bootstrap-token-auth=true"]),
       ...(localAddress === undefined || !isLoopback(settings.bindAddress)
         ? []
         : [`--advertise-address=${localAddress}`]),
@@ -139,23 +141,44 @@ async function agentSettings(
   }: Pick<ClusterPlan, "paths" | "credentials"> & { readonly localAddress: string | undefined },
 ): Promise<Record<string, unknown>> {
   const { nodeagentOptions } = await import("#nodeagent");
+  return {
+    ...nodeagentOptions(dialect).file![0],
+    ...(await commonAgentSettings({
+      runtimeEndpoint: settings.runtimeEndpoint,
+      cgroupRoot: paths.cgroupRoot,
+      nameServer: settings.dns ? localAddress : undefined,
+      authorityFile: credentials.authorityFile,
+    })),
+    tlsCertFile: credentials.agentServingCertificate,
+    tlsPrivateKeyFile: credentials.agentServingKey,
+  };
+}
+
+export interface CommonAgentSettings {
+  readonly runtimeEndpoint: string;
+  readonly cgroupRoot: string;
+  /** The pods' name server; undefined for that of the machine. */
+  readonly nameServer: string | undefined;
+  /** Whose certificates callers must have. */
+  readonly authorityFile: string;
+}
+
+/** What agents of all machines have. */
+export async function commonAgentSettings(of: CommonAgentSettings): Promise<Record<string, unknown>> {
   const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
   if ("problem" in choice) throw new Error(choice.problem);
   return {
-    ...nodeagentOptions(dialect).file![0],
-    containerRuntimeEndpoint: settings.runtimeEndpoint,
-    cgroupRoot: paths.cgroupRoot,
+    containerRuntimeEndpoint: of.runtimeEndpoint,
+    cgroupRoot: of.cgroupRoot,
     port: choice.port,
-    ...(settings.dns && localAddress !== undefined && { clusterDNS: [localAddress], clusterDomain }),
+    ...(of.nameServer !== undefined && { clusterDNS: [of.nameServer], clusterDomain }),
     // Nobody asks there: whether it is ready the agent tells by itself.
     healthzPort: 0,
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },
-      x509: { clientCAFile: credentials.authorityFile },
+      x509: { clientCAFile: of.authorityFile },
     },
     authorization: { mode: "Webhook" },
-    tlsCertFile: credentials.agentServingCertificate,
-    tlsPrivateKeyFile: credentials.agentServingKey,
   };
 }

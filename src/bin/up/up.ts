@@ -1,4 +1,5 @@
 // `orch up`: a whole cluster on this machine, until Ctrl-C. Data stays; the next start finds it again.
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "#base";
@@ -7,8 +8,9 @@ import { answerOperator, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
 import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
-import { type Credentials, credentialsFor } from "./credentials.ts";
+import { type Credentials, credentialsFor, outsideAddress } from "./credentials.ts";
 import { clusterDialect } from "./cluster-dialect.ts";
+import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
 import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
 import { type ClusterPaths, pathsFor } from "./paths.ts";
 import { endLeftover } from "./own-runtime-end.ts";
@@ -20,14 +22,16 @@ import {
   removeLocalAddress,
   startRelay,
 } from "./local-address.ts";
-import { type NetworkPlan, dnsPlan, proxyPlan } from "./network-plans.ts";
+import { type NetworkPlan, dnsPlan, podRange, proxyPlan } from "./network-plans.ts";
+import { announcePodRange, podRangeIn } from "./pod-range.ts";
+import { prepareJoin } from "./join-access.ts";
 import { type ClusterPlan, type Programs, agentPlan, apiserverPlan, isLoopback } from "./plans.ts";
 import { choosePort } from "./ports.ts";
 import { foreignPods } from "./foreign-pods.ts";
 import { type Running, readRunning, writeRunning } from "./running.ts";
 import { preflight, installRuntime, thisMachine } from "./preflight.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
-import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
+import type { Supervised } from "./supervisor.ts";
 import { leaveRuntime } from "./cleanup.ts";
 import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 
@@ -150,7 +154,7 @@ async function runCluster(
   const nodeName = hostname().toLowerCase();
   const host =
     settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
-  const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const server = serverFor(host, port);
   let credentials: Credentials;
   try {
     credentials = credentialsFor({
@@ -178,6 +182,7 @@ async function runCluster(
   const stopped = stopRequest(cluster);
   let controllers: RunningControllerManager | undefined;
   let relay: Relay | undefined;
+  const ending = new AbortController();
   try {
     const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
@@ -191,7 +196,7 @@ async function runCluster(
       authorityKeyFile: credentials.authorityKeyFile,
       accountKeyFile: credentials.accountKey,
       // The own runtime of an agent chooses the addresses of its pods by itself.
-      ...(!settings.agent && { clusterCidr }),
+      ...(!settings.agent && { clusterCidr: podRange }),
       // Without a node of its own it has nothing to tell; another server may have the API.
       ...(settings.agent && {
         frontProxyAuthorityFile: credentials.frontProxyAuthorityFile,
@@ -199,6 +204,11 @@ async function runCluster(
       }),
       logFile: join(paths.logs, "controllers.log"),
     });
+    if (!isLoopback(settings.bindAddress))
+      await prepareJoin(paths.adminConfig, dialect, {
+        server: serverFor(outsideAddress(settings.bindAddress), port),
+        authority: readFileSync(credentials.authorityFile, "utf8"),
+      });
     if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
     if (runtime)
       await supplySandboxImage(paths.runtime).catch((error: Error) =>
@@ -209,6 +219,12 @@ async function runCluster(
     if (agent && localAddress !== undefined) {
       if (isLoopback(settings.bindAddress)) relay = await startRelay(localAddress, port, { host, port });
       startNetwork(plan, { nodeName, localAddress, cluster });
+      const range = runtime && podRangeIn(paths.runtime.network.file);
+      const of = { config: paths.adminConfig, dialect, nodeName };
+      if (range !== undefined)
+        void announcePodRange({ ...of, range }, systemClock, ending.signal).catch((error: Error) =>
+          view.say(`  node agent   its range of pod addresses was not told: ${error.message}`),
+        );
     }
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
@@ -219,6 +235,7 @@ async function runCluster(
   } catch (error) {
     throw new Error(`${(error as Error).message}; its log is in ${paths.logs}`, { cause: error });
   } finally {
+    ending.abort();
     await controllers?.stop();
     await cluster.stop();
     relay?.close();
@@ -235,6 +252,9 @@ async function startOwnRuntime(
   await endLeftover(paths.runtime);
   return cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
 }
+
+const serverFor = (host: string, port: number): string =>
+  `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** The address at which pods find what this machine serves to them; undefined where there are no pods. */
 function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView): string | undefined {
@@ -294,52 +314,4 @@ async function startAgent(
     return cluster.start(await agentPlan(plan));
   }
   return undefined;
-}
-
-const patienceMilliseconds = 15_000;
-const clusterCidr = "10.128.0.0/9";
-
-/** Waits for the part, but not for ever: whoever waits longer is told where to look. */
-async function settled(part: Supervised, view: StatusView): Promise<undefined> {
-  const outcome = await startOf(part, systemClock, patienceMilliseconds);
-  if (outcome === "slow") view.say(`  ${part.plan.name}   is not ready yet; its log is ${part.plan.logFile}`);
-}
-
-/** The parts in the order they were started; they end the other way round. */
-class Cluster {
-  readonly #view: StatusView;
-  readonly #parts: Supervised[] = [];
-  constructor(view: StatusView) {
-    this.#view = view;
-  }
-
-  start(plan: ProcessPlan): Supervised {
-    const part = supervise(plan, systemClock, (state) => this.#view.part(plan.name, state));
-    this.#parts.push(part);
-    return part;
-  }
-
-  async stop(): Promise<void> {
-    for (const part of this.#parts.toReversed()) await part.stop();
-  }
-
-  kill(): void {
-    for (const part of this.#parts) part.kill();
-  }
-}
-
-/** Resolves at the first signal; the second one ends everything at once. */
-async function stopRequest(cluster: Cluster): Promise<string> {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
-  const first = await new Promise<string>((resolve) => {
-    for (const signal of signals) process.once(signal, resolve);
-  });
-  for (const signal of signals) {
-    process.removeAllListeners(signal);
-    process.once(signal, () => {
-      cluster.kill();
-      process.exit(1);
-    });
-  }
-  return first;
 }

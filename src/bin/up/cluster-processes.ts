@@ -1,0 +1,51 @@
+// The processes of a cluster on this machine: started in order, ended the other way round, until a signal comes.
+import { systemClock } from "#base";
+import type { StatusView } from "./status-view.ts";
+import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
+
+const patienceMilliseconds = 15_000;
+
+/** Waits for the part, but not for ever: whoever waits longer is told where to look. */
+export async function settled(part: Supervised, view: StatusView): Promise<undefined> {
+  const outcome = await startOf(part, systemClock, patienceMilliseconds);
+  if (outcome === "slow") view.say(`  ${part.plan.name}   is not ready yet; its log is ${part.plan.logFile}`);
+}
+
+/** The parts in the order they were started; they end the other way round. */
+export class Cluster {
+  readonly #view: StatusView;
+  readonly #parts: Supervised[] = [];
+  constructor(view: StatusView) {
+    this.#view = view;
+  }
+
+  start(plan: ProcessPlan): Supervised {
+    const part = supervise(plan, systemClock, (state) => this.#view.part(plan.name, state));
+    this.#parts.push(part);
+    return part;
+  }
+
+  async stop(): Promise<void> {
+    for (const part of this.#parts.toReversed()) await part.stop();
+  }
+
+  kill(): void {
+    for (const part of this.#parts) part.kill();
+  }
+}
+
+/** Resolves at the first signal; the second one ends everything at once. */
+export async function stopRequest(cluster: Cluster): Promise<string> {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const first = await new Promise<string>((resolve) => {
+    for (const signal of signals) process.once(signal, resolve);
+  });
+  for (const signal of signals) {
+    process.removeAllListeners(signal);
+    process.once(signal, () => {
+      cluster.kill();
+      process.exit(1);
+    });
+  }
+  return first;
+}

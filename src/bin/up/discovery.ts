@@ -1,0 +1,83 @@
+// Finds a cluster by a bootstrap token: what it tells about itself is believed only if it was signed with the
+// token, and if its authority has the key that the operator named.
+import { X509Certificate, createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { type ClientConfig, https, parseClientConfig, textOf } from "#client";
+import type { Dialect } from "#dialect";
+
+export interface BootstrapToken {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export function parseToken(given: string): BootstrapToken | undefined {
+  const found = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(given);
+  return found ? { id: found[1]!, secret: found[2]! } : undefined;
+}
+
+/** As other tools of this family write it: the hash of the public key, not of the certificate. */
+export const authorityHash = (certificate: string): string =>
+  `sha256:${createHash("sha256")
+    .update(new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" }))
+    .digest("hex")}`;
+
+export interface FoundCluster {
+  readonly server: string;
+  readonly authority: string;
+}
+
+/** Reads what the cluster tells; throws when it is not to be believed. */
+export function believe(
+  data: Readonly<Record<string, string>>,
+  token: BootstrapToken,
+  hash: string,
+  dialect: Dialect,
+): FoundCluster {
+  const { clusterInfoConfig, clusterInfoSignaturePrefix } = dialect.names.objects;
+  const content = data[clusterInfoConfig] ?? "";
+  const [header = "", payload, signature = ""] = (data[clusterInfoSignaturePrefix + token.id] ?? "").split(
+    ".",
+  );
+  const expected = createHmac("sha256", token.secret)
+    .update(`${header}.${Buffer.from(content).toString("base64url")}`)
+    .digest();
+  const given = Buffer.from(signature, "base64url");
+  const isSigned =
+    payload === "" &&
+    /"alg":\s*"HS256"/.test(Buffer.from(header, "base64url").toString()) &&
+    given.length === expected.length &&
+    timingSafeEqual(given, expected);
+  if (!isSigned)
+    throw new Error("the cluster does not know this token: it may have expired, or be of another cluster");
+  const config: ClientConfig = parseClientConfig(content, clusterInfoConfig);
+  const { server = "", "certificate-authority-data": encoded = "" } = config.clusters?.[0]?.cluster ?? {};
+  const authority = Buffer.from(encoded, "base64").toString();
+  if (authorityHash(authority) !== hash) throw new Error(`the authority of the cluster is not ${hash}`);
+  return { server, authority };
+}
+
+/** Asks a server whose certificate cannot be checked yet. */
+export async function discover(
+  server: string,
+  token: BootstrapToken,
+  hash: string,
+  dialect: Dialect,
+): Promise<FoundCluster> {
+  const transport = https({ server, insecure: true });
+  try {
+    const { publicNamespace } = dialect.data;
+    const response = await transport.send({
+      method: "GET",
+      path: `/api/v1/namespaces/${publicNamespace}/configmaps/${dialect.names.objects.clusterInfo}`,
+      timeoutMilliseconds: 10_000,
+    });
+    const text = await textOf(response);
+    if (response.status !== 200)
+      throw new Error(
+        `${server} does not let machines join (status ${response.status}): was it started with --bind-address?`,
+      );
+    const { data = {} } = JSON.parse(text) as { data?: Record<string, string> };
+    return believe(data, token, hash, dialect);
+  } finally {
+    transport.close();
+  }
+}

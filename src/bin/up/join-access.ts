@@ -1,0 +1,95 @@
+// What a cluster of `orch up` gives to machines that join it: where it is, signed by every bootstrap token, and
+// what the holders of such a token and the nodes may do.
+import type { Dialect } from "#dialect";
+import {
+  type ApiClient,
+  apiClient,
+  connectionOf,
+  https,
+  kinds,
+  readClientConfig,
+  singleContext,
+} from "#client";
+import { nodesGroup } from "#authn";
+import { ignoreReasons, orUndefined } from "#controllerkit";
+
+export interface JoinAccess {
+  /** How other machines reach the API server. */
+  readonly server: string;
+  readonly authority: string;
+}
+
+const bootstrappers = "system:bootstrappers";
+
+/** Makes what is missing; says anew where the cluster is. */
+export async function prepareJoin(adminConfig: string, dialect: Dialect, access: JoinAccess): Promise<void> {
+  const transport = https(connectionOf(readClientConfig(adminConfig)));
+  try {
+    const client = apiClient(transport, dialect);
+    await makeBindings(client, dialect);
+    await tellWhere(client, dialect, access);
+  } finally {
+    transport.close();
+  }
+}
+
+async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> {
+  const { roles, objects } = dialect.names;
+  const apiGroup = `rbac.authorization.${dialect.wire.groupSuffix}`;
+  const namespace = dialect.data.publicNamespace;
+  const subjects = (kind: string, name: string) => [{ kind, apiGroup, name }];
+  const bindings: [name: string, group: string, role: string][] = [
+    ["up:node-bootstrapper", bootstrappers, "system:node-bootstrapper"],
+    ["up:node-certificates", bootstrappers, roles.nodeClientCsr],
+    ["up:node-certificate-rotation", nodesGroup, roles.selfNodeClientCsr],
+    // Their proxies and name servers speak as the nodes they run on.
+    ["up:node-proxier", nodesGroup, "system:node-proxier"],
+  ];
+  for (const [name, group, role] of bindings)
+    await unlessThere(
+      client.of(kinds.clusterRoleBindings).create({
+        metadata: { name },
+        roleRef: { apiGroup, kind: "ClusterRole", name: role },
+        subjects: subjects("Group", group),
+      }),
+    );
+  const name = "up:cluster-info";
+  await unlessThere(
+    client.of(kinds.roles).create({
+      metadata: { name, namespace },
+      rules: [
+        { apiGroups: [""], resources: ["configmaps"], resourceNames: [objects.clusterInfo], verbs: ["get"] },
+      ],
+    }),
+  );
+  await unlessThere(
+    client.of(kinds.roleBindings).create({
+      metadata: { name, namespace },
+      roleRef: { apiGroup, kind: "Role", name },
+      subjects: subjects("User", "system:anonymous"),
+    }),
+  );
+}
+
+async function tellWhere(
+  client: ApiClient,
+  dialect: Dialect,
+  { server, authority }: JoinAccess,
+): Promise<void> {
+  const { clusterInfo, clusterInfoConfig } = dialect.names.objects;
+  const namespace = dialect.data.publicNamespace;
+  const config = {
+    ...singleContext({ name: "", server, ca: authority }),
+    users: [],
+    contexts: [],
+    "current-context": "",
+  };
+  const data = { [clusterInfoConfig]: JSON.stringify(config) };
+  const maps = client.of(kinds.configMaps);
+  const there = await orUndefined(maps.get(clusterInfo, { namespace }));
+  if (!there) await maps.create({ metadata: { name: clusterInfo, namespace }, data });
+  else if (there.data?.[clusterInfoConfig] !== data[clusterInfoConfig])
+    await maps.update({ ...there, data: { ...there.data, ...data } });
+}
+
+const unlessThere = (made: Promise<unknown>): Promise<void> => ignoreReasons(["AlreadyExists"], made);

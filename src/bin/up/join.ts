@@ -1,0 +1,255 @@
+// `orch join`: makes this machine a node of a cluster, until Ctrl-C. The agent asks for its certificate with the
+// token, once; later starts need no token.
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { makeFolder, systemClock, writePrivate } from "#base";
+import { singleContext, writeClientConfig } from "#client";
+import type { Dialect } from "#dialect";
+import {
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  answerOperator,
+  bool,
+  dialectOption,
+  helpOption,
+  option,
+  section,
+  settle,
+  terminalWidth,
+  text,
+} from "#options";
+import type { Output } from "../output.ts";
+import { claimFolder } from "./claim.ts";
+import { clusterDialect } from "./cluster-dialect.ts";
+import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
+import { discover, parseToken } from "./discovery.ts";
+import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
+import { type NetworkPlan, dnsPlan, proxyPlan } from "./network-plans.ts";
+import { endLeftover } from "./own-runtime-end.ts";
+import { ownRuntimePlan, supplySandboxImage } from "./own-runtime.ts";
+import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
+import { pauseImageName } from "./pause-image.ts";
+import { type Programs, commonAgentSettings } from "./plans.ts";
+import { announcePodRange, podRangeIn } from "./pod-range.ts";
+import { installRuntime, thisMachine } from "./preflight.ts";
+import { readRunning, writeRunning } from "./running.ts";
+import { type StatusView, statusView } from "./status-view.ts";
+import type { ProcessPlan } from "./supervisor.ts";
+
+const sections = (dialect: Dialect) =>
+  [
+    section("Cluster", [
+      option({
+        flag: "token",
+        type: text,
+        default: "",
+        doc: "Bootstrap token, from orch token; needed the first time.",
+      }),
+      option({
+        flag: "discovery-token-ca-cert-hash",
+        type: text,
+        default: "",
+        doc: "Hash of the key of the cluster's authority, sha256:...; needed the first time.",
+      }),
+      option({
+        flag: "node-name",
+        type: text,
+        default: "",
+        defaultText: "the machine's host name",
+        doc: "Name of the node.",
+      }),
+      dataDirOption,
+      dialectOption(dialect),
+    ]),
+    section("Service network", [
+      option({
+        flag: "proxy",
+        type: bool,
+        default: true,
+        doc: "Keep the addresses of services in this machine's packet filter.",
+      }),
+      option({
+        flag: "dns",
+        type: bool,
+        default: true,
+        doc: "Answer the names of services to this machine's pods.",
+      }),
+    ]),
+    section("Other", [helpOption]),
+  ] as const;
+type JoinOption = OptionsOf<ReturnType<typeof sections>>;
+type JoinSettings = SettingsOf<JoinOption>;
+const joinOptions = (dialect: Dialect): OptionSet<JoinOption> => ({
+  program: "orch join SERVER",
+  summary:
+    "Makes this machine a node of a cluster until Ctrl-C, with a container runtime of its own. Needs root.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+});
+
+interface Wish {
+  readonly dialect: Dialect;
+  readonly settings: JoinSettings;
+  readonly programs: Programs;
+  readonly paths: ClusterPaths;
+  readonly nodeName: string;
+  readonly server: string;
+}
+
+export async function joinCommand(
+  argv: readonly string[],
+  programs: Programs,
+  version: string,
+  output: Output,
+): Promise<number> {
+  const choice = clusterDialect(argv);
+  if ("problem" in choice) {
+    output.err(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const { dialect } = choice;
+  const flags = argv.filter((each) => each.startsWith("-"));
+  const [server, ...more] = argv.filter((each) => !each.startsWith("-"));
+  const given = settle(joinOptions(dialect), flags);
+  const width = terminalWidth(process.env, process.stdout.columns);
+  const answered = answerOperator(joinOptions(dialect), given, { version, width, ...output });
+  if (answered !== undefined) return answered;
+  if (server === undefined || !/^https:\/\/./.test(server) || more.length > 0) {
+    output.err("error: name one server, such as https://192.0.2.1:6443, and give flags as --flag=value\n");
+    return 1;
+  }
+  const settings = given.values;
+  const paths = pathsFor(dialect, settings.dataDir);
+  const nodeName = settings.nodeName || hostname().toLowerCase();
+  let release: (() => void) | undefined;
+  try {
+    release = claimFolder(paths.root);
+    if (!release) throw new Error(`${paths.root} is in use by another orch`);
+    await run({ dialect, settings, programs, paths, nodeName, server }, statusView(output.out));
+    return 0;
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  } finally {
+    release?.();
+  }
+}
+
+async function run(wish: Wish, view: StatusView): Promise<void> {
+  const { dialect, settings, programs, paths, nodeName } = wish;
+  if (!thisMachine.isRoot) throw new Error("running pods needs root: sudo orch join");
+  await bootstrap(wish);
+  const problem = installRuntime(thisMachine, (line) => view.say(line));
+  if (problem !== undefined) throw new Error(problem);
+  const note = { pid: process.pid, port: 0, dialect: dialect.name, runtimeEndpoint: paths.runtime.endpoint };
+  writeRunning(paths.running, { ...readRunning(paths.running), ...note, up: true });
+  const localAddress = localAddressOf(paths.runtime.id);
+  const refusal = addLocalAddress(localAddress);
+  if (refusal !== undefined) throw new Error(`${localAddress} could not be added: ${refusal}`);
+  view.say(`joining ${wish.server} as ${nodeName}`);
+  const cluster = new Cluster(view);
+  const alive = setInterval(() => undefined, 2 ** 30);
+  const stopped = stopRequest(cluster);
+  const ending = new AbortController();
+  try {
+    await endLeftover(paths.runtime);
+    const runtime = cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
+    if ((await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
+    await supplySandboxImage(paths.runtime);
+    const agent = cluster.start(await agentPlan(wish, localAddress));
+    const started = agent.ready.then(() => startNetwork());
+    const early = await Promise.race([started.then(() => undefined), stopped]);
+    if (early === undefined) view.say("\nThis machine is a node. Stop with Ctrl-C; everything is kept.");
+    view.say(`stopping: ${early ?? (await stopped)}`);
+  } finally {
+    ending.abort();
+    await cluster.stop();
+    removeLocalAddress(localAddress);
+    writeRunning(paths.running, { ...note, up: false });
+    clearInterval(alive);
+  }
+
+  /** Its programs speak with the agent's credentials, which are there when it is ready. */
+  async function startNetwork(): Promise<void> {
+    while (!existsSync(paths.agentConfig) && !ending.signal.aborted) await sleep(100);
+    const plan: NetworkPlan = { dialect, programs, config: paths.agentConfig, logs: paths.logs, nodeName };
+    if (settings.proxy) cluster.start(proxyPlan(plan));
+    if (settings.dns) cluster.start(dnsPlan(plan, localAddress));
+    const range = podRangeIn(paths.runtime.network.file);
+    const of = { config: paths.agentConfig, dialect, nodeName };
+    if (range !== undefined)
+      await announcePodRange({ ...of, range }, systemClock, ending.signal).catch((error: Error) =>
+        view.say(`  node agent   its range of pod addresses was not told: ${error.message}`),
+      );
+  }
+}
+
+const authorityFile = ({ pki }: ClusterPaths): string => join(pki, "ca.crt");
+const bootstrapFile = ({ pki }: ClusterPaths): string => join(pki, "bootstrap.conf");
+
+/** Finds the cluster, unless this machine is one of its nodes already. */
+async function bootstrap({ dialect, settings, paths, server }: Wish): Promise<void> {
+  if (existsSync(paths.agentConfig) && existsSync(authorityFile(paths))) return;
+  const token = parseToken(settings.token);
+  if (!token)
+    throw new Error("--token is needed to join, such as abcdef.0123456789abcdef; orch token makes one");
+  const hash = settings.discoveryTokenCaCertHash;
+  if (!/^sha256:[0-9a-f]{64}$/.test(hash))
+    throw new Error("--discovery-token-ca-cert-hash is needed to join; orch token prints it");
+  const found = await discover(server, token, hash, dialect);
+  makeFolder(paths.pki);
+  writePrivate(authorityFile(paths), found.authority);
+  writeClientConfig(
+    bootstrapFile(paths),
+    singleContext({
+      name: dialect.cli.product,
+      server: found.server,
+      ca: found.authority,
+      token: settings.token,
+    }),
+  );
+}
+
+async function agentPlan(
+  { dialect, settings, programs, paths, nodeName }: Wish,
+  localAddress: string,
+): Promise<ProcessPlan> {
+  const { nodeagentOptions } = await import("#nodeagent");
+  const content = {
+    ...nodeagentOptions(dialect).file![0],
+    ...(await commonAgentSettings({
+      runtimeEndpoint: paths.runtime.endpoint,
+      cgroupRoot: paths.cgroupRoot,
+      nameServer: settings.dns ? localAddress : undefined,
+      authorityFile: authorityFile(paths),
+    })),
+    rotateCertificates: true,
+    serverTLSBootstrap: true,
+  };
+  writePrivate(paths.agentSettings, `${JSON.stringify(content, undefined, 2)}\n`);
+  const [command, ...before] = programs.commandOf("nodeagent");
+  const config = (flag: string): string => `--${dialect.spelling.flag(flag)}`;
+  return {
+    name: "node agent",
+    command: command!,
+    logFile: join(paths.logs, "agent.log"),
+    patienceMilliseconds: 15_000,
+    args: [
+      ...before,
+      `--dialect=${dialect.name}`,
+      `${config("orchconfig")}=${paths.agentConfig}`,
+      ...(existsSync(bootstrapFile(paths))
+        ? [`${config("bootstrap-orchconfig")}=${bootstrapFile(paths)}`]
+        : []),
+      `--config=${paths.agentSettings}`,
+      `--root-dir=${paths.agentRoot}`,
+      `--cert-dir=${join(paths.pki, "agent")}`,
+      `--hostname-override=${nodeName}`,
+      `--pod-infra-container-image=${pauseImageName}`,
+    ],
+  };
+}

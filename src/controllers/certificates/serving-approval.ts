@@ -1,0 +1,49 @@
+// Approves serving certificates of node agents for names and addresses that their node has. Not among the usual
+// controllers: whoever joins machines by bootstrap tokens decides whether nodes are trusted with their addresses.
+import { timeOfMillis } from "#base";
+import { kinds } from "#client";
+import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import { decoded, isDecided, nodeServingProblem } from "./requests.ts";
+
+export function servingApprovalController(context: ControllerContext): Controller {
+  const { client, clock, view, dialect } = context;
+  const queue = queueFor(context, "serving_approval", sync, { longestPauseMilliseconds: 10_000 });
+  const requests = view.follow(kinds.certificateSigningRequests, ({ type, object }) => {
+    if (type !== "deleted" && !isDecided(object)) queue.add(object.metadata.name!);
+  });
+  const nodes = view.follow(kinds.nodes);
+  return { stopped: queue.stopped };
+
+  async function sync(name: string): Promise<void> {
+    const request = requests.get(undefined, name);
+    if (!request || isDecided(request) || request.spec.signerName !== dialect.names.signers.agentServing)
+      return;
+    const wanted = decoded(request);
+    const { usages = [], username } = request.spec;
+    if (!wanted.isSigned || nodeServingProblem(wanted, usages) !== undefined) return;
+    if (username !== wanted.commonName) return;
+    const node = nodes.get(undefined, wanted.commonName.slice("system:node:".length));
+    const own = new Set([
+      node?.metadata.name,
+      ...(node?.status?.addresses ?? []).map(({ address }) => address),
+    ]);
+    if (![...wanted.dnsNames, ...wanted.ipAddresses].every((each) => own.has(each)))
+      throw new Error("the node does not have all names and addresses that its certificate would have");
+    const now = timeOfMillis(clock.now());
+    const condition = {
+      type: "Approved",
+      status: "True",
+      reason: "AutoApproved",
+      message: "The names and addresses are the node's own.",
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    };
+    const conditions = [...(request.status.conditions ?? []), condition];
+    await ignoreReasons(
+      ["NotFound"],
+      client
+        .of(kinds.certificateSigningRequests)
+        .update({ ...request, status: { ...request.status, conditions } }, { subresource: "approval" }),
+    );
+  }
+}
