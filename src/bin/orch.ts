@@ -13,6 +13,9 @@ const usage = `Usage:
   orch store encryption    Tell which provider encrypted what the embedded store holds.
   orch config check|explain|migrate
                            Check, explain and convert settings of the programs.
+  orch audit FILE...       Print an audit log for people: who did what to which object.
+  orch auth why USER VERB RESOURCE
+                           Tell whether somebody may do something, and what decided it.
   orch why-pending POD     Tell why a pod has no node yet.
   orch envtest [--dir DIR] Write the programs that envtest harnesses start.
   orch node why-evict|shutdown-plan NODE
@@ -43,6 +46,10 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./up/store-command.ts")).storeCommand(rest, output);
     case "config":
       return await (await import("./config.ts")).configCommand(rest, output);
+    case "audit":
+      return await (await import("./audit/audit-command.ts")).auditCommand(rest, output);
+    case "auth":
+      return await (await import("./auth/auth-command.ts")).authCommand(rest, output);
     case "why-pending":
       return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
     case "envtest":
@@ -63,7 +70,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "token", "join", "store", "config", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

@@ -1,0 +1,43 @@
+// What changed between two states of an object, a line for each field.
+import { printable } from "./event-line.ts";
+
+/** Changes with every write, or is as long as the object itself. */
+const unshown = new Set(["metadata.managedFields", "metadata.resourceVersion"]);
+const mostLines = 40;
+const longestValue = 120;
+
+/**
+ * `~ spec.replicas: 1 → 3`, `+ metadata.labels.a: "x"`, `- spec.paused: true`. Fields below `hidden` are named
+ * without their values.
+ */
+export function objectDiff(before: unknown, after: unknown, hidden: readonly string[] = []): string[] {
+  const lines: string[] = [];
+  const text = (value: unknown, path: string): string => {
+    if (hidden.some((field) => path === field || path.startsWith(`${field}.`))) return "…";
+    const json = printable(JSON.stringify(value));
+    return json.length > longestValue ? `${json.slice(0, longestValue)}…` : json;
+  };
+  const compare = (old: unknown, now: unknown, path: string): void => {
+    if (unshown.has(path) || lines.length > mostLines) return;
+    if (isObject(old) && isObject(now)) {
+      const parts = (key: string): string => (path === "" ? key : `${path}.${key}`);
+      for (const key of new Set([...Object.keys(old), ...Object.keys(now)]))
+        compare(old[key], now[key], parts(key));
+      return;
+    }
+    if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
+      old.forEach((item, at) => compare(item, now[at], `${path}[${at}]`));
+      return;
+    }
+    if (JSON.stringify(old) === JSON.stringify(now)) return;
+    const name = printable(path);
+    if (old === undefined) lines.push(`+ ${name}: ${text(now, path)}`);
+    else if (now === undefined) lines.push(`- ${name}: ${text(old, path)}`);
+    else lines.push(`~ ${name}: ${text(old, path)} → ${text(now, path)}`);
+  };
+  compare(before, after, "");
+  return lines.length > mostLines ? [...lines.slice(0, mostLines), "… and more"] : lines;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialectNamed } from "#dialect";
+import { attributesOf, authCommand, explainAccess, explanationText } from "./auth-command.ts";
+
+const orch = dialectNamed("orch")!;
+const role = (name: string, ...rules: object[]) => ({ metadata: { name }, rules });
+const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] };
+const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+
+/** A server whose review answers with the status given, and whose roles are these. */
+function serverWith(status: object, roles: Readonly<Record<string, object[]>> | undefined) {
+  const asked: unknown[] = [];
+  const ask: Parameters<typeof explainAccess>[2] = async ({ path, body }) => {
+    asked.push(body ?? path);
+    if (body) return JSON.stringify({ status });
+    if (!roles) throw new Error("forbidden");
+    return JSON.stringify({ items: roles[path.split("/").at(-1)!] ?? [] });
+  };
+  return { ask, asked };
+}
+
+test("what is asked goes to the server with the groups that everybody has", async () => {
+  const { ask, asked } = serverWith({ allowed: true, reason: "RBAC: allowed by x" }, {});
+  const attributes = attributesOf("system:serviceaccount:ci:bot", ["a"], "create", "pods/exec", "web", "n");
+  const found = await explainAccess(attributes, orch, ask);
+  assert.deepEqual(asked, [
+    {
+      apiVersion: "authorization.orch.io/v1",
+      kind: "SubjectAccessReview",
+      spec: {
+        user: "system:serviceaccount:ci:bot",
+        groups: ["a", "system:serviceaccounts", "system:serviceaccounts:ci", "system:authenticated"],
+        resourceAttributes: {
+          group: "",
+          version: "*",
+          resource: "pods",
+          subresource: "exec",
+          name: "web",
+          namespace: "n",
+          verb: "create",
+        },
+      },
+    },
+  ]);
+  assert.equal(
+    explanationText(attributes, found),
+    "system:serviceaccount:ci:bot may create pods/exec web in n.\n  decided by  RBAC: allowed by x\n",
+  );
+});
+
+test("a refusal names the narrowest rules of existing roles that would allow it", async () => {
+  const roles = {
+    clusterroles: [role("admin", all), role("view", pods)],
+    roles: [
+      role("one-pod", { ...pods, verbs: ["get"], resourceNames: ["web"] }),
+      role("other", { ...pods, resources: ["nodes"] }),
+    ],
+  };
+  const attributes = attributesOf("eve", [], "get", "pods", "web", "n");
+  const found = await explainAccess(attributes, orch, serverWith({ reason: "no" }, roles).ask);
+  assert.deepEqual(
+    found.rules?.map((each) => each.role),
+    ["Role one-pod", "ClusterRole view", "ClusterRole admin"],
+  );
+  assert.equal(
+    explanationText(attributes, found).split("\n")[2],
+    '  would do    Role one-pod: {APIGroups:[""], Resources:["pods"], ResourceNames:["web"], Verbs:["get"]}',
+  );
+});
+
+const refusals: [name: string, roles: Record<string, object[]> | undefined, last: string][] = [
+  ["no role would do", {}, "  No rule of an existing role would allow it."],
+  ["roles may not be seen", undefined, "  Roles may not be listed, so none is suggested."],
+];
+for (const [name, roles, last] of refusals)
+  test(`a refusal says that ${name}`, async () => {
+    const attributes = attributesOf("eve", [], "get", "/metrics", "", "");
+    const found = await explainAccess(attributes, orch, serverWith({}, roles).ask);
+    assert.deepEqual(explanationText(attributes, found).trimEnd().split("\n"), [
+      "eve may not get /metrics.",
+      last,
+    ]);
+  });
+
+test("groups belong to the name of the resource", () => {
+  const { resource } = attributesOf("a", [], "get", "deployments.apps/scale", "", "");
+  assert.deepEqual(
+    [resource?.resource, resource?.group, resource?.subresource],
+    ["deployments", "apps", "scale"],
+  );
+});
+
+test("orch auth without a question says how to ask", async () => {
+  const told: string[] = [];
+  const output = { out: (text: string) => told.push(text), err: (text: string) => told.push(text) };
+  assert.equal(await authCommand(["why", "alice"], output), 1);
+  assert.equal(await authCommand(["--help"], output), 0);
+  assert.match(told.join(""), /error: name a user, a verb and a resource\n\nUsage: orch auth why/);
+});

@@ -1,0 +1,204 @@
+// `orch auth why USER VERB RESOURCE [NAME]`: whether somebody may do something, what decided it, and which
+// rules of existing roles would allow it. Asked with the rights of whoever asks.
+import { parseArgs } from "node:util";
+import type { PolicyRule } from "#api";
+import { type Attributes, describeRule, ruleAllows } from "#authz";
+import { type ClientRequest, connectionOf, https, readClientConfig, textOf } from "#client";
+import { type Dialect, chosenDialect, groupName } from "#dialect";
+import type { Output } from "../output.ts";
+
+const usage = `Usage: orch auth why [flags] USER VERB RESOURCE [NAME]
+
+Tells whether a user may do something, and which mode, binding and rule decided it. Where it is not allowed, the
+narrowest rules of existing roles that would allow it are named. RESOURCE is pods, deployments.apps, pods/exec
+or a path such as /metrics.
+
+  --namespace NAMESPACE    Where; without it in all namespaces, or for the cluster.
+  --group GROUP            A group of the user; may be given several times. Those that every user or service
+                           account has are added.
+  --orchconfig FILE        Client configuration for the API server (default: $ORCHCONFIG).
+  --dialect NAME           orch or kubernetes.
+`;
+
+const flags = {
+  namespace: { type: "string", short: "n", default: "" },
+  group: { type: "string", multiple: true, default: [] as string[] },
+  orchconfig: { type: "string" },
+  dialect: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** Sends a request and gives the body of a good answer. */
+type Ask = (request: Pick<ClientRequest, "method" | "path"> & { readonly body?: object }) => Promise<string>;
+
+export async function authCommand(argv: readonly string[], { out, err }: Output): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options: flags, allowPositionals: true });
+    if (values.help) {
+      out(usage);
+      return 0;
+    }
+    const [command, user, verb, resource, name = "", ...more] = positionals;
+    if (command !== "why" || !user || !verb || !resource || more.length > 0)
+      throw new Error("name a user, a verb and a resource");
+    const choice = chosenDialect(argv);
+    if ("problem" in choice) throw new Error(choice.problem);
+    const file = values.orchconfig ?? process.env["ORCHCONFIG"] ?? "";
+    if (file === "") throw new Error("--orchconfig or $ORCHCONFIG must name a client configuration");
+    const transport = https(connectionOf(readClientConfig(file)));
+    try {
+      const ask: Ask = async ({ method, path, body }) => {
+        const response = await transport.send({
+          method,
+          path,
+          headers: { accept: "application/json", ...(body && { "content-type": "application/json" }) },
+          ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+        });
+        const text = await textOf(response);
+        if (response.status >= 300) throw new Error(messageOf(text, response.status));
+        return text;
+      };
+      const attributes = attributesOf(user, values.group, verb, resource, name, values.namespace);
+      const found = await explainAccess(attributes, choice.dialect, ask);
+      out(explanationText(attributes, found));
+      return found.allowed ? 0 : 2;
+    } finally {
+      transport.close();
+    }
+  } catch (error) {
+    err(`error: ${(error as Error).message}\n\n${usage}`);
+    return 1;
+  }
+}
+
+function messageOf(text: string, status: number): string {
+  try {
+    return (JSON.parse(text) as { message?: string }).message ?? `the server answered ${status}`;
+  } catch {
+    return `the server answered ${status}`;
+  }
+}
+
+/** What is asked, with the groups that the server would add by itself. */
+export function attributesOf(
+  user: string,
+  given: readonly string[],
+  verb: string,
+  what: string,
+  name: string,
+  namespace: string,
+): Attributes {
+  const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user);
+  const implied = account ? ["system:serviceaccounts", `system:serviceaccounts:${account[1]!}`] : [];
+  const groups = [...new Set([...given, ...implied, "system:authenticated"])];
+  if (what.startsWith("/")) return { user: { name: user, groups }, verb, path: what };
+  const [whole = "", subresource = ""] = what.split("/", 2);
+  const [resource = "", ...group] = whole.split(".");
+  return {
+    user: { name: user, groups },
+    verb,
+    resource: { group: group.join("."), version: "*", resource, subresource, name, namespace },
+  };
+}
+
+export interface Explanation {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly error?: string;
+  /** Rules that would allow it, the narrowest first; absent where roles may not be seen. */
+  readonly rules?: readonly { readonly role: string; readonly rule: PolicyRule }[];
+}
+
+const mostRules = 3;
+
+export async function explainAccess(
+  { user, verb, resource, path }: Attributes,
+  dialect: Dialect,
+  ask: Ask,
+): Promise<Explanation> {
+  const group = groupName(dialect, { group: "authorization", branded: true });
+  const answer = await ask({
+    method: "POST",
+    path: `/apis/${group}/v1/subjectaccessreviews`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: "SubjectAccessReview",
+      spec: {
+        user: user.name,
+        groups: user.groups,
+        ...(resource
+          ? { resourceAttributes: { ...resource, verb } }
+          : { nonResourceAttributes: { path: path ?? "", verb } }),
+      },
+    },
+  });
+  const { status } = JSON.parse(answer) as {
+    status: { allowed?: boolean; reason?: string; evaluationError?: string };
+  };
+  const { allowed = false, reason = "", evaluationError: error } = status;
+  const decision = { allowed, reason, ...(error && { error }) };
+  if (allowed) return decision;
+  const rules = await allowingRules(
+    { user, verb, ...(resource ? { resource } : { path: path ?? "" }) },
+    dialect,
+    ask,
+  );
+  return { ...decision, ...(rules && { rules }) };
+}
+
+async function allowingRules(
+  attributes: Attributes,
+  dialect: Dialect,
+  ask: Ask,
+): Promise<Explanation["rules"] | undefined> {
+  const base = `/apis/${groupName(dialect, { group: "rbac.authorization", branded: true })}/v1`;
+  const namespace = attributes.resource?.namespace ?? "";
+  const kinds: [kind: string, path: string][] = [["ClusterRole", `${base}/clusterroles`]];
+  if (namespace !== "") kinds.push(["Role", `${base}/namespaces/${encodeURIComponent(namespace)}/roles`]);
+  try {
+    const found = await Promise.all(
+      kinds.map(async ([kind, path]) => {
+        const { items } = JSON.parse(await ask({ method: "GET", path })) as {
+          items: readonly { metadata: { name: string }; rules?: readonly PolicyRule[] | null }[];
+        };
+        return items.flatMap(({ metadata, rules }) =>
+          (rules ?? [])
+            .filter((rule) => ruleAllows(rule, attributes))
+            .map((rule) => ({ role: `${kind} ${metadata.name}`, rule })),
+        );
+      }),
+    );
+    return found
+      .flat()
+      .toSorted((a, b) => breadth(a.rule) - breadth(b.rule))
+      .slice(0, mostRules);
+  } catch {
+    // Whoever may not see roles is not told of them.
+    return undefined;
+  }
+}
+
+const everything = 1000;
+
+/** How much a rule allows, roughly: a wildcard is more than any list. */
+function breadth({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  const of = (list: readonly string[] | null | undefined, otherwise: number): number =>
+    !list?.length ? otherwise : list.some((each) => each.includes("*")) ? everything : list.length;
+  return of(verbs, 1) * of(apiGroups, 1) * of(resources, 1) * of(nonResourceURLs, 1) * of(resourceNames, 100);
+}
+
+export function explanationText({ user, verb, resource, path }: Attributes, found: Explanation): string {
+  const kind = resource && (resource.group ? `${resource.resource}.${resource.group}` : resource.resource);
+  const what = resource
+    ? [kind, ...(resource.subresource ? [resource.subresource] : [])].join("/") +
+      (resource.name ? ` ${resource.name}` : "") +
+      (resource.namespace ? ` in ${resource.namespace}` : "")
+    : path;
+  const lines = [`${user.name} may ${found.allowed ? "" : "not "}${verb} ${what}.`];
+  if (found.reason !== "") lines.push(`  decided by  ${found.reason}`);
+  if (found.error !== undefined) lines.push(`  went wrong  ${found.error}`);
+  if (found.rules?.length === 0) lines.push("  No rule of an existing role would allow it.");
+  for (const { role, rule } of found.rules ?? []) lines.push(`  would do    ${role}: ${describeRule(rule)}`);
+  if (!found.allowed && !found.rules) lines.push("  Roles may not be listed, so none is suggested.");
+  return `${lines.join("\n")}\n`;
+}
