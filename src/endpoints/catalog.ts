@@ -32,6 +32,15 @@ export interface RemoteVersion {
   readonly available: boolean;
   /** As its discovery lists them. */
   resources(): readonly Record<string, unknown>[];
+  /** What it says of its API, where that is known. */
+  description?(): RemoteDescription | undefined;
+}
+
+export interface RemoteDescription {
+  /** The document of OpenAPI 2. */
+  readonly v2?: Readonly<Record<string, unknown>>;
+  /** Where its documents of OpenAPI 3 are, by name: `apis/example.com/v1`. */
+  readonly v3?: ReadonlyMap<string, string>;
 }
 
 export interface GroupVersion {

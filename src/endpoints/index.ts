@@ -2,6 +2,7 @@ export { ApiCall } from "./api-call.ts";
 export {
   type Catalog,
   type CustomEndpoints,
+  type RemoteDescription,
   type RemoteVersion,
   type RemoteVersions,
   type VirtualGroup,

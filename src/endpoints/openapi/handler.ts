@@ -9,7 +9,9 @@ import type { PathHandler } from "../router.ts";
 import { pathItems } from "./path-items.ts";
 import { documentNames, openApiV2, openApiV3 } from "./document.ts";
 import { binaryDocument } from "./binary.ts";
+import { convertedToV3 } from "./convert-to-v3.ts";
 import { documentReply } from "./document-reply.ts";
+import { type RemotePart, mergedV2 } from "./merge-v2.ts";
 
 interface Made {
   readonly body: Buffer;
@@ -58,14 +60,16 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (type !== "application/json") {
         return cached(
           call,
-          once("v2 binary", catalog().generation, () => binaryDocument(openApiV2(catalog(), forClients))),
+          once("v2 binary", catalog().generation, () =>
+            binaryDocument(mergedV2(openApiV2(catalog(), forClients), remoteParts())),
+          ),
           binaryTypes[1]!,
           varied,
         );
       }
       return cached(
         call,
-        once("v2", catalog().generation, () => json(openApiV2(catalog(), dialect))),
+        once("v2", catalog().generation, () => json(mergedV2(openApiV2(catalog(), dialect), remoteParts()))),
         "application/json",
         varied,
       );
@@ -73,9 +77,10 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     if (path === "/openapi/v3" || path === "/openapi/v3/") return index(call);
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
-    if (!documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
+    const foreign = converted().find((part) => part.root === `/${name}`);
+    if (!foreign && !documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
     if (!chosen(call, ["application/json"])) return notAcceptable;
-    const found = document(name);
+    const found = foreign ? convertedDocument(foreign) : document(name);
     const asked = call.query.get("hash");
     if (asked !== undefined && asked !== found.hash)
       return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
@@ -91,6 +96,28 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     };
   };
 
+  /** What other servers say in OpenAPI 2, those that can be reached. */
+  function remoteParts(): RemotePart[] {
+    return catalog().versions.flatMap(({ remote, group, version }) => {
+      const document = remote?.available ? remote.description?.()?.v2 : undefined;
+      return document ? [{ root: `/apis/${group}/${version}`, document }] : [];
+    });
+  }
+
+  /** Those of them that say nothing in OpenAPI 3. */
+  function converted(): RemotePart[] {
+    const newer = new Set<unknown>();
+    for (const { remote } of catalog().versions) {
+      const description = remote?.description?.();
+      if (description?.v3) newer.add(description.v2);
+    }
+    return remoteParts().filter(({ document }) => !newer.has(document));
+  }
+
+  function convertedDocument({ root, document: older }: RemotePart): Made {
+    return once(`v3 ${root.slice(1)}`, older, () => json(convertedToV3(older, root)));
+  }
+
   /**
    * The hashes of all documents. Those that are not made yet are made one at a time, so that others are not
    * held up for all of them.
@@ -101,8 +128,15 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
+    for (const part of converted())
+      paths[part.root.slice(1)] = {
+        serverRelativeURL: `/openapi/v3${part.root}?hash=${convertedDocument(part).hash}`,
+      };
+    for (const { remote } of catalog().versions)
+      for (const [name, serverRelativeURL] of (remote?.available && remote.description?.()?.v3) || [])
+        if (!Object.hasOwn(paths, name)) paths[name] = { serverRelativeURL };
     return documentReply(call.call.headers, {
-      body: json({ paths }),
+      body: json({ paths: sortedByName(paths) }),
       headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString() },
     });
   }
@@ -111,10 +145,14 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     const of = pathItems(catalog(), dialect).get(name);
     const known = made.get(`v3 ${name}`);
     // Documents of groups that are gone go as well.
-    if (!known && made.size > documentNames(catalog(), dialect).length + 2) made.clear();
+    const most = documentNames(catalog(), dialect).length + converted().length + 2;
+    if (!known && made.size > most) made.clear();
     return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect)));
   }
 }
+
+const sortedByName = <T>(paths: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const notAcceptable: Reply = { status: 406, headers: { vary: "Accept" } };
 

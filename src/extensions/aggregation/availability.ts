@@ -1,8 +1,7 @@
 // Whether the server behind an API service can be reached: its service is there, and its discovery answers.
 import type { APIService } from "#api";
-import { requestUpstream } from "#virtual";
-import { type ClientPair, backendOf } from "./backend.ts";
-import { type ResolveService, UnresolvedService } from "./resolve-service.ts";
+import { type BackendAccess, UnreachableBackend, fetchDocument } from "./fetch-document.ts";
+import { UnresolvedService } from "./resolve-service.ts";
 
 export interface Availability {
   readonly status: "True" | "False";
@@ -12,7 +11,6 @@ export interface Availability {
   readonly resources?: readonly Record<string, unknown>[];
 }
 
-const patienceMilliseconds = 5000;
 const mostBytes = 4 * 1024 * 1024;
 
 /** This server is always there for itself. */
@@ -24,48 +22,26 @@ export const localAvailability = {
 
 export async function checkAvailability(
   service: APIService,
-  { resolve, pair }: { readonly resolve: ResolveService; readonly pair: ClientPair },
+  access: BackendAccess,
   signal: AbortSignal,
 ): Promise<Availability> {
   const { spec } = service;
   if (!spec.service) return localAvailability;
   const path = `/apis/${spec.group ?? ""}/${spec.version ?? ""}`;
-  let address = "";
   try {
-    const { host, port, tls, dial } = await backendOf(service, resolve, pair);
-    address = `https://${host}:${port}${path}`;
-    const message = await requestUpstream(
-      {
-        scheme: "https",
-        host,
-        port,
-        path,
-        method: "GET",
-        headers: { host: `${host}:${port}`, accept: "application/json" },
-        tls,
-        dial,
-        timeoutMilliseconds: patienceMilliseconds,
-      },
-      AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
-    );
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of message as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > mostBytes) throw new Error("its discovery is too large");
-      chunks.push(chunk);
-    }
-    const status = message.statusCode ?? 0;
-    if (status < 200 || status >= 300) throw new Error(`bad status from ${address}: ${status}`);
+    const { address, status, text } = await fetchDocument(service, { path, mostBytes }, access, signal);
+    if (status < 200 || status >= 300)
+      throw new UnreachableBackend(address, new Error(`bad status from ${address}: ${status}`));
     return {
       status: "True",
       reason: "Passed",
       message: "all checks passed",
-      resources: resourcesIn(Buffer.concat(chunks).toString()),
+      resources: resourcesIn(text),
     };
   } catch (error) {
     if (error instanceof UnresolvedService)
       return { status: "False", reason: error.reason, message: error.message };
+    const address = error instanceof UnreachableBackend ? error.address : "";
     return {
       status: "False",
       reason: "FailedDiscoveryCheck",

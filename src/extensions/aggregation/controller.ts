@@ -1,8 +1,9 @@
 // Follows API services: keeps those of this server, looks whether the others can be reached, and says who has what.
+import { isDeepStrictEqual } from "node:util";
 import type { APIService } from "#api";
 import { ApiError, type Clock, own, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
-import type { ApiCall, RemoteVersion } from "#endpoints";
+import type { ApiCall, RemoteDescription, RemoteVersion } from "#endpoints";
 import type { Reply } from "#http";
 import {
   type ApiObject,
@@ -19,6 +20,7 @@ import type { CachedObject } from "#watchcache";
 import { followResource } from "../follow-resource.ts";
 import { type Availability, checkAvailability } from "./availability.ts";
 import type { ClientPair } from "./backend.ts";
+import { fetchDescription } from "./description.ts";
 import { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
 import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
@@ -52,6 +54,9 @@ export interface AggregationOptions {
 const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
 const lookMilliseconds = 500;
+const describeMilliseconds = 60_000;
+/** Who asks other servers for what they say of their APIs. */
+const descriptionUser = "system:aggregator";
 
 interface Known {
   readonly object: APIService;
@@ -64,6 +69,10 @@ export class AggregationController {
   readonly #known = new Map<string, Known>();
   /** What discovery of other servers said, by name of the service. */
   readonly #resources = new Map<string, readonly Record<string, unknown>[]>();
+  readonly #descriptions = new Map<
+    string,
+    { readonly at: number; readonly found: RemoteDescription | undefined }
+  >();
   readonly #checked = new Map<string, { readonly revision: number; readonly at: number }>();
   #generation = 0;
   #localSeen = -1;
@@ -85,9 +94,7 @@ export class AggregationController {
   /** Answers a request for what another server has; undefined for everything else. */
   handle(call: ApiCall): Promise<Reply> | undefined {
     if (this.#remoteCount === 0) return undefined;
-    const [, root, group, version] = call.target.path.split("/", 4);
-    if (root !== "apis" || !group || !version) return undefined;
-    const known = this.#known.get(`${version}.${group}`);
+    const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
     if (!known?.remote) return undefined;
     if (!known.remote.available) return Promise.resolve(unavailable);
     const { rejectRedirects, resolve, pair, stopping } = this.#options;
@@ -96,6 +103,20 @@ export class AggregationController {
   }
 
   #remoteCount = 0;
+
+  #serverOf(path: string): Known | undefined {
+    const [, root, group, version] = path.split("/", 4);
+    return root === "apis" && group && version ? this.#known.get(`${version}.${group}`) : undefined;
+  }
+
+  /** Whoever has a document of OpenAPI 3 for a version of its own serves it. */
+  #describedBy(path: string): Known | undefined {
+    const prefix = "/openapi/v3/";
+    if (!path.startsWith(prefix)) return undefined;
+    const name = path.slice(prefix.length);
+    const known = this.#serverOf(`/${name}`);
+    return known?.remote?.description?.()?.v3?.has(name) ? known : undefined;
+  }
 
   async start(): Promise<void> {
     const { items } = await this.#options.services.source.list({
@@ -163,6 +184,7 @@ export class AggregationController {
   #forget(name: string): void {
     this.#known.delete(name);
     this.#resources.delete(name);
+    this.#descriptions.delete(name);
     this.#checked.delete(name);
     // One of our own comes back.
     this.#localSeen = -1;
@@ -185,6 +207,7 @@ export class AggregationController {
         ({ type, status: is }) => type === "Available" && is === "True",
       ),
       resources: () => this.#resources.get(name) ?? [],
+      description: () => this.#descriptions.get(name)?.found,
     };
   }
 
@@ -258,7 +281,21 @@ export class AggregationController {
       if (JSON.stringify(found.resources) !== before) this.#changed();
     }
     await this.#tell(name, found);
+    if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
     this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
+  }
+
+  /** Asks now and then what the server says of its API; whoever fails to answer is asked again at the next check. */
+  async #describe(name: string, service: APIService, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const last = this.#descriptions.get(name);
+    if (last && clock.now() - last.at < describeMilliseconds) return;
+    const found = await fetchDescription(service, descriptionUser, this.#options, signal).catch(
+      () => last?.found,
+    );
+    if (!this.#known.has(name)) return;
+    this.#descriptions.set(name, { at: clock.now(), found });
+    if (!isDeepStrictEqual(found, last?.found)) this.#changed();
   }
 
   async #tell(name: string, found: Availability): Promise<void> {

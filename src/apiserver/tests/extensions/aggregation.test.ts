@@ -7,9 +7,20 @@ import { type FakeAgent, fakeAgent } from "../virtual/connect/agent.fixture.ts";
 const { must, ask, place } = await serve();
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
+/** Whoever asks for the description, and the index of the newer ones where there are some. */
+const askers: unknown[] = [];
+let newer: Json | undefined;
+const paths: Json = {};
+const described = (request: IncomingMessage): Json => {
+  askers.push(request.headers["x-remote-user"]);
+  return { swagger: "2.0", paths, definitions: { "com.example.Thing": { description: "A thing." } } };
+};
+
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
+  else if (path === "/openapi/v2") response.end(JSON.stringify(described(request)));
+  else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
   else if (/^\/apis\/[^/]+\/v1$/.test(path))
     response.end(
       JSON.stringify({
@@ -39,6 +50,8 @@ let count = 0;
 async function register(): Promise<string> {
   const namespace = await place();
   const group = `agg${++count}.example.com`;
+  const schema = { $ref: "#/definitions/com.example.Thing" };
+  paths[`/apis/${group}/v1/things`] = { get: { responses: { 200: { description: "OK", schema } } } };
   const { port } = backend;
   await must(201, "POST", `/api/v1/namespaces/${namespace}/services`, {
     body: {
@@ -81,7 +94,7 @@ test("requests for another server's version are passed on with the name of whoev
     trusted: { name: "ann", groups: ["dev", "system:masters"], extra: { "a/b": ["c"] } },
   });
   assert.deepEqual(got.json, { hello: `${path}?y=1` });
-  const sent = backend.headers.slice(before).find((headers) => headers["x-remote-user"])!;
+  const sent = backend.headers.slice(before).find((headers) => headers["x-remote-user"] === "ann")!;
   assert.deepEqual(
     [sent["x-remote-user"], sent["x-remote-group"], sent["x-remote-extra-a%2fb"], sent["x-remote-extra-z"]],
     ["ann", "dev, system:masters", "c", undefined],
@@ -155,3 +168,28 @@ for (const [name, more, fields] of wrong) {
     assert.deepEqual((each(found, "field") as string[]).sort(), fields);
   });
 }
+
+test("the description of another server is part of this server's", async () => {
+  const group = await register();
+  const path = `/apis/${group}/v1/things`;
+  await until(async () => Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, path));
+  const document = (await must(200, "GET", "/openapi/v2")).json;
+  assert.deepEqual((document["definitions"] as Json)["com.example.Thing"], { description: "A thing." });
+  assert.deepEqual([...new Set(askers)], ["system:aggregator"]);
+  const name = `apis/${group}/v1`;
+  const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, Json>;
+  const converted = await must(200, "GET", String(index[name]!["serverRelativeURL"]));
+  assert.deepEqual(Object.keys(converted.at("paths") as Json), [path]);
+  assert.deepEqual(converted.at("components.schemas"), { "com.example.Thing": { description: "A thing." } });
+});
+
+test("another server's own documents of OpenAPI 3 are listed, and asked for there", async () => {
+  const name = `apis/agg${count + 1}.example.com/v1`;
+  const url = `/openapi/v3/${name}?hash=ABC`;
+  newer = { paths: { [name]: { serverRelativeURL: url } } };
+  await register();
+  const listed = async (): Promise<Json | undefined> =>
+    ((await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, Json>)[name];
+  await until(async () => (await listed())?.["serverRelativeURL"] === url);
+  assert.deepEqual((await must(200, "GET", url)).json, { hello: url });
+});

@@ -1,0 +1,85 @@
+// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with the
+// definitions that those use. A definition that means something else here goes by another name.
+import { isDeepStrictEqual } from "node:util";
+
+type Json = Record<string, unknown>;
+
+export interface RemotePart {
+  /** `/apis/example.com/v1`. */
+  readonly root: string;
+  readonly document: Json;
+}
+
+const prefix = "#/definitions/";
+const objectAt = (value: unknown, key: string): Json => {
+  const found = typeof value === "object" && value !== null ? (value as Json)[key] : undefined;
+  return typeof found === "object" && found !== null ? (found as Json) : {};
+};
+
+export function mergedV2(own: Json, remote: readonly RemotePart[]): Json {
+  if (remote.length === 0) return own;
+  const paths = { ...objectAt(own, "paths") };
+  const definitions = { ...objectAt(own, "definitions") };
+  for (const { root, document } of remote) {
+    const kept = Object.entries(objectAt(document, "paths")).filter(
+      ([path]) => (path === root || path.startsWith(`${root}/`)) && !Object.hasOwn(paths, path),
+    );
+    const used = reachable(Object.fromEntries(kept), objectAt(document, "definitions"));
+    const names = new Map<string, string>();
+    for (const [name, definition] of used) names.set(name, nameFor(name, definition, definitions));
+    const renamed = (value: unknown): unknown => withNames(value, names);
+    for (const [name, definition] of used) definitions[names.get(name)!] = renamed(definition);
+    for (const [path, item] of kept) paths[path] = renamed(item);
+  }
+  return { ...own, paths: sorted(paths), definitions: sorted(definitions) };
+}
+
+const sorted = (value: Json): Json =>
+  Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The name itself where it is free or means the same, else the next one that is free. */
+function nameFor(name: string, definition: unknown, taken: Json): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}_v${number}`;
+    if (!Object.hasOwn(taken, candidate) || isDeepStrictEqual(taken[candidate], definition)) return candidate;
+  }
+}
+
+/** The definitions that a value refers to, directly or by way of others. */
+function reachable(value: unknown, definitions: Json): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0)
+    for (const name of referencesIn(waiting.pop()))
+      if (!found.has(name) && Object.hasOwn(definitions, name)) {
+        found.set(name, definitions[name]);
+        waiting.push(definitions[name]);
+      }
+  return found;
+}
+
+function referencesIn(value: unknown): Set<string> {
+  const names = new Set<string>();
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== "object" || next === null) continue;
+    for (const [key, inner] of Object.entries(next))
+      if (key === "$ref" && typeof inner === "string") {
+        if (inner.startsWith(prefix)) names.add(inner.slice(prefix.length));
+      } else waiting.push(inner);
+  }
+  return names;
+}
+
+function withNames(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => withNames(item, names));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) => {
+      const name = key === "$ref" && typeof inner === "string" ? inner.slice(prefix.length) : undefined;
+      const other = name === undefined ? undefined : names.get(name);
+      return [key, other === undefined ? withNames(inner, names) : prefix + other];
+    }),
+  );
+}

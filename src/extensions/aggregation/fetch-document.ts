@@ -1,0 +1,68 @@
+// One document from a server that is aggregated, asked for by this server itself.
+import type { APIService } from "#api";
+import { requestUpstream } from "#virtual";
+import { type ClientPair, backendOf } from "./backend.ts";
+import type { ResolveService } from "./resolve-service.ts";
+
+const patienceMilliseconds = 5000;
+
+export interface BackendAccess {
+  readonly resolve: ResolveService;
+  readonly pair: ClientPair;
+}
+
+export interface Fetched {
+  readonly address: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Throws when the server cannot be reached, and when it says more than it may. */
+export async function fetchDocument(
+  service: APIService,
+  document: {
+    readonly path: string;
+    readonly mostBytes: number;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+  { resolve, pair }: BackendAccess,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const { host, port, tls, dial } = await backendOf(service, resolve, pair);
+  const address = `https://${host}:${port}${document.path}`;
+  try {
+    const message = await requestUpstream(
+      {
+        scheme: "https",
+        host,
+        port,
+        path: document.path,
+        method: "GET",
+        headers: { host: `${host}:${port}`, accept: "application/json", ...document.headers },
+        tls,
+        dial,
+        timeoutMilliseconds: patienceMilliseconds,
+      },
+      AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
+    );
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > document.mostBytes) throw new Error("the answer is too large");
+      chunks.push(chunk);
+    }
+    return { address, status: message.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+  } catch (error) {
+    throw new UnreachableBackend(address, error as Error);
+  }
+}
+
+export class UnreachableBackend extends Error {
+  override readonly name = "UnreachableBackend";
+  readonly address: string;
+  constructor(address: string, cause: Error) {
+    super(cause.message);
+    this.address = address;
+  }
+}
