@@ -31,6 +31,7 @@ import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./storage/background.ts";
+import { extensionChecks } from "./health/extension-checks.ts";
 import { healthChecks } from "./health/health-checks.ts";
 import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { openIdHandler } from "./authentication/openid.ts";
@@ -226,7 +227,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
     readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
     liveGraceMilliseconds: settings.livezGracePeriod,
-    startUp: hooks.map(({ check }) => check),
+    startUp: [
+      ...hooks.map(({ check }) => check),
+      ...extensionChecks(dialect, {
+        definitionsLoaded: () => definitions.loaded(),
+        servicesRegistered: () => aggregation.registered(),
+      }),
+    ],
     caughtUp: () => caches.ready(),
     encryption: encryption?.checks ?? [],
   });

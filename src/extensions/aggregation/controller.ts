@@ -76,6 +76,7 @@ export class AggregationController {
   readonly #checked = new Map<string, { readonly revision: number; readonly at: number }>();
   #generation = 0;
   #localSeen = -1;
+  #registered = false;
   #wake = (): void => undefined;
 
   constructor(options: AggregationOptions) {
@@ -84,6 +85,11 @@ export class AggregationController {
 
   generation(): number {
     return this.#generation;
+  }
+
+  /** Whether every version that this server had at its start is registered. */
+  registered(): boolean {
+    return this.#registered;
   }
 
   /** Versions that other servers have, for discovery. */
@@ -126,6 +132,7 @@ export class AggregationController {
     });
     for (const item of items) this.#note(item.name, item.revision, this.#read(item));
     await Promise.all(this.#options.local().map((version) => this.#ensure(version)));
+    this.#registered = true;
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -56,6 +56,7 @@ export class DefinitionController {
   #wake = (): void => undefined;
   #served: readonly Endpoint[] | undefined;
   #generation = 0;
+  #loaded = false;
 
   constructor(options: DefinitionControllerOptions) {
     this.#options = options;
@@ -75,6 +76,11 @@ export class DefinitionController {
     }));
   }
 
+  /** Whether everything that was there at the start is known. */
+  loaded(): boolean {
+    return this.#loaded;
+  }
+
   /** Loads what is there; definitions that are established are served from here on. */
   async start(): Promise<void> {
     const { items } = await this.#options.definitions.source.list({
@@ -84,6 +90,7 @@ export class DefinitionController {
     });
     for (const item of items) this.#note(item);
     for (const [name, known] of this.#known) await this.#prepare(name, known, known.object);
+    this.#loaded = true;
   }
 
   /** Follows changes until the signal. */
