@@ -191,7 +191,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const flowControl =
     settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness")
-      ? serverFlowControl({ settings, resources: caches.resources, clock, metrics: serving.metrics })
+      ? serverFlowControl({
+          settings,
+          resources: caches.resources,
+          defined: definitions,
+          clock,
+          metrics: serving.metrics,
+        })
       : undefined;
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
   for (const each of hooks) await each.start();

@@ -2,11 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { apiCall } from "#kit";
-import { flowControlDumps, serverFlowControl } from "./flow-control.ts";
+import type { Endpoint, Resource } from "#registry";
+import { flowControlDumps, objectCounter, serverFlowControl } from "./flow-control.ts";
 
 const settings = { maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, requestTimeout: 60_000 };
 const made = () =>
-  serverFlowControl({ settings, resources: [], clock: virtualClock(), metrics: createMetrics() });
+  serverFlowControl({
+    settings,
+    resources: [],
+    defined: { generation: () => 0, served: () => [] },
+    clock: virtualClock(),
+    metrics: createMetrics(),
+  });
 
 test("the server's seats are the sum of both limits of requests in flight", () =>
   assert.equal(made().levels.find(({ name }) => name === "catch-all")?.nominalSeats, 600));
@@ -25,3 +32,23 @@ for (const [path, first] of dumps)
     const text = reply && Buffer.from(reply.body as Uint8Array).toString();
     assert.equal(text?.split(",")[0], first);
   });
+
+/** As much of a resource as counting looks at. */
+function resource(group: string, name: string, count: number): Resource {
+  const made = { strategy: { resource: name }, source: { count: () => count } } as unknown as Resource;
+  return Object.assign(made, { endpoints: [{ group, resource: made } as unknown as Endpoint] });
+}
+
+test("objects are counted of built-in kinds and of those that definitions add", () => {
+  let served: readonly Endpoint[] = [];
+  let generation = 0;
+  const countOf = objectCounter([resource("", "pods", 3)], {
+    generation: () => generation,
+    served: () => served,
+  });
+  assert.deepEqual([countOf("", "pods"), countOf("example.com", "things")], [3, undefined]);
+  served = resource("example.com", "things", 700).endpoints;
+  assert.equal(countOf("example.com", "things"), undefined);
+  generation += 1;
+  assert.deepEqual([countOf("", "pods"), countOf("example.com", "things")], [3, 700]);
+});

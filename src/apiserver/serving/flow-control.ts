@@ -1,9 +1,9 @@
 // Priority and fairness as this server has it: seats from the settings, object counts from the caches, and the
 // debug dumps.
 import type { Clock, Metrics } from "#base";
-import type { PathHandler } from "#endpoints";
+import type { CustomEndpoints, PathHandler } from "#endpoints";
 import { FlowControl, dumpLevels, dumpQueues, dumpRequests } from "#fairness";
-import { type Resource, mandatoryFlowSchemas, mandatoryPriorityLevels } from "#registry";
+import { type Endpoint, type Resource, mandatoryFlowSchemas, mandatoryPriorityLevels } from "#registry";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface ServerFlowControlOptions {
@@ -12,6 +12,8 @@ export interface ServerFlowControlOptions {
     "maxRequestsInflight" | "maxMutatingRequestsInflight" | "requestTimeout"
   >;
   readonly resources: readonly Resource[];
+  /** What definitions add. */
+  readonly defined: CustomEndpoints;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -19,23 +21,37 @@ export interface ServerFlowControlOptions {
 export function serverFlowControl({
   settings,
   resources,
+  defined,
   clock,
   metrics,
 }: ServerFlowControlOptions): FlowControl {
-  const byName = new Map(
-    resources.flatMap((resource) =>
-      resource.endpoints.map(({ group }) => [`${group}/${resource.strategy.resource}`, resource] as const),
-    ),
-  );
   return new FlowControl({
     clock,
     metrics,
     serverSeats: settings.maxRequestsInflight + settings.maxMutatingRequestsInflight,
     maxWaitMilliseconds: settings.requestTimeout / 4,
-    objectCount: (group, resource) => byName.get(`${group}/${resource}`)?.source.count(),
+    objectCount: objectCounter(resources, defined),
     mandatory: { levels: mandatoryPriorityLevels, schemas: mandatoryFlowSchemas },
   });
 }
+
+type CountObjects = (group: string, resource: string) => number | undefined;
+
+/** How many objects there are of a kind: lists of many take more seats. */
+export function objectCounter(resources: readonly Resource[], defined: CustomEndpoints): CountObjects {
+  const builtIn = byName(resources.flatMap(({ endpoints }) => endpoints));
+  let known = { generation: -1, custom: builtIn };
+  return (group, resource) => {
+    const name = `${group}/${resource}`;
+    const generation = defined.generation();
+    if (!builtIn.has(name) && known.generation !== generation)
+      known = { generation, custom: byName(defined.served()) };
+    return (builtIn.get(name) ?? known.custom.get(name))?.source.count();
+  };
+}
+
+const byName = (endpoints: readonly Endpoint[]): ReadonlyMap<string, Resource> =>
+  new Map(endpoints.map(({ group, resource }) => [`${group}/${resource.strategy.resource}`, resource]));
 
 const dumpPrefix = "/debug/api_priority_and_fairness/";
 
