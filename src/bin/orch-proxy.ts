@@ -47,7 +47,7 @@ process.exitCode = await clientProgram(
       release();
     }
   },
-  (settings, dialect) => (settings.cleanup ? cleanUp(settings, dialect) : undefined),
+  { alone: (settings, dialect) => (settings.cleanup ? cleanUp(settings, dialect) : undefined) },
 );
 
 /** Two proxies in one network would write over each other's rules: names of such sockets are the network's own. */

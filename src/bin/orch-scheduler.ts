@@ -1,13 +1,38 @@
-// The scheduler's program: read the flags, start, run until told to stop.
-import { profileFrom, runScheduler } from "#scheduler";
+// The scheduler's program: read the flags and the configuration file, start, run until told to stop.
+import { readFileSync } from "node:fs";
+import type { Dialect } from "#dialect";
+import { type SchedulerConfiguration, profileFrom, runScheduler, schedulerConfiguration } from "#scheduler";
 import { clientProgram } from "./control/client-program.ts";
-import { schedulerOptions } from "./control/control-options.ts";
+import { type SchedulerSettings, schedulerOptions } from "./control/control-options.ts";
+
+let file: SchedulerConfiguration | undefined;
 
 process.exitCode = await clientProgram(
   process.argv.slice(2),
   schedulerOptions,
   ({ schedulerName, disabledPlugins: disabled }) => {
-    const profiles = [profileFrom({ schedulerName, disabled })];
-    return (parts) => runScheduler({ ...parts, profiles });
+    const profiles = file?.profiles ?? [profileFrom({ schedulerName, disabled })];
+    return (parts) => runScheduler({ ...parts, profiles, ...(file && { backOff: file.backOff }) });
   },
+  { withFile },
 );
+
+function withFile(settings: SchedulerSettings, dialect: Dialect): SchedulerSettings {
+  if (settings.config === "") return settings;
+  try {
+    file = schedulerConfiguration(readFileSync(settings.config, "utf8"), dialect);
+  } catch (error) {
+    throw new Error(`${settings.config}: ${(error as Error).message}`, { cause: error });
+  }
+  const { leaderElection: election, clientConfig } = file;
+  return {
+    ...settings,
+    orchconfig: clientConfig ?? settings.orchconfig,
+    leaderElect: election.leaderElect ?? settings.leaderElect,
+    leaderElectLeaseDuration: election.leaseMilliseconds ?? settings.leaderElectLeaseDuration,
+    leaderElectRenewDeadline: election.renewMilliseconds ?? settings.leaderElectRenewDeadline,
+    leaderElectRetryPeriod: election.retryMilliseconds ?? settings.leaderElectRetryPeriod,
+    leaderElectResourceName: election.resourceName ?? settings.leaderElectResourceName,
+    leaderElectResourceNamespace: election.resourceNamespace ?? settings.leaderElectResourceNamespace,
+  };
+}

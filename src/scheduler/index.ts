@@ -7,3 +7,4 @@ export {
   profileFrom,
 } from "./profile.ts";
 export { type ExplainOptions, type Explanation, explainPod } from "./explain.ts";
+export { type LeaderElection, type SchedulerConfiguration, schedulerConfiguration } from "./configuration.ts";

@@ -25,12 +25,14 @@ export interface PlacementOptions {
   readonly random: () => number;
   /** Where to begin, so that all nodes get their turn when not all are looked at. */
   readonly start?: number;
+  /** How many of a hundred nodes must be found possible before they are compared; 0 chooses by itself. */
+  readonly percentageOfNodesToScore?: number;
 }
 
-/** All nodes up to a hundred; of more, a share that shrinks to five of a hundred. */
-export function nodesToFind(total: number): number {
-  if (total <= 100) return total;
-  const share = Math.max(5, 50 - Math.trunc(total / 125));
+/** All nodes up to a hundred; of more, the given percentage, or a share that shrinks to five of a hundred. */
+export function nodesToFind(total: number, percentage = 0): number {
+  if (total <= 100 || percentage >= 100) return total;
+  const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.trunc(total / 125));
   return Math.max(100, Math.trunc((total * share) / 100));
 }
 
@@ -85,7 +87,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
   const feasible: NodeInfo[] = [];
-  const wanted = nodesToFind(all.length);
+  const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
   for (let index = 0; index < all.length && feasible.length < wanted; index++) {
     const node = all[(index + (options.start ?? 0)) % all.length]!;
     const rejection = filterWithNominated(pod, snapshot, views, node, options);

@@ -1,6 +1,6 @@
 // A profile: the plug-ins that a scheduler name stands for.
 import type { Plugin } from "./framework.ts";
-import { interPodAffinity } from "./plugins/inter-pod-affinity.ts";
+import { interPodAffinity, usualHardWeight } from "./plugins/inter-pod-affinity.ts";
 import {
   imageLocality,
   nodeAffinity,
@@ -9,33 +9,59 @@ import {
   nodeUnschedulable,
   taintToleration,
 } from "./plugins/node.ts";
-import { balancedAllocation, resourcesFit } from "./plugins/resources.ts";
-import { topologySpread } from "./plugins/topology-spread.ts";
+import {
+  type FitSettings,
+  type WeightedResource,
+  balancedAllocation,
+  resourcesFit,
+  usualFit,
+  usualResources,
+} from "./plugins/resources.ts";
+import { type SpreadDefaults, topologySpread } from "./plugins/topology-spread.ts";
 import { volumeBinding, volumeLimits, volumeRestrictions, volumeZone } from "./volumes/volume-plugins.ts";
 
+/** What can be set about plug-ins. */
+export interface PluginSettings {
+  readonly fit: FitSettings;
+  readonly balanced: readonly WeightedResource[];
+  readonly hardPodAffinityWeight: number;
+  readonly spreadDefaults: SpreadDefaults;
+}
+
+export const usualPluginSettings: PluginSettings = {
+  fit: usualFit,
+  balanced: usualResources,
+  hardPodAffinityWeight: usualHardWeight,
+  spreadDefaults: "System",
+};
+
 /** In the order in which they are asked; the first that rejects a node decides. */
-export const defaultPlugins: readonly Plugin[] = [
+export const pluginsWith = (settings: PluginSettings): readonly Plugin[] => [
   nodeUnschedulable,
   nodeName,
   taintToleration,
   nodeAffinity,
   nodePorts,
-  resourcesFit,
+  resourcesFit(settings.fit),
   volumeRestrictions,
   volumeLimits,
   volumeBinding,
   volumeZone,
-  topologySpread,
-  interPodAffinity,
-  balancedAllocation,
+  topologySpread(settings.spreadDefaults),
+  interPodAffinity(settings.hardPodAffinityWeight),
+  balancedAllocation(settings.balanced),
   imageLocality,
 ];
+export const defaultPlugins: readonly Plugin[] = pluginsWith(usualPluginSettings);
 
 export const defaultSchedulerName = "default-scheduler";
 
 export interface Profile {
   readonly schedulerName: string;
   readonly plugins: readonly Plugin[];
+  /** Whether room is made for pods that fit nowhere; so unless said otherwise. */
+  readonly preempts?: boolean;
+  readonly percentageOfNodesToScore?: number;
 }
 
 export interface ProfileSettings {

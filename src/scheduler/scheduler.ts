@@ -33,6 +33,7 @@ export interface SchedulerOptions {
   readonly dialect: Dialect;
   readonly metrics?: Metrics;
   readonly profiles?: readonly Profile[];
+  readonly backOff?: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
   readonly random?: () => number;
 }
 
@@ -61,6 +62,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     clock,
     signal,
     helpedBy: (event) => helped.get(event) ?? new Set(),
+    ...(options.backOff && {
+      firstBackOffMilliseconds: options.backOff.firstMilliseconds,
+      longestBackOffMilliseconds: options.backOff.longestMilliseconds,
+    }),
   });
   const measure = options.metrics && schedulerMetrics(options.metrics, queue);
   /** Writes that are under way. */
@@ -149,7 +154,13 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         return;
       }
       const nominated = nominatedPods();
-      const found = findNode(pod, snapshot, { plugins: profile.plugins, nominated, random, start: start++ });
+      const found = findNode(pod, snapshot, {
+        plugins: profile.plugins,
+        nominated,
+        random,
+        start: start++,
+        percentageOfNodesToScore: profile.percentageOfNodesToScore ?? 0,
+      });
       if (found.node) {
         startBinding(entry, found.node, snapshot);
         measure?.attempt("scheduled", clock.now() - began);
@@ -176,6 +187,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const plugins = new Set(
       failures.forAll ? [failures.forAll.plugin] : [...failures.byNode.values()].map(({ plugin }) => plugin),
     );
+    if (profile.preempts === false) return reject(entry, plugins, failureText(failures));
     const result = preempt(pod, snapshot, failures, {
       plugins: profile.plugins,
       nominated: nominatedPods(),

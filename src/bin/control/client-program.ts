@@ -19,13 +19,19 @@ export interface ClientProgramParts extends ControlRun {
   readonly view: ClusterView;
 }
 
+export interface ProgramHooks<O extends AnyOption> {
+  /** What is asked for instead of the work and needs no server; gives the exit code. */
+  readonly alone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined;
+  /** Settings as a configuration file changes them. */
+  readonly withFile?: (settings: SettingsOf<O>, dialect: Dialect) => SettingsOf<O>;
+}
+
 /** Gives the exit code. `work` is made from the settings first, so that wrong ones end the start. */
 export async function clientProgram<O extends AnyOption>(
   argv: readonly string[],
   optionsFor: (dialect: Dialect) => OptionSet<O>,
   workFor: (settings: SettingsOf<O>) => (parts: ClientProgramParts) => Promise<void>,
-  /** What is asked for instead of the work and needs no server; gives the exit code. */
-  alone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined,
+  { alone, withFile }: ProgramHooks<O> = {},
 ): Promise<number> {
   const err = (text: string): void => void process.stderr.write(text);
   const choice = chosenDialect(argv);
@@ -46,7 +52,14 @@ export async function clientProgram<O extends AnyOption>(
     err,
   });
   if (answered !== undefined) return answered;
-  const settings = settled.values as SettingsOf<O> & ControlSettings & { readonly v: number };
+  let settings: SettingsOf<O> & ControlSettings & { readonly v: number };
+  try {
+    settings = (withFile?.(settled.values, dialect) ?? settled.values) as typeof settings;
+  } catch (error) {
+    err(`error: ${(error as Error).message}
+`);
+    return 1;
+  }
   const instead = alone?.(settings, dialect);
   if (instead !== undefined) return await instead;
   if (settings.orchconfig === "") {

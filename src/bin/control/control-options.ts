@@ -179,6 +179,12 @@ const schedulerSections = (dialect: Dialect) =>
     connection,
     section("Scheduling", [
       option({
+        flag: "config",
+        type: file,
+        default: "",
+        doc: "Configuration file: profiles with their plug-ins, back-offs, leader election. What it says is stronger than flags.",
+      }),
+      option({
         flag: "scheduler-name",
         type: text,
         default: "default-scheduler",
@@ -209,5 +215,14 @@ export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> =
   summary: "Places pods on nodes.",
   dialect,
   sections: schedulerSections(dialect),
-  checks: [],
+  checks: [
+    {
+      name: "a configuration file has profiles of its own",
+      run: ({ config }, blame, { isSet }) => {
+        for (const name of ["schedulerName", "disabledPlugins"] as const)
+          if (config !== "" && isSet(name))
+            blame([name], "cannot be given with --config, which has profiles");
+      },
+    },
+  ],
 });

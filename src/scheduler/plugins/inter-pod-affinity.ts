@@ -57,13 +57,16 @@ function count(counts: Counts, node: NodeInfo, key: string, amount: number): voi
 
 const plugin = "InterPodAffinity";
 
-export const interPodAffinity: Plugin = {
+/** Required affinity of the pods that are there counts as a preference of this weight. */
+export const usualHardWeight = 1;
+
+export const interPodAffinity = (hardWeight: number): Plugin => ({
   name: plugin,
   weight: 2,
   helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
   view: filterOf,
-  scorer: scoreOf,
-};
+  scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, hardWeight),
+});
 
 function filterOf(pod: SeenPod, snapshot: Snapshot): PodView {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
@@ -108,10 +111,12 @@ function filterOf(pod: SeenPod, snapshot: Snapshot): PodView {
   };
 }
 
-/** Required affinity of the pods that are there counts as a preference of this weight. */
-const hardWeight = 1;
-
-function scoreOf(pod: SeenPod, snapshot: Snapshot, feasible: readonly NodeInfo[]): Scorer | undefined {
+function scoreOf(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  feasible: readonly NodeInfo[],
+  hardWeight: number,
+): Scorer | undefined {
   const own = preferences(pod, snapshot);
   const counts: Counts = new Map();
   for (const node of snapshot.nodes.values()) {

@@ -3,56 +3,124 @@ import { type Plugin, maxScore } from "../framework.ts";
 import type { NodeInfo } from "../node-info.ts";
 import { type Amounts, useOf } from "../requests.ts";
 
-export const resourcesFit: Plugin = {
-  name: "NodeResourcesFit",
-  weight: 1,
-  helpedBy: ["node added", "node allocatable", "pod deleted"],
-  view: (pod) => {
-    const { requests } = useOf(pod);
-    const asked = Object.entries(requests).filter(([, amount]) => amount > 0);
-    return {
-      filter: ({ pods, allocatable, requested }) => {
-        const reasons = pods.size + 1 > (allocatable["pods"] ?? 0) ? ["Too many pods"] : [];
-        for (const [name, amount] of asked)
-          if (amount > (allocatable[name] ?? 0) - (requested[name] ?? 0))
-            reasons.push(`Insufficient ${name}`);
-        return reasons.length > 0 ? { plugin: "NodeResourcesFit", reasons, isFinal: false } : undefined;
-      },
-    };
-  },
-  scorer: (pod) => ({ score: (node) => leastAllocated(node, useOf(pod).weighed) }),
-};
-
-const compared = ["cpu", "memory"] as const;
-
-/** The share of cpu and memory that would be left, from 0 to 100. */
-export function leastAllocated({ allocatable, weighed: used }: NodeInfo, weighed: Amounts): number {
-  let sum = 0;
-  let weights = 0;
-  for (const name of compared) {
-    const capacity = allocatable[name] ?? 0;
-    if (capacity === 0) continue;
-    const total = (used[name] ?? 0) + (weighed[name] ?? 0);
-    sum += total > capacity ? 0 : Math.trunc(((capacity - total) * maxScore) / capacity);
-    weights++;
-  }
-  return weights === 0 ? 0 : Math.trunc(sum / weights);
+export interface WeightedResource {
+  readonly name: string;
+  readonly weight: number;
 }
 
-export const balancedAllocation: Plugin = {
-  name: "NodeResourcesBalancedAllocation",
-  weight: 1,
-  helpedBy: [],
-  scorer: (pod) => {
-    const { requests } = useOf(pod);
-    return {
-      score: ({ allocatable, requested }) => {
-        const fractions = compared
-          .filter((name) => (allocatable[name] ?? 0) > 0)
-          .map((name) => Math.min(1, ((requested[name] ?? 0) + (requests[name] ?? 0)) / allocatable[name]!));
-        const deviation = fractions.length === 2 ? Math.abs(fractions[0]! - fractions[1]!) / 2 : 0;
-        return Math.trunc((1 - deviation) * maxScore);
-      },
+/** How full nodes compare: emptier is better, fuller is better, or as a curve from use to score says. */
+export type ScoringStrategy =
+  | { readonly type: "LeastAllocated" | "MostAllocated"; readonly resources: readonly WeightedResource[] }
+  | {
+      readonly type: "RequestedToCapacityRatio";
+      readonly resources: readonly WeightedResource[];
+      readonly shape: readonly { readonly utilization: number; readonly score: number }[];
     };
-  },
+
+export interface FitSettings {
+  readonly strategy: ScoringStrategy;
+  /** Extended resources, and groups of them, that are not checked. */
+  readonly ignoredResources: readonly string[];
+  readonly ignoredResourceGroups: readonly string[];
+}
+
+export const usualResources: readonly WeightedResource[] = [
+  { name: "cpu", weight: 1 },
+  { name: "memory", weight: 1 },
+];
+export const usualFit: FitSettings = {
+  strategy: { type: "LeastAllocated", resources: usualResources },
+  ignoredResources: [],
+  ignoredResourceGroups: [],
 };
+
+export function resourcesFit({ strategy, ignoredResources, ignoredResourceGroups }: FitSettings): Plugin {
+  const isIgnored = (name: string): boolean =>
+    ignoredResources.includes(name) ||
+    (name.includes("/") && ignoredResourceGroups.includes(name.slice(0, name.indexOf("/"))));
+  return {
+    name: "NodeResourcesFit",
+    weight: 1,
+    helpedBy: ["node added", "node allocatable", "pod deleted"],
+    view: (pod) => {
+      const { requests } = useOf(pod);
+      const asked = Object.entries(requests).filter(([name, amount]) => amount > 0 && !isIgnored(name));
+      return {
+        filter: ({ pods, allocatable, requested }) => {
+          const reasons = pods.size + 1 > (allocatable["pods"] ?? 0) ? ["Too many pods"] : [];
+          for (const [name, amount] of asked)
+            if (amount > (allocatable[name] ?? 0) - (requested[name] ?? 0))
+              reasons.push(`Insufficient ${name}`);
+          return reasons.length > 0 ? { plugin: "NodeResourcesFit", reasons, isFinal: false } : undefined;
+        },
+      };
+    },
+    scorer: (pod) => ({ score: (node) => allocationScore(node, useOf(pod).weighed, strategy) }),
+  };
+}
+
+/** How well a node fits by what would be allocated there, from 0 to 100. */
+export function allocationScore(
+  { allocatable, weighed: used }: Pick<NodeInfo, "allocatable" | "weighed">,
+  weighed: Amounts,
+  strategy: ScoringStrategy,
+): number {
+  let sum = 0;
+  let weights = 0;
+  for (const { name, weight } of strategy.resources) {
+    const capacity = allocatable[name] ?? 0;
+    if (capacity === 0) continue;
+    const score = resourceScore((used[name] ?? 0) + (weighed[name] ?? 0), capacity, strategy);
+    if (strategy.type === "RequestedToCapacityRatio" && score === 0) continue;
+    sum += score * weight;
+    weights += weight;
+  }
+  if (weights === 0) return 0;
+  return strategy.type === "RequestedToCapacityRatio" ? Math.round(sum / weights) : Math.trunc(sum / weights);
+}
+
+function resourceScore(total: number, capacity: number, strategy: ScoringStrategy): number {
+  if (strategy.type !== "RequestedToCapacityRatio") {
+    const taken = Math.min(total, capacity);
+    return Math.trunc(
+      ((strategy.type === "LeastAllocated" ? capacity - taken : taken) * maxScore) / capacity,
+    );
+  }
+  const use = total > capacity ? 100 : Math.trunc((total * 100) / capacity);
+  const points = strategy.shape.map(({ utilization, score }) => [utilization, score * 10] as const);
+  const next = points.findIndex(([utilization]) => use <= utilization);
+  if (next < 0) return points.at(-1)![1];
+  const [x, y] = points[next]!;
+  if (next === 0) return y;
+  const [before, from] = points[next - 1]!;
+  return from + Math.trunc(((y - from) * (use - before)) / (x - before));
+}
+
+export function balancedAllocation(resources: readonly WeightedResource[]): Plugin {
+  return {
+    name: "NodeResourcesBalancedAllocation",
+    weight: 1,
+    helpedBy: [],
+    scorer: (pod) => {
+      const { requests } = useOf(pod);
+      return {
+        score: ({ allocatable, requested }) => {
+          const fractions = resources
+            .filter(({ name }) => (allocatable[name] ?? 0) > 0)
+            .map(({ name }) =>
+              Math.min(1, ((requested[name] ?? 0) + (requests[name] ?? 0)) / allocatable[name]!),
+            );
+          return Math.trunc((1 - deviationOf(fractions)) * maxScore);
+        },
+      };
+    },
+  };
+}
+
+/** Half the difference of two; the standard deviation of more. */
+function deviationOf(fractions: readonly number[]): number {
+  if (fractions.length === 2) return Math.abs(fractions[0]! - fractions[1]!) / 2;
+  if (fractions.length < 2) return 0;
+  const mean = fractions.reduce((sum, each) => sum + each, 0) / fractions.length;
+  return Math.sqrt(fractions.reduce((sum, each) => sum + (each - mean) ** 2, 0) / fractions.length);
+}

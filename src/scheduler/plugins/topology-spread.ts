@@ -64,18 +64,42 @@ function takesPart(
   );
 }
 
-export const topologySpread: Plugin = {
+/** What counts for pods without constraints of their own: soft ones by host and zone, or a given list. */
+export type SpreadDefaults = "System" | readonly TopologySpreadConstraint[];
+
+export const topologySpread = (defaults: SpreadDefaults): Plugin => ({
   name: plugin,
   weight: 2,
   helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
-  view: filterOf,
-  scorer: scoreOf,
-};
+  view: (pod, snapshot) => filterOf(pod, snapshot, defaults),
+  scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, defaults),
+});
 
-function filterOf(pod: SeenPod, { nodes }: Snapshot): PodView {
-  const hard = (pod.spec.topologySpreadConstraints ?? [])
-    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule")
-    .map((each) => constraintOf(each, pod));
+/** The constraints of the pod, or those of the list for pods of services and sets that have none. */
+function constraintsOf(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  defaults: SpreadDefaults,
+  wanted: "DoNotSchedule" | "ScheduleAnyway",
+): Constraint[] {
+  const own = pod.spec.topologySpreadConstraints ?? [];
+  const isWanted = ({ whenUnsatisfiable }: TopologySpreadConstraint): boolean => whenUnsatisfiable === wanted;
+  if (own.length > 0 || defaults === "System")
+    return own.filter(isWanted).map((each) => constraintOf(each, pod));
+  const listed = defaults.filter(isWanted);
+  const matches = listed.length > 0 ? ownersMatch(pod, snapshot) : undefined;
+  return matches ? listed.map((each) => ({ ...constraintOf(each, pod), matches })) : [];
+}
+
+/** Whether labels are of the same services and sets as the pod; undefined when it belongs to none. */
+function ownersMatch(pod: SeenPod, snapshot: Snapshot): Constraint["matches"] | undefined {
+  const selectors = snapshot.ownerSelectors(pod);
+  return selectors.length === 0 ? undefined : (labels) => selectors.every((each) => each(labels));
+}
+
+function filterOf(pod: SeenPod, snapshot: Snapshot, defaults: SpreadDefaults): PodView {
+  const { nodes } = snapshot;
+  const hard = constraintsOf(pod, snapshot, defaults, "DoNotSchedule");
   if (hard.length === 0) return {};
   // Only nodes that have all the keys take part.
   const eligible = [...nodes.values()].filter(({ labels }) =>
@@ -109,19 +133,19 @@ function filterOf(pod: SeenPod, { nodes }: Snapshot): PodView {
   };
 }
 
-function scoreOf(pod: SeenPod, snapshot: Snapshot, feasible: readonly NodeInfo[]): Scorer | undefined {
+function scoreOf(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  feasible: readonly NodeInfo[],
+  defaults: SpreadDefaults,
+): Scorer | undefined {
   const { dialect } = snapshot;
-  const given = (pod.spec.topologySpreadConstraints ?? []).filter(
-    ({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway",
-  );
-  let soft = given.map((each) => constraintOf(each, pod));
-  const isDefault = !pod.spec.topologySpreadConstraints?.length;
+  let soft = constraintsOf(pod, snapshot, defaults, "ScheduleAnyway");
+  const isDefault = defaults === "System" && !pod.spec.topologySpreadConstraints?.length;
   if (isDefault) {
     // Pods of services and sets spread softly by themselves.
-    const selectors = snapshot.ownerSelectors(pod);
-    if (selectors.length === 0) return undefined;
-    const matches = (labels: Readonly<Record<string, string>>): boolean =>
-      selectors.every((each) => each(labels));
+    const matches = ownersMatch(pod, snapshot);
+    if (!matches) return undefined;
     const base = { minDomains: 1, honorsAffinity: true, honorsTaints: false, matches };
     soft = [
       { ...base, key: dialect.names.labels.hostname, maxSkew: 3 },

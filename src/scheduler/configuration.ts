@@ -1,0 +1,223 @@
+// The scheduler's configuration file: profiles with their plug-ins and arguments, back-offs, leader election.
+// Strict: what is not known, or cannot be done here, is refused with its path.
+import { durationMillis } from "#base";
+import type { Dialect } from "#dialect";
+import { parseYaml } from "#schema";
+import type { Plugin } from "./framework.ts";
+import { readPluginConfig } from "./plugin-args.ts";
+import { type Profile, defaultSchedulerName, pluginsWith, usualPluginSettings } from "./profile.ts";
+import {
+  type Reader,
+  readBoolean,
+  readInteger,
+  readList,
+  readObject,
+  readOneOf,
+  readOnly,
+  readText,
+} from "./strict-fields.ts";
+
+export interface SchedulerConfiguration {
+  readonly profiles: readonly Profile[];
+  readonly backOff: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
+  /** Given in the file, and stronger than flags. */
+  readonly clientConfig?: string;
+  readonly leaderElection: LeaderElection;
+}
+
+export interface LeaderElection {
+  readonly leaderElect?: boolean;
+  readonly leaseMilliseconds?: number;
+  readonly renewMilliseconds?: number;
+  readonly retryMilliseconds?: number;
+  readonly resourceName?: string;
+  readonly resourceNamespace?: string;
+}
+
+const versions = ["v1", "v1beta3"];
+const most = 2 ** 31 - 1;
+/** Plug-ins of the original whose work is a fixed part of this scheduler. */
+const fixed = ["PrioritySort", "SchedulingGates", "DefaultBinder"];
+const preemption = "DefaultPreemption";
+/** Plug-ins of the original that stand for limits of volumes in clouds. */
+const absent = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
+
+const readDuration: Reader<number> = (value, path, problems) => {
+  try {
+    return durationMillis(readText(value, path, problems));
+  } catch {
+    problems.push(`${path}: must be a duration, such as 15s`);
+    return 0;
+  }
+};
+
+const pluginSet = readObject({
+  enabled: readList(readObject({ name: readText, weight: readInteger(0, most) })),
+  disabled: readList(readObject({ name: readText })),
+});
+type PluginSet = ReturnType<typeof pluginSet>;
+const elsewhere = readOnly(
+  [],
+  "this point has no list of its own here: use multiPoint, filter, postFilter or score",
+);
+const pluginPoints = readObject({
+  multiPoint: pluginSet,
+  filter: pluginSet,
+  postFilter: pluginSet,
+  score: pluginSet,
+  preEnqueue: elsewhere,
+  queueSort: elsewhere,
+  preFilter: elsewhere,
+  preScore: elsewhere,
+  reserve: elsewhere,
+  permit: elsewhere,
+  preBind: elsewhere,
+  bind: elsewhere,
+  postBind: elsewhere,
+});
+
+const profile = readObject({
+  schedulerName: readText,
+  percentageOfNodesToScore: readInteger(0, 100),
+  plugins: pluginPoints,
+  pluginConfig: readPluginConfig,
+});
+
+const readFile = (dialect: Dialect) =>
+  readObject({
+    apiVersion: readText,
+    kind: readText,
+    parallelism: readOnly([16], "one pod is placed at a time"),
+    leaderElection: readObject({
+      leaderElect: readBoolean,
+      leaseDuration: readDuration,
+      renewDeadline: readDuration,
+      retryPeriod: readDuration,
+      resourceLock: readOneOf("leases"),
+      resourceName: readText,
+      resourceNamespace: readText,
+    }),
+    clientConnection: readObject({
+      [dialect.cli.clientConfigFlag]: readText,
+      acceptContentTypes: readOnly([""], "the client chooses the form of objects itself"),
+      contentType: readOnly(
+        ["", dialect.wire.protobufMediaType],
+        "the client chooses the form of objects itself",
+      ),
+      qps: readOnly([50], "requests are limited by the server"),
+      burst: readOnly([100], "requests are limited by the server"),
+    }),
+    enableProfiling: readOnly([false], "there is no profiling here"),
+    enableContentionProfiling: readOnly([false], "this runtime has no locks to wait for"),
+    percentageOfNodesToScore: readInteger(0, 100),
+    podInitialBackoffSeconds: readInteger(1, most),
+    podMaxBackoffSeconds: readInteger(1, most),
+    profiles: readList(profile),
+    extenders: readOnly([], "extenders are not called"),
+  });
+
+/** Reads a file's text; throws one error that names every problem. */
+export function schedulerConfiguration(text: string, dialect: Dialect): SchedulerConfiguration {
+  const problems: string[] = [];
+  const { value, duplicate } = parseYaml(text);
+  problems.push(...duplicate);
+  const file = readFile(dialect)(value, "", problems);
+  const { group, kind } = configurationKind(dialect);
+  if (!versions.some((version) => file.apiVersion === `${group}/${version}`))
+    problems.push(`apiVersion: must be one of ${versions.map((each) => `${group}/${each}`).join(", ")}`);
+  if (file.kind !== kind) problems.push(`kind: must be ${kind}`);
+  const { podInitialBackoffSeconds: first = 1, podMaxBackoffSeconds: longest = 10 } = file;
+  if (longest < first) problems.push("podMaxBackoffSeconds: must be at least podInitialBackoffSeconds");
+  const given = file.profiles?.length ? file.profiles : [{}];
+  const profiles = given.map((each, index) => {
+    const path = `profiles[${index}]`;
+    if (given.length > 1 && !each.schedulerName) problems.push(`${path}.schedulerName: Required value`);
+    const schedulerName = each.schedulerName || defaultSchedulerName;
+    const percentage = each.percentageOfNodesToScore ?? file.percentageOfNodesToScore;
+    const made = profileOf(each, schedulerName, path, problems);
+    return { ...made, ...(percentage !== undefined && { percentageOfNodesToScore: percentage }) };
+  });
+  const names = profiles.map(({ schedulerName }) => schedulerName);
+  for (const [index, name] of names.entries())
+    if (names.indexOf(name) < index)
+      problems.push(`profiles[${index}].schedulerName: Duplicate value: "${name}"`);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  const election = file.leaderElection ?? {};
+  const clientConfig = (file.clientConnection as Readonly<Record<string, string>> | undefined)?.[
+    dialect.cli.clientConfigFlag
+  ];
+  return {
+    profiles,
+    backOff: { firstMilliseconds: first * 1000, longestMilliseconds: longest * 1000 },
+    ...(clientConfig && { clientConfig }),
+    leaderElection: {
+      ...(election.leaderElect !== undefined && { leaderElect: election.leaderElect }),
+      ...(election.leaseDuration !== undefined && { leaseMilliseconds: election.leaseDuration }),
+      ...(election.renewDeadline !== undefined && { renewMilliseconds: election.renewDeadline }),
+      ...(election.retryPeriod !== undefined && { retryMilliseconds: election.retryPeriod }),
+      ...(election.resourceName && { resourceName: election.resourceName }),
+      ...(election.resourceNamespace && { resourceNamespace: election.resourceNamespace }),
+    },
+  };
+}
+
+/** `kubescheduler.config.k8s.io` and `KubeSchedulerConfiguration` in the original's dialect. */
+function configurationKind({ data, wire }: Dialect): { readonly group: string; readonly kind: string } {
+  const prefix = data.componentPrefix.replaceAll("-", "");
+  return {
+    group: `${prefix}scheduler.config.${wire.groupSuffix}`,
+    kind: `${prefix.slice(0, 1).toUpperCase()}${prefix.slice(1)}SchedulerConfiguration`,
+  };
+}
+
+function profileOf(
+  given: ReturnType<typeof profile>,
+  schedulerName: string,
+  path: string,
+  problems: string[],
+): Profile {
+  const all = pluginsWith(given.pluginConfig ?? usualPluginSettings);
+  const { multiPoint = {}, filter = {}, score = {}, postFilter = {} } = given.plugins ?? {};
+  const known = [...all.map(({ name }) => name), ...fixed, ...absent, preemption];
+  const check = (set: PluginSet, point: string): void => {
+    for (const [kind, list] of Object.entries(set))
+      for (const [index, { name = "" }] of (list ?? []).entries()) {
+        const at = `${path}.plugins.${point}.${kind}[${index}].name`;
+        if (name === "*" && kind === "disabled") continue;
+        if (!known.includes(name)) problems.push(`${at}: there is no plug-in "${name}"`);
+        else if (kind === "disabled" && fixed.includes(name))
+          problems.push(`${at}: "${name}" cannot be disabled here`);
+      }
+  };
+  check(multiPoint, "multiPoint");
+  check(filter, "filter");
+  check(score, "score");
+  check(postFilter, "postFilter");
+  const isOn = (name: string, set: PluginSet): boolean =>
+    isEnabled(name, set, isEnabled(name, multiPoint, true));
+  const plugins = all.flatMap((plugin): Plugin[] => {
+    const { view, scorer, weight, ...rest } = plugin;
+    const scores = scorer && isOn(plugin.name, score);
+    const filters = view && isOn(plugin.name, filter);
+    if (!scores && !filters) return [];
+    const named = weightIn(plugin.name, score) ?? weightIn(plugin.name, multiPoint) ?? weight;
+    return [
+      {
+        ...rest,
+        ...(filters && { view }),
+        ...(scores && { scorer, ...(named !== undefined && { weight: named }) }),
+      },
+    ];
+  });
+  return { schedulerName, plugins, preempts: isOn(preemption, postFilter) };
+}
+
+/** A plug-in that is enabled by name is on, whatever else is disabled. */
+function isEnabled(name: string, { enabled = [], disabled = [] }: PluginSet, before: boolean): boolean {
+  if (enabled.some((each) => each.name === name)) return true;
+  return before && !disabled.some((each) => each.name === name || each.name === "*");
+}
+
+/** A weight of 0 is the usual one. */
+const weightIn = (name: string, { enabled = [] }: PluginSet): number | undefined =>
+  enabled.find((each) => each.name === name)?.weight || undefined;
