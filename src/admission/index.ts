@@ -47,6 +47,7 @@ export {
   type PodSecurityExemptions,
   type PodSecurityOptions,
   podSecurity,
+  type PodSecurityObserver,
 } from "./plugins/pod-security/pod-security.ts";
 export { type Policy as SecurityPolicy } from "./plugins/pod-security/policy.ts";
 export { type LimitedResource, type QuotaOptions, resourceQuota } from "./plugins/quota/resource-quota.ts";
@@ -64,5 +65,6 @@ export {
   type ResolveService,
   type WebhookCredentials,
   webhookTransport,
+  type WebhookExchange,
 } from "./webhooks/transport.ts";
 export { type FindParam, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";

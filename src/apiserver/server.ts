@@ -25,8 +25,21 @@ import {
   versionsSwitchedOn,
 } from "#endpoints";
 import { plainHandler } from "./debug/socket.ts";
-import { type Edge, attributesOf, authorizeOrThrow, filters, logUnexpected, requestHandler } from "#filters";
-import { measuredPlugins } from "./metrics/admission-metrics.ts";
+import {
+  type Edge,
+  attributesOf,
+  authorizeOrThrow,
+  filterDurations,
+  filters,
+  logUnexpected,
+  requestHandler,
+} from "#filters";
+import { measuredAllocator } from "./metrics/allocator-metrics.ts";
+import { cacheMetrics } from "./metrics/cache-metrics.ts";
+import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
+import { storeMeasuring } from "./metrics/measured-store.ts";
+import { workMetrics } from "./metrics/work-metrics.ts";
+import { measuredChain, measuredPlugins } from "./metrics/admission-metrics.ts";
 import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
@@ -93,9 +106,20 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const log = options.log ?? createLog();
   const closing = new AbortController();
   const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
-  const allocator = serviceAllocator({
-    ranges: settings.serviceClusterIpRange,
-    ports: settings.serviceNodePortRange,
+  const serving = servingFor({
+    dialect,
+    settings,
+    enabled: (gate) => gates.enabled(gate),
+    gates: knownGates,
+    clock,
+    log,
+    served: ({ target }) => isServed(served, target),
+  });
+  const { serviceClusterIpRange: ranges, serviceNodePortRange: ports } = settings;
+  const allocator = measuredAllocator(serviceAllocator({ ranges, ports }), {
+    metrics: serving.metrics,
+    ranges,
+    ports,
   });
   const services = serviceWith(allocator);
   const strategies = [
@@ -127,13 +151,15 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
   const storage = { settings, dialect, encryption, clock, log, patienceMilliseconds, dial: egress.etcd };
-  const store = await openStoreFor(storage, options.store);
+  const measured = storeMeasuring(storePrefix, serving.metrics);
+  const store = measured(await openStoreFor(storage, options.store));
   const overrides = await openOverrides({
     overrides: settings.storeServersOverrides,
     strategies,
     dialect,
     log,
-    open: (storeServers) => openStoreFor({ ...storage, settings: { ...settings, storeServers } }),
+    open: async (storeServers) =>
+      measured(await openStoreFor({ ...storage, settings: { ...settings, storeServers } })),
   });
   await claimDialect(store, storePrefix, dialect);
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
@@ -148,6 +174,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });
+  cacheMetrics(serving.metrics, () => caches.resources);
   options.onPhase?.("loading objects");
   await caches.start();
   const registrySettings = {
@@ -156,6 +183,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
   };
   const resources = resourceHandles(caches.resources);
+  allocator.showUse(() => resources.services.listCached(""));
   const writer = serverWriter({ dialect, clock, settings: registrySettings });
   const server: ServerObjects = { dialect, clock, resources, writer, onError };
   const shared = settings.storeServers.some((address) => /^https?:/.test(address));
@@ -174,21 +202,16 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     toEndpoints: settings.enableAggregatorRouting,
     dial: egress.cluster,
   });
+  const exchanged = clientMetrics(serving.metrics);
   const definitions = definitionController(server, caches, {
     store,
     storePrefix,
     cached: settings.watchCache,
     resolve,
+    metrics: serving.metrics,
+    exchanged,
   });
   await definitions.start();
-  const serving = servingFor({
-    dialect,
-    settings,
-    enabled: (gate) => gates.enabled(gate),
-    clock,
-    log,
-    served: ({ target }) => isServed(served, target),
-  });
   const flowControl =
     settings.enablePriorityAndFairness && gates.enabled("APIPriorityAndFairness")
       ? serverFlowControl({
@@ -200,7 +223,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         })
       : undefined;
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
-  for (const each of hooks) await each.start();
+  const work = workMetrics(serving.metrics);
+  for (const each of hooks) await each.start(work);
   const outside = { dial: egress.controlplane, signal: closing.signal };
   const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), outside);
   const { lifecycle } = serving;
@@ -213,17 +237,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     configs,
     authorizer: access.authorizer,
     metrics: serving.metrics,
+    exchanged,
     log,
     enabled: (gate) => gates.enabled(gate),
     catalog: () => served,
     egress,
   });
-  const admission = admissionChain(
-    measuredPlugins(
-      admissionPlugins(server, caches.resources, settings, access, asking, configs),
-      serving.metrics,
-    ),
-  );
+  const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
+  const admission = measuredChain(admissionChain(measuredPlugins(plugins, serving.metrics)), serving.metrics);
   const health = healthChecks({
     dialect,
     clock,
@@ -275,6 +296,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     stopping: closing.signal,
   });
   await aggregation.start();
+  aggregationMetrics(serving.metrics, () => aggregation.availability());
   const served = dynamicCatalog(builtIn, definitions, aggregation);
   for (const version of versionsSwitchedOn(settings.runtimeConfig).filter(
     (each) => !servesVersion(builtIn, each),
@@ -301,6 +323,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       log,
       lifecycle,
       metrics: serving.requests,
+      timed: filterDurations(serving.metrics),
       authenticator: identities.authenticator,
       authorizer,
       unexpected: logUnexpected(onError),
@@ -367,7 +390,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       metrics,
       signal,
     }),
-    ...hooks.map((each) => each.keep(clock, signal)),
+    ...hooks.map((each) => each.keep(clock, signal, work)),
     definitions.run(signal),
     aggregation.run(signal),
     flowControl?.run(signal),
@@ -407,6 +430,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         clock,
         log,
         handle,
+        metrics,
         signal: closing.signal,
         ...(own && { pair: () => own.servingPair(clock.now()) }),
       });

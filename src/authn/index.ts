@@ -97,6 +97,7 @@ export {
   type ServiceAccountTokenOptions,
   type StoredObject,
   type TokenObjects,
+  type TokenObserver,
   legacyServiceAccountTokens,
   serviceAccountTokens,
 } from "./service-account.ts";

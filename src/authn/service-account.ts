@@ -49,6 +49,17 @@ export interface ServiceAccountTokenOptions {
   readonly dialect: Dialect;
   /** How many verified tokens are remembered. */
   readonly remember?: number;
+  readonly observer?: TokenObserver | undefined;
+}
+
+/** Is told what becomes of tokens. */
+export interface TokenObserver {
+  /** A token of a service account is good: of a secret, past its time to be renewed, or as it should be. */
+  used(kind: "legacy" | "stale" | "valid"): void;
+  /** A token was verified before. */
+  known(): void;
+  /** Runs the verification of a token that was not seen yet. */
+  verify<T>(run: () => Promise<T>): Promise<T>;
 }
 
 interface Claims {
@@ -96,7 +107,9 @@ export function serviceAccountTokens(
         [dialect.names.userExtra.podUid]: [pod.uid],
       };
     const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
+    options.observer?.used("valid");
     if (stale) {
+      options.observer?.used("stale");
       const annotations = {
         [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}`,
       };
@@ -165,6 +178,7 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
       const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
       if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
     }
+    options.observer?.used("legacy");
     const identity = remembered(verified, audiences, () => userOf(namespace, name, account), {
       annotations: { [dialect.names.audit.legacyToken]: subject },
     });
@@ -196,17 +210,21 @@ function issuedBy(
 /** Checks signatures and remembers good ones. Says nothing about a token of a foreign issuer. */
 function signatures(
   issuers: ReadonlySet<string>,
-  { keys, remember = 4096 }: ServiceAccountTokenOptions,
+  { keys, observer, remember = 4096 }: ServiceAccountTokenOptions,
 ): (token: string) => Promise<Verified | undefined> {
   const known = new LRUCache<string, Verified>({ max: remember });
   return async (token) => {
     const key = hash("sha256", token, "base64");
     const before = known.get(key);
-    if (before) return before;
+    if (before) {
+      observer?.known();
+      return before;
+    }
     const [, payload, , more] = token.split(".");
     const unverified = payload === undefined || more !== undefined ? undefined : parseJson(payload);
     if (typeof unverified?.iss !== "string" || !issuers.has(unverified.iss)) return undefined;
-    const claims = await verifiedClaims(token, keys);
+    const check = (): Promise<Claims> => verifiedClaims(token, keys);
+    const claims = await (observer ? observer.verify(check) : check());
     const verified: Verified = { claims, identities: new Map() };
     known.set(key, verified);
     return verified;

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "#base";
 import type { TokenMethod } from "./bearer-token.ts";
+import type { TokenObserver } from "./service-account.ts";
 import type { Identity } from "./user.ts";
 
 export interface TokenCacheOptions {
@@ -11,6 +12,7 @@ export interface TokenCacheOptions {
   readonly successMilliseconds: number;
   /** How long it is kept that the method does not know a token. */
   readonly failureMilliseconds: number;
+  readonly observer?: TokenObserver | undefined;
 }
 
 interface Kept {
@@ -42,10 +44,14 @@ export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): T
         .update(audiences.map((audience) => `${audience.length}:${audience}`).join(""))
         .digest("base64");
       const known = kept.get(id);
-      if (known && known.until > clock.now()) return known.identity;
+      if (known && known.until > clock.now()) {
+        options.observer?.known();
+        return known.identity;
+      }
       let asking = asked.get(id);
       if (!asking) {
-        asking = Promise.resolve(method.identify(token, audiences))
+        const ask = async (): Promise<Identity | undefined> => await method.identify(token, audiences);
+        asking = (options.observer ? options.observer.verify(ask) : ask())
           .then((identity) => {
             keep(id, identity);
             return identity;

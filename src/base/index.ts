@@ -57,6 +57,7 @@ export {
   selector,
 } from "./selector.ts";
 export { type Histogram } from "./histogram.ts";
+export { type Summary } from "./summary.ts";
 export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";
 export { type LogFields, type LogFormat, dropNotice } from "./log-format.ts";
 export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";

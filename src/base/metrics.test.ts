@@ -104,3 +104,34 @@ test("one name is one metric", () => {
   metrics.counter({ name: "x", help: "h" });
   assert.throws(() => metrics.gauge({ name: "x", help: "h" }), /declared twice/);
 });
+
+test("a deprecated metric is shown in its release, hidden in the next, and then on demand", () => {
+  const shown = (release: string, showHiddenFor = ""): string => {
+    const metrics = createMetrics({ release, showHiddenFor });
+    metrics.counter({ name: "x", help: "h", stability: "ALPHA", deprecatedSince: "1.27.0" }).with();
+    return metrics.expose();
+  };
+  assert.match(shown("1.27"), /# HELP x \[ALPHA\] \(Deprecated since 1\.27\.0\) h\n/);
+  assert.equal(shown("1.28"), "");
+  assert.match(shown("1.28", "1.27"), /^x 0$/m);
+});
+
+test("metrics are counted themselves: declared, hidden and disabled", () => {
+  const metrics = createMetrics({ release: "1.28", disabled: ["off"] });
+  metrics.countMetrics();
+  metrics.counter({ name: "old", help: "h", stability: "BETA", deprecatedSince: "1.27.0" });
+  metrics.counter({ name: "off", help: "h" });
+  const text = metrics.expose();
+  assert.match(text, /^hidden_metric_total 1$/m);
+  assert.match(text, /^disabled_metric_total 1$/m);
+  assert.match(text, /registered_metric_total\{stability_level="BETA",deprecated_version="1.27.0"\} 1/);
+});
+
+test("a summary has quantiles", () => {
+  const metrics = createMetrics();
+  metrics
+    .summary({ name: "s", help: "h", labels: ["a"] })
+    .with("1")
+    .observe(2);
+  assert.match(metrics.expose(), /# TYPE s summary\ns\{a="1",quantile="0.5"\} /);
+});

@@ -2,15 +2,18 @@
 // (`requests.with("GET", "pods")`) and its update is a field assignment.
 
 import { type Histogram, histogramSeries } from "./histogram.ts";
+import { type Summary, summarySeries } from "./summary.ts";
 
 export type Stability = "ALPHA" | "BETA" | "STABLE";
-export type MetricType = "counter" | "gauge" | "histogram";
+export type MetricType = "counter" | "gauge" | "histogram" | "summary";
 
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
   readonly stability?: Stability;
+  /** The release, such as 1.27.0, in which the metric was deprecated; the next minor release hides it. */
+  readonly deprecatedSince?: string;
 }
 export interface HistogramOptions extends MetricOptions {
   readonly buckets?: readonly number[];
@@ -38,14 +41,22 @@ export interface MetricsOptions {
   readonly allowedLabels?: Readonly<Record<string, readonly string[]>>;
   /** One metric never holds more series than this; the rest share one whose values read "overflow". */
   readonly seriesLimit?: number;
+  /** The release whose metrics these are: deprecated ones of earlier minor releases are hidden. */
+  readonly release?: string;
+  /** Shows the metrics that were hidden since this minor release, such as 1.26. */
+  readonly showHiddenFor?: string;
 }
 
 export interface Metrics {
   counter(options: MetricOptions): Family<Counter>;
   gauge(options: MetricOptions): Family<Gauge>;
   histogram(options: HistogramOptions): Family<Histogram>;
+  /** Quantiles of the last five hours. */
+  summary(options: MetricOptions): Family<Summary>;
   /** Called at each scrape, to set gauges that are cheaper to look up than to keep. */
   beforeScrape(run: () => void): void;
+  /** Adds the counts of declared, hidden and disabled metrics to what is shown. */
+  countMetrics(): void;
   /** Everything in the text exposition format, sorted by name. */
   expose(): string;
 }
@@ -64,6 +75,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const hooks: (() => void)[] = [];
   const disabled = new Set(options.disabled);
   const seriesLimit = options.seriesLimit ?? 20_000;
+  const ofMetrics = metricCounters();
 
   function family<S>(
     type: MetricType,
@@ -75,17 +87,20 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     if (shown.has(name)) throw new Error(`metric ${name} is declared twice`);
     const allowed = labels.map((label) => options.allowedLabels?.[`${name},${label}`]);
     const tree = new LabelTree<S>(labels, seriesLimit, allowed, make);
-    if (!disabled.has(name)) {
+    ofMetrics.registered(metric);
+    if (disabled.has(name)) ofMetrics.disabled++;
+    else if (isHidden(metric, options)) ofMetrics.hidden++;
+    else {
       shown.set(name, {
         name,
-        head: `# HELP ${name} ${escapeHelp(`${metric.stability ? `[${metric.stability}] ` : ""}${metric.help}`)}\n# TYPE ${name} ${type}\n`,
+        head: `# HELP ${name} ${escapeHelp(helpOf(metric))}\n# TYPE ${name} ${type}\n`,
         lines: () => tree.entries().reduce((text, [text_, series]) => text + show(series, text_), ""),
       });
     }
     return tree;
   }
 
-  return {
+  const made: Metrics = {
     counter: (metric) =>
       family<Counter>(
         "counter",
@@ -109,7 +124,33 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         (series, labels) => series.expose(metric.name, labels),
       );
     },
+    summary: (metric) =>
+      family<Summary>(
+        "summary",
+        metric,
+        () => summarySeries(),
+        (series, labels) => series.expose(metric.name, labels),
+      ),
     beforeScrape: (run) => void hooks.push(run),
+    countMetrics: () => {
+      const counter = (name: string, help: string, labels: readonly string[] = []): Family<Counter> =>
+        made.counter({ name, help, labels, stability: "ALPHA" });
+      const disabledTotal = counter("disabled_metric_total", "The count of disabled metrics.");
+      const hiddenTotal = counter("hidden_metric_total", "The count of hidden metrics.");
+      const registeredTotal = counter(
+        "registered_metric_total",
+        "The count of registered metrics broken by stability level and deprecation version.",
+        ["stability_level", "deprecated_version"],
+      );
+      made.beforeScrape(() => {
+        disabledTotal.with().value = ofMetrics.disabled;
+        hiddenTotal.with().value = ofMetrics.hidden;
+        for (const [key, count] of ofMetrics.kinds) {
+          const [stability, version] = key.split(" ");
+          registeredTotal.with(stability!, version!).value = count;
+        }
+      });
+    },
     expose: () => {
       for (const hook of hooks) hook();
       let text = "";
@@ -120,6 +161,38 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       return text;
     },
   };
+  return made;
+}
+
+function helpOf({ stability, deprecatedSince, help }: MetricOptions): string {
+  const deprecated = deprecatedSince === undefined ? "" : `(Deprecated since ${deprecatedSince}) `;
+  return `${stability ? `[${stability}] ` : ""}${deprecated}${help}`;
+}
+
+/** What is counted about the metrics themselves. */
+function metricCounters() {
+  const kinds = new Map<string, number>();
+  return {
+    kinds,
+    disabled: 0,
+    hidden: 0,
+    registered: ({ stability, deprecatedSince = "" }: MetricOptions): void => {
+      const key = `${stability ?? ""} ${deprecatedSince}`;
+      kinds.set(key, (kinds.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+const minorOf = (version: string): number => Number(version.split(".")[1] ?? 0);
+
+/** Deprecated metrics are shown for the rest of their minor release, then only on demand. */
+function isHidden(
+  { deprecatedSince }: MetricOptions,
+  { release, showHiddenFor = "" }: MetricsOptions,
+): boolean {
+  if (deprecatedSince === undefined || release === undefined) return false;
+  const minor = minorOf(deprecatedSince);
+  return minor < minorOf(release) && (showHiddenFor === "" || minor < minorOf(showHiddenFor));
 }
 
 class CounterSeries implements Counter {

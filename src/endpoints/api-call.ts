@@ -24,6 +24,8 @@ export class ApiCall {
   bodyBytes = 0;
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
+  /** The release that removes the requested API, if it is deprecated. */
+  removedRelease: string | undefined;
   /** The span of a sampled request. */
   span: Span | undefined;
   /** What is done for the request, from its body to its answer; recorded for every request about a resource. */

@@ -1,6 +1,6 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import { type Clock, type Counter, badRequest, notAcceptable } from "#base";
+import { type Clock, badRequest, notAcceptable } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Span } from "#tracing";
@@ -22,8 +22,12 @@ export interface EndpointContext {
   readonly deleteCollectionWorkers: number;
   /** Aborted when the server is about to close its watches. */
   readonly closing: AbortSignal;
-  /** Counts the events that watches of a kind deliver. */
-  readonly watchEvents?: (group: string, version: string, kind: string) => Counter;
+  /** Counts the events that watches of a kind deliver, and their bytes. */
+  readonly watchEvents?: (
+    group: string,
+    version: string,
+    kind: string,
+  ) => { sent(events: number, bytes: number): void };
   /** Is shown the span of every operation that has ended, to log the slow ones. */
   readonly slow?: (span: Span) => void;
 }

@@ -86,7 +86,8 @@ export function router(
       const { audit } = endpoint.resource.dialect.names;
       call.warn(deprecation(endpoint, deprecated));
       call.annotate(audit.deprecated, "true");
-      call.annotate(audit.removedRelease, deprecated.until.replace(/^v/, ""));
+      call.removedRelease = deprecated.until.replace(/^v/, "");
+      call.annotate(audit.removedRelease, call.removedRelease);
     }
     return await traced(call, context.slow, () => handler(context, call, endpoint));
   }

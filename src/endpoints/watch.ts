@@ -2,7 +2,7 @@
 import { expired } from "#base";
 import type { Sink } from "#http";
 import { Compacted } from "#store";
-import { RevisionTimeout, type FrameSink, bytesOf } from "#watchcache";
+import { type Frame, RevisionTimeout, type FrameSink, bytesOf } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { statusObject } from "./represent/status.ts";
@@ -92,15 +92,19 @@ async function follow(
         })
       : undefined;
   const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
+  const write = (frames: readonly Frame[]): void => {
+    const bytes = bytesOf(frames, shown);
+    delivered?.sent(frames.length, bytes.length);
+    sink.write(bytes);
+  };
   const watcher: FrameSink = {
     deliver: (frames) => {
       if (mute) return end();
-      delivered?.add(frames.length);
       if (shown.afterFirst) {
-        sink.write(bytesOf(frames.slice(0, 1), shown));
+        write(frames.slice(0, 1));
         shown = shown.afterFirst;
-        if (frames.length > 1) sink.write(bytesOf(frames.slice(1), shown));
-      } else sink.write(bytesOf(frames, shown));
+        if (frames.length > 1) write(frames.slice(1));
+      } else write(frames);
       marks?.sent(frames.at(-1)!.item.revision);
       if (sink.backlogBytes > mostBacklogBytes) end();
     },

@@ -1,3 +1,4 @@
+export type { Convert } from "./custom/conversion.ts";
 export { type PostConversion, webhookConversion } from "./custom/webhook-conversion.ts";
 export { definitionStrategy } from "./definitions/strategy.ts";
 export { DefinitionController, type DefinitionControllerOptions } from "./definitions/controller.ts";

@@ -56,6 +56,7 @@ function setUp() {
     reading: 1,
     writing: 1,
     refused: ({ target }) => refused.push(target.path),
+    queued: () => undefined,
   });
   return { clock, flowControl, filter, refused };
 }

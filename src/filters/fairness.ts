@@ -19,6 +19,8 @@ export interface FairnessOptions {
   readonly writing: number;
   /** Called for every request that was refused. */
   readonly refused: (call: ApiCall) => void;
+  /** Called when a request begins to wait for its turn, and when it no longer does. */
+  readonly queued: (call: ApiCall, change: 1 | -1) => void;
 }
 
 /** A request whose body does not come gives its seats back after this time and queues again when it has. */
@@ -44,9 +46,11 @@ export function fairness(options: FairnessOptions): Filter {
   const admit = async (flow: Flow, call: ApiCall, digest: RequestDigest): Promise<Admission> => {
     const shown = isMutating(call.target) ? mutating : readOnly;
     shown.waiting.add(1);
+    options.queued(call, 1);
     try {
       return await flowControl.start(flow, digest, () => call.call.signal);
     } finally {
+      options.queued(call, -1);
       shown.waiting.add(-1);
     }
   };

@@ -1,5 +1,6 @@
 export { Lifecycle, type Edge } from "./lifecycle.ts";
 export { storeErrorToStatus } from "./store-error.ts";
+export { filterDurations } from "./filter-durations.ts";
 export { requestMetrics, type RequestMetrics } from "./request-metrics.ts";
 export { attributesOf, authorizeOrThrow } from "./authorize.ts";
 export { filters, requestHandler } from "./pipeline.ts";

@@ -33,6 +33,8 @@ export interface PipelineOptions {
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   readonly metrics: RequestMetrics;
+  /** Measures filters that may take a while. */
+  readonly timed: (filter: Filter) => Filter;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly unexpected: RecoverOptions["unexpected"];
@@ -64,11 +66,12 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       asStatus: (error, call) => asStatus(error, call, options),
     });
   const refused = (call: ApiCall): void => metrics.refused(call);
+  const queued = (call: ApiCall, change: 1 | -1): void => metrics.queued(call, change);
   const { flowControl, inFlight } = options;
   const limits = flowControl
-    ? [fairness({ flowControl, dialect, clock, ...inFlight, refused })]
+    ? [fairness({ flowControl, dialect, clock, ...inFlight, refused, queued })]
     : [awaitBody, inFlightLimit({ ...inFlight, refused })];
-  const { tracing } = options;
+  const { tracing, timed } = options;
   const list: (Filter | false)[] = [
     tracing !== undefined && requestSpans(tracing),
     requestLog(options.log),
@@ -81,11 +84,11 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     tracing !== undefined && authenticationSpan,
-    authenticate(authenticator, options.unexpected, metrics),
-    audit && audit.requests,
-    impersonate(authorizer, dialect),
-    ...limits,
-    authorize(authorizer, dialect),
+    timed(authenticate(authenticator, options.unexpected, metrics)),
+    audit && timed(audit.requests),
+    timed(impersonate(authorizer, dialect)),
+    ...limits.map(timed),
+    timed(authorize(authorizer, dialect)),
     largeAnswers({ clock, compress: options.compress }),
     audit && audit.responses,
   ];

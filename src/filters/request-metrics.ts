@@ -2,6 +2,7 @@
 // is a few additions.
 import type { Counter, Gauge, Histogram, Metrics } from "#base";
 import type { ApiCall } from "#endpoints";
+import { Span } from "#tracing";
 import type { RequestObserver } from "./shutdown.ts";
 import { isMutating } from "./long-running.ts";
 
@@ -14,6 +15,8 @@ const labels = ["verb", "group", "version", "resource", "subresource", "scope", 
 interface Bound {
   readonly codes: Map<number, Counter>;
   readonly duration: Histogram;
+  /** Without the time of webhooks, which the server does not answer for. */
+  readonly own: readonly Histogram[];
   /** Of reads only. */
   readonly sizes: Histogram | undefined;
   longRunning: Gauge | undefined;
@@ -25,8 +28,15 @@ export interface RequestMetrics extends RequestObserver {
   refused(call: ApiCall): void;
   /** Somebody was recognized. */
   authenticated(username: string): void;
+  /** A request waits for its turn, or no longer does. */
+  queued(call: ApiCall, change: 1 | -1): void;
   /** Counts what a watch delivers. */
-  watchEvents(group: string, version: string, kind: string): Counter;
+  watchEvents(group: string, version: string, kind: string): WatchObserver;
+}
+
+export interface WatchObserver {
+  /** Events were sent, so many bytes together. */
+  sent(events: number, bytes: number): void;
 }
 
 /**
@@ -50,6 +60,42 @@ export function requestMetrics(
     stability: "STABLE",
     labels: ["verb", "dry_run", ...labels.slice(1)],
     buckets: seconds,
+  });
+  const ownDuration = (name: string, deprecatedSince?: string) =>
+    metrics.histogram({
+      name,
+      help: "Seconds until the answer began, without the time that webhooks took.",
+      stability: "ALPHA",
+      labels,
+      buckets: seconds.slice(2),
+      ...(deprecatedSince !== undefined && { deprecatedSince }),
+    });
+  const sli = ownDuration("apiserver_request_sli_duration_seconds");
+  const slo = ownDuration("apiserver_request_slo_duration_seconds", "1.27.0");
+  const validation = metrics.histogram({
+    name: "field_validation_request_duration_seconds",
+    help: "Seconds of writes, by how strictly their fields were to be validated.",
+    stability: "ALPHA",
+    labels: ["field_validation"],
+    buckets: seconds.slice(2),
+  });
+  const deprecated = metrics.gauge({
+    name: "apiserver_requested_deprecated_apis",
+    help: "APIs that are deprecated and were requested, with the release that removes them.",
+    stability: "STABLE",
+    labels: ["group", "version", "resource", "subresource", "removed_release"],
+  });
+  const own = metrics.counter({
+    name: "apiserver_selfrequest_total",
+    help: "Requests that this process sent to itself.",
+    stability: "ALPHA",
+    labels: ["verb", "resource", "subresource"],
+  });
+  const inQueue = metrics.gauge({
+    name: "apiserver_current_inqueue_requests",
+    help: "Requests that wait for their turn, by whether they may write.",
+    stability: "ALPHA",
+    labels: ["request_kind"],
   });
   const longRunning = metrics.gauge({
     name: "apiserver_longrunning_requests",
@@ -75,6 +121,13 @@ export function requestMetrics(
     stability: "ALPHA",
     labels: ["group", "version", "kind"],
   });
+  const eventSizes = metrics.histogram({
+    name: "apiserver_watch_events_sizes",
+    help: "Bytes of events sent to watchers.",
+    stability: "ALPHA",
+    labels: ["group", "version", "kind"],
+    buckets: [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
+  });
   const sizes = metrics.histogram({
     name: "apiserver_response_sizes",
     help: "Bytes of answers to reads.",
@@ -88,6 +141,7 @@ export function requestMetrics(
     stability: "ALPHA",
     labels: ["username"],
   });
+  const waiting = { read: inQueue.with("readOnly"), write: inQueue.with("mutating") };
   const reading = current.with("readOnly");
   const writing = current.with("mutating");
 
@@ -99,6 +153,7 @@ export function requestMetrics(
       duration: duration.with(verb!, dryRun!, ...rest),
       sizes:
         call.target.isResource && (verb === "GET" || verb === "LIST") ? sizes.with(verb, ...rest) : undefined,
+      own: [sli.with(verb!, ...rest), slo.with(verb!, ...rest)],
       longRunning: undefined,
       values: [verb!, dryRun!, ...rest],
     };
@@ -122,6 +177,15 @@ export function requestMetrics(
       if (long) return;
       (isMutating(call.target) ? writing : reading).value--;
       bound.duration.observe(milliseconds / 1000);
+      const without = (milliseconds - webhookMilliseconds(call.operation)) / 1000;
+      for (const each of bound.own) each.observe(without);
+      if (call.target.isResource && writes.has(call.method))
+        validation.with(strictnessOf(call)).observe(milliseconds / 1000);
+      if (call.removedRelease !== undefined) {
+        const { group, version, resource, subresource } = call.target;
+        deprecated.with(group, version, resource, subresource, call.removedRelease).set(1);
+      }
+      if (call.call.peer.trusted) own.with(bound.values[0]!, bound.values[4]!, bound.values[5]!).add();
       bound.sizes?.observe(bytes);
     },
     streaming: (call) => {
@@ -136,9 +200,35 @@ export function requestMetrics(
       dropped.with(verb!, ...rest, "429").add();
     },
     authenticated: (username) => users.with(kindOfName(username)).add(),
-    watchEvents: (group, version, kind) => events.with(group, version, kind),
+    queued: (call, change) => (isMutating(call.target) ? waiting.write : waiting.read).add(change),
+    watchEvents: (group, version, kind) => {
+      const total = events.with(group, version, kind);
+      const bytesOf = eventSizes.with(group, version, kind);
+      return {
+        sent: (count, bytes) => {
+          total.add(count);
+          // Events that are written together are counted with their mean size.
+          bytesOf.observe(bytes / count, count);
+        },
+      };
+    },
   };
 }
+
+const writes = new Set(["POST", "PUT", "PATCH"]);
+const strictnesses = new Set(["", "Ignore", "Warn", "Strict"]);
+
+function strictnessOf({ query }: ApiCall): string {
+  const said = query.get("fieldValidation") ?? "";
+  return strictnesses.has(said) ? said : "invalid";
+}
+
+/** Spans of one operation beside each other; those of the webhooks of a request do not overlap otherwise. */
+const webhookMilliseconds = (operation: Span | undefined): number =>
+  operation?.items.reduce(
+    (sum, item) => sum + (item instanceof Span && item.name.endsWith(" webhook") ? item.milliseconds : 0),
+    0,
+  ) ?? 0;
 
 /** A label of few values: kube-apiserver tells few names, addresses of mail, and all others. */
 const kindOfName = (name: string): string =>

@@ -34,6 +34,8 @@ export interface ListenerOptions {
   readonly limits?: ConnectionLimits;
   /** Told, at most every ten seconds each, of connections that were refused since. */
   readonly onRefused?: (refusal: Refusal) => void;
+  /** Told of every TLS handshake that fails. */
+  readonly onHandshakeError?: () => void;
 }
 
 export type Http2Implementation = "builtin" | "node";
@@ -131,7 +133,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
   });
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (_error, socket) => {
+    options.onHandshakeError?.();
+    socket.destroy();
+  });
   if (limits.connections < Infinity) server.maxConnections = limits.connections;
   const dropped = refused("too many connections");
   server.on("drop", () => dropped());

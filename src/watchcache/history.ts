@@ -29,6 +29,10 @@ export class History {
     this.#bounds = bounds;
   }
 
+  get capacity(): number {
+    return this.#bounds.changes;
+  }
+
   get since(): Revision {
     return this.#since;
   }

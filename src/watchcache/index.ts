@@ -18,6 +18,7 @@ export {
   type FrameSink,
 } from "./source.ts";
 export type { HistoryBounds } from "./history.ts";
+export type { CacheStats } from "./cache-stats.ts";
 export { type Reader, ResourceCache } from "./resource-cache.ts";
 export { StoreReflector, type StoreReflectorOptions } from "./store-reflector.ts";
 export { DirectSource } from "./direct.ts";

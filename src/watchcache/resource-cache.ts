@@ -4,6 +4,7 @@ import { Compacted, type Entry, type Revision, type Store, type Change as StoreC
 import { Demux, type Watching, frameFor } from "./demux.ts";
 import { Change, Frame } from "./frame.ts";
 import { type CachedObject, atRevision } from "./cached-object.ts";
+import { type CacheStats, cacheStats } from "./cache-stats.ts";
 import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { pageFromStore, pageOf } from "./page.ts";
@@ -58,6 +59,8 @@ export class ResourceCache implements ObjectSource {
   readonly #indexes = new IndexesOnDemand();
   readonly #watching: Demux;
   readonly #unreadable: UnreadableObjects;
+  /** Counted for whoever asks; never read here. */
+  readonly stats: CacheStats = cacheStats();
 
   constructor(prefix: string, read: Reader, feed: Reflector, bounds?: HistoryBounds) {
     this.prefix = prefix;
@@ -79,7 +82,15 @@ export class ResourceCache implements ObjectSource {
     this.#indexes.clear();
     this.#forgetAnswers();
     this.#history = new History(revision, this.#bounds);
-    for (const item of items) this.#items.set(item.key, item);
+    let bytes = 0;
+    for (const item of items) {
+      this.#items.set(item.key, item);
+      bytes += item.line.length;
+    }
+    this.stats.bytes = bytes;
+    this.stats.initializations++;
+    this.stats.storeLists++;
+    this.stats.storeFetched += items.length;
     this.#watching.end();
   }
 
@@ -94,6 +105,7 @@ export class ResourceCache implements ObjectSource {
     if (stored.value === null) {
       if (!previous) return;
       this.#items.delete(stored.key);
+      this.stats.bytes -= previous.line.length;
       this.#indexes.replace(previous, undefined);
       change = new Change(stored.revision, atRevision(previous, stored.revision), previous, true);
     } else {
@@ -104,9 +116,11 @@ export class ResourceCache implements ObjectSource {
         created: stored.created,
       });
       this.#items.set(stored.key, item);
+      this.stats.bytes += item.line.length - (previous?.line.length ?? 0);
       this.#indexes.replace(previous, item);
       change = new Change(stored.revision, item, previous, false);
     }
+    this.stats.events++;
     this.#forgetAnswers();
     this.#history.append(change);
     this.#watching.apply(change);
@@ -169,6 +183,11 @@ export class ResourceCache implements ObjectSource {
     return found;
   }
 
+  /** How many changes are remembered at most. */
+  get historyCapacity(): number {
+    return this.#history.capacity;
+  }
+
   watchers(): number {
     return this.#watching.size;
   }
@@ -213,8 +232,13 @@ export class ResourceCache implements ObjectSource {
     if (freshness.at === "exactly") {
       await this.#kept(freshness.revision);
       const later = this.#since(freshness.revision);
-      if (!later)
-        return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
+      if (!later) {
+        const { store } = this.#feed;
+        const page = await pageFromStore(store, this.prefix, this.read, query, freshness.revision);
+        this.stats.storeLists++;
+        this.stats.storeFetched += page.items.length;
+        return page;
+      }
       return await pageOf(
         later.length === 0 ? this.#items : new SnapshotView(this.#items, later),
         this.prefix,
@@ -228,9 +252,14 @@ export class ResourceCache implements ObjectSource {
     const question = questionOf(query);
     const known = this.#answers.get(question);
     const items = known?.items.deref();
-    if (known && items) return { revision, items, ...known.rest };
+    this.stats.lists++;
+    if (known && items) {
+      this.stats.returned += items.length;
+      return { revision, items, ...known.rest };
+    }
     const changes = this.#changes;
     const { items: made, revision: _, ...rest } = await this.#listed(query, revision);
+    this.stats.returned += made.length;
     if (changes !== this.#changes) return { revision, items: made, ...rest };
     if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
     this.#answers.set(question, { items: new WeakRef(made), rest });
@@ -239,7 +268,14 @@ export class ResourceCache implements ObjectSource {
 
   async #listed(query: ListQuery, revision: Revision): Promise<ListResult> {
     const found = this.#matching(query);
-    if (!found) return await pageOf(this.#items, this.prefix, query, revision);
+    if (!found) {
+      this.stats.fetched += query.selector.everything
+        ? Math.min(query.limit ?? Infinity, this.#items.size)
+        : this.#items.size;
+      return await pageOf(this.#items, this.prefix, query, revision);
+    }
+    this.stats.indexLists++;
+    this.stats.fetched += found.length;
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
     if (!last || this.#items.count(this.prefix + query.below, last.key) === 0)
       return { revision, items: found };
@@ -289,6 +325,7 @@ export class ResourceCache implements ObjectSource {
     const items = selector.everything
       ? this.#everythingBelow(prefix)
       : (this.#matching(query) ?? (await pageOf(this.#items, this.prefix, query, 0)).items);
+    this.stats.initialEvents += items.length;
     let part: Frame[] = [];
     let bytes = 0;
     for (const [at, item] of items.entries()) {

@@ -28,6 +28,32 @@ test("everything there is loaded, in pieces, each object into the cache of its r
   await store.close();
 });
 
+test("a cache counts its bytes, its changes and its lists", async () => {
+  const store = await openMemory();
+  await store.write({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), expect: "any" });
+  const stop = new AbortController();
+  const feed = new StoreReflector({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal });
+  const cache = feed.cache(prefix, readThing);
+  await feed.start();
+  const { bytes } = cache.stats;
+  assert.ok(bytes > 0);
+  await store.write({ key: `${prefix}n/b`, value: encodedThing("n/b", { data: "more" }), expect: "any" });
+  await cache.list(everything);
+  await cache.list(everything);
+  const { stats } = cache;
+  assert.ok(stats.bytes > 2 * bytes);
+  assert.deepEqual(
+    [stats.events, stats.initializations, stats.lists, stats.returned, stats.storeLists],
+    [1, 1, 2, 4, 1],
+  );
+  await store.write({ key: `${prefix}n/b`, value: null, expect: "any" });
+  await feed.current();
+  assert.equal(stats.bytes, bytes);
+  stop.abort();
+  await feed.stopped();
+  await store.close();
+});
+
 test("a store that is away while somebody waits for a revision to come costs an answer, not the program", async () => {
   const store = await openMemory();
   const clock = virtualClock();

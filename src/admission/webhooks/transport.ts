@@ -32,6 +32,17 @@ export interface TransportOptions {
   readonly credentialsFor?: CredentialsFor;
   /** Opens connections to URLs, where they do not go straight; services say so themselves. */
   readonly dial?: Dial | undefined;
+  /** Told of every question once it is answered or has failed. */
+  readonly observe?: (exchange: WebhookExchange) => void;
+}
+
+export interface WebhookExchange {
+  readonly host: string;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  readonly seconds: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
 }
 
 export interface WebhookReply {
@@ -83,20 +94,30 @@ export function webhookTransport(options: TransportOptions): PostReview {
   };
   return async (client, body, timeoutSeconds, parent) => {
     const target = await targetOf(client, options);
+    const text = JSON.stringify(body);
+    const began = performance.now();
+    let answer: WebhookReply | undefined;
     const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
     try {
-      const reply = await post(target, agentFor(client, target), JSON.stringify(body), {
+      answer = await post(target, agentFor(client, target), text, {
         ...options,
         timeoutSeconds,
         traceparent: traceparentOf(span),
       });
-      span?.set({ "http.status_code": reply.status });
-      return reply;
+      span?.set({ "http.status_code": answer.status });
+      return answer;
     } catch (error) {
       if (span) span.failed = true;
       throw error;
     } finally {
       span?.end();
+      options.observe?.({
+        host: target.hostHeader,
+        ...(answer && { status: answer.status }),
+        seconds: (performance.now() - began) / 1000,
+        sentBytes: text.length,
+        receivedBytes: answer?.body.length ?? 0,
+      });
     }
   };
 }

@@ -99,6 +99,7 @@ export function admissionPlugins(
       namespace,
       podsIn: (namespace) => resources.pods.list(`${namespace}/`),
       ...security,
+      observer: asking.podSecurityObserver,
     }),
     podNodeSelector(dialect, namespace, configs.read("PodNodeSelector", nodeSelectors)),
     priorityPlugin({

@@ -3,7 +3,9 @@
 import {
   type AdmissionPlugin,
   type Expressions,
+  type PodSecurityObserver,
   type UserInfo,
+  type WebhookExchange,
   admissionExpressions,
   admissionPolicies,
   mutatingWebhooks,
@@ -18,6 +20,7 @@ import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
 import type { Catalog } from "#endpoints";
 import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
+import { podSecurityMetrics } from "../metrics/extension-metrics.ts";
 import { paramFinder, policyParamsGuard } from "./policy-params.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import { webhookCredentials } from "./plugin-settings.ts";
@@ -27,6 +30,7 @@ import { resolveService } from "../services/resolve-service.ts";
 export interface AskingOptions {
   readonly authorizer: Authorizer;
   readonly metrics: Metrics;
+  readonly exchanged: (exchange: WebhookExchange) => void;
   readonly log: Log;
   readonly enabled: (gate: string) => boolean;
   /** What is served; asked when a request comes, not before. */
@@ -39,6 +43,7 @@ export interface AskingOptions {
 export interface AskingPlugins {
   readonly mutating: AdmissionPlugin;
   readonly validating: AdmissionPlugin;
+  readonly podSecurityObserver: PodSecurityObserver;
   /** Policies and what guards them; nothing without their gate. */
   readonly policies: readonly AdmissionPlugin[];
 }
@@ -67,6 +72,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     return webhookTransport({
       clock,
       userAgent: `${dialect.cli.apiServer}-admission`,
+      observe: options.exchanged,
       resolveService: async (within, name, port) => ({
         ...(await resolveService((key) => resources.services.get(key), within, name, port)),
         dial: cluster,
@@ -76,6 +82,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     });
   };
   return {
+    podSecurityObserver: podSecurityMetrics(options.metrics),
     mutating: mutatingWebhooks({
       ...shared,
       post: post("MutatingAdmissionWebhook"),

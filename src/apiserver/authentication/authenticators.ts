@@ -8,6 +8,7 @@ import {
   type TokenKey,
   type TokenMethod,
   type TokenObjects,
+  type TokenObserver,
   audienceAgnostic,
   authenticatorOf,
   bootstrapTokens,
@@ -37,6 +38,7 @@ import { componentName, streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { Dial } from "#http";
 import type { OutsideOptions } from "../authorization/authorizers.ts";
+import { measuredAuthenticator, tokenMetrics } from "../metrics/authentication-metrics.ts";
 import type { OwnCredentials } from "../library/credentials.ts";
 import { allowsAnonymous } from "./anonymous.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -83,10 +85,11 @@ export function authenticationFor(
       ? [publicKeyOf(ownKey)]
       : [];
   const objects = tokenObjects(server);
+  const observer = tokenMetrics(metrics);
   const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
   if (settings.tokenAuthFile) tokens.push(audienceAgnostic(tokenFile(settings.tokenAuthFile), audiences));
   if (verifying.length) {
-    const common = { keys: verifying, audiences, objects, clock, dialect };
+    const common = { keys: verifying, audiences, objects, clock, dialect, observer };
     tokens.push(
       legacyServiceAccountTokens({
         ...common,
@@ -96,7 +99,7 @@ export function authenticationFor(
     );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
-  tokens.push(...remoteTokens(server, settings, audiences, outside));
+  tokens.push(...remoteTokens(server, settings, audiences, { ...outside, observer }));
   const authenticator = authenticatorOf(
     [
       ...certificateMethods(server, settings, metrics, signal),
@@ -105,7 +108,15 @@ export function authenticationFor(
     ],
     { anonymous: allowsAnonymous(settings) },
   );
-  return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
+  return {
+    authenticator: measuredAuthenticator(authenticator, metrics),
+    tokens,
+    audiences,
+    objects,
+    issuer: issuers[0] ?? "",
+    signing,
+    verifying,
+  };
 }
 
 const trustCheckMilliseconds = 5_000;
@@ -183,11 +194,11 @@ function remoteTokens(
   server: ServerObjects,
   settings: ApiserverSettings,
   audiences: readonly string[],
-  { dial, signal }: OutsideOptions,
+  { dial, signal, observer }: OutsideOptions & { readonly observer: TokenObserver },
 ): TokenMethod[] {
   const { dialect, clock, onError } = server;
   const methods: TokenMethod[] = [];
-  const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0 };
+  const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0, observer };
   if (settings.enableBootstrapTokenAuth) {
     const secret = async (name: string): Promise<Secret | undefined> =>
       await server.resources.secrets.get(`${dialect.data.systemNamespace}/${name}`);

@@ -1,9 +1,11 @@
 // Custom resources as part of this server: the controller of definitions, with what it needs.
-import { webhookTransport } from "#admission";
+import { type WebhookExchange, webhookTransport } from "#admission";
 import { CustomResourceDefinition } from "#api";
+import type { Metrics } from "#base";
 import { DefinitionController, type ResolveService, webhookConversion } from "#extensions";
 import type { ServerObjects } from "#registry";
 import type { Store } from "#store";
+import { measuredConversion } from "../metrics/extension-metrics.ts";
 import type { Caches } from "../storage/caches.ts";
 
 export interface DefinitionStorage {
@@ -11,18 +13,22 @@ export interface DefinitionStorage {
   readonly storePrefix: string;
   readonly cached: boolean;
   readonly resolve: ResolveService;
+  readonly metrics: Metrics;
+  readonly exchanged: (exchange: WebhookExchange) => void;
 }
 
 export function definitionController(
   { dialect, clock, writer, onError }: ServerObjects,
   { resources, reflector }: Caches,
-  { store, storePrefix, cached, resolve }: DefinitionStorage,
+  { store, storePrefix, cached, resolve, metrics, exchanged }: DefinitionStorage,
 ): DefinitionController {
   const post = webhookTransport({
     clock,
     userAgent: `${dialect.cli.apiServer}-admission`,
     resolveService: resolve,
+    observe: exchanged,
   });
+  const measured = measuredConversion(metrics);
   return new DefinitionController({
     definitions: resources.find(({ strategy }) => strategy.hub === CustomResourceDefinition)!,
     dialect,
@@ -33,7 +39,7 @@ export function definitionController(
       storePrefix,
       reflector,
       uncached: !cached,
-      webhook: (definition) => webhookConversion(definition, post, dialect),
+      webhook: (definition) => measured(definition, webhookConversion(definition, post, dialect)),
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),
     onError,

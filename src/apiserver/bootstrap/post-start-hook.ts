@@ -6,6 +6,7 @@ import type { Resource } from "#registry";
 import type { CachedObject } from "#watchcache";
 import type { HealthCheck } from "../health/health.ts";
 import { storeErrorToStatus } from "#filters";
+import type { MeasuredWork } from "../metrics/work-metrics.ts";
 
 export interface PostStartHookOptions {
   /** What operators know the check by. */
@@ -30,11 +31,12 @@ export interface WatchedResource {
 export interface PostStartHook {
   readonly check: HealthCheck;
   /** The first look. */
-  start(): Promise<void>;
+  start(measured?: MeasuredWork): Promise<void>;
   /** All later ones, until the signal. */
-  keep(clock: Clock, signal: AbortSignal): Promise<void>;
+  keep(clock: Clock, signal: AbortSignal, measured?: MeasuredWork): Promise<void>;
 }
 
+const unmeasured: MeasuredWork = (_name, run) => run();
 const retryMilliseconds = 10_000;
 /** Two who undo each other's work do so this often in one turn, not as fast as they can. */
 const mostCallsPerTurn = 50;
@@ -60,6 +62,7 @@ export function postStartHook({
   optional = false,
   follows = [],
 }: PostStartHookOptions): PostStartHook {
+  const workName = name.replace(/^poststarthook\//, "");
   let state: "not yet" | "done" | "over" = "not yet";
   const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
   const usual = everyMilliseconds ?? Infinity;
@@ -88,9 +91,9 @@ export function postStartHook({
           throw new Error(state === "not yet" ? "not finished" : "nobody does this any more");
       },
     },
-    start: async () => {
+    start: async (measured = unmeasured) => {
       try {
-        await reconcile();
+        await measured(workName, reconcile);
         state = "done";
       } catch (error) {
         // A store that is away comes back, and in one that is full space is made by deleting through a
@@ -100,7 +103,7 @@ export function postStartHook({
         if (optional) state = "done";
       }
     },
-    keep: async (clock, signal) => {
+    keep: async (clock, signal, measured = unmeasured) => {
       if (everyMilliseconds === undefined && state === "done") return;
       for (const each of follows) void follow(each, clock, signal, call);
       try {
@@ -113,7 +116,7 @@ export function postStartHook({
           called = false;
           milliseconds = usual;
           try {
-            await reconcile();
+            await measured(workName, reconcile);
             state = "done";
             if (everyMilliseconds === undefined) return;
           } catch (error) {

@@ -77,6 +77,7 @@ async function open(t: TestContext, given: ReturnType<typeof settings>) {
     clock: systemClock,
     log: silentLog,
     handle: async () => ({ status: 200, headers: {} }),
+    metrics: createMetrics(),
     signal: stop.signal,
   });
   t.after(async () => {
@@ -234,6 +235,7 @@ test("figures of the store are looked up at their intervals, and with zero never
       yield ["pods", 3] as const;
     },
     size: async () => ++looks.size,
+    endpoint: "embedded",
   };
   storeMetrics({
     ...options,

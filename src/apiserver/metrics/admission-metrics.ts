@@ -1,5 +1,5 @@
-// How long each admission plugin takes, and whether it refused.
-import type { AdmissionPlugin } from "#admission";
+// How long admission takes, each plugin and all of them together, and whether it refused.
+import type { AdmissionAttributes, AdmissionChain, AdmissionPlugin } from "#admission";
 import type { Histogram, Metrics } from "#base";
 
 /** The plugins, each measured at every call. */
@@ -58,4 +58,35 @@ export function measuredPlugins(
     ...(plugin.mutate && { mutate: mutateTimed(plugin) }),
     ...(plugin.validate && { validate: validateTimed(plugin) }),
   }));
+}
+
+/** The chain, with both of its steps measured as a whole. */
+export function measuredChain(chain: AdmissionChain, metrics: Metrics): AdmissionChain {
+  const name = "apiserver_admission_step_admission_duration_seconds";
+  const help =
+    "Seconds that all plugins of an admission step took, by operation and by whether they refused.";
+  const labels = ["type", "operation", "rejected"];
+  const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+  const histogram = metrics.histogram({ name, help, stability: "STABLE", labels, buckets });
+  const summary = metrics.summary({ name: `${name}_summary`, help, stability: "ALPHA", labels });
+  const timed =
+    (type: "admit" | "validate", run: (attributes: AdmissionAttributes) => Promise<void>) =>
+    async (attributes: AdmissionAttributes): Promise<void> => {
+      const began = performance.now();
+      let rejected = true;
+      try {
+        await run(attributes);
+        rejected = false;
+      } finally {
+        const seconds = (performance.now() - began) / 1000;
+        const values = [type, attributes.operation, String(rejected)] as const;
+        histogram.with(...values).observe(seconds);
+        summary.with(...values).observe(seconds);
+      }
+    };
+  return {
+    plugins: chain.plugins,
+    mutate: timed("admit", (attributes) => chain.mutate(attributes)),
+    validate: timed("validate", (attributes) => chain.validate(attributes)),
+  };
 }

@@ -7,6 +7,8 @@ export interface StoreMetricsOptions {
   /** The resources by name, and how many objects each has. */
   readonly counts: () => AsyncIterable<readonly [resource: string, count: number]>;
   readonly size: () => Promise<number>;
+  /** The store's address, or what stands for it. */
+  readonly endpoint: string;
   /** 0 is never. */
   readonly countEveryMilliseconds: number;
   readonly sizeEveryMilliseconds: number;
@@ -21,18 +23,25 @@ export function storeMetrics(options: StoreMetricsOptions): void {
     stability: "STABLE",
     labels: ["resource"],
   });
-  const bytes = metrics
-    .gauge({
-      name: "apiserver_storage_size_bytes",
-      help: "Bytes that the store uses, as of the last look.",
-      stability: "ALPHA",
-      labels: [],
-    })
-    .with();
+  const size = (name: string) =>
+    metrics
+      .gauge({
+        name,
+        help: "Bytes that the store uses, as of the last look.",
+        stability: "ALPHA",
+        labels: ["endpoint"],
+      })
+      .with(options.endpoint);
+  const total = size("apiserver_storage_db_total_size_in_bytes");
+  const bytes = size("apiserver_storage_size_bytes");
   every(options, countEveryMilliseconds, async () => {
     for await (const [resource, count] of options.counts()) objects.with(resource).set(count);
   });
-  every(options, sizeEveryMilliseconds, async () => bytes.set(await options.size()));
+  every(options, sizeEveryMilliseconds, async () => {
+    const used = await options.size();
+    bytes.set(used);
+    total.set(used);
+  });
 }
 
 /** Runs at once and then at the interval. A look that fails leaves the figure as it was. */

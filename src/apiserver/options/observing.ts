@@ -54,6 +54,7 @@ const noProvider = "no cloud provider is built in";
 const externalOnly = (value: string): string | undefined =>
   value === "" || value === "external" ? undefined : `${noProvider}; external is for one that runs outside`;
 
+export const currentRelease = "1.27";
 export const previousMinorVersion = "1.26";
 
 export const observingSection = (dialect: Dialect) =>

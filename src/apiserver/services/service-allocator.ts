@@ -47,7 +47,7 @@ export interface ClusterServiceAllocator extends ServiceAllocator {
 /** What a write wanted and another one got meanwhile. */
 const lostClaims = slot<Set<string>>("lostClaims");
 
-const defaultRange = "10.0.0.0/24";
+export const defaultRange = "10.0.0.0/24";
 
 export function serviceAllocator({
   ranges: given,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { selfSigned, stillGood, writePair } from "#authn";
-import { type Clock, type Log, ipScope, parseIp } from "#base";
+import { type Clock, type Log, type Metrics, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -17,6 +17,7 @@ export interface SecurePortOptions {
   readonly handle: (call: Call) => Promise<Reply>;
   /** Used when the settings name no files. */
   readonly pair?: () => { readonly cert: string; readonly key: string };
+  readonly metrics: Metrics;
   readonly signal: AbortSignal;
 }
 
@@ -32,6 +33,7 @@ export async function openSecurePort({
   log,
   handle,
   pair,
+  metrics,
   signal,
 }: SecurePortOptions): Promise<SecurePort> {
   const main =
@@ -49,6 +51,13 @@ export async function openSecurePort({
   // question.
   const requestCert = clientCaFiles.length > 0;
   const host = settings.bindAddress || "0.0.0.0";
+  const handshakeErrors = metrics
+    .counter({
+      name: "apiserver_tls_handshake_errors_total",
+      help: "TLS handshakes that failed.",
+      stability: "ALPHA",
+    })
+    .with();
   const listener = await listen({
     host,
     port: settings.securePort,
@@ -58,6 +67,7 @@ export async function openSecurePort({
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     http2Implementation: settings.http2Implementation,
     reusePort: settings.permitPortSharing,
+    onHandshakeError: () => handshakeErrors.add(),
     onRefused: ({ reason, ...fields }) => log.error(`connections were refused: ${reason}`, { ...fields }),
     onProblem: (error) =>
       log.error("a connection was lost by a mistake of this program", {

@@ -1,6 +1,7 @@
 // What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
 import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
+import type { Gate } from "#options";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { profilingPaths } from "../debug/profiling.ts";
 import type { HealthObserver } from "../health/health.ts";
@@ -9,13 +10,17 @@ import { metricsPath } from "../metrics/handler.ts";
 import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";
 import { logFiles } from "./log-files.ts";
+import { currentRelease } from "../options/observing.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import { versionInfo } from "./root-paths.ts";
 
 export interface ServingOptions {
   readonly dialect: Dialect;
   readonly settings: ApiserverSettings;
   /** Whether a feature gate is on. */
   readonly enabled: (gate: string) => boolean;
+  /** All gates, each with its stage. */
+  readonly gates: readonly Gate[];
   readonly clock: Clock;
   readonly log: Log & { setVerbosity?(level: number): void };
   /** Whether a call is about a resource that is served. */
@@ -35,15 +40,20 @@ export interface Serving {
   stop(): void;
 }
 
-export function servingFor({ dialect, settings, enabled, clock, log, served }: ServingOptions): Serving {
+export function servingFor(options: ServingOptions): Serving {
+  const { dialect, settings, enabled, clock, log, served } = options;
   const shown: MetricsOptions = {
     disabled: settings.disabledMetrics,
     allowedLabels: settings.allowMetricLabels,
+    release: currentRelease,
+    showHiddenFor: settings.showHiddenMetricsForVersion,
   };
   const metrics = createMetrics(shown);
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = processMetrics(metrics);
   buildInfo(metrics, dialect);
+  features(metrics, options);
+  metrics.countMetrics();
   const health = healthMetrics(dialect, shown);
   const told = enabled("ComponentSLIs");
   const lifecycle = new Lifecycle({
@@ -78,13 +88,48 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
 }
 
 function buildInfo(metrics: Metrics, dialect: Dialect): void {
+  const info = versionInfo();
   metrics
     .gauge({
       name: `${dialect.data.metricPrefix}build_info`,
       help: "Always 1; the labels tell what runs.",
       stability: "ALPHA",
-      labels: ["platform", "runtime"],
+      labels: [
+        "major",
+        "minor",
+        "git_version",
+        "git_commit",
+        "git_tree_state",
+        "build_date",
+        "go_version",
+        "compiler",
+        "platform",
+      ],
     })
-    .with(`${process.platform}/${process.arch}`, process.version)
+    .with(
+      ...[
+        "major",
+        "minor",
+        "gitVersion",
+        "gitCommit",
+        "gitTreeState",
+        "buildDate",
+        "goVersion",
+        "compiler",
+      ].map((field) => info[field] ?? ""),
+      info["platform"] ?? "",
+    )
     .set(1);
+}
+
+/** Every gate and whether it is on; those that can no longer be switched have no stage. */
+function features(metrics: Metrics, { dialect, gates, enabled }: ServingOptions): void {
+  const feature = metrics.gauge({
+    name: `${dialect.data.metricPrefix}feature_enabled`,
+    help: "Whether a feature gate is on.",
+    stability: "ALPHA",
+    labels: ["name", "stage"],
+  });
+  for (const { name, stage } of gates)
+    feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled(name) ? 1 : 0);
 }

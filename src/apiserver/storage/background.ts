@@ -37,6 +37,7 @@ export async function background({
     signal,
     counts: () => counts(resources, dialect),
     size: async () => (await store.status()).bytes,
+    endpoint: settings.storeServers.find((address) => /^https?:/.test(address)) ?? "embedded",
     countEveryMilliseconds: settings.storeCountMetricPollPeriod,
     sizeEveryMilliseconds: settings.storeDbMetricPollInterval,
   });

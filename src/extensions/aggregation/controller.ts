@@ -97,6 +97,11 @@ export class AggregationController {
     return [...this.#known.values()].flatMap(({ remote }) => remote ?? []);
   }
 
+  /** All API services by name, and whether they can be reached. */
+  availability(): readonly { readonly name: string; readonly available: boolean }[] {
+    return [...this.#known].map(([name, { remote }]) => ({ name, available: remote?.available ?? true }));
+  }
+
   /** Answers a request for what another server has; undefined for everything else. */
   handle(call: ApiCall): Promise<Reply> | undefined {
     if (this.#remoteCount === 0) return undefined;

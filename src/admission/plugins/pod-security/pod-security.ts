@@ -5,7 +5,15 @@ import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
-import { type Policy, lets, policyOf, sameStandard, standardText, stricter } from "./policy.ts";
+import {
+  type Policy,
+  type Standard,
+  lets,
+  policyOf,
+  sameStandard,
+  standardText,
+  stricter,
+} from "./policy.ts";
 import { detailsText, findings, reasonsText } from "./standards.ts";
 
 export interface PodSecurityOptions {
@@ -15,6 +23,20 @@ export interface PodSecurityOptions {
   /** What namespaces keep that say nothing. */
   readonly defaults?: Policy;
   readonly exemptions?: PodSecurityExemptions;
+  readonly observer?: PodSecurityObserver;
+}
+
+/** One judgement by a standard. */
+export interface PodSecurityJudgement {
+  readonly mode: "enforce" | "audit" | "warn";
+  readonly denied: boolean;
+  readonly level: string;
+  readonly version: string;
+}
+
+export interface PodSecurityObserver {
+  judged(judgement: PodSecurityJudgement, attributes: AdmissionAttributes): void;
+  exempt(attributes: AdmissionAttributes): void;
 }
 
 /** Whose pods are not looked at. */
@@ -37,7 +59,20 @@ const keepers = [
 ];
 
 export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
-  const { dialect, namespace: find, podsIn, defaults, exemptions } = options;
+  const { dialect, namespace: find, podsIn, defaults, exemptions, observer } = options;
+  const judged = (
+    mode: PodSecurityJudgement["mode"],
+    standard: Standard,
+    denied: boolean,
+    attributes: AdmissionAttributes,
+  ): void => {
+    const [level, version] = standardText(standard).split(":") as [string, string];
+    observer?.judged({ mode, denied, level, version }, attributes);
+  };
+  const passExempt = (attributes: AdmissionAttributes, why: string): void => {
+    observer?.exempt(attributes);
+    note(attributes, "exempt", why);
+  };
   const read = (labels: ObjectMeta["labels"]): ReturnType<typeof policyOf> =>
     policyOf(labels, dialect.names.labels.podSecurityPrefix, defaults);
   const note = (attributes: AdmissionAttributes, key: string, value: string): void =>
@@ -99,20 +134,23 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
 
   async function judgePod(attributes: AdmissionAttributes): Promise<void> {
     const exempt = isExempt(attributes);
-    if (exempt) return note(attributes, "exempt", exempt);
+    if (exempt) return passExempt(attributes, exempt);
     const { policy, errors } = read((await find(attributes.namespace))?.metadata.labels);
     const enforced = standardText(policy.enforce);
-    if (errors.length === 0 && lets(policy.enforce) && lets(policy.audit) && lets(policy.warn))
+    if (errors.length === 0 && lets(policy.enforce) && lets(policy.audit) && lets(policy.warn)) {
+      judged("enforce", policy.enforce, false, attributes);
       return note(attributes, "enforce-policy", enforced);
+    }
     const { metadata, spec } = attributes.object as unknown as Pod;
     if (attributes.operation === "UPDATE" && !matters(spec, (attributes.oldObject as unknown as Pod).spec))
       return;
-    if (isExemptClass(spec)) return note(attributes, "exempt", "runtimeClass");
+    if (isExemptClass(spec)) return passExempt(attributes, "runtimeClass");
     if (errors.length > 0)
       note(attributes, "error", `Failed to parse policy: ${errors.map(({ detail }) => detail).join("; ")}`);
     note(attributes, "enforce-policy", enforced);
     noteViolations(attributes, policy.audit, metadata, spec);
     const found = findings(policy.enforce, metadata, spec, dialect);
+    judged("enforce", policy.enforce, found.length > 0, attributes);
     if (found.length > 0)
       throw forbidden(
         attributes.resource,
@@ -124,12 +162,12 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
 
   async function judgeKeeper(attributes: AdmissionAttributes): Promise<void> {
     const exempt = isExempt(attributes);
-    if (exempt) return note(attributes, "exempt", exempt);
+    if (exempt) return passExempt(attributes, exempt);
     const { policy } = read((await find(attributes.namespace))?.metadata.labels);
     if (lets(policy.warn) && lets(policy.audit)) return;
     const template = templateOf(attributes);
     if (!template) return;
-    if (isExemptClass(template.spec)) return note(attributes, "exempt", "runtimeClass");
+    if (isExemptClass(template.spec)) return passExempt(attributes, "runtimeClass");
     noteViolations(attributes, policy.audit, template.metadata, template.spec);
     warnOf(attributes, policy.warn, template.metadata, template.spec);
   }
@@ -146,6 +184,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   ): void {
     if (!attributes.annotate || lets(standard)) return;
     const found = findings(standard, metadata, spec, dialect);
+    judged("audit", standard, found.length > 0, attributes);
     if (found.length > 0)
       note(
         attributes,
@@ -161,6 +200,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     spec: PodSpec,
   ): void {
     const found = findings(standard, metadata, spec, dialect);
+    if (!lets(standard)) judged("warn", standard, found.length > 0, attributes);
     if (found.length > 0)
       attributes.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "#base";
+import { Span } from "#tracing";
 import { apiCall } from "#kit";
 import { startServer } from "../../library.ts";
 import { requestMetrics } from "#filters";
@@ -69,11 +70,46 @@ test("open watches and what they deliver are counted", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const ended = requests.streaming(apiCall({ path: "/api/v1/pods?watch=1" }));
-  requests.watchEvents("", "v1", "Pod").add(3);
+  requests.watchEvents("", "v1", "Pod").sent(3, 3000);
   assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 1\n/);
   assert.match(metrics.expose(), /apiserver_watch_events_total\{group="",version="v1",kind="Pod"\} 3\n/);
   ended();
   assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 0\n/);
+});
+
+test("events are counted with their sizes, requests that wait with their kind", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  requests.watchEvents("", "v1", "Pod").sent(2, 4000);
+  requests.queued(apiCall({ method: "POST" }), 1);
+  const text = metrics.expose();
+  assert.match(text, /watch_events_sizes_bucket\{group="",version="v1",kind="Pod",le="2048"\} 2\n/);
+  assert.match(text, /current_inqueue_requests\{request_kind="mutating"\} 1\n/);
+});
+
+test("the time of webhooks does not count for the server's own", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  const call = apiCall({ method: "POST", path: "/api/v1/namespaces/a/pods?fieldValidation=Strict" });
+  const operation = (call.operation = new Span("Create", {}, { began: 0 }));
+  operation.child("Call mutating webhook", {}, { began: 0 }).end(900);
+  requests.answered(call, 201, 1000, false, 0);
+  const text = metrics.expose();
+  assert.match(text, /apiserver_request_duration_seconds_sum\{.*\} 1\n/);
+  assert.match(text, /apiserver_request_sli_duration_seconds_sum\{.*\} 0\.1\n/);
+  assert.match(text, /field_validation_request_duration_seconds_count\{field_validation="Strict"\} 1\n/);
+});
+
+test("a deprecated API that was requested is told with the release that removes it", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  const call = apiCall({ path: "/apis/g/v1beta1/things" });
+  call.removedRelease = "1.29";
+  requests.answered(call, 200, 1, false, 0);
+  assert.match(
+    metrics.expose(),
+    /requested_deprecated_apis\{group="g",version="v1beta1",resource="things",subresource="",removed_release="1.29"\} 1/,
+  );
 });
 
 test("paths nobody serves make no series of their own", () => {

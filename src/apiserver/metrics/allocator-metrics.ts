@@ -1,0 +1,92 @@
+// What services have of the addresses and node ports there are, and how asking for them ends.
+import type { Counter, Family, Metrics } from "#base";
+import type { Service } from "#api";
+import type { ServiceAllocator } from "#registry";
+import { addressRange } from "../services/address-range.ts";
+import { defaultRange } from "../services/service-allocator.ts";
+import { claimsOf, portClaim } from "../services/service-claims.ts";
+
+export interface AllocatorMetricsOptions {
+  readonly metrics: Metrics;
+  readonly ranges: readonly string[];
+  readonly ports: { readonly from: number; readonly to: number };
+}
+
+/** Asked for by name, or given by the server. */
+type Scope = "static" | "dynamic";
+
+const isPort = (claim: string): boolean => claim.startsWith(portClaim(""));
+
+/** The allocator, with its answers counted. */
+export function measuredAllocator<A extends ServiceAllocator>(
+  allocator: A,
+  { metrics, ranges, ports }: AllocatorMetricsOptions,
+): A & { readonly showUse: (services: () => readonly Service[]) => void } {
+  const ofAddress = counters(metrics, "kube_apiserver_clusterip_allocator_", ["cidr", "scope"]);
+  const ofPort = counters(metrics, "kube_apiserver_nodeport_allocator_", ["scope"]);
+  const blocks = (ranges.length > 0 ? ranges : [defaultRange]).map(addressRange);
+  const count = (claim: string, scope: Scope, family: "total" | "errors"): void => {
+    if (isPort(claim)) ofPort[family].with(scope).add();
+    else
+      for (const { text, contains } of blocks) if (contains(claim)) ofAddress[family].with(text, scope).add();
+  };
+  return {
+    ...allocator,
+    allocate: (service, old, state) => {
+      const had = new Set(old ? claimsOf(old.spec) : []);
+      const asked = new Set(claimsOf(service.spec));
+      const errors = allocator.allocate(service, old, state);
+      if (errors.length > 0) for (const claim of asked) count(claim, "static", "errors");
+      else
+        for (const claim of claimsOf(service.spec))
+          if (!had.has(claim)) count(claim, asked.has(claim) ? "static" : "dynamic", "total");
+      return errors;
+    },
+    showUse: (services) => {
+      const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+        metrics.gauge({ name, help, labels, stability: "ALPHA" });
+      const usedAddresses = gauge(
+        "kube_apiserver_clusterip_allocator_allocated_ips",
+        "Addresses that services have.",
+        ["cidr"],
+      );
+      const freeAddresses = gauge(
+        "kube_apiserver_clusterip_allocator_available_ips",
+        "Addresses that are free.",
+        ["cidr"],
+      );
+      const usedPorts = gauge(
+        "kube_apiserver_nodeport_allocator_allocated_ports",
+        "Node ports that services have.",
+      ).with();
+      const freePorts = gauge(
+        "kube_apiserver_nodeport_allocator_available_ports",
+        "Node ports that are free.",
+      ).with();
+      metrics.beforeScrape(() => {
+        const claims = new Set(services().flatMap(({ spec }) => claimsOf(spec)));
+        const [taken, addresses] = [[...claims].filter(isPort), [...claims].filter((each) => !isPort(each))];
+        usedPorts.set(taken.length);
+        freePorts.set(ports.to - ports.from + 1 - taken.length);
+        for (const { text, size, contains } of blocks) {
+          const used = addresses.filter(contains).length;
+          usedAddresses.with(text).set(used);
+          freeAddresses.with(text).set(size - used);
+        }
+      });
+    },
+  };
+}
+
+function counters(
+  metrics: Metrics,
+  prefix: string,
+  labels: readonly string[],
+): Readonly<Record<"total" | "errors", Family<Counter>>> {
+  const counter = (name: string, help: string): Family<Counter> =>
+    metrics.counter({ name: `${prefix}${name}`, help, labels, stability: "ALPHA" });
+  return {
+    total: counter("allocation_total", "What was given to services, by whether they asked for it by name."),
+    errors: counter("allocation_errors_total", "What services asked for and did not get."),
+  };
+}

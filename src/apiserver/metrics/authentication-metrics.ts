@@ -1,0 +1,94 @@
+// How authentication ends and how long it takes, and what becomes of tokens.
+import type { Authenticator, TokenObserver } from "#authn";
+import type { Metrics } from "#base";
+
+const doubling = (start: number, count: number): number[] =>
+  Array.from({ length: count }, (_, power) => Number((start * 2 ** power).toPrecision(12)));
+
+/** The authenticator, with every attempt counted and timed. */
+export function measuredAuthenticator(authenticator: Authenticator, metrics: Metrics): Authenticator {
+  const attempts = metrics.counter({
+    name: "authentication_attempts",
+    help: "Attempts to authenticate, by whether they succeeded.",
+    stability: "ALPHA",
+    labels: ["result"],
+  });
+  const duration = metrics.histogram({
+    name: "authentication_duration_seconds",
+    help: "Seconds that authentication took.",
+    stability: "ALPHA",
+    labels: ["result"],
+    buckets: doubling(0.001, 15),
+  });
+  return {
+    authenticate: async (credentials) => {
+      const began = performance.now();
+      let result = "error";
+      try {
+        const identity = await authenticator.authenticate(credentials);
+        result = identity ? "success" : "failure";
+        return identity;
+      } finally {
+        attempts.with(result).add();
+        duration.with(result).observe((performance.now() - began) / 1000);
+      }
+    },
+  };
+}
+
+/** What is counted about tokens: which kinds are used, and how often one was known already. */
+export function tokenMetrics(metrics: Metrics): TokenObserver {
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.counter({ name, help, labels, stability: "ALPHA" });
+  const used = {
+    legacy: counter("serviceaccount_legacy_tokens_total", "Tokens of secrets that were used.").with(),
+    stale: counter(
+      "serviceaccount_stale_tokens_total",
+      "Tokens that were used after they should have been renewed.",
+    ).with(),
+    valid: counter(
+      "serviceaccount_valid_tokens_total",
+      "Valid tokens of service accounts that were used.",
+    ).with(),
+  };
+  const requests = counter("authentication_token_cache_request_total", "Tokens looked up in caches.", [
+    "status",
+  ]);
+  const fetches = counter("authentication_token_cache_fetch_total", "Tokens that had to be verified.", [
+    "status",
+  ]);
+  const duration = metrics.histogram({
+    name: "authentication_token_cache_request_duration_seconds",
+    help: "Seconds until it was known whose a token is.",
+    stability: "ALPHA",
+    labels: ["status"],
+  });
+  const active = metrics.gauge({
+    name: "authentication_token_cache_active_fetch_count",
+    help: "Tokens that are being verified.",
+    stability: "ALPHA",
+    labels: ["status"],
+  });
+  return {
+    used: (kind) => used[kind].add(),
+    known: () => {
+      requests.with("hit").add();
+      duration.with("hit").observe(0);
+    },
+    verify: async (run) => {
+      const began = performance.now();
+      active.with("in_flight").add(1);
+      let ok = false;
+      try {
+        const result = await run();
+        ok = true;
+        return result;
+      } finally {
+        active.with("in_flight").add(-1);
+        requests.with("miss").add();
+        fetches.with(ok ? "ok" : "error").add();
+        duration.with("miss").observe((performance.now() - began) / 1000);
+      }
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AdmissionAttributes } from "#admission";
+import type { CustomResourceDefinition } from "#api";
+import { createMetrics } from "#base";
+import type { ApiObject } from "#registry";
+import {
+  aggregationMetrics,
+  clientMetrics,
+  measuredConversion,
+  podSecurityMetrics,
+} from "./extension-metrics.ts";
+
+test("questions to webhooks are counted as requests of a client", () => {
+  const metrics = createMetrics();
+  const exchanged = clientMetrics(metrics);
+  exchanged({ host: "h:1", status: 200, seconds: 0.1, sentBytes: 100, receivedBytes: 300 });
+  exchanged({ host: "h:1", seconds: 1, sentBytes: 100, receivedBytes: 0 });
+  const text = metrics.expose();
+  assert.match(text, /rest_client_requests_total\{code="200",method="POST",host="h:1"\} 1/);
+  assert.match(text, /rest_client_requests_total\{code="<error>",method="POST",host="h:1"\} 1/);
+  assert.match(text, /rest_client_request_duration_seconds_count\{verb="POST",host="h:1"\} 2/);
+  assert.match(text, /rest_client_response_size_bytes_sum\{verb="POST",host="h:1"\} 300/);
+});
+
+test("conversions by webhooks are timed by version and success; those that need none are not", async () => {
+  const metrics = createMetrics();
+  const definition = { metadata: { name: "things.g" } } as CustomResourceDefinition;
+  const objects = [{ apiVersion: "g/v1" }] as unknown as ApiObject[];
+  const measured = measuredConversion(metrics);
+  await measured(definition, async (all) => all)(objects, "g/v1");
+  await measured(definition, async (all) => all)(objects, "g/v2");
+  await assert.rejects(measured(definition, () => Promise.reject(new Error("no")))(objects, "g/v2"));
+  const counted: string[] = [...metrics.expose().matchAll(/_count(\{.*\} \d)/g)].map((found) => found[1]!);
+  const labels = 'crd_name="things.g",from_version="g/v1",to_version="g/v2"';
+  assert.deepEqual(counted.toSorted(), [`{${labels},succeeded="false"} 1`, `{${labels},succeeded="true"} 1`]);
+});
+
+test("API services that cannot be reached are told, and forgotten when they are gone", () => {
+  const metrics = createMetrics();
+  let services = [
+    { name: "v1.a", available: true },
+    { name: "v1.b", available: false },
+  ];
+  aggregationMetrics(metrics, () => services);
+  assert.match(metrics.expose(), /\{name="v1.a"\} 0\n.*\{name="v1.b"\} 1\n/);
+  services = [];
+  assert.equal(metrics.expose(), "");
+});
+
+test("judgements of pod security are counted", () => {
+  const metrics = createMetrics();
+  const observer = podSecurityMetrics(metrics);
+  const attributes = {
+    operation: "CREATE",
+    resource: { group: "", version: "v1", resource: "pods" },
+    subresource: "",
+  } as AdmissionAttributes;
+  observer.judged({ mode: "enforce", denied: true, level: "baseline", version: "latest" }, attributes);
+  observer.exempt(attributes);
+  const text = metrics.expose();
+  assert.match(
+    text,
+    /evaluations_total\{decision="deny",policy_level="baseline",policy_version="latest",mode="enforce",request_operation="create",resource="pod",subresource=""\} 1/,
+  );
+  assert.match(text, /exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/);
+});

@@ -1,0 +1,125 @@
+// What is counted about webhooks that are called, aggregated APIs, conversions and pod security.
+import type { PodSecurityObserver, WebhookExchange } from "#admission";
+import type { CustomResourceDefinition } from "#api";
+import type { Metrics } from "#base";
+import type { Convert } from "#extensions";
+
+const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+
+/** Counts questions to webhooks as requests of a client. */
+export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => void {
+  const byHost = { stability: "ALPHA", labels: ["verb", "host"] } as const;
+  const total = metrics.counter({
+    name: "rest_client_requests_total",
+    help: "Requests to other servers, by status code, method and host.",
+    stability: "ALPHA",
+    labels: ["code", "method", "host"],
+  });
+  const duration = metrics.histogram({
+    name: "rest_client_request_duration_seconds",
+    help: "Seconds until other servers answered.",
+    ...byHost,
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+  });
+  const sent = metrics.histogram({
+    name: "rest_client_request_size_bytes",
+    help: "Bytes sent to other servers.",
+    ...byHost,
+    buckets: sizes,
+  });
+  const received = metrics.histogram({
+    name: "rest_client_response_size_bytes",
+    help: "Bytes received from other servers.",
+    ...byHost,
+    buckets: sizes,
+  });
+  return ({ host, status, seconds, sentBytes, receivedBytes }) => {
+    total.with(status === undefined ? "<error>" : String(status), "POST", host).add();
+    duration.with("POST", host).observe(seconds);
+    sent.with("POST", host).observe(sentBytes);
+    if (status !== undefined) received.with("POST", host).observe(receivedBytes);
+  };
+}
+
+/** Conversion by webhooks, timed. */
+export function measuredConversion(
+  metrics: Metrics,
+): (of: CustomResourceDefinition, convert: Convert) => Convert {
+  const duration = metrics.histogram({
+    name: "apiserver_crd_webhook_conversion_duration_seconds",
+    help: "Seconds that conversion webhooks took.",
+    stability: "ALPHA",
+    labels: ["crd_name", "from_version", "to_version", "succeeded"],
+    buckets: Array.from({ length: 15 }, (_, power) => Number((0.001 * 2 ** power).toPrecision(12))),
+  });
+  return (definition, convert) => async (objects, to) => {
+    const from = objects.find(({ apiVersion }) => apiVersion !== to)?.apiVersion;
+    if (from === undefined) return await convert(objects, to);
+    const began = performance.now();
+    let succeeded = false;
+    try {
+      const converted = await convert(objects, to);
+      succeeded = true;
+      return converted;
+    } finally {
+      duration
+        .with(definition.metadata.name ?? "", from, to, String(succeeded))
+        .observe((performance.now() - began) / 1000);
+    }
+  };
+}
+
+/** Shows which aggregated APIs cannot be reached; local ones always can. */
+export function aggregationMetrics(
+  metrics: Metrics,
+  versions: () => readonly { readonly name: string; readonly available: boolean }[],
+): void {
+  const unavailable = metrics.gauge({
+    name: "aggregator_unavailable_apiservice",
+    help: "1 for an API service that cannot be reached.",
+    stability: "ALPHA",
+    labels: ["name"],
+  });
+  metrics.beforeScrape(() => {
+    unavailable.clear();
+    for (const { name, available } of versions()) unavailable.with(name).set(available ? 0 : 1);
+  });
+}
+
+export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
+  const request = ["request_operation", "resource", "subresource"];
+  const evaluations = metrics.counter({
+    name: "pod_security_evaluations_total",
+    help: "Pods and workloads judged by a security standard.",
+    stability: "ALPHA",
+    labels: ["decision", "policy_level", "policy_version", "mode", ...request],
+  });
+  const exemptions = metrics.counter({
+    name: "pod_security_exemptions_total",
+    help: "Pods and workloads that were exempt from security standards.",
+    stability: "ALPHA",
+    labels: request,
+  });
+  const operation = (text: string): string => text.toLowerCase();
+  return {
+    judged: ({ mode, denied, level, version }, attributes) =>
+      evaluations
+        .with(
+          denied ? "deny" : "allow",
+          level,
+          version,
+          mode,
+          operation(attributes.operation),
+          kindOf(attributes.resource.resource),
+          attributes.subresource,
+        )
+        .add(),
+    exempt: (attributes) =>
+      exemptions
+        .with(operation(attributes.operation), kindOf(attributes.resource.resource), attributes.subresource)
+        .add(),
+  };
+}
+
+const kindOf = (resource: string): string =>
+  resource === "pods" ? "pod" : resource === "namespaces" ? "namespace" : "controller";

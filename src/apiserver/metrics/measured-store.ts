@@ -1,0 +1,48 @@
+// The store, with every question timed under the names that dashboards know.
+import type { Histogram, Metrics } from "#base";
+import type { Store, Write } from "#store";
+
+const buckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+
+/** Measures stores. `prefix` is where all keys begin; what follows it up to the next slash is the type. */
+export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store) => Store {
+  const duration = metrics.histogram({
+    name: "etcd_request_duration_seconds",
+    help: "Seconds that the store took to answer, by operation and type of object.",
+    stability: "ALPHA",
+    labels: ["operation", "type"],
+    buckets,
+  });
+  const skip = prefix.length + 1;
+  const observe = (operation: string, key: string, began: number): void => {
+    const end = key.indexOf("/", skip);
+    const series: Histogram = duration.with(operation, end < 0 ? key.slice(skip) : key.slice(skip, end));
+    series.observe((performance.now() - began) / 1000);
+  };
+  const timed = async <T>(operation: string, key: string, ask: () => Promise<T>): Promise<T> => {
+    const began = performance.now();
+    try {
+      return await ask();
+    } finally {
+      observe(operation, key, began);
+    }
+  };
+  return (store) => ({
+    read: (range, at) =>
+      "key" in range
+        ? timed("get", range.key, () => store.read(range, at))
+        : timed("list", range.prefix, () => store.read(range, at)),
+    write: (write) => timed(operationOf(write), write.key, () => store.write(write)),
+    watch: (range, after, signal) => store.watch(range, after, signal),
+    ...(store.isStale && { isStale: (key: string) => store.isStale!(key) }),
+    progress: () => store.progress(),
+    compact: (through) => store.compact(through),
+    status: () => store.status(),
+    close: () => store.close(),
+  });
+}
+
+const operationOf = ({ value, expect }: Write): string =>
+  value === null ? "delete" : expect === "absent" ? "create" : "update";

@@ -1,0 +1,73 @@
+// One summary series: quantiles of the last hours, a sum and a count, in the text exposition format. Values are
+// counted in buckets that grow by five per cent, so a quantile is off by less than that.
+
+export interface Summary {
+  observe(value: number): void;
+  readonly count: number;
+  readonly sum: number;
+  expose(name: string, labels: string): string;
+}
+
+const quantiles = [0.5, 0.9, 0.99] as const;
+const growth = Math.log(1.05);
+const smallest = 1e-6;
+/** From a microsecond to about a day. */
+const buckets = 520;
+const windows = 5;
+
+export interface SummaryOptions {
+  /** Quantiles are of the values of this time. */
+  readonly windowMilliseconds?: number;
+  readonly now?: () => number;
+}
+
+export function summarySeries(options: SummaryOptions = {}): Summary {
+  const { windowMilliseconds = 5 * 3600_000, now = () => performance.now() } = options;
+  const part = windowMilliseconds / windows;
+  const counts = Array.from({ length: windows }, () => new Uint32Array(buckets));
+  let newest = Math.floor(now() / part);
+  let sum = 0;
+  let count = 0;
+
+  /** Empties the windows whose time has come again. */
+  const advance = (): Uint32Array => {
+    const at = Math.floor(now() / part);
+    for (let each = Math.max(newest + 1, at - windows + 1); each <= at; each++)
+      counts[each % windows]!.fill(0);
+    newest = Math.max(newest, at);
+    return counts[newest % windows]!;
+  };
+  const quantile = (wanted: number): number => {
+    const total = counts.reduce((all, each) => all + each.reduce((one, value) => one + value, 0), 0);
+    if (total === 0) return Number.NaN;
+    let seen = 0;
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      for (const each of counts) seen += each[bucket]!;
+      if (seen >= wanted * total) return smallest * Math.exp(growth * bucket);
+    }
+    return Number.NaN;
+  };
+
+  return {
+    get count() {
+      return count;
+    },
+    get sum() {
+      return sum;
+    },
+    observe: (value) => {
+      const bucket = value <= smallest ? 0 : Math.ceil(Math.log(value / smallest) / growth);
+      advance()[Math.min(bucket, buckets - 1)]!++;
+      sum += value;
+      count++;
+    },
+    expose: (name, labels) => {
+      advance();
+      const lead = labels && `${labels},`;
+      const braced = labels && `{${labels}}`;
+      return `${quantiles
+        .map((each) => `${name}{${lead}quantile="${each}"} ${quantile(each)}\n`)
+        .join("")}${name}_sum${braced} ${sum}\n${name}_count${braced} ${count}\n`;
+    },
+  };
+}
