@@ -15,7 +15,6 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     logFlushFrequency: "logFrom takes the settings of logs as a whole",
     loggingFormat: "logFrom takes the settings of logs as a whole",
     permitAddressSharing: "the runtime always shares addresses",
-    showHiddenMetricsForVersion: "no metric is hidden at present",
     storageBackend: "its check lets only values through that say the same as the servers",
   },
   nodeagent: {

@@ -181,6 +181,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     allowPrivileged: settings.allowPrivileged,
     eventTtlSeconds: settings.eventTtl / 1000,
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
+    garbageCollection: settings.enableGarbageCollector,
   };
   const resources = resourceHandles(caches.resources);
   allocator.showUse(() => resources.services.listCached(""));

@@ -80,7 +80,7 @@ export {
 } from "./option-type.ts";
 export { type ReferencePage, renderReference } from "./reference.ts";
 export { Refusal, within } from "./refusal.ts";
-export { type Answering, answerOperator, logFlags, problemText, settledTable } from "./report.ts";
+export { type Answering, answerOperator, flagValues, logFlags, problemText, settledTable } from "./report.ts";
 export { type Provenance, type Settled, type Sources, settle } from "./settle.ts";
 export { tlsSettings } from "./tls-settings.ts";
 export { configOf, configText, migratedConfig } from "./write-config.ts";

@@ -77,9 +77,21 @@ export function logFlags(
   log: Pick<Log, "enabled" | "verbose">,
 ): void {
   if (!log.enabled(1)) return;
+  for (const [flag, value] of flagValues(set, values))
+    log.verbose(1, `FLAG: --${flag}=${JSON.stringify(value)}`);
+}
+
+/** Flags as they are typed in the dialect, with their values as text. */
+export function flagValues(
+  set: OptionSet,
+  values: Readonly<Record<string, unknown>>,
+): (readonly [flag: string, value: string])[] {
   const { flag: spelled } = set.dialect.spelling;
-  for (const { flag, name, type } of set.sections.flatMap(({ options }) => options)) {
-    if (flag && name !== "help" && name !== "version")
-      log.verbose(1, `FLAG: --${spelled(flag)}=${JSON.stringify(type.format(values[name]))}`);
-  }
+  return set.sections
+    .flatMap(({ options }) => options)
+    .flatMap(({ flag, name, type }) =>
+      flag && name !== "help" && name !== "version"
+        ? [[spelled(flag), type.format(values[name])] as const]
+        : [],
+    );
 }

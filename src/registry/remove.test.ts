@@ -297,6 +297,15 @@ const again: [
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
 ];
+for (const propagationPolicy of ["Foreground", "Orphan"])
+  test(`without a garbage collector a deletion with ${propagationPolicy} waits for nobody`, async (t) => {
+    const settings = { allowPrivileged: false, eventTtlSeconds: 3600, garbageCollection: false };
+    const { create, remove, get } = await shelf(t, plain);
+    await create(map());
+    assert.equal((await remove("a", { propagationPolicy }, { settings })).gone, true);
+    assert.equal(await get("a"), undefined);
+  });
+
 for (const [name, kind, finalizers, first, second, left] of again) {
   test(name, async (t) => {
     const { create, remove, get } = await shelf(t, kind);

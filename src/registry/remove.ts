@@ -69,9 +69,7 @@ export async function remove(
     const attributes = new WriteAttributes(request, ctx, "DELETE", name, undefined, old);
     await request.admission.mutate(attributes);
     await request.admission.validate(attributes);
-    const marked = leavesAtOnce(resource.strategy, cached, options)
-      ? "delete now"
-      : mark(request, ctx, old(), options);
+    const marked = leavesAtOnce(request, cached, options) ? "delete now" : mark(request, ctx, old(), options);
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held: () => cached, uid };
       const outcome = await resource.write({ key, value: null, expect: cached.revision });
@@ -101,10 +99,15 @@ export async function remove(
 }
 
 /** Whether nothing holds an object back, as far as its bytes tell: mark() would say the same of it. */
-function leavesAtOnce(strategy: Strategy, { line }: CachedObject, options: Partial<DeleteOptions>): boolean {
+function leavesAtOnce(
+  request: WriteRequest,
+  { line }: CachedObject,
+  options: Partial<DeleteOptions>,
+): boolean {
+  const { strategy } = request.endpoint.resource;
   if (strategy.beginDeletion || strategy.deletionBlocked || strategy.graceSeconds) return false;
   if (line.includes(finalizersKey) || line.includes(deletionKey)) return false;
-  return finalizersFor(nothingKnown, options, strategy).length === 0;
+  return finalizersFor(nothingKnown, options, request).length === 0;
 }
 
 const finalizersKey = Buffer.from('"finalizers":');
@@ -162,7 +165,7 @@ function mark(
       : options.gracePeriodSeconds < 0
         ? 1
         : options.gracePeriodSeconds;
-  const finalizers = finalizersFor(meta, options, strategy);
+  const finalizers = finalizersFor(meta, options, request);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
@@ -217,8 +220,14 @@ function mark(
  * Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already
  * there, else the kind's own.
  */
-function finalizersFor(meta: ObjectMeta, options: Partial<DeleteOptions>, strategy: Strategy): string[] {
+function finalizersFor(
+  meta: ObjectMeta,
+  options: Partial<DeleteOptions>,
+  { endpoint, settings }: WriteRequest,
+): string[] {
+  const { strategy } = endpoint.resource;
   const current = [...(meta.finalizers ?? [])];
+  if (settings.garbageCollection === false) return current;
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
   const wanted = strategy.withoutDependents
     ? undefined

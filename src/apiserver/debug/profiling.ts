@@ -1,19 +1,26 @@
-// /debug/pprof/: what the process is busy with. Profiles are in the formats that browsers' developer tools
-// open.
+// /debug/pprof/: what the process is busy with. Profiles are in the format of pprof, or with ?format=devtools in
+// those that browsers' developer tools open.
 import type { Reply } from "#http";
 import { Readable } from "node:stream";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { ApiError, type Clock, badRequest } from "#base";
+import type { Contention } from "./contention.ts";
+import { type PprofProfile, encodePprof } from "./pprof.ts";
+import { type CpuProfile, type HeapProfile, cpuStacks, heapStacks } from "./v8-profiles.ts";
 
 export interface ProfilingOptions {
   readonly clock: Clock;
   /** Sets how much is logged. */
   readonly setVerbosity?: (level: number) => void;
+  /** Where delays are recorded, if they are. */
+  readonly contention?: Contention | undefined;
 }
 
 const pages = {
-  profile: "processor time over ?seconds=30, as .cpuprofile",
-  heap: "what was allocated over ?seconds=5 and is still held, as .heapprofile",
+  profile: "processor time over ?seconds=30",
+  heap: "what was allocated over ?seconds=5 and is still held",
+  allocs: "what was allocated over ?seconds=5, held or not",
+  block: "delays of the event loop since the start, with --contention-profiling",
   heapsnapshot: "everything in memory, as .heapsnapshot; the server stands still while it is taken",
   cmdline: "the command line of the process",
   active: "what keeps the event loop alive, counted",
@@ -38,10 +45,23 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
         return text(process.argv.join("\0"));
       case "active":
         return text(counted(process.getActiveResourcesInfo()));
+      case "symbol":
+        return text("num_symbols: 1\n");
       case "profile":
-        return alone(() => processorProfile(secondsOf(call, 30), options.clock, call.call.signal));
+        return alone(() => processorProfile(recordingOf(call, 30, options.clock)));
       case "heap":
-        return alone(() => heapProfile(secondsOf(call, 5), options.clock, call.call.signal));
+        return alone(() => heapProfile(recordingOf(call, 5, options.clock), "inuse"));
+      case "allocs":
+        return alone(() => heapProfile(recordingOf(call, 5, options.clock), "alloc"));
+      case "block":
+      case "mutex":
+        return options.contention
+          ? contentionProfile(page, options.contention, options.clock)
+          : unknownProfile("switched on by --contention-profiling");
+      case "goroutine":
+      case "threadcreate":
+      case "trace":
+        return unknownProfile("this runtime has nothing of the kind");
       case "heapsnapshot":
         return alone(heapSnapshot);
       default:
@@ -91,16 +111,27 @@ function secondsOf(call: ApiCall, usual: number): number {
   return seconds;
 }
 
-async function recorded(
-  name: string,
-  seconds: number,
-  clock: Clock,
-  signal: AbortSignal,
-  session: {
-    start: (post: Post) => Promise<unknown>;
-    stop: (post: Post) => Promise<{ readonly profile: unknown }>;
-  },
-): Promise<Reply> {
+/** How a profile is to be taken. */
+interface Recording {
+  readonly seconds: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly devtools: boolean;
+}
+
+const recordingOf = (call: ApiCall, usualSeconds: number, clock: Clock): Recording => ({
+  seconds: secondsOf(call, usualSeconds),
+  clock,
+  signal: call.call.signal,
+  devtools: call.query.get("format") === "devtools",
+});
+
+type Post = (method: string, parameters?: object) => Promise<unknown>;
+
+async function recorded<P>(
+  { seconds, clock, signal }: Recording,
+  session: { start(post: Post): Promise<unknown>; stop(post: Post): Promise<{ readonly profile: P }> },
+): Promise<P> {
   const { Session } = await import("node:inspector/promises");
   const inspector = new Session();
   inspector.connect();
@@ -109,29 +140,82 @@ async function recorded(
   try {
     await session.start(post);
     await clock.sleep(seconds * 1000, signal).catch(() => undefined);
-    const { profile } = await session.stop(post);
-    return { status: 200, headers: download(name), body: Buffer.from(JSON.stringify(profile)) };
+    return (await session.stop(post)).profile;
   } finally {
     inspector.disconnect();
   }
 }
 
-type Post = (method: string, parameters?: object) => Promise<unknown>;
+const sampledEveryMicroseconds = 1000;
+const sampledEveryBytes = 65536;
+const nanoseconds = "nanoseconds";
 
-const processorProfile = (seconds: number, clock: Clock, signal: AbortSignal): Promise<Reply> =>
-  recorded("profile.cpuprofile", seconds, clock, signal, {
+async function processorProfile(recording: Recording): Promise<Reply> {
+  const profile = await recorded<CpuProfile>(recording, {
     start: async (post) => {
       await post("Profiler.enable");
+      await post("Profiler.setSamplingInterval", { interval: sampledEveryMicroseconds });
       await post("Profiler.start");
     },
-    stop: (post) => post("Profiler.stop") as Promise<{ profile: unknown }>,
+    stop: (post) => post("Profiler.stop") as Promise<{ profile: CpuProfile }>,
   });
+  if (recording.devtools) return file("profile.cpuprofile", Buffer.from(JSON.stringify(profile)));
+  return pprof("profile", recording, {
+    types: [
+      { type: "samples", unit: "count" },
+      { type: "cpu", unit: nanoseconds },
+    ],
+    period: { type: "cpu", unit: nanoseconds, every: sampledEveryMicroseconds * 1000 },
+    samples: cpuStacks(profile),
+  });
+}
 
-const heapProfile = (seconds: number, clock: Clock, signal: AbortSignal): Promise<Reply> =>
-  recorded("heap.heapprofile", seconds, clock, signal, {
-    start: (post) => post("HeapProfiler.startSampling", { samplingInterval: 65536 }),
-    stop: (post) => post("HeapProfiler.stopSampling") as Promise<{ profile: unknown }>,
+async function heapProfile(recording: Recording, which: "inuse" | "alloc"): Promise<Reply> {
+  const collected = which === "alloc";
+  const profile = await recorded<HeapProfile>(recording, {
+    start: (post) =>
+      post("HeapProfiler.startSampling", {
+        samplingInterval: sampledEveryBytes,
+        includeObjectsCollectedByMajorGC: collected,
+        includeObjectsCollectedByMinorGC: collected,
+      }),
+    stop: (post) => post("HeapProfiler.stopSampling") as Promise<{ profile: HeapProfile }>,
   });
+  const name = collected ? "allocs" : "heap";
+  if (recording.devtools) return file(`${name}.heapprofile`, Buffer.from(JSON.stringify(profile)));
+  return pprof(name, recording, {
+    types: [
+      { type: `${which}_objects`, unit: "count" },
+      { type: `${which}_space`, unit: "bytes" },
+    ],
+    period: { type: "space", unit: "bytes", every: sampledEveryBytes },
+    samples: heapStacks(profile),
+  });
+}
+
+const contentionProfile = (name: string, contention: Contention, clock: Clock): Reply =>
+  pprof(
+    name,
+    { clock, seconds: 0 },
+    {
+      types: [
+        { type: "contentions", unit: "count" },
+        { type: "delay", unit: nanoseconds },
+      ],
+      period: { type: "contentions", unit: "count", every: 1 },
+      samples: contention.samples(),
+    },
+  );
+
+const pprof = (
+  name: string,
+  { clock, seconds }: Pick<Recording, "clock" | "seconds">,
+  profile: Pick<PprofProfile, "types" | "period" | "samples">,
+): Reply => file(name, encodePprof({ ...profile, at: clock.now(), durationMilliseconds: seconds * 1000 }));
+
+const file = (name: string, body: Buffer): Reply => ({ status: 200, headers: download(name), body });
+
+const unknownProfile = (why: string): Reply => ({ ...text(`Unknown profile: ${why}\n`), status: 404 });
 
 async function heapSnapshot(): Promise<Reply> {
   const { getHeapSnapshot } = await import("node:v8");

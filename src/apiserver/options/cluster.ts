@@ -73,8 +73,7 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "enable-garbage-collector",
       type: bool,
       default: true,
-      notYet: "deletion always honours owners and propagation policies",
-      doc: "Serve the generic garbage collector. Must match the controller manager's setting.",
+      doc: "Honour propagation policies of deletions. Must match the controller manager's setting: without its collector nobody would take the finalizers away.",
     }),
     option({
       flag: "delete-collection-workers",

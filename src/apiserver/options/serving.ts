@@ -22,8 +22,6 @@ import {
   tlsVersion,
 } from "#options";
 
-const noLocks = "this runtime has no locks to wait for";
-
 export interface NamedCertificate {
   readonly certFile: string;
   readonly keyFile: string;
@@ -174,9 +172,8 @@ export const servingSection = (dialect: Dialect) =>
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
     option({
       flag: "contention-profiling",
-      notYet: noLocks,
       type: bool,
       default: false,
-      doc: "Profile blocking too, when profiling is on.",
+      doc: "Record delays of the event loop too, when profiling is on: /debug/pprof/block.",
     }),
   ]);

@@ -1,15 +1,18 @@
 // What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
 import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
-import type { Gate } from "#options";
+import { type Gate, flagValues } from "#options";
 import type { ApiCall, PathHandler } from "#endpoints";
+import { watchContention } from "../debug/contention.ts";
 import { profilingPaths } from "../debug/profiling.ts";
+import { statusPages } from "../debug/status-pages.ts";
 import type { HealthObserver } from "../health/health.ts";
 import { Lifecycle, type RequestMetrics, requestMetrics } from "#filters";
 import { metricsPath } from "../metrics/handler.ts";
 import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";
 import { logFiles } from "./log-files.ts";
+import { apiserverOptions } from "../options/options.ts";
 import { currentRelease } from "../options/observing.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { versionInfo } from "./root-paths.ts";
@@ -65,7 +68,8 @@ export function servingFor(options: ServingOptions): Serving {
     requestTimeoutMilliseconds: settings.requestTimeout,
   });
   const { setVerbosity } = log;
-  const profiling = profilingPaths({ clock, ...(setVerbosity && { setVerbosity }) });
+  const contention = settings.profiling && settings.contentionProfiling ? watchContention() : undefined;
+  const profiling = profilingPaths({ clock, contention, ...(setVerbosity && { setVerbosity }) });
   return {
     lifecycle,
     metrics,
@@ -75,6 +79,13 @@ export function servingFor(options: ServingOptions): Serving {
     paths: [
       metricsPath("/metrics", metrics),
       ...(told ? [metricsPath("/metrics/slis", health.metrics)] : []),
+      statusPages({
+        program: dialect.cli.apiServer,
+        version: versionInfo(),
+        startedAt: clock.now(),
+        now: () => clock.now(),
+        flags: flagValues(apiserverOptions(dialect), settings),
+      }),
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
     ],
@@ -83,7 +94,10 @@ export function servingFor(options: ServingOptions): Serving {
       ...(told ? ["/metrics/slis"] : []),
       ...(settings.enableLogsHandler ? ["/logs"] : []),
     ],
-    stop: stopMeasuring,
+    stop: () => {
+      stopMeasuring();
+      contention?.stop();
+    },
   };
 }
 

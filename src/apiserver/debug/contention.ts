@@ -1,0 +1,45 @@
+// Contention on the only thing that is contended here: the event loop. Each delay is time that whoever was due
+// had to wait.
+import type { StackSample } from "./pprof.ts";
+
+export interface Contention {
+  samples(): readonly StackSample[];
+  stop(): void;
+}
+
+const lookEveryMilliseconds = 10;
+/** Timers are this late by themselves. */
+const ordinaryMilliseconds = 5;
+const bounds = [10, 50, 100, 500, 1000, Infinity];
+
+export function watchContention(now: () => number = () => performance.now()): Contention {
+  const counts = bounds.map(() => ({ delays: 0, milliseconds: 0 }));
+  let expected = now() + lookEveryMilliseconds;
+  const timer = setInterval(() => {
+    const at = now();
+    const late = at - expected;
+    expected = at + lookEveryMilliseconds;
+    if (late < ordinaryMilliseconds) return;
+    const found = counts[bounds.findIndex((bound) => late <= bound)]!;
+    found.delays++;
+    found.milliseconds += late;
+  }, lookEveryMilliseconds);
+  timer.unref();
+  return {
+    samples: () =>
+      counts.flatMap(({ delays, milliseconds }, at) =>
+        delays === 0
+          ? []
+          : [
+              {
+                stack: [
+                  { functionName: `delay up to ${bounds[at]} ms`, url: "", lineNumber: 0 },
+                  { functionName: "event loop", url: "", lineNumber: 0 },
+                ],
+                values: [delays, milliseconds * 1e6],
+              },
+            ],
+      ),
+    stop: () => clearInterval(timer),
+  };
+}
