@@ -44,8 +44,8 @@ import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./storage/background.ts";
-import { extensionChecks } from "./health/extension-checks.ts";
 import { healthChecks } from "./health/health-checks.ts";
+import { startedChecks } from "./health/started-checks.ts";
 import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { openIdHandler } from "./authentication/openid.ts";
 import { rootPaths } from "./serving/root-paths.ts";
@@ -57,6 +57,7 @@ import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
+import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
@@ -134,6 +135,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
         );
   const egress = readEgress(settings.egressSelectorConfigFile, dialect);
+  const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const encryption =
@@ -147,6 +149,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           storePrefix,
           clock,
           log,
+          reloads,
           signal: closing.signal,
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
@@ -227,9 +230,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const work = workMetrics(serving.metrics);
   for (const each of hooks) await each.start(work);
   const outside = { dial: egress.controlplane, signal: closing.signal };
-  const access = authorizersFor(server, settings, (gate) => gates.enabled(gate), outside);
+  const enabled = (gate: string): boolean => gates.enabled(gate);
+  const access = authorizersFor(server, settings, { enabled, reloads }, outside);
   const { lifecycle } = serving;
-  const identities = authenticationFor(server, settings, options.own, serving.metrics, outside);
+  const observers = { metrics: serving.metrics, reloads };
+  const identities = authenticationFor(server, settings, options.own, observers, outside);
   const { issuer, signing, verifying, objects, audiences, tokens } = identities;
   const configs = settings.admissionControlConfigFile
     ? readPluginConfigs(settings.admissionControlConfigFile, dialect)
@@ -246,6 +251,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
   const admission = measuredChain(admissionChain(measuredPlugins(plugins, serving.metrics)), serving.metrics);
+  /** Everything that runs beside the requests has begun. */
+  let started = false;
   const health = healthChecks({
     dialect,
     clock,
@@ -257,13 +264,18 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     liveGraceMilliseconds: settings.livezGracePeriod,
     startUp: [
       ...hooks.map(({ check }) => check),
-      ...extensionChecks(dialect, {
-        definitionsLoaded: () => definitions.loaded(),
-        servicesRegistered: () => aggregation.registered(),
+      ...startedChecks(dialect, {
+        aggregation: () => aggregation.registered(),
+        definitions: () => definitions.loaded(),
+        admission: () => caches.ready(),
+        counting: () => started,
+        leaseCollector: () => started,
+        ...(settings.encryptionProviderConfigAutomaticReload && { encryptionReload: () => started }),
       }),
     ],
     caughtUp: () => caches.ready(),
     encryption: encryption?.checks ?? [],
+    refusedFiles: () => reloads.refused(),
   });
   const virtual = virtualGroups(server, {
     admission,
@@ -409,6 +421,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           }).keep(signal),
         ]),
   ]);
+  started = true;
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;
   const close = async (): Promise<void> => {
@@ -432,13 +445,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         log,
         handle,
         metrics,
+        reloads,
         signal: closing.signal,
         ...(own && { pair: () => own.servingPair(clock.now()) }),
       });
       if (settings.debugSocketPath)
         debugSocket = await listenPlain({
           path: settings.debugSocketPath,
-          handle: plainHandler(serving.profiling),
+          handle: plainHandler(serving.debugPaths),
           now: () => clock.now(),
         });
     } catch (error) {

@@ -1,13 +1,5 @@
 // From the bytes of a request to an object in the stored shape, as strict as the client asked.
-import {
-  ApiError,
-  TimeSlice,
-  badRequest,
-  invalid,
-  invalidValue,
-  tooLarge,
-  unsupportedMediaType,
-} from "#base";
+import { ApiError, TimeSlice, badRequest, invalid, invalidValue, tooLarge } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
@@ -40,9 +32,7 @@ export async function readBody(call: ApiCall): Promise<Uint8Array> {
 export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   const encoding = header(call.call.headers, "content-encoding");
   if (encoding && encoding !== "identity")
-    throw unsupportedMediaType(
-      `the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`,
-    );
+    throw badRequest(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {
     const bytes = await call.call.body(largestBody);
     call.bodyBytes = bytes.length;

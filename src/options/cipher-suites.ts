@@ -36,6 +36,18 @@ const insecure: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_RC4_128_SHA: "RC4-SHA",
 };
 
+/**
+ * What is spoken unless somebody says otherwise, as kube-apiserver does: authenticated ciphers first, those
+ * without forward secrecy last.
+ */
+export const usualCipherSuites: readonly string[] = Object.keys(preferred).toSorted(
+  (one, other) => rankOf(one) - rankOf(other),
+);
+
+function rankOf(name: string): number {
+  return (name.startsWith("TLS_RSA_") ? 2 : 0) + (name.endsWith("_CBC_SHA") ? 1 : 0);
+}
+
 export const cipherSuiteNames: readonly string[] = [...Object.keys(preferred), ...Object.keys(insecure)];
 export const isInsecureCipherSuite = (name: string): boolean => Object.hasOwn(insecure, name);
 

@@ -1,6 +1,6 @@
 // TLS as the operator asked for it: the oldest version, and the cipher suites.
-import { DEFAULT_CIPHERS, type SecureContextOptions, type SecureVersion } from "node:tls";
-import { libraryCiphers } from "./cipher-suites.ts";
+import type { SecureContextOptions, SecureVersion } from "node:tls";
+import { libraryCiphers, usualCipherSuites } from "./cipher-suites.ts";
 
 const versions: Readonly<Record<string, SecureVersion>> = {
   VersionTLS10: "TLSv1",
@@ -17,7 +17,7 @@ const newest = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA2
 export function tlsSettings(minVersion: string, suites: readonly string[]): SecureContextOptions {
   const oldest = versions[minVersion] ?? "TLSv1.2";
   // Where none of the suites asked for is left, only version 1.3 is spoken, whose suites are always on.
-  const asked = suites.length === 0 ? DEFAULT_CIPHERS.split(":") : libraryCiphers(suites);
+  const asked = libraryCiphers(suites.length === 0 ? usualCipherSuites : suites);
   const older = asked.filter((name) => !newest.includes(name));
   // The library knows the versions before 1.2 only at its lowest security level.
   const level = oldest === "TLSv1" || oldest === "TLSv1.1" ? ["@SECLEVEL=0"] : [];

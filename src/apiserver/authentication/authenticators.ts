@@ -25,7 +25,7 @@ import {
   signingKeyOf,
   documentFetcher,
   oidcTokens,
-  tokenFile,
+  parseTokenFile,
   trustBundle,
   trustBundleFile,
   verificationKeys,
@@ -40,6 +40,7 @@ import type { Dial } from "#http";
 import type { OutsideOptions } from "../authorization/authorizers.ts";
 import { measuredAuthenticator, tokenMetrics } from "../metrics/authentication-metrics.ts";
 import type { OwnCredentials } from "../library/credentials.ts";
+import type { Reloads } from "../serving/reloads.ts";
 import { allowsAnonymous } from "./anonymous.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -56,12 +57,17 @@ export interface Authentication {
   readonly verifying: readonly TokenKey[];
 }
 
-/** Authorities are read again when their files change, until the signal. */
+export interface AuthenticationObservers {
+  readonly metrics: Metrics;
+  readonly reloads: Reloads;
+}
+
+/** Authorities and tokens are read again when their files change, until the signal. */
 export function authenticationFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
-  metrics: Metrics,
+  { metrics, reloads }: AuthenticationObservers,
   outside: OutsideOptions,
 ): Authentication {
   const { dialect, clock } = server;
@@ -87,7 +93,8 @@ export function authenticationFor(
   const objects = tokenObjects(server);
   const observer = tokenMetrics(metrics);
   const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
-  if (settings.tokenAuthFile) tokens.push(audienceAgnostic(tokenFile(settings.tokenAuthFile), audiences));
+  if (settings.tokenAuthFile)
+    tokens.push(audienceAgnostic(followedTokens(settings.tokenAuthFile, reloads), audiences));
   if (verifying.length) {
     const common = { keys: verifying, audiences, objects, clock, dialect, observer };
     tokens.push(
@@ -102,7 +109,7 @@ export function authenticationFor(
   tokens.push(...remoteTokens(server, settings, audiences, { ...outside, observer }));
   const authenticator = authenticatorOf(
     [
-      ...certificateMethods(server, settings, metrics, signal),
+      ...certificateMethods(server, settings, { metrics, reloads }, signal),
       bearerTokens(tokens, audiences),
       webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix),
     ],
@@ -119,22 +126,30 @@ export function authenticationFor(
   };
 }
 
+function followedTokens(file: string, reloads: Reloads): TokenMethod {
+  const current = reloads.followed(
+    "--token-auth-file",
+    file,
+    (text) => parseTokenFile(text, file),
+    readFileSync(file, "utf8"),
+  );
+  return { identify: (token, audiences) => current().identify(token, audiences) };
+}
+
 const trustCheckMilliseconds = 5_000;
 
 function certificateMethods(
-  { clock, onError }: ServerObjects,
+  { clock }: ServerObjects,
   settings: ApiserverSettings,
-  metrics: Metrics,
+  { metrics, reloads }: AuthenticationObservers,
   signal: AbortSignal,
 ): Authenticator[] {
-  const verifier = (file: string): CertificateVerifier => {
+  const verifier = (file: string, setting: string): CertificateVerifier => {
     const trust = trustBundleFile(file);
+    const report = reloads.of(setting);
     const stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
-      if ("error" in change)
-        onError("the client authorities cannot be read again; the old ones stay", {
-          file,
-          error: (change.error as Error).message,
-        });
+      if ("error" in change) report.refused(change.error as Error);
+      else report.changed();
     });
     signal.addEventListener("abort", stop, { once: true });
     return clientCertificateVerifier({ trust, clock });
@@ -143,7 +158,7 @@ function certificateMethods(
   if (settings.requestheaderClientCaFile)
     methods.push(
       requestHeaders({
-        verifier: verifier(settings.requestheaderClientCaFile),
+        verifier: verifier(settings.requestheaderClientCaFile, "--requestheader-client-ca-file"),
         allowedNames: settings.requestheaderAllowedNames,
         usernameHeaders: settings.requestheaderUsernameHeaders,
         groupHeaders: settings.requestheaderGroupHeaders,
@@ -151,7 +166,12 @@ function certificateMethods(
       }),
     );
   if (settings.clientCaFile)
-    methods.push(clientCertificates(verifier(settings.clientCaFile), certificateLives(metrics, clock)));
+    methods.push(
+      clientCertificates(
+        verifier(settings.clientCaFile, "--client-ca-file"),
+        certificateLives(metrics, clock),
+      ),
+    );
   return methods;
 }
 

@@ -1,22 +1,24 @@
 // Who may do what: the authorizers in the order the operator gave.
+import { readFileSync } from "node:fs";
 import type { ServerObjects } from "#registry";
 import {
   type Authorizer,
   type RbacAuthorizer,
-  abacAuthorizer,
   alwaysAllow,
   alwaysDeny,
   authorizerOf,
   nodeAuthorizer,
   type GateCheck,
   nodeRules,
+  parseAbac,
   rbacAuthorizer,
   webhookAuthorizer,
 } from "#authz";
 import { webhook, webhookConnection } from "#client";
-import { componentName } from "#dialect";
+import { type Dialect, componentName } from "#dialect";
 import { selector } from "#base";
 import type { Dial } from "#http";
+import type { Reloads } from "../serving/reloads.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -36,7 +38,7 @@ export interface OutsideOptions {
 export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,
-  enabled: GateCheck,
+  { enabled, reloads }: { readonly enabled: GateCheck; readonly reloads: Reloads },
   outside: OutsideOptions,
 ): Authorizers {
   const rbac = rbacAuthorizer(rbacSource(server.resources));
@@ -46,10 +48,23 @@ export function authorizersFor(
     RBAC: () => rbac,
     Node: () => nodeMode(server, enabled),
     Webhook: () => webhookMode(server, settings, outside),
-    ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, server.dialect),
+    ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),
   };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
   return { authorizer, rbac };
+}
+
+function abacMode(file: string, dialect: Dialect, reloads: Reloads): Authorizer {
+  const current = reloads.followed(
+    "--authorization-policy-file",
+    file,
+    (text) => parseAbac(text, file, dialect),
+    readFileSync(file, "utf8"),
+  );
+  return {
+    decide: (attributes) => current().decide(attributes),
+    rulesFor: (user, namespace) => current().rulesFor(user, namespace),
+  };
 }
 
 function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {

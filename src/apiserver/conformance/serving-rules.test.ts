@@ -16,6 +16,7 @@ import type { Lifecycle } from "#filters";
 import { storeMetrics } from "../metrics/store-metrics.ts";
 import { serve } from "../server.fixture.ts";
 import { hostAddress } from "../serving/host-address.ts";
+import { configReloads } from "../serving/reloads.ts";
 import { externalAddress, openSecurePort, publicAddress } from "../serving/secure-port.ts";
 import { start } from "../server.ts";
 
@@ -78,6 +79,12 @@ async function open(t: TestContext, given: ReturnType<typeof settings>) {
     log: silentLog,
     handle: async () => ({ status: 200, headers: {} }),
     metrics: createMetrics(),
+    reloads: configReloads({
+      clock: systemClock,
+      log: silentLog,
+      metrics: createMetrics(),
+      signal: stop.signal,
+    }),
     signal: stop.signal,
   });
   t.after(async () => {

@@ -22,7 +22,6 @@ const pages = {
   allocs: "what was allocated over ?seconds=5, held or not",
   block: "delays of the event loop since the start, with --contention-profiling",
   heapsnapshot: "everything in memory, as .heapsnapshot; the server stands still while it is taken",
-  cmdline: "the command line of the process",
   active: "what keeps the event loop alive, counted",
 } as const;
 const longestSeconds = 300;
@@ -32,17 +31,17 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
   return (call) => {
     const { path } = call.target;
     if (path === "/debug/flags/v") return setVerbosity(call, options);
+    if (path === "/debug/flags" || path === "/debug/flags/")
+      return page("/debug/flags/", { v: "PUT sets how much is logged" });
     if (path === "/debug/pprof")
       return {
-        status: 301,
+        status: 302,
         headers: { location: "/debug/pprof/", "content-type": "text/html; charset=utf-8" },
       };
-    const page = /^\/debug\/pprof\/([a-z]*)$/.exec(path)?.[1];
-    switch (page) {
+    const profile = /^\/debug\/pprof\/([a-z]*)$/.exec(path)?.[1];
+    switch (profile) {
       case "":
-        return index();
-      case "cmdline":
-        return text(process.argv.join("\0"));
+        return page("/debug/pprof/", pages);
       case "active":
         return text(counted(process.getActiveResourcesInfo()));
       case "symbol":
@@ -56,7 +55,7 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
       case "block":
       case "mutex":
         return options.contention
-          ? contentionProfile(page, options.contention, options.clock)
+          ? contentionProfile(profile, options.contention, options.clock)
           : unknownProfile("switched on by --contention-profiling");
       case "goroutine":
       case "threadcreate":
@@ -87,9 +86,10 @@ const text = (body: string): Reply => ({
   body: Buffer.from(body),
 });
 
-function index(): Reply {
-  const rows = Object.entries(pages).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>/debug/pprof/</title></head><body><h1>/debug/pprof/</h1><ul>${rows.join("")}</ul></body></html>\n`;
+/** A list of what is below a path. */
+function page(path: string, below: Readonly<Record<string, string>>): Reply {
+  const rows = Object.entries(below).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${path}</title></head><body><h1>${path}</h1><ul>${rows.join("")}</ul></body></html>\n`;
   return {
     status: 200,
     headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -246,12 +246,18 @@ async function setVerbosity(
   { setVerbosity: set }: ProfilingOptions,
 ): Promise<Reply | undefined> {
   if (!set) return undefined;
-  if (call.method !== "PUT") return { ...text("unrecognized http method\n"), status: 405 };
+  if (call.method !== "PUT") return flagReply(406, "unsupported http method\n");
   const given = Buffer.from(await call.call.body(64))
     .toString()
     .trim();
   if (!/^\d{1,3}$/.test(given))
-    return { ...text(`the verbosity must be a number, not ${JSON.stringify(given)}\n`), status: 400 };
+    return flagReply(400, `the verbosity must be a number, not ${JSON.stringify(given)}\n`);
   set(Number(given));
-  return text(`the verbosity is now ${given}\n`);
+  return flagReply(200, `successfully set log verbosity to ${given}\n`);
 }
+
+const flagReply = (status: number, body: string): Reply => ({
+  status,
+  headers: { "content-type": "text/plain", "x-content-type-options": "nosniff" },
+  body: Buffer.from(body),
+});

@@ -1,4 +1,4 @@
-// /statusz and /flagz: what runs and with which settings, for people. Served to whoever may read these paths.
+// /statusz and /flagz: what runs and with which settings, for people.
 import type { PathHandler } from "#endpoints";
 import { plainReply } from "#http";
 import { durationOfMillis } from "#base";

@@ -20,6 +20,8 @@ export interface HealthOptions {
   readonly caughtUp: () => boolean;
   /** Key services of encryption at rest. */
   readonly encryption?: readonly HealthCheck[];
+  /** Settings whose changed file is refused while the last good version serves. */
+  readonly refusedFiles?: () => readonly string[];
 }
 
 export function healthChecks(options: HealthOptions): HealthPaths {
@@ -43,6 +45,11 @@ export function healthChecks(options: HealthOptions): HealthPaths {
     check: () => (clock.now() < graceUntil ? undefined : check()),
   }));
   return {
+    notes: () =>
+      (options.refusedFiles?.() ?? []).map(
+        (setting) =>
+          `[+]config-reload ok: the changed file of ${setting} is refused, the last good one serves`,
+      ),
     healthz: [...always, ...startUp],
     livez: [...always, ...patient],
     readyz: [

@@ -12,6 +12,8 @@ export interface HealthPaths {
   readonly healthz: readonly HealthCheck[];
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
+  /** What is worth knowing without being a reason to fail, for those who ask /readyz for details. */
+  notes?(): readonly string[];
 }
 
 export interface HealthObserver {
@@ -29,13 +31,14 @@ export async function healthReply(
 ): Promise<Reply | undefined> {
   const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(call.target.path);
   if (!match) return undefined;
-  const [, endpoint, one] = match as unknown as [string, keyof HealthPaths, string | undefined];
+  const [, endpoint, one] = match as unknown as [string, "healthz" | "livez" | "readyz", string | undefined];
   const checks = paths[endpoint];
   if (one !== undefined) {
     const check = checks.find(({ name }) => name === one);
     return check ? await single(check) : undefined;
   }
-  return await all(endpoint, checks, call, observer);
+  const notes = endpoint === "readyz" ? (paths.notes?.() ?? []) : [];
+  return await all(endpoint, checks, call, notes, observer);
 }
 
 async function single(check: HealthCheck): Promise<Reply> {
@@ -48,6 +51,7 @@ async function all(
   endpoint: string,
   checks: readonly HealthCheck[],
   call: ApiCall,
+  notes: readonly string[],
   observer: HealthObserver | undefined,
 ): Promise<Reply> {
   const excluded = new Set(
@@ -71,6 +75,7 @@ async function all(
       failed.push(check.name);
     } else lines.push(`[+]${check.name} ok`);
   }
+  lines.push(...notes);
   if (excluded.size > 0)
     lines.push(
       `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}`,

@@ -167,7 +167,7 @@ export const servingSection = (dialect: Dialect) =>
       flag: "debug-socket-path",
       type: text,
       default: "",
-      doc: "Path of a unix socket that serves profiling without authentication or authorization.",
+      doc: "Path of a unix socket that serves profiling, /statusz and /flagz without authentication or authorization.",
     }),
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
     option({

@@ -14,7 +14,11 @@ import { nameTable, namesOf, readPair, servingCertificates } from "./certificate
 
 const entries = [
   { given: [], found: ["a.example", "*.wild.example"], item: "found" },
-  { given: ["b.example", "*.given.example"], found: ["a.example"], item: "given" },
+  {
+    given: ["b.example", "*.given.example"],
+    found: ["a.example", "beside.example", "own.example"],
+    item: "given",
+  },
   { given: ["a.example"], found: [], item: "given for a" },
   { given: ["x.wild.example"], found: [], item: "exact" },
 ];
@@ -27,10 +31,12 @@ const asked: [name: string, item: string | undefined][] = [
   ["x.wild.example", "exact"],
   ["y.wild.example", "found"],
   ["other.example", undefined],
+  ["beside.example", "given"],
+  ["own.example", undefined],
 ];
 for (const [name, item] of asked)
   test(`${name} gets ${item ? `the certificate "${item}"` : "the default one"}`, () =>
-    assert.equal(nameTable(entries)(name), item));
+    assert.equal(nameTable(entries, ["own.example"])(name), item));
 
 const validity = { now: Date.now(), days: 1 };
 

@@ -44,25 +44,33 @@ export function namesOf(certificate: X509Certificate): string[] {
   return common === undefined ? [] : [common];
 }
 
-/** Finds what belongs to a name: exact before wildcard, earlier before later among equals. */
+/**
+ * Finds what belongs to a name: exact before wildcard, earlier before later among equals. Names that a certificate
+ * has beside those it was given count last, and behind the default certificate's own.
+ */
 export function nameTable<T>(
   entries: readonly {
     readonly given: readonly string[];
     readonly found: readonly string[];
     readonly item: T;
   }[],
+  defaultNames: readonly string[] = [],
 ): (name: string) => T | undefined {
   const table = new Map<string, T>();
-  const put = (name: string, item: T): void => {
+  const beside = new Map<string, T | undefined>();
+  const put = (into: Map<string, T | undefined>, name: string, item: T | undefined): void => {
     const key = name.toLowerCase().replace(/\.$/, "");
-    if (!table.has(key)) table.set(key, item);
+    if (!into.has(key)) into.set(key, item);
   };
-  for (const { given, item } of entries) for (const name of given) put(name, item);
+  for (const { given, item } of entries) for (const name of given) put(table, name, item);
   for (const { given, found, item } of entries)
-    if (given.length === 0) for (const name of found) put(name, item);
+    if (given.length === 0) for (const name of found) put(table, name, item);
+  for (const name of defaultNames) put(beside, name, undefined);
+  for (const { found, item } of entries) for (const name of found) put(beside, name, item);
   return (name) => {
     const asked = name.toLowerCase().replace(/\.$/, "");
-    return table.get(asked) ?? table.get(`*${asked.slice(asked.indexOf("."))}`);
+    const wildcard = `*${asked.slice(asked.indexOf("."))}`;
+    return table.get(asked) ?? table.get(wildcard) ?? beside.get(beside.has(asked) ? asked : wildcard);
   };
 }
 
@@ -106,7 +114,7 @@ export function servingCertificates(
       : { ...settings, ca: clientCaFiles.map((file) => readFileSync(file, "utf8")) };
   const initial = readCommon();
   let pair = isFiles(main) ? readPair(main) : main;
-  let choose = chooser(named, initial);
+  let choose = chooser(named, initial, pair);
   const files = [
     ...[...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
     ...clientCaFiles,
@@ -130,7 +138,7 @@ export function servingCertificates(
           try {
             const common = readCommon();
             const next = isFiles(main) ? readPair(main) : pair;
-            choose = chooser(named, common);
+            choose = chooser(named, common, next);
             changed({ ...common, ...next });
             pair = next;
           } catch (error) {
@@ -148,6 +156,7 @@ export function servingCertificates(
 function chooser(
   named: readonly NamedPairFiles[],
   common: SecureContextOptions,
+  main: Pair,
 ): (name: string) => SecureContext | undefined {
   return nameTable(
     named.map((files) => {
@@ -158,6 +167,7 @@ function chooser(
         item: createSecureContext({ ...common, ...read }),
       };
     }),
+    namesOf(new X509Certificate(main.cert)),
   );
 }
 

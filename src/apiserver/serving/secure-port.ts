@@ -6,6 +6,7 @@ import { selfSigned, stillGood, writePair } from "#authn";
 import { type Clock, type Log, type Metrics, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
+import type { Reloads } from "./reloads.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { servingCertificates } from "./certificates.ts";
 import { hostAddress } from "./host-address.ts";
@@ -18,6 +19,7 @@ export interface SecurePortOptions {
   /** Used when the settings name no files. */
   readonly pair?: () => { readonly cert: string; readonly key: string };
   readonly metrics: Metrics;
+  readonly reloads: Reloads;
   readonly signal: AbortSignal;
 }
 
@@ -34,6 +36,7 @@ export async function openSecurePort({
   handle,
   pair,
   metrics,
+  reloads,
   signal,
 }: SecurePortOptions): Promise<SecurePort> {
   const main =
@@ -76,17 +79,15 @@ export async function openSecurePort({
   }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(refusalOf(error, host, settings.securePort), { cause: error });
   });
+  const report = reloads.of("--tls-cert-file");
   certificates.follow({
     clock,
     signal,
     changed: (context) => {
       listener.setSecureContext(context);
-      log.info("reloaded serving certificates and client authorities");
+      report.changed();
     },
-    problem: (error) =>
-      log.error("cannot reload serving certificates or client authorities; keeping the previous ones", {
-        error: error.message,
-      }),
+    problem: (error) => report.refused(error),
   });
   return { listener, certificate: certificates.certificate, url: urlOf(listener) };
 }

@@ -38,8 +38,8 @@ export interface Serving {
   /** Those of them that the list of all paths names. */
   readonly shownPaths: readonly string[];
   readonly healthObserver: HealthObserver;
-  /** Profiling alone, for the debug socket. */
-  readonly profiling: PathHandler;
+  /** Profiling, /statusz and /flagz for the debug socket. */
+  readonly debugPaths: PathHandler;
   stop(): void;
 }
 
@@ -70,22 +70,24 @@ export function servingFor(options: ServingOptions): Serving {
   const { setVerbosity } = log;
   const contention = settings.profiling && settings.contentionProfiling ? watchContention() : undefined;
   const profiling = profilingPaths({ clock, contention, ...(setVerbosity && { setVerbosity }) });
+  // Release 1.27 has no such pages on its port; who may open the debug socket may read them there.
+  const pages = statusPages({
+    program: dialect.cli.apiServer,
+    version: versionInfo(),
+    startedAt: clock.now(),
+    now: () => clock.now(),
+    flags: flagValues(apiserverOptions(dialect), settings),
+  });
+  const debugPaths: PathHandler = async (call) => (await pages(call)) ?? (await profiling(call));
   return {
     lifecycle,
     metrics,
     requests,
-    profiling,
+    debugPaths,
     healthObserver: health,
     paths: [
       metricsPath("/metrics", metrics),
       ...(told ? [metricsPath("/metrics/slis", health.metrics)] : []),
-      statusPages({
-        program: dialect.cli.apiServer,
-        version: versionInfo(),
-        startedAt: clock.now(),
-        now: () => clock.now(),
-        flags: flagValues(apiserverOptions(dialect), settings),
-      }),
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
     ],

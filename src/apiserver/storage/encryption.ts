@@ -8,6 +8,7 @@ import type { Strategy } from "#registry";
 import { type EncryptionProvider, type KmsProvider, identity, kmsV1, kmsV2 } from "#store";
 import type { HealthCheck } from "../health/health.ts";
 import { storageGroup } from "./storage-group.ts";
+import type { Reloads } from "../serving/reloads.ts";
 import {
   type EncryptionTable,
   type KmsSettings,
@@ -23,6 +24,7 @@ export interface EncryptionOptions {
   readonly storePrefix: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly reloads: Reloads;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
@@ -45,7 +47,8 @@ interface Loaded {
 
 /** Throws naming the file and the field that is wrong. */
 export function openEncryption(options: EncryptionOptions): Encryption {
-  const { file, clock, log, signal } = options;
+  const { file, clock, signal } = options;
+  const report = options.reloads.of("--encryption-provider-config");
   let loaded = load(readFileSync(file, "utf8"), options);
   signal.addEventListener("abort", () => loaded.services.forEach((service) => service.close()), {
     once: true,
@@ -63,9 +66,7 @@ export function openEncryption(options: EncryptionOptions): Encryption {
       const text = await readFile(file, "utf8");
       if (text !== loaded.text) await replace(text);
     } catch (error) {
-      log.error("a changed encryption configuration cannot be used; the one before is kept", {
-        error: (error as Error).message,
-      });
+      report.refused(error as Error);
     }
     if (!signal.aborted) follow();
   }
@@ -82,7 +83,7 @@ export function openEncryption(options: EncryptionOptions): Encryption {
       throw error;
     }
     loaded = next;
-    log.info("the encryption configuration was reloaded", { file });
+    report.changed();
     clock.after(lingerMilliseconds, () => before.services.forEach((service) => service.close()));
   }
 

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { silentLog, virtualClock } from "#base";
+import { createMetrics, silentLog, virtualClock } from "#base";
 import { dialects, groupName } from "#dialect";
 import { openStore } from "#store";
 import { settleFlags } from "../options/settings.ts";
+import { configReloads } from "../serving/reloads.ts";
 import { openEncryption } from "./encryption.ts";
 import { openStoreFor } from "./open-store.ts";
 
@@ -55,6 +56,7 @@ async function setUp(t: TestContext, ...flags: string[]) {
     storePrefix: "/registry",
     clock,
     log: silentLog,
+    reloads: configReloads({ clock, log: silentLog, metrics: createMetrics(), signal: stop.signal }),
     signal: stop.signal,
   });
   const store = await openStoreFor({ settings, dialect, encryption, clock, log: silentLog }, plain);

@@ -99,7 +99,7 @@ const refusals: [name: string, asking: Asking, status: number, message?: RegExp]
   [
     "a compressed body",
     { body: gzipSync(JSON.stringify(body)), headers: { "content-encoding": "gzip" } },
-    415,
+    400,
     /gzip/,
   ],
   ["a body that says it is not compressed", { body, headers: { "content-encoding": "identity" } }, 201],
