@@ -3,7 +3,7 @@ import { type Reply, header, parseAccept } from "#http";
 import type { ApiCall, Catalog, PathHandler } from "#endpoints";
 import { ApiError, methodNotAllowed } from "#base";
 import { builtFrom } from "../built-from.ts";
-import type { HealthCheck, HealthPaths } from "../health/health.ts";
+import type { HealthPaths } from "../health/health.ts";
 
 const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
 
@@ -63,9 +63,9 @@ function allPaths(catalog: Catalog, health: HealthPaths, more: readonly string[]
       `/apis/${name}`,
       ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
     ]);
-  const checks = Object.entries(health).flatMap(([endpoint, list]) => [
+  const checks = (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [
     `/${endpoint}`,
-    ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`),
+    ...health[endpoint].map(({ name }) => `/${endpoint}/${name}`),
   ]);
   return [
     "/.well-known/openid-configuration",
