@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { PolicyRule } from "#api";
 import { type Attributes, describeRule, ruleAllows } from "#authz";
 import { type ClientRequest, connectionOf, https, readClientConfig, textOf } from "#client";
-import { type Dialect, chosenDialect, groupName } from "#dialect";
+import { type Dialect, chosenDialect, dialects, groupName } from "#dialect";
 import type { Output } from "../output.ts";
 
 const usage = `Usage: orch auth why [flags] USER VERB RESOURCE [NAME]
@@ -17,7 +17,7 @@ or a path such as /metrics.
   --group GROUP            A group of the user; may be given several times. Those that every user or service
                            account has are added.
   --orchconfig FILE        Client configuration for the API server (default: $ORCHCONFIG).
-  --dialect NAME           orch or kubernetes.
+  --dialect NAME           The names that the server speaks: ${Object.keys(dialects).join(" or ")}.
 `;
 
 const flags = {
