@@ -43,9 +43,9 @@ test("the log folder is served as files and lists", async () => {
       ["/logs/sub", {}, "301|sub/|"],
       ["/logs/sub/", {}, '200|text/html; charset=utf-8|<pre>\n<a href="b%26c">b&amp;c</a>\n</pre>\n'],
       ["/logs/sub/b%26c", {}, "200|text/plain; charset=utf-8|x"],
-      ["/logs/a.log", {}, "200|text/plain; charset=utf-8|one\ntwo\n"],
+      ["/logs/a.log", {}, "200|text/x-log; charset=utf-8|one\ntwo\n"],
       ["/logs/bytes", {}, "200|application/octet-stream|\0\x01\x02"],
-      ["/logs/a.log", { range: "bytes=4-6" }, "206|bytes 4-6/8|text/plain; charset=utf-8|two"],
+      ["/logs/a.log", { range: "bytes=4-6" }, "206|bytes 4-6/8|text/x-log; charset=utf-8|two"],
       [
         "/logs/a.log",
         { range: "bytes=8-" },
@@ -55,7 +55,7 @@ test("the log folder is served as files and lists", async () => {
       [
         "/logs/a.log",
         { "if-modified-since": new Date(1_899_999_999_000).toUTCString() },
-        "200|text/plain; charset=utf-8|one\ntwo\n",
+        "200|text/x-log; charset=utf-8|one\ntwo\n",
       ],
       ["/logs/none", {}, "404|text/plain; charset=utf-8|404 page not found\n"],
       ["/logs/%2e%2e/x", {}, "400|text/plain; charset=utf-8|invalid URL path\n"],
