@@ -6,6 +6,7 @@ import { hint } from "#options";
 const usage = `Usage:
   orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
   orch down [--purge]      End it; with --purge remove everything it kept.
+  orch status              Tell what runs, how large it is, and what is wrong.
   orch token               Print the command by which another machine joins the cluster.
   orch join SERVER [flags] Make this machine a node of a cluster until Ctrl-C.
   orch store backup|restore FILE
@@ -38,6 +39,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./up/up.ts")).upCommand(rest, programs(), await version(), output);
     case "down":
       return await (await import("./up/down.ts")).downCommand(rest, await version(), output);
+    case "status":
+      return await (await import("./up/status-command.ts")).statusCommand(rest, await version(), output);
     case "token":
       return await (await import("./up/token-command.ts")).tokenCommand(rest, await version(), output);
     case "join":
@@ -70,7 +73,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${hint(command, ["up", "down", "status", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

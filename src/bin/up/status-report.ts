@@ -1,0 +1,94 @@
+// What `orch status` prints: pure, from what was read of the machine and of the cluster.
+import type { kinds } from "#client";
+import type { Seen } from "#controllerkit";
+
+export type SeenNode = Seen<typeof kinds.nodes.schema>;
+export type SeenPod = Seen<typeof kinds.pods.schema>;
+
+export interface ClusterReport {
+  readonly folder: string;
+  readonly version: string;
+  readonly processes: readonly { readonly name: string; readonly pid: number; readonly kilobytes: number }[];
+  readonly storeBytes: number;
+  readonly nodes: readonly SeenNode[];
+  readonly pods: readonly SeenPod[];
+  readonly warnings: readonly string[];
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MB`;
+
+export function reportText({
+  folder,
+  version,
+  processes,
+  storeBytes,
+  nodes,
+  pods,
+  warnings,
+}: ClusterReport): string {
+  const total = processes.reduce((sum, { kilobytes }) => sum + kilobytes, 0) * 1024;
+  const phases = countBy(pods.map(({ status }) => status?.phase ?? "Unknown"));
+  return [
+    `cluster     ${folder}, ${version}, ${megabytes(total)} of memory, ${megabytes(storeBytes)} of objects`,
+    ...processes.map(
+      ({ name, pid, kilobytes }) => `  ${name.padEnd(24)} process ${pid}, ${megabytes(kilobytes * 1024)}`,
+    ),
+    `nodes       ${nodes.length}`,
+    ...nodes.map(
+      (node) =>
+        `  ${(node.metadata.name ?? "").padEnd(24)} ${isReady(node) ? "ready" : "not ready"}, ${node.status?.nodeInfo?.containerRuntimeVersion ?? ""}`,
+    ),
+    `pods        ${pods.length}${pods.length > 0 ? `: ${phases}` : ""}`,
+    ...(warnings.length > 0 ? ["warnings", ...warnings.map((each) => `  ${each}`)] : ["all is well"]),
+    "",
+  ].join("\n");
+}
+
+const countBy = (words: readonly string[]): string =>
+  [...new Set(words)]
+    .toSorted()
+    .map((word) => `${words.filter((each) => each === word).length} ${word}`)
+    .join(", ");
+
+const isReady = ({ status }: SeenNode): boolean =>
+  (status?.conditions ?? []).some((each) => each.type === "Ready" && each.status === "True");
+
+/** What the runtime says when it cannot come near a registry, whatever the image. */
+const unreachable =
+  /no such host|i\/o timeout|connection refused|network is unreachable|server misbehaving|deadline exceeded/;
+const mostNamed = 10;
+
+export function warningsOf(nodes: readonly SeenNode[], pods: readonly SeenPod[]): string[] {
+  const found: string[] = [];
+  const offline: string[] = [];
+  for (const node of nodes) {
+    const name = node.metadata.name ?? "";
+    if (!isReady(node)) found.push(`node ${name} is not ready`);
+    for (const { type, status, message } of node.status?.conditions ?? [])
+      if (type !== "Ready" && status === "True") found.push(`node ${name}: ${type}: ${message ?? ""}`);
+  }
+  for (const { metadata, status } of pods) {
+    const name = `pod ${metadata.namespace}/${metadata.name}`;
+    const unscheduled = (status?.conditions ?? []).find(
+      (each) => each.type === "PodScheduled" && each.status === "False",
+    );
+    if (unscheduled) found.push(`${name} has no node: ${unscheduled.message ?? ""}`);
+    for (const { image, state } of status?.containerStatuses ?? []) {
+      const { reason = "", message = "" } = state?.waiting ?? {};
+      if (!/Err|BackOff|Invalid/.test(reason)) continue;
+      if (/Image/.test(reason) && unreachable.test(message)) offline.push(image ?? "");
+      else found.push(`${name}: ${reason}: ${message}`);
+    }
+  }
+  const images = [...new Set(offline)];
+  const rest = found.length - mostNamed;
+  return [
+    ...(images.length > 0
+      ? [
+          `no registry can be reached from here, so ${images.length} images cannot be had: ${images.slice(0, mostNamed).join(", ")}`,
+        ]
+      : []),
+    ...found.slice(0, mostNamed),
+    ...(rest > 0 ? [`and ${rest} more`] : []),
+  ];
+}
