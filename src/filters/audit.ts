@@ -2,9 +2,11 @@
 import type { Audit, AuditConfig, ObjectReference, ResponseStatus } from "#audit";
 import { AuditRecord } from "#audit";
 import { ApiError, type Clock, durationOfMillis } from "#base";
+import type { Dialect } from "#dialect";
 import { type Call, type Reply, header } from "#http";
 import { type ApiCall, statusObject } from "#endpoints";
 import type { Filter } from "./filter.ts";
+import { latencyParts } from "./latency-parts.ts";
 import { isLongRunning } from "./long-running.ts";
 
 export interface AuditFilterOptions {
@@ -12,6 +14,7 @@ export interface AuditFilterOptions {
   readonly clock: Clock;
   /** What a failure is answered with. Tells whether it was one that nobody expected. */
   readonly asStatus: (error: unknown, call: ApiCall) => { readonly error: ApiError; readonly panic: boolean };
+  readonly dialect: Dialect;
   /** Begins the key of an annotation about the time a request took. */
   readonly latencyPrefix: string;
   /** The JSON of an object that was answered in another form; undefined for what is no object. */
@@ -83,7 +86,11 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
         const complete = async (stage: "ResponseComplete" | "Panic"): Promise<void> => {
           const took = clock.now() - call.call.receivedAt;
           if (!lasting && took > slowMilliseconds)
-            record.annotate(`${options.latencyPrefix}total`, durationOfMillis(took));
+            for (const [part, milliseconds] of [
+              ...Object.entries(latencyParts(call.operation, options.dialect)),
+              ["total", took] as const,
+            ])
+              record.annotate(`${options.latencyPrefix}${part}`, durationOfMillis(milliseconds));
           await write(record, stage);
         };
         let reply: Reply;

@@ -62,6 +62,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     auditFilter({
       ...options.audit,
       clock,
+      dialect,
       latencyPrefix: dialect.names.audit.latencyPrefix,
       asStatus: (error, call) => asStatus(error, call, options),
     });

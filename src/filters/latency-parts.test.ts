@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialectNamed } from "#dialect";
+import { Span } from "#tracing";
+import { latencyParts } from "./latency-parts.ts";
+
+const orch = dialectNamed("orch")!;
+const kubernetes = dialectNamed("kubernetes")!;
+
+function timed(parent: Span, name: string, began: number, ended: number): Span {
+  const span = parent.child(name, undefined, { began });
+  span.end(ended);
+  return span;
+}
+
+test("the time of a slow request is told by its parts", () => {
+  const operation = new Span("Create", undefined, { began: 0 });
+  timed(operation, "Call mutating webhook", 0, 100);
+  timed(operation, "Call mutating webhook", 100, 250);
+  timed(operation, "Call validating webhook", 250, 300);
+  timed(operation, "Call validating webhook", 250, 400);
+  const other = timed(operation, "something", 400, 500);
+  timed(other, `Create ${orch.wire.storeSpan}`, 400, 480);
+  operation.event("About to write a response", undefined, 500);
+  operation.end(520);
+  assert.deepEqual(latencyParts(operation, orch), {
+    store: 80,
+    "mutating-webhook": 250,
+    "validating-webhook": 150,
+    "serialize-response-object": 20,
+  });
+});
+
+test("parts that took no time, or that have not ended, are not told", () => {
+  const operation = new Span("Get", undefined, { began: 0 });
+  timed(operation, `List(recursive=true) ${kubernetes.wire.storeSpan}`, 0, 5);
+  operation.child("Call mutating webhook", undefined, { began: 1 });
+  operation.event("About to write a response", undefined, 3);
+  assert.deepEqual(latencyParts(operation, kubernetes), { etcd: 5 });
+  assert.deepEqual(latencyParts(undefined, kubernetes), {});
+});

@@ -1,0 +1,36 @@
+// Where the time of a slow request went, from the spans of its operation, under the names that kube-apiserver
+// gives the parts in audit events.
+import type { Dialect } from "#dialect";
+import { responding } from "#endpoints";
+import { Span } from "#tracing";
+
+/** Milliseconds by the name of the part; parts that took no time are left out. */
+export function latencyParts(
+  operation: Span | undefined,
+  dialect: Dialect,
+): Readonly<Record<string, number>> {
+  const parts = { store: 0, mutating: 0, validating: 0, response: 0 };
+  const add = (span: Span): void => {
+    for (const item of span.items) {
+      if (!(item instanceof Span)) {
+        if (item.name === responding && !Number.isNaN(span.ended)) parts.response += span.ended - item.at;
+        continue;
+      }
+      const milliseconds = item.milliseconds || 0;
+      // Mutating webhooks are asked one after the other, validating ones at the same time.
+      if (item.name.endsWith(` ${dialect.wire.storeSpan}`)) parts.store += milliseconds;
+      else if (item.name === "Call mutating webhook") parts.mutating += milliseconds;
+      else if (item.name === "Call validating webhook")
+        parts.validating = Math.max(parts.validating, milliseconds);
+      else add(item);
+    }
+  };
+  if (operation) add(operation);
+  const named: Record<string, number> = {
+    [dialect.wire.storeHealthCheck]: parts.store,
+    "mutating-webhook": parts.mutating,
+    "validating-webhook": parts.validating,
+    "serialize-response-object": parts.response,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, milliseconds]) => milliseconds > 0));
+}
