@@ -1,7 +1,7 @@
 // The agent as a part of the cluster: its pods come from the API server once the node is known there.
 import type { Service } from "#api";
 import { type Informer, informer, kinds } from "#client";
-import type { AgentGround } from "./agent-ground.ts";
+import type { AgentEnvironment } from "./agent-environment.ts";
 import type { CsiNode } from "./node/csi-node.ts";
 import type { NodeLife } from "./node/node.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
@@ -20,14 +20,14 @@ const askMilliseconds = 10_000;
 
 /** All services of the cluster; undefined without a client. */
 export const followServices = (
-  { client, clock }: AgentGround,
+  { client, clock }: AgentEnvironment,
   signal: AbortSignal,
 ): ServiceInformer | undefined =>
   client && informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
 
 /** The pods of the moment, for an agent that starts them and quits. */
 export async function askForPods(
-  { client, clock, log, nodeName, dialect }: AgentGround,
+  { client, clock, log, nodeName, dialect }: AgentEnvironment,
   { services, wanted }: ClusterParts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function askForPods(
 
 /** Once the node is known to the API server, its pods are asked for. */
 export async function joinCluster(
-  { joined: client, clock, log, nodeName }: AgentGround,
+  { joined: client, clock, log, nodeName }: AgentEnvironment,
   {
     services,
     wanted,

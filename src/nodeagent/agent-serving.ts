@@ -1,7 +1,7 @@
 // What the agent answers: its servers, its metrics, and the sockets of pod resources.
 import { join } from "node:path";
 import { type Gates, knownGates } from "#options";
-import type { AgentGround } from "./agent-ground.ts";
+import type { AgentEnvironment } from "./agent-environment.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import type { DeviceManager } from "./devices/device-manager.ts";
 import type { PodRegistry } from "./interfaces.ts";
@@ -24,11 +24,11 @@ export interface ServingParts
 }
 
 export async function serveAgent(
-  ground: AgentGround,
+  environment: AgentEnvironment,
   parts: ServingParts,
   lifecycle: AgentLifecycle,
 ): Promise<void> {
-  const { dialect, settings, clock, log, nodeName, version, runtime, client, metrics, machine } = ground;
+  const { dialect, settings, clock, log, nodeName, version, runtime, client, metrics, machine } = environment;
   const { gates, registry, node, working, mirrors, mounted } = parts;
   agentMetrics({
     metrics,
@@ -41,7 +41,7 @@ export async function serveAgent(
     mounted,
     gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
   });
-  const servers = await serve(settings, ground.ports, {
+  const servers = await serve(settings, environment.ports, {
     dialect,
     clock,
     log,
@@ -55,7 +55,7 @@ export async function serveAgent(
     stats: parts.stats,
     machine,
     setVerbosity: parts.setVerbosity,
-    ...(ground.tracing && { traced: ground.tracing.requests }),
+    ...(environment.tracing && { traced: environment.tracing.requests }),
     ...(parts.previews && { previews: parts.previews }),
   });
   lifecycle.part("servers", () => servers.close());

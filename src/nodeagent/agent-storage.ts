@@ -1,7 +1,7 @@
 // Storage drivers as the settings ask for them: who is registered, how volumes are attached, and the plug-in
 // that mounts them.
 import { join } from "node:path";
-import type { AgentGround } from "./agent-ground.ts";
+import type { AgentEnvironment } from "./agent-environment.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import { csiAttachments } from "./csi/attachments.ts";
 import { type CsiPlugin, csiPlugin } from "./csi/csi-plugin.ts";
@@ -19,7 +19,7 @@ export interface AgentStorage {
 }
 
 export function storageFrom(
-  { dialect, settings, clock, log, client, joined, nodeName }: AgentGround,
+  { dialect, settings, clock, log, client, joined, nodeName }: AgentEnvironment,
   parts: {
     readonly node: NodeLife;
     readonly mounter: Mounter;

@@ -9,7 +9,7 @@ import { contextFrom } from "./agent-context.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { devicesFrom } from "./agent-devices.ts";
 import { evictionFrom } from "./agent-eviction.ts";
-import { podLogs, prepareGround } from "./agent-ground.ts";
+import { podLogs, prepareEnvironment } from "./agent-environment.ts";
 import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
 import { managersFrom } from "./agent-managers.ts";
 import {
@@ -24,7 +24,7 @@ import { devicePlugins, followPlugins } from "./agent-plugins.ts";
 import { serveAgent } from "./agent-serving.ts";
 import { shutdownFrom } from "./agent-shutdown.ts";
 import { storageFrom } from "./agent-storage.ts";
-import { runUpkeep } from "./agent-upkeep.ts";
+import { runHousekeeping } from "./agent-housekeeping.ts";
 import { flexVolumesFrom, mounterFrom, volumesFrom } from "./agent-volumes.ts";
 import type { DeadLimits } from "./containers/dead-containers.ts";
 import { ownerOf, ownership } from "./containers/owner.ts";
@@ -104,9 +104,9 @@ async function assemble(
   options: AgentOptions & { readonly clock: Clock },
   lifecycle: AgentLifecycle,
 ): Promise<Agent> {
-  const ground = await prepareGround(options, lifecycle);
-  const { dialect, settings, log, clock, nodeName, machine, runtime, client, joined, metrics } = ground;
-  const { events } = ground;
+  const environment = await prepareEnvironment(options, lifecycle);
+  const { dialect, settings, log, clock, nodeName, machine, runtime, client, joined, metrics } = environment;
+  const { events } = environment;
   const { signal, stopped } = lifecycle;
   const tally = podMetrics(metrics, dialect, clock);
   const probeResults = probeMetrics();
@@ -122,7 +122,7 @@ async function assemble(
   let shutdownTrouble = (): readonly string[] => [];
   let volumesInUse = (): readonly string[] => [];
   let deviceAmounts: DeviceManager["amounts"] = () => ({ capacity: {}, allocatable: {} });
-  const node = nodeFrom(ground, joined, {
+  const node = nodeFrom(environment, joined, {
     health,
     troubles: () => [...lists.troubles(), ...shutdownTrouble()],
     pressures: () => pressures(),
@@ -169,30 +169,34 @@ async function assemble(
     ),
   );
   lifecycle.run(cgroups.reconcile(() => wanted.ready(), signal));
-  await placeOthers(ground, tree, limits);
+  await placeOthers(environment, tree, limits);
   const files = podFiles(settings.rootDir, podLogs);
   const owner = ownerOf(settings.rootDir, dialect);
   const volumeTally = volumeMetrics(metrics, dialect);
-  const mounter = await mounterFrom(ground, lifecycle);
+  const mounter = await mounterFrom(environment, lifecycle);
   const tokens = podTokens({ client, clock, log });
-  const storage = storageFrom(ground, { node, mounter, tokens, podsFolder: files.podsFolder }, lifecycle);
+  const storage = storageFrom(
+    environment,
+    { node, mounter, tokens, podsFolder: files.podsFolder },
+    lifecycle,
+  );
   volumesInUse = () => storage.plugin.inUse();
   const { objects, volumes } = volumesFrom(
-    ground,
+    environment,
     {
       mounter,
       node,
       podsFolder: files.podsFolder,
       tally: volumeTally,
       tokens,
-      plugins: [storage.plugin, flexVolumesFrom(ground, mounter)],
+      plugins: [storage.plugin, flexVolumesFrom(environment, mounter)],
       onChange: (uids) => {
         for (const uid of uids) all.refresh(uid);
       },
     },
     lifecycle,
   );
-  const services = followServices(ground, signal);
+  const services = followServices(environment, signal);
 
   // The pods.
   let mirror: Mirrors | undefined;
@@ -233,7 +237,7 @@ async function assemble(
     ageMilliseconds: settings.minimumContainerTtlDuration,
   };
   const devices = await devicesFrom(
-    ground,
+    environment,
     {
       metrics,
       directory: options.devicePluginDirectory ?? dialect.paths.devicePlugins,
@@ -245,14 +249,14 @@ async function assemble(
     signal,
   );
   deviceAmounts = () => devices.manager.amounts();
-  const managers = await managersFrom(ground, {
+  const managers = await managersFrom(environment, {
     devices: devices.manager,
     metrics,
     enabled: (name) => gates.enabled(name),
     registry: () => all.registry,
   });
   lifecycle.run(managers.run(signal));
-  const context = contextFrom(ground, {
+  const context = contextFrom(environment, {
     contributors: [
       managers,
       devices.manager,
@@ -265,7 +269,7 @@ async function assemble(
         allocatableBytes: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
       }),
     ],
-    credentialProviders: await credentialProvidersOf(ground, metrics),
+    credentialProviders: await credentialProvidersOf(environment, metrics),
     cache,
     tally,
     volumes,
@@ -302,7 +306,7 @@ async function assemble(
     tally,
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
-    ...(ground.tracing && { traced: ground.tracing.sync }),
+    ...(environment.tracing && { traced: environment.tracing.sync }),
     onGone: () => mirror?.wake(),
   });
 
@@ -314,13 +318,13 @@ async function assemble(
     machine,
     rootDirectory: settings.rootDir,
     podsGroup: cgroups.podsGroup,
-    systemGroups: systemGroupsOf(ground),
+    systemGroups: systemGroupsOf(environment),
     groupOf: (pod) => cgroups.nameOf(pod),
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,
     volumeTook: volumeTally.measured,
   });
-  const { eviction, images, preview } = evictionFrom(ground, {
+  const { eviction, images, preview } = evictionFrom(environment, {
     registry: all.registry,
     evictor: all,
     stats: figures,
@@ -334,7 +338,7 @@ async function assemble(
     onEvicted: tally.evicted,
   });
   pressures = () => eviction.pressures();
-  const shutdown = shutdownFrom(ground, {
+  const shutdown = shutdownFrom(environment, {
     metrics,
     enabled: (name) => gates.enabled(name),
     pods: () => all.registry.pods().filter((pod) => !isFinished(pod)),
@@ -359,7 +363,7 @@ async function assemble(
   lifecycle.run(cache.follow(signal));
   await waitAtMost(clock, patienceMilliseconds, cache.listed);
   if (client && !joined)
-    lifecycle.run(onceLooked(() => askForPods(ground, { services: services!, wanted }, signal)));
+    lifecycle.run(onceLooked(() => askForPods(environment, { services: services!, wanted }, signal)));
   if (joined) {
     mirror = mirrors({
       client: joined,
@@ -373,12 +377,12 @@ async function assemble(
     lifecycle.run(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.
     const followed = { services: services!, wanted, node, mirror, storage: storage.node! };
-    lifecycle.run(onceLooked(() => joinCluster(ground, followed, signal)));
+    lifecycle.run(onceLooked(() => joinCluster(environment, followed, signal)));
   }
-  lifecycle.run(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
+  lifecycle.run(onceLooked(() => Promise.all(manifestSources(environment, wanted, signal))));
   if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayEnd());
-  runUpkeep(
-    ground,
+  runHousekeeping(
+    environment,
     {
       cache,
       workers: all,
@@ -407,7 +411,7 @@ async function assemble(
   if (lease) lifecycle.part("node lease", () => lease.stop());
 
   await serveAgent(
-    ground,
+    environment,
     {
       gates,
       registry: all.registry,
@@ -427,7 +431,7 @@ async function assemble(
   const deviceSocket = await devices.serve();
   lifecycle.part("device plug-ins", () => deviceSocket.close());
   const handlers = { DevicePlugin: devicePlugins(devices.registration), CSIPlugin: storage.drivers.handler };
-  lifecycle.run(followPlugins(ground, handlers, signal));
+  lifecycle.run(followPlugins(environment, handlers, signal));
 
   return {
     nodeName,
@@ -436,7 +440,9 @@ async function assemble(
     node,
     started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
     lockContended:
-      ground.lock && settings.exitOnLockContention ? ground.lock.contended(signal) : Promise.resolve(false),
+      environment.lock && settings.exitOnLockContention
+        ? environment.lock.contended(signal)
+        : Promise.resolve(false),
     stop: () => lifecycle.stop(),
   };
 

@@ -57,7 +57,7 @@ function kept(t: { after(run: () => void): void }, options: Partial<PostStartHoo
   };
 }
 
-test("upkeep: nothing is fine before it was done once, nor when nobody does it any more", async (t) => {
+test("post-start hook: nothing is fine before it was done once, nor when nobody does it any more", async (t) => {
   const at = kept(t);
   assert.equal(at.health(), "not finished");
   await at.start();
@@ -70,14 +70,14 @@ test("upkeep: nothing is fine before it was done once, nor when nobody does it a
   assert.equal(at.health(), "nobody does this any more");
 });
 
-test("upkeep: what cannot be done first is not done", async (t) => {
+test("post-start hook: what cannot be done first is not done", async (t) => {
   const at = kept(t);
   at.seen.trouble = "no";
   await assert.rejects(at.start(), /no/);
   assert.equal(at.health(), "not finished");
 });
 
-test("upkeep: what is done at the start alone is tried again until it is done", async (t) => {
+test("post-start hook: what is done at the start alone is tried again until it is done", async (t) => {
   let troubled = true;
   let looks = 0;
   const reconcile = async (): Promise<void> => {
@@ -100,7 +100,7 @@ const troubles: [name: string, error: Error, optional: boolean][] = [
   ["away", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
 ];
 for (const [name, error, optional] of troubles) {
-  test(`upkeep: a store that is ${name} keeps no server from starting, and what is missing is made up for, ${optional ? "though nobody waits for it" : "before it is ready"}`, async (t) => {
+  test(`post-start hook: a store that is ${name} keeps no server from starting, and what is missing is made up for, ${optional ? "though nobody waits for it" : "before it is ready"}`, async (t) => {
     let troubled = true;
     const reconcile = async (): Promise<void> => {
       if (troubled) throw error;
@@ -115,7 +115,7 @@ for (const [name, error, optional] of troubles) {
   });
 }
 
-test("upkeep: it is done again every so often, sooner after a failure, which is told", async (t) => {
+test("post-start hook: it is done again every so often, sooner after a failure, which is told", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -129,7 +129,7 @@ test("upkeep: it is done again every so often, sooner after a failure, which is 
   assert.deepEqual([at.seen.looks, at.seen.troubles.length], [3, 1]);
 });
 
-test("upkeep: what changes what it looks after calls for it at once, also while watches change hands", async (t) => {
+test("post-start hook: what changes what it looks after calls for it at once, also while watches change hands", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -148,7 +148,7 @@ test("upkeep: what changes what it looks after calls for it at once, also while 
   assert.equal(at.seen.looks, 4);
 });
 
-test("upkeep: two who undo each other's work do not keep the server busy", async (t) => {
+test("post-start hook: two who undo each other's work do not keep the server busy", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -167,7 +167,7 @@ test("upkeep: two who undo each other's work do not keep the server busy", async
   assert.equal(at.seen.looks, 53);
 });
 
-test("upkeep: what is done at the start alone is over with that", async (t) => {
+test("post-start hook: what is done at the start alone is over with that", async (t) => {
   const at = kept(t, { everyMilliseconds: undefined });
   await at.start();
   at.keep();

@@ -1,5 +1,5 @@
-// What the agent stands on before it knows any pod: ports, its way to the API server, the runtime, the
-// machine, the lock, events.
+// What the agent needs before it knows any pod: ports, access to the API server, the runtime, the machine, the
+// lock, events.
 import { hostname } from "node:os";
 import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base";
 import type { ApiClient } from "#client";
@@ -16,7 +16,7 @@ import { measuredRuntime } from "./server/agent-metrics.ts";
 import type { OpenPorts } from "./server/ports.ts";
 import { portsFrom } from "./server/serve.ts";
 
-export interface AgentGround extends AgentDeps {
+export interface AgentEnvironment extends AgentDeps {
   readonly metrics: Metrics;
   readonly ports: OpenPorts;
   /** Undefined when the settings ask for none. */
@@ -29,10 +29,10 @@ export interface AgentGround extends AgentDeps {
 
 export const podLogs = "/var/log/pods";
 
-export async function prepareGround(
+export async function prepareEnvironment(
   options: AgentOptions & { readonly clock: Clock },
   lifecycle: AgentLifecycle,
-): Promise<AgentGround> {
+): Promise<AgentEnvironment> {
   const { dialect, settings, log, clock, version } = options;
   const { signal } = lifecycle;
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();

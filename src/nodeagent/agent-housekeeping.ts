@@ -11,7 +11,7 @@ import { isFinished } from "./pod.ts";
 import type { PodWorkers } from "./pod-workers.ts";
 import { logRotation } from "./server/log-rotation.ts";
 
-export interface UpkeepParts extends Pick<
+export interface HousekeepingParts extends Pick<
   HousekeepingOptions,
   "files" | "volumes" | "cgroups" | "sharesCgroups" | "ready" | "onCleared"
 > {
@@ -21,9 +21,9 @@ export interface UpkeepParts extends Pick<
   readonly podRange: () => string;
 }
 
-export function runUpkeep(
+export function runHousekeeping(
   { settings, clock, log, runtime }: AgentDeps,
-  { cache, workers, dead, podRange: range, ...kept }: UpkeepParts,
+  { cache, workers, dead, podRange: range, ...kept }: HousekeepingParts,
   lifecycle: AgentLifecycle,
 ): void {
   const { signal } = lifecycle;
