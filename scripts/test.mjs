@@ -58,11 +58,13 @@ const stages = [
     {
       name: "e2e",
       files: longFirst(filesUnder("test/e2e", ".test.ts")),
-      args: ["--test-concurrency=3"],
+      args: ["--test-concurrency=2"],
       minutes: 15,
       verbose: true,
       again: true,
     },
+  ],
+  [
     {
       name: "robustness",
       files: filesUnder("test/robustness", ".test.ts"),
