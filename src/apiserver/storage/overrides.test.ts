@@ -77,7 +77,12 @@ test("each resource is read from its own store, and everything is current when a
     ["events", other],
     ["pods", main],
   ] as const) {
-    const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", namespace: "n" }, spec: {} };
+    const object = {
+      kind: "Thing",
+      apiVersion: "v1",
+      metadata: { name: "a", namespace: "n", uid: "u" },
+      spec: {},
+    };
     const { prefix } = resourceOf(name);
     await store.write({ key: `${prefix}n/a`, value: Buffer.from(JSON.stringify(object)), expect: "absent" });
   }
