@@ -17,7 +17,10 @@ const good = join(folder, "good.yaml");
 const bad = join(folder, "bad.yaml");
 writeFileSync(good, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPods: 5\n`);
 const early = join(folder, "early.yaml");
-writeFileSync(early, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nhairpinMode: hairpin-veth\n`);
+writeFileSync(
+  early,
+  `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nenableContentionProfiling: true\n`,
+);
 writeFileSync(bad, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPodz: 5\nport: 0\n`);
 
 async function run(...argv: string[]) {
@@ -50,7 +53,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
     ["check", early],
     1,
     /^$/,
-    /early\.yaml:3: hairpinMode: "hairpin-veth": cannot be used yet/,
+    /early\.yaml:3: enableContentionProfiling: true: cannot be used yet/,
   ],
   ["a missing file", ["check", join(folder, "none.yaml")], 1, /^$/, /none\.yaml: cannot read/],
   [

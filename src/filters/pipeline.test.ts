@@ -11,6 +11,7 @@ const options = {
   clock: virtualClock(),
   lifecycle: {},
   metrics: {},
+  timed: (filter: unknown) => filter,
   strictTransportDirectives: [],
   goawayChance: 0,
   corsAllowedOrigins: [],

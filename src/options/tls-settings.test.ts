@@ -11,7 +11,7 @@ const cases: [name: string, version: string, suites: string[], oldest: string, c
     "",
     [],
     "TLSv1.2",
-    new RegExp(`^${newest}:ECDHE-RSA-AES128-GCM-SHA256:(?!.*(TLS_|SECLEVEL))`),
+    new RegExp(`^${newest}:ECDHE-ECDSA-AES128-GCM-SHA256:(?!.*(TLS_|SECLEVEL))`),
   ],
   [
     "suites of the older versions",
