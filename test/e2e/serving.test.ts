@@ -321,7 +321,7 @@ test("profiling is served on the port and on the debug socket, or not at all", a
   await using off = await serve("--profiling=false");
   assert.equal((await ask(on, "/debug/pprof/")).status, 200);
   assert.equal((await ask(off, "/debug/pprof/")).status, 404);
-  const sent = plainRequest({ socketPath: path, path: "/debug/pprof/cmdline" }).end();
+  const sent = plainRequest({ socketPath: path, path: "/debug/pprof/symbol" }).end();
   const [reply] = (await once(sent, "response")) as [{ statusCode: number; resume(): void }];
   assert.equal(reply.statusCode, 200);
   reply.resume();
