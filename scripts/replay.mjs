@@ -21,7 +21,7 @@ import { portRange } from "./replay/ports.mjs";
 import { runJobs } from "./replay/run-jobs.mjs";
 import { build, fail, root } from "./setup.mjs";
 
-const seconds = 7 * 60;
+const seconds = 8 * 60;
 const jobSeconds = 5 * 60;
 // Jobs mostly wait; more of them would only make each other late.
 const jobsAtOnce = 10;

@@ -21,9 +21,11 @@ async function firstFree(places, fromOf, length) {
   const start = process.pid % places;
   for (let tried = 0; tried < places; tried++) {
     const from = fromOf((start + tried) % places);
-    if (given.has(from) || !(await allFree(from, length))) continue;
+    if (given.has(from)) continue;
+    // Taken before it is looked at: others look at the same time.
     given.add(from);
-    return { from };
+    if (await allFree(from, length)) return { from };
+    given.delete(from);
   }
   throw new Error("no range of free ports is left");
 }
