@@ -1,6 +1,7 @@
 // Packs the compiled modules of each program and of each library door into a few files: loading hundreds of
 // small modules is most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside,
 // under their own names, so that `new URL("./x-worker.js", import.meta.url)` finds them either way.
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { filesUnder, root } from "./setup.mjs";
@@ -18,6 +19,35 @@ function withPlainBuiltins(code) {
     return whole.replace(/[^\n]+/g, "");
   });
   return taken.join(" ") + rest;
+}
+
+/**
+ * Programs that are also packed into one script each. What V8 compiled for a script can be kept after it ran (see
+ * bin/launch.js); of a module, Node keeps only what was compiled before it ran, and most functions are not yet.
+ */
+const wholePrograms = ["orch-apiserver"];
+
+async function packWhole(build, program, outdir) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [`dist/bin/${program}.js`],
+    outfile: join(outdir, `${program}.cjs`),
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "cjs",
+    define: { "import.meta.url": "packedAt" },
+    logLevel: "warning",
+    write: false,
+  });
+  const code = outputFiles[0].text.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")');
+  // Workers and other files are looked for beside a module that is packed the other way.
+  const packedAt = `const packedAt = require("node:url").pathToFileURL(__filename.replace(/cjs$/, "js")).href;`;
+  const hash = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  const path = join(outdir, `${program}.cjs`);
+  writeFileSync(`${path}.new`, `// ${hash}\n${packedAt}${code}`);
+  renameSync(`${path}.new`, path);
+  return path;
 }
 
 export async function pack() {
@@ -58,5 +88,7 @@ export async function pack() {
     renameSync(`${path}.new`, path);
   }
   const made = new Set(outputFiles.map(({ path }) => path));
+  for (const program of wholePrograms.filter((name) => existsSync(join(root, `dist/bin/${name}.js`))))
+    made.add(await packWhole(build, program, outdir));
   for (const file of filesUnder("dist/pack")) if (!made.has(join(root, file))) rmSync(join(root, file));
 }

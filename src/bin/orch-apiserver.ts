@@ -1,4 +1,13 @@
-// The API server's program.
+// The API server's program; test harnesses start it, too (`orch envtest`).
 import { runApiserver } from "./apiserver-program.ts";
+import { envtestVariable } from "./envtest/variables.ts";
 
-process.exitCode = await runApiserver(process.argv.slice(2));
+// Packed as a script, which cannot await here.
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
+
+async function main(args: readonly string[]): Promise<number> {
+  if (process.env[envtestVariable] !== "1") return await runApiserver(args);
+  return await (await import("./envtest/apiserver.ts")).envtestApiserver(args);
+}

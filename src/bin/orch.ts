@@ -1,7 +1,6 @@
 // The friendly front: a whole cluster with one command, and the tools around it.
 import { realpathSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { hint } from "#options";
 
 const usage = `Usage:
   orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
@@ -56,7 +55,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     case "why-pending":
       return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
     case "envtest":
-      return await (await import("./envtest/envtest.ts")).envtestCommand(rest, programs(), output);
+      return await envtest(rest);
     case "node":
       return await (await import("./node-command.ts")).nodeCommand(rest, output);
     case "version":
@@ -73,10 +72,20 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${hint(command, ["up", "down", "status", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }
+}
+
+/** The stand-in of the store loads nothing else: a harness starts it before every suite. */
+async function envtest([first, ...rest]: readonly string[]): Promise<number> {
+  if (first !== "store")
+    return await (
+      await import("./envtest/envtest.ts")
+    ).envtestCommand(first === undefined ? [] : [first, ...rest], programs(), output);
+  const { reasonToStop } = await import("./up/channel.ts");
+  return await (await import("./envtest/store-stand-in.ts")).storeStandIn(rest, output, reasonToStop());
 }
 
 async function version(): Promise<string> {

@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -15,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 
 const root = join(import.meta.dirname, "..", "..");
 let copy = "";
@@ -55,6 +57,22 @@ test("a launcher builds what was never built, and says so on its error output on
 test("a second build does nothing", () => {
   const { status, stdout, stderr } = build();
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "", stderr: "" });
+});
+
+test("what was compiled of a program packed as one script is kept after a run, and used by the next", () => {
+  write(
+    "src/bin/orch-apiserver.ts",
+    `import { word } from "#base";\nvoid Promise.resolve().then(() => console.log(word, import.meta.url));\n`,
+  );
+  build();
+  const kept = (): string[] => readdirSync(join(copy, "dist/pack")).filter((name) => name.endsWith(".cache"));
+  const said = `hello ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
+  assert.equal(run("bin/orch-apiserver", ["--version"]).stdout, said);
+  assert.deepEqual(kept(), [], "which functions a server runs is not known from its version");
+  for (let round = 0; round < 2; round++) assert.equal(run("bin/orch-apiserver").stdout, said);
+  assert.equal(kept().length, 1);
+  writeFileSync(join(copy, "dist/pack", kept()[0]!), "not what V8 wrote");
+  assert.equal(run("bin/orch-apiserver").stdout, said);
 });
 
 test("npm start builds what changed and runs `orch up`", () => {

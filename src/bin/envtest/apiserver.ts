@@ -1,17 +1,16 @@
 // The API server of test harnesses: speaks as the original, keeps its data in memory where the store is only a
 // stand-in, and runs a few controllers where that was asked for.
+import { once } from "node:events";
+import { type IncomingMessage, get } from "node:http";
+import { text } from "node:stream/consumers";
 import { systemClock } from "#base";
 import { apiClient, inProcess } from "#client";
-import { clusterView } from "#controllerkit";
-import { runControllerManager } from "#controllers";
 import { originalDialect } from "#dialect";
 import { type StartedApiserver, runApiserver } from "../apiserver-program.ts";
 import { standInVersion } from "./store-stand-in.ts";
+import { controllersVariable } from "./variables.ts";
 
 const dialect = originalDialect;
-
-/** Set by the launcher: owners take their dependents along, and deleted namespaces are emptied. */
-export const controllersVariable = "ORCH_ENVTEST_CONTROLLERS";
 
 export async function envtestApiserver(args: readonly string[]): Promise<number> {
   const flags = [`--dialect=${dialect.name}`, ...(await withoutStandIn(args))];
@@ -35,18 +34,30 @@ async function withoutStandIn(args: readonly string[]): Promise<readonly string[
 async function isStandIn(address: string): Promise<boolean> {
   if (!address.startsWith("http://")) return false;
   try {
-    const response = await fetch(`${address.split(",")[0]}/version`, { signal: AbortSignal.timeout(2000) });
-    const { etcdserver } = (await response.json()) as { etcdserver?: string };
+    const { etcdserver } = JSON.parse(await textFrom(`${address.split(",")[0]}/version`)) as {
+      etcdserver?: string;
+    };
     return etcdserver === standInVersion;
   } catch {
     return false;
   }
 }
 
+/** Asked without fetch(), whose client takes longer to load than the stand-in to start. */
+async function textFrom(url: string): Promise<string> {
+  const request = get(url, { agent: false, signal: AbortSignal.timeout(2000) });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return await text(response);
+}
+
 const enabled = ["namespace", "garbagecollector"];
 
 /** Controllers in the process of the server; resolves when they have ended. */
 async function runControllers({ server, log }: StartedApiserver, signal: AbortSignal): Promise<void> {
+  const [{ clusterView }, { runControllerManager }] = await Promise.all([
+    import("#controllerkit"),
+    import("#controllers"),
+  ]);
   const transport = inProcess(server.handle, { name: "system:admin", groups: ["system:masters"] });
   const base = { client: apiClient(transport, dialect), clock: systemClock, signal, dialect };
   const view = clusterView({ ...base, log });

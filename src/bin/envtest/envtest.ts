@@ -2,8 +2,8 @@
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { commandLineClient, originalDialect } from "#dialect";
-import { reasonToStop } from "../up/channel.ts";
 import type { Output } from "./store-stand-in.ts";
+import { controllersVariable, envtestVariable } from "./variables.ts";
 
 const usage = `Usage:
   orch envtest [--dir DIR] [--controllers]
@@ -26,10 +26,6 @@ export async function envtestCommand(
   programs: Programs,
   output: Output,
 ): Promise<number> {
-  const [first, ...rest] = args;
-  if (first === "apiserver") return await (await import("./apiserver.ts")).envtestApiserver(rest);
-  if (first === "store")
-    return await (await import("./store-stand-in.ts")).storeStandIn(rest, output, reasonToStop());
   if (args.includes("--help") || args.includes("-h")) {
     output.out(usage);
     return 0;
@@ -68,11 +64,15 @@ function settingsOf(args: readonly string[]): { dir: string; controllers: boolea
 function writeLaunchers(folder: string, { commandOf }: Programs, controllers: boolean): void {
   mkdirSync(folder, { recursive: true });
   const orch = commandOf("orch").map(quoted).join(" ");
-  const help = [...commandOf("orch-apiserver"), `--dialect=${originalDialect.name}`, "--help"];
-  const exportControllers = controllers ? "export ORCH_ENVTEST_CONTROLLERS=1\n" : "";
+  const server = commandOf("orch-apiserver").map(quoted).join(" ");
+  const help = `${server} ${quoted(`--dialect=${originalDialect.name}`)} --help`;
+  const variables = [envtestVariable, ...(controllers ? [controllersVariable] : [])];
   write(
     join(folder, names.apiServer),
-    `case " $* " in *" --help "*|*" -h "*) exec ${help.map(quoted).join(" ")} ;; esac\n${exportControllers}exec ${orch} envtest apiserver "$@"\n`,
+    `case " $* " in *" --help "*|*" -h "*) exec ${help} ;; esac
+export ${variables.map((variable) => `${variable}=1`).join(" ")}
+exec ${server} "$@"
+`,
   );
   write(join(folder, storeProgram), `exec ${orch} envtest store "$@"\n`);
   const client = onPath(commandLineClient.program);
