@@ -81,7 +81,6 @@ export interface Dialect {
   };
   /** Default places on disk. */
   readonly paths: {
-    readonly dataDirectory: string;
     readonly servingCertificates: string;
     readonly agentRoot: string;
     readonly agentCertificates: string;

@@ -67,7 +67,6 @@ export function dialectFrom(words: Words): Dialect {
       clientConfigVariable: words.clientConfigFlag.toUpperCase(),
     },
     paths: {
-      dataDirectory: "/var/lib/orch",
       servingCertificates: `/var/run/${product}`,
       agentRoot: `/var/lib/${agent}`,
       agentCertificates: `/var/lib/${agent}/pki`,

@@ -97,7 +97,7 @@ const graces: [name: string, graceMilliseconds: number, ended: number[]][] = [
     10_000,
     [0, 1600, 3200, 4800, 6400],
   ],
-  ["without a grace period watches are ended within a second", 0, [0, 160, 320, 480, 640]],
+  ["with retry-after and without a grace period watches are ended within a second", 0, [0, 160, 320, 480, 640]],
 ];
 for (const [name, watchGraceMilliseconds, expected] of graces) {
   test(name, async () => {
@@ -118,6 +118,19 @@ for (const [name, watchGraceMilliseconds, expected] of graces) {
     assert.equal(server.over(), true);
   });
 }
+
+test("without a grace period watches go on until their clients leave", async () => {
+  const server = started();
+  let ended = false;
+  server.lifecycle.streaming({ end: () => (ended = true) });
+  server.connect(1);
+  server.shutDown();
+  await server.advance(30_000);
+  assert.deepEqual([ended, server.drained(), server.over()], [false, true, false]);
+  server.connect(0);
+  await server.advance(100);
+  assert.deepEqual([ended, server.over()], [false, true]);
+});
 
 test("a watch that does not end holds up the end no longer than the grace period", async () => {
   const server = started({ watchGraceMilliseconds: 3000, sendRetryAfter: true });

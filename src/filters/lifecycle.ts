@@ -2,7 +2,7 @@
 //
 //   signal ──delay──▶ no new requests ──────────────▶ drained ─────────────▶ closed
 //   /readyz fails     plain: the port is closed       watches end within     connections that
-//                     retry-after: port open, 429     their grace            are left are cut
+//                     retry-after: port open, 429     their grace, if any    are left are cut
 import type { Clock } from "#base";
 
 export interface LifecycleOptions {
@@ -12,8 +12,8 @@ export interface LifecycleOptions {
   /** Stay on the port until requests in flight are done, and send new ones away with 429. */
   readonly sendRetryAfter: boolean;
   /**
-   * Longest wait for open watches; with 0 they end within a second, since nothing is gained by waiting for
-   * what does not end by itself.
+   * Longest wait for open watches, which are told to end. With 0 nobody tells them, as in the reference: they
+   * go on until their clients leave or their connections are cut; with retry-after they end within a second.
    */
   readonly watchGraceMilliseconds: number;
   /** Longest wait for requests in flight. */
@@ -92,11 +92,11 @@ export class Lifecycle {
     if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
     this.#phase = "refusing";
     if (!sendRetryAfter) edge.drain();
-    const grace = watchGraceMilliseconds || leastWatchGraceMilliseconds;
-    this.#endStreams(grace);
+    const grace = watchGraceMilliseconds || (sendRetryAfter ? leastWatchGraceMilliseconds : 0);
+    if (grace > 0) this.#endStreams(grace);
     await Promise.all([
       this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
-      this.#until(() => this.#streams.size === 0, grace),
+      grace > 0 && this.#until(() => this.#streams.size === 0, grace),
     ]);
     await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
     this.#phase = "closed";

@@ -24,6 +24,10 @@ export interface Http1Options {
 export const largestHeaderBytes = 64 * 1024;
 /** The request target may be longer than the headers: selectors can name thousands of values. */
 export const largestTargetBytes = 1024 * 1024;
+/** What HTTP/2 clients are told of both: a mebibyte and the overhead of ten fields, as the reference tells. */
+export const announcedHeaderBytes = 1024 * 1024 + 10 * 32;
+/** Streams of one HTTP/2 connection where no setting says otherwise. */
+export const defaultMaxStreams = 100;
 export const headersMilliseconds = 32_000;
 /** Long: progress within one large write is not visible here. */
 const stalledMilliseconds = 600_000;

@@ -97,7 +97,7 @@ test("a client that never finishes its headers is sent away", tls, async (t) => 
 
 for (const [given, told] of [
   [7, 7],
-  [0, 250],
+  [0, 100],
 ] as const) {
   test(`HTTP/2 clients are told how many streams they may open: ${given} means ${told}`, tls, async (t) => {
     const server = await secured(t, well, { maxStreamsPerConnection: given });
@@ -106,6 +106,24 @@ for (const [given, told] of [
     assert.equal(session.remoteSettings.maxConcurrentStreams, told);
   });
 }
+
+for (const http2 of ["builtin", "node"] as const)
+  test(`HTTP/2 clients are told the settings of the reference, by ${http2}`, tls, async (t) => {
+    const server = await secured(t, well, { http2Implementation: http2 });
+    const session = await server.http2();
+    await askHttp2(session);
+    const { maxConcurrentStreams, initialWindowSize, maxFrameSize, maxHeaderListSize } =
+      session.remoteSettings;
+    assert.deepEqual(
+      { maxConcurrentStreams, initialWindowSize, maxFrameSize, maxHeaderListSize },
+      {
+        maxConcurrentStreams: 100,
+        initialWindowSize: 262_144,
+        maxFrameSize: 262_144,
+        maxHeaderListSize: 1_048_896,
+      },
+    );
+  });
 
 test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, async (t) => {
   const server = await secured(t, async (call) => {

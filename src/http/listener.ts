@@ -6,7 +6,14 @@ import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp2, replyOnHttp2 } from "./exchange.ts";
 import { type ConnectionLimits, connectionLimits, openFileLimit, rateLimited } from "./connection-limits.ts";
 import { UnfinishedHandshakes } from "./handshakes.ts";
-import { headersMilliseconds, http1Engine, largestHeaderBytes, largestTargetBytes } from "./http1.ts";
+import {
+  announcedHeaderBytes,
+  defaultMaxStreams,
+  headersMilliseconds,
+  http1Engine,
+  largestHeaderBytes,
+  largestTargetBytes,
+} from "./http1.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
 import { nodeHttp2Session } from "./node-http2-session.ts";
@@ -115,9 +122,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       return;
     }
     const connection: Connection = new Connection(socket, {
-      maxStreams: options.maxStreamsPerConnection || 250,
+      maxStreams: options.maxStreamsPerConnection || defaultMaxStreams,
       maxHeaderBytes: largestHeaderBytes,
       maxTargetBytes: largestTargetBytes,
+      maxHeaderListBytes: announcedHeaderBytes,
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) => serveStream(stream, peer, options),

@@ -5,8 +5,10 @@ import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
 import { distinct, lazySignal, sinkOver, splitTarget } from "./exchange.ts";
+import { maxFrameBytes } from "./http2/frames.ts";
+import { streamWindow } from "./http2/stream.ts";
 import { NodeBody } from "./node-body.ts";
-import { largestHeaderBytes, largestTargetBytes } from "./http1.ts";
+import { announcedHeaderBytes, defaultMaxStreams, largestHeaderBytes } from "./http1.ts";
 
 export interface NodeHttp2Options {
   readonly peer: Peer;
@@ -26,14 +28,13 @@ export interface Http2Session {
   destroy(): void;
 }
 
-const streamWindow = 1024 * 1024;
-
 export function nodeHttp2Session(socket: Socket, options: NodeHttp2Options): Http2Session {
   const session = nodeHttp2().performServerHandshake(socket, {
     settings: {
-      maxConcurrentStreams: options.maxStreamsPerConnection || 250,
+      maxConcurrentStreams: options.maxStreamsPerConnection || defaultMaxStreams,
       initialWindowSize: streamWindow,
-      maxHeaderListSize: largestHeaderBytes + largestTargetBytes,
+      maxFrameSize: maxFrameBytes,
+      maxHeaderListSize: announcedHeaderBytes,
     },
     maxSendHeaderBlockLength: largestHeaderBytes,
   });

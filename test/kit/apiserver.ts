@@ -108,6 +108,8 @@ export async function startApiserver({
     `--service-account-signing-key-file=${accountKey}`,
     `--service-account-key-file=${accountKey}`,
     "--service-cluster-ip-range=10.0.0.0/24",
+    // Watches of a test must not hold up its end.
+    "--shutdown-watch-termination-grace-period=1s",
     ...flags,
   ];
   const log = (): string => readFileSync(logFile, "utf8");

@@ -53,7 +53,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
 
   check(
     "a store is all in memory or not at all",
-    ({ storeServers: servers, storageBackend, dataDir }, blame, { warn }) => {
+    ({ storeServers: servers, storageBackend }, blame) => {
       if (servers.length > 1 && servers.includes("memory://"))
         blame(["storeServers"], "memory:// cannot be mixed with other servers");
       if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
@@ -61,10 +61,18 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
           ["storageBackend", "storeServers"],
           `the backend ${storageBackend} needs the addresses of its servers`,
         );
-      if (servers.length === 0)
-        warn(`--store-servers is not given: objects are kept in the embedded store in ${dataDir}`);
     },
   ),
+  {
+    ...check("where objects are kept is said", ({ storeServers: servers }, blame, { isSet }) => {
+      if (servers.length === 0 && !isSet("dataDir"))
+        blame(
+          ["storeServers", "dataDir"],
+          "say where objects are kept: the addresses of etcd servers, or a directory for the embedded store",
+        );
+    }),
+    startOnly: true,
+  },
   check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {
     if (new Set(issuers).size < issuers.length)
       blame(["serviceAccountIssuer"], "each issuer may be given once");

@@ -159,7 +159,7 @@ export const lifecycleSection = () =>
       type: duration,
       default: 0,
       check: notNegative,
-      doc: "Longest wait for open watches during shutdown; 0 ends them within a second.",
+      doc: "Longest wait for open watches during shutdown, which are ended one after the other. With 0 they go on until their clients leave, for at most --request-timeout; with --shutdown-send-retry-after they end within a second.",
     }),
     option({
       flag: "livez-grace-period",

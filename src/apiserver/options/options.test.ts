@@ -34,6 +34,7 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
     ["--service-account-signing-key-file"],
   ],
   [[], ["--service-account-key-file"], ["--service-account-key-file"]],
+  [[], ["--store-servers", "--data-dir"], ["--store-servers"]],
   [["--no-such-flag=1"], ["--no-such-flag"]],
   [["extra"], ["extra"]],
   [["--secure-port=0"], ["--secure-port"]],
@@ -339,10 +340,8 @@ test("values are typed", () => {
   assert.equal(values.eventTtl, 3_600_000);
 });
 
-test("the embedded store is announced, not refused", () => {
-  const { errors, warnings } = run([], { without: ["--store-servers"] });
-  assert.deepEqual(errors, []);
-  assert.ok(warnings.some((line) => line.includes("--store-servers")));
+test("the embedded store is taken where a directory is given for it", () => {
+  assert.deepEqual(run(["--data-dir=/d"], { without: ["--store-servers"] }).errors, []);
 });
 
 test("tokens are verified with the key of the serving certificate where no other is given", () => {

@@ -84,8 +84,8 @@ export const storageSection = (dialect: Dialect) =>
     option({
       flag: "data-dir",
       type: directory,
-      default: dialect.paths.dataDirectory,
-      doc: "Directory of the embedded store.",
+      default: "",
+      doc: "Directory of the embedded store. It must be given where --store-servers is not.",
     }),
     option({
       flag: "store-servers-overrides",

@@ -231,8 +231,8 @@ test("a client that has its answer and goes on and on is told to stop", async (t
       ({ type, stream }) => type === frame.rstStream || (type === frame.windowUpdate && stream === 1),
     );
   client.send(hello, post(1));
-  for (let sent = 0; sent < 65; sent++) {
-    client.send(...Array.from({ length: 16 }, () => made(frame.data, 0, 1, some(16_384))));
+  for (let sent = 0; sent < 260; sent++) {
+    client.send(...Array.from({ length: 4 }, () => made(frame.data, 0, 1, some(16_384))));
     const { type, payload } = (await update()) as { type: number; payload: Buffer };
     if (type !== frame.rstStream) continue;
     assert.equal(payload.readUInt32BE(0), errorCode.none);
@@ -247,7 +247,7 @@ test("a client that has its answer and goes on and on is told to stop", async (t
 test("a client that sends more than there is room for loses the stream", async (t) => {
   const port = await serve(t, async () => undefined);
   const client = await rawClient(t, port);
-  client.send(hello, post(1), ...Array.from({ length: 65 }, () => made(frame.data, 0, 1, some(16_384))));
+  client.send(hello, post(1), ...Array.from({ length: 17 }, () => made(frame.data, 0, 1, some(16_384))));
   const { payload } = await client.next(({ type }) => type === frame.rstStream);
   assert.equal(payload.readUInt32BE(0), errorCode.flowControl);
 });
@@ -263,7 +263,7 @@ test("a body beyond the limit is refused at once, and the rest of it is let thro
   const stream = await seen.promise;
   // More than there is room for, unless somebody takes it.
   for (let sent = 0; sent < 3; sent++) {
-    client.send(...Array.from({ length: 48 }, () => made(frame.data, 0, 1, some(16_384))));
+    client.send(...Array.from({ length: 12 }, () => made(frame.data, 0, 1, some(16_384))));
     const { type } = await client.next(
       (one) => one.stream === 1 && (one.type === frame.rstStream || one.type === frame.windowUpdate),
     );

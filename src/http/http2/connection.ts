@@ -14,6 +14,7 @@ import {
   frame,
   goAwayFrame,
   initialWindowSize,
+  maxFrameBytes,
   maxWindow,
   numbersFrame,
   setting,
@@ -31,6 +32,8 @@ export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** The limit on `:path` is separate: selectors can be long. */
   readonly maxTargetBytes: number;
+  /** What clients are told of both limits; it binds no one (RFC 9113 §6.5.2). */
+  readonly maxHeaderListBytes: number;
   /** How long the client may take to send its first SETTINGS, and to finish a header block. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
@@ -97,7 +100,8 @@ export class Connection {
     const settings = {
       [setting.maxStreams]: options.maxStreams,
       [setting.initialWindow]: streamWindow,
-      [setting.maxHeaderList]: options.maxHeaderBytes + options.maxTargetBytes,
+      [setting.maxFrame]: maxFrameBytes,
+      [setting.maxHeaderList]: options.maxHeaderListBytes,
     };
     this.outbox.add(settingsFrame(settings));
     this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - initialWindowSize));

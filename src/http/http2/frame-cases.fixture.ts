@@ -63,13 +63,13 @@ export const frameCases: readonly Http2Case[] = [
   [
     "9113 §4.2",
     "DATA larger than SETTINGS_MAX_FRAME_SIZE",
-    [hello, post(1), data(1, some(16_385))],
+    [hello, post(1), data(1, some(262_145))],
     streamError(frameSize),
   ],
   [
     "9113 §4.2",
     "HEADERS larger than SETTINGS_MAX_FRAME_SIZE",
-    [hello, headers(1, Buffer.concat([getBlock, some(16_384)]))],
+    [hello, headers(1, Buffer.concat([getBlock, some(262_144)]))],
     connectionError(frameSize),
   ],
   [

@@ -1,6 +1,6 @@
 // Splits the bytes of a connection into frames (RFC 9113 §4.1). An incomplete frame is copied into one buffer of
 // its size: bytes that trickle in cost no more memory than the frame they belong to.
-import { ConnectionError, errorCode, frame, frameBytes, frameHead } from "./frames.ts";
+import { ConnectionError, errorCode, frame, frameHead, maxFrameBytes } from "./frames.ts";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
@@ -41,8 +41,8 @@ export class FrameReader {
     this.needed = frameHead;
     if (available < frameHead) return -1;
     const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-    if (length > frameBytes)
-      throw new ConnectionError(errorCode.frameSize, `a frame of ${length} bytes exceeds ${frameBytes}`);
+    if (length > maxFrameBytes)
+      throw new ConnectionError(errorCode.frameSize, `a frame of ${length} bytes exceeds ${maxFrameBytes}`);
     const type = bytes[at + 3]!;
     if (this.expected === "settings") {
       if (type !== frame.settings || bytes[at + 4]! & 1)

@@ -1,8 +1,10 @@
 // The frames of HTTP/2 (RFC 9113): their numbers, and how control frames are written.
 
 export const frameHead = 9;
-/** The largest payload accepted and sent: the initial SETTINGS_MAX_FRAME_SIZE. */
+/** The largest payload sent: the initial SETTINGS_MAX_FRAME_SIZE, which every client accepts. */
 export const frameBytes = 16_384;
+/** The largest payload accepted, as clients are told. */
+export const maxFrameBytes = 262_144;
 export const maxWindow = 0x7fff_ffff;
 export const initialWindowSize = 65_535;
 

@@ -74,6 +74,7 @@ export async function serve(
       maxStreams: 10,
       maxHeaderBytes: 4096,
       maxTargetBytes: 4096,
+      maxHeaderListBytes: 8192,
       headersTimeoutMilliseconds: 10_000,
       idleTimeoutMilliseconds: 60_000,
       onProblem: (error: Error) => assert.ifError(error),

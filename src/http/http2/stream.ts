@@ -12,7 +12,7 @@ interface Reader {
   reject(error: Error): void;
 }
 
-export const streamWindow = 1024 * 1024;
+export const streamWindow = 256 * 1024;
 
 export class Stream {
   readonly id: number;
