@@ -1,5 +1,5 @@
 export { type StartOptions, type StartedServer, start } from "./server.ts";
-export { type ApiserverSettings, settleFlags } from "./options/settings.ts";
+export { type ApiserverSettings, settleApiserver, settleFlags } from "./options/settings.ts";
 export { apiserverOptions } from "./options/options.ts";
 export { versionText } from "./version.ts";
 export {

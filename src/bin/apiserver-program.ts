@@ -3,7 +3,7 @@ import {
   type StartedServer,
   apiserverOptions,
   fileProblems,
-  settleFlags,
+  settleApiserver,
   start,
   versionText,
 } from "#apiserver";
@@ -27,7 +27,7 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
     return 1;
   }
   const { dialect } = choice;
-  const settled = settleFlags(dialect, argv);
+  const settled = await settleApiserver(dialect, argv);
   const answered = answerOperator(apiserverOptions(dialect), settled, {
     version: versionText(),
     width: terminalWidth(process.env, process.stdout.columns),

@@ -23,6 +23,19 @@ writeFileSync(
 );
 writeFileSync(bad, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPodz: 5\nport: 0\n`);
 
+const serverKind = `apiVersion: ${apiVersionOf(dialects.orch, {
+  group: "apiserver.config",
+  branded: true,
+  version: "v1alpha1",
+})}\nkind: APIServerConfiguration\n`;
+const serverFile = join(folder, "server.yaml");
+writeFileSync(
+  serverFile,
+  `${serverKind}dataDir: /d\neventTtl: 3h\nserviceAccountIssuer: [https://x]\nserviceAccountSigningKeyFile: k\nserviceClusterIpRange: [10.0.0.0/24]\nv: 3\n`,
+);
+const badServerFile = join(folder, "bad-server.yaml");
+writeFileSync(badServerFile, `${serverKind}eventTTL: 3h\nsecurePort: 0\n`);
+
 async function run(...argv: string[]) {
   let out = "";
   let err = "";
@@ -90,7 +103,27 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
   ["no verb", [], 1, /^$/, /Usage:/],
   ["a wrong verb", ["chek"], 1, /^$/, /did you mean check\?/],
   ["a wrong program", ["check", "--", "ls"], 1, /^$/, /"ls" is no program of ours/],
-  ["a program without a file", ["migrate", "--", "orch-apiserver"], 1, /^$/, /has no configuration file/],
+  [
+    "a good file of the server",
+    ["check", serverFile],
+    0,
+    /server\.yaml: all settings are good; see the notes above/,
+    /note: --service-account-key-file[^]*: the signing key needs a file/,
+  ],
+  [
+    "a bad file of the server and a good one of the agent",
+    ["check", badServerFile, good],
+    1,
+    /good\.yaml: all settings are good/,
+    /bad-server\.yaml:3: eventTTL: unknown field; did you mean eventTtl\?[^]*bad-server\.yaml:4: securePort: 0/,
+  ],
+  [
+    "where values of the server came from",
+    ["explain", "--", "orch-apiserver", "--config", serverFile, "--event-ttl=2h"],
+    0,
+    /--event-ttl +2h0m0s +flag --event-ttl\n[^]*--v +3 +file .*server\.yaml:8\n/,
+    /^[^]*$/,
+  ],
   [
     "a dialect of two words",
     ["--dialect", "kubernetes", "explain", "orchconfig"],
@@ -108,6 +141,35 @@ for (const [name, argv, code, out, err] of cases) {
     assert.match(result.err, err);
   });
 }
+
+test("a migrated file of the server means what the flags meant", async () => {
+  const flags = [
+    "--store-servers=https://10.0.0.1:2379,https://10.0.0.2:2379",
+    "--service-account-issuer=https://x",
+    "--service-account-signing-key-file=k",
+    "--service-account-key-file=k",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    "--runtime-config=api/all=true",
+    "--watch-cache-sizes=pods#5,deployments.apps#7",
+    "--tls-sni-cert-key=a.crt,a.key:x.test",
+    "--allow-metric-labels=apiserver_x,verb=GET,LIST",
+    "--feature-gates=APIServerTracing=true",
+    "--vmodule=server*=4",
+    "--store-servers-overrides=/events#https://10.0.0.3:2379;https://10.0.0.4:2379",
+    "--event-ttl=90m",
+    "--goaway-chance=0.01",
+  ];
+  const { code, out, err } = await run("migrate", "--", "orch-apiserver", ...flags);
+  assert.equal(code, 0, err);
+  const file = join(folder, "migrated-server.yaml");
+  writeFileSync(file, out);
+  const table = async (...argv: string[]): Promise<string[]> =>
+    (await run("explain", "--", "orch-apiserver", ...argv)).out
+      .split("\n")
+      .map((line) => line.replace(/ {2,}(default|taken|file|flag).*$/, "").replace(/ +/g, " "))
+      .filter((line) => !/^--config( |$)/.test(line));
+  assert.deepEqual(await table("--config", file), await table(...flags));
+});
 
 test("a migrated file means what the flags meant", async () => {
   const flags = [

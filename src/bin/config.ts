@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { type Dialect, chosenDialect } from "#dialect";
 import {
   type AnyOption,
+  type ConfigFile,
   type OptionSet,
   type Settled,
   defaultText,
@@ -27,11 +28,11 @@ interface Program {
 }
 
 const usage = `Usage:
-  orch config check FILE...                    Check configuration files of the node agent.
+  orch config check FILE...                    Check configuration files, each as what its kind says.
   orch config check -- PROGRAM [flags]         Check a whole command line as its start would.
   orch config explain NAME...                  Tell what a flag or a field of the file means.
   orch config explain -- PROGRAM [flags]       Tell every setting, its value and where that came from.
-  orch config migrate -- nodeagent [flags]     Print the configuration file that means the same as these flags.
+  orch config migrate -- PROGRAM [flags]       Print the configuration file that means the same as these flags.
 
 PROGRAM is orch-apiserver or nodeagent. --dialect is read anywhere.
 `;
@@ -86,9 +87,11 @@ async function programNamed(name: string, dialect: Dialect): Promise<Program | u
     };
   }
   if (called === "orch-apiserver" || called === dialect.cli.apiServer) {
-    const { apiserverOptions } = await import("#apiserver");
-    const set = apiserverOptions(dialect);
-    return { set, settle: (argv, purpose) => Promise.resolve(settle(set, argv, { purpose })) };
+    const { apiserverOptions, settleApiserver } = await import("#apiserver");
+    return {
+      set: apiserverOptions(dialect),
+      settle: (argv, purpose) => settleApiserver(dialect, argv, { purpose }),
+    };
   }
   return undefined;
 }
@@ -123,17 +126,29 @@ const checkCommandLine = (
     return good ? 0 : 1;
   });
 
+/** Files of one program are checked together, later ones over earlier ones, as its start reads them. */
 async function checkFiles(dialect: Dialect, paths: readonly string[], output: Output): Promise<number> {
-  const program = (await programNamed("nodeagent", dialect))!;
   const files = await Promise.all(paths.map((path) => readConfigFile(path)));
-  const settled = settle(program.set, [], { files, purpose: "check" });
-  for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
-  for (const error of settled.errors) output.err(`error: ${error}\n`);
-  if (settled.errors.length === 0)
-    output.out(
-      `${paths.join(", ")}: all settings are good${settled.warnings.length > 0 ? "; see the notes above" : ""}\n`,
-    );
-  return settled.errors.length === 0 ? 0 : 1;
+  const agent = (await programNamed("nodeagent", dialect))!;
+  const server = (await programNamed("orch-apiserver", dialect))!;
+  let code = 0;
+  for (const program of [server, agent]) {
+    const own = files.filter((file) => (isOf(server.set, file) ? server : agent) === program);
+    if (own.length === 0) continue;
+    const settled = settle(program.set, [], { files: own, purpose: "check" });
+    for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
+    for (const error of settled.errors) output.err(`error: ${error}\n`);
+    const notes = settled.warnings.length > 0 ? "; see the notes above" : "";
+    if (settled.errors.length === 0)
+      output.out(`${own.map(({ path }) => path).join(", ")}: all settings are good${notes}\n`);
+    else code = 1;
+  }
+  return code;
+}
+
+function isOf(set: OptionSet, { root }: ConfigFile): boolean {
+  const kind = root?.is === "map" && root.entries.find(({ key }) => key === "kind")?.value;
+  return kind && kind.is === "scalar" ? set.file!.some((known) => known.kind === kind.value) : false;
 }
 
 const explainCommandLine = (

@@ -97,7 +97,11 @@ const graces: [name: string, graceMilliseconds: number, ended: number[]][] = [
     10_000,
     [0, 1600, 3200, 4800, 6400],
   ],
-  ["with retry-after and without a grace period watches are ended within a second", 0, [0, 160, 320, 480, 640]],
+  [
+    "with retry-after and without a grace period watches are ended within a second",
+    0,
+    [0, 160, 320, 480, 640],
+  ],
 ];
 for (const [name, watchGraceMilliseconds, expected] of graces) {
   test(name, async () => {

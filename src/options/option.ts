@@ -128,6 +128,8 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly gates?: readonly Gate[];
   /** What the configuration file calls itself, in each accepted spelling; the first is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
+  /** Whether every field is a flag in camel case: messages then name the flag alone. */
+  readonly fieldsFollowFlags?: boolean;
   /**
    * Whether a start goes on, with a warning, when the file has fields that nobody knows or that are there
    * twice; a check refuses them all the same.

@@ -151,9 +151,7 @@ export function settle<O extends AnyOption>(
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         failed.add(option.name);
-        errors.push(
-          `${spelled}=${clip(text)}${option.config ? ` (${set.dialect.spelling.field(option.config)})` : ""}: ${error.message}`,
-        );
+        errors.push(`${spelled}=${clip(text)}${fieldText(set, option)}: ${error.message}`);
       }
     }
     for (const problem of problems) {
@@ -228,11 +226,12 @@ export function settle<O extends AnyOption>(
   function where(name: string): string {
     const option = all.find((candidate) => candidate.name === name)!;
     const source = provenance[name]!;
-    const path = option.config && set.dialect.spelling.field(option.config);
     if (source.from === "file")
       return `${source.file}:${source.line}: ${source.path}: ${clip(JSON.stringify(option.type.write(values[name])))}`;
-    if (source.from === "flag") return `${source.spelled}=${clip(source.text)}${path ? ` (${path})` : ""}`;
-    return option.flag ? `--${option.flag}${path ? ` (${path})` : ""}` : path!;
+    if (source.from === "flag") return `${source.spelled}=${clip(source.text)}${fieldText(set, option)}`;
+    return option.flag
+      ? `--${option.flag}${fieldText(set, option)}`
+      : set.dialect.spelling.field(option.config!);
   }
 }
 
@@ -297,3 +296,7 @@ function grammarText(
       return `${JSON.stringify(problem.spelled)}: is not written as a flag; settings are given as --flag=value`;
   }
 }
+
+/** The field of the file after its flag, unless it follows from the flag. */
+const fieldText = (set: OptionSet, { config }: AnyOption): string =>
+  config && !set.fieldsFollowFlags ? ` (${set.dialect.spelling.field(config)})` : "";

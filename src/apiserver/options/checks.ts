@@ -11,6 +11,13 @@ const check = (name: string, run: Check<ApiserverSettings>["run"]): Check<Apiser
   run,
 });
 
+/** Holds for a start: a file that is only checked may leave the rest to flags. */
+const startCheck = (name: string, run: Check<ApiserverSettings>["run"]): Check<ApiserverSettings> => ({
+  name,
+  run,
+  startOnly: true,
+});
+
 const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
   check(`${certificate} and ${key} come together`, (settings, blame) => {
     if ((settings[certificate] === "") !== (settings[key] === ""))
@@ -22,7 +29,7 @@ const widestRangeBits = 20;
 
 /** Files of keys that a program must be given and the library makes itself. */
 export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
-  check(
+  startCheck(
     "service account tokens can be issued",
     ({ serviceAccountIssuer: issuers, serviceAccountSigningKeyFile: signing }, blame) => {
       if (issuers.length === 0 || signing === "")
@@ -32,7 +39,7 @@ export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
         );
     },
   ),
-  check(
+  startCheck(
     "service account tokens can be verified",
     ({ serviceAccountSigningKeyFile: signing, serviceAccountKeyFile: keys }, blame) => {
       if (signing !== "" && keys.length === 0)
@@ -51,28 +58,22 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   together("proxyClientCertFile", "proxyClientKeyFile"),
   together("nodeagentClientCertificate", "nodeagentClientKey"),
 
-  check(
-    "a store is all in memory or not at all",
-    ({ storeServers: servers, storageBackend }, blame) => {
-      if (servers.length > 1 && servers.includes("memory://"))
-        blame(["storeServers"], "memory:// cannot be mixed with other servers");
-      if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
-        blame(
-          ["storageBackend", "storeServers"],
-          `the backend ${storageBackend} needs the addresses of its servers`,
-        );
-    },
-  ),
-  {
-    ...check("where objects are kept is said", ({ storeServers: servers }, blame, { isSet }) => {
-      if (servers.length === 0 && !isSet("dataDir"))
-        blame(
-          ["storeServers", "dataDir"],
-          "say where objects are kept: the addresses of etcd servers, or a directory for the embedded store",
-        );
-    }),
-    startOnly: true,
-  },
+  check("a store is all in memory or not at all", ({ storeServers: servers, storageBackend }, blame) => {
+    if (servers.length > 1 && servers.includes("memory://"))
+      blame(["storeServers"], "memory:// cannot be mixed with other servers");
+    if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
+      blame(
+        ["storageBackend", "storeServers"],
+        `the backend ${storageBackend} needs the addresses of its servers`,
+      );
+  }),
+  startCheck("where objects are kept is said", ({ storeServers: servers }, blame, { isSet }) => {
+    if (servers.length === 0 && !isSet("dataDir"))
+      blame(
+        ["storeServers", "dataDir"],
+        "say where objects are kept: the addresses of etcd servers, or a directory for the embedded store",
+      );
+  }),
   check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {
     if (new Set(issuers).size < issuers.length)
       blame(["serviceAccountIssuer"], "each issuer may be given once");

@@ -42,8 +42,8 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
     );
   },
   append: (before, given) => ({ ...before, ...metricLabels.parse(given) }),
-  read: (value) => metricLabels.parse(text.read(value)),
-  write: (value) => metricLabels.format(value),
+  read: (value) => Object.assign({}, ...strings.read(value).map((entry) => metricLabels.parse(entry))),
+  write: (value) => Object.entries(value).map(([key, values]) => `${key}=${values.join(",")}`),
   format: (value) =>
     Object.entries(value)
       .map(([key, values]) => `${key}=${values.join(",")}`)
@@ -133,6 +133,12 @@ export const observingSection = (dialect: Dialect) =>
       type: verboseModules,
       default: [],
       doc: "Verbosity for single source files, as <pattern>=<level>,…",
+    }),
+    option({
+      flag: "config",
+      type: file,
+      default: "",
+      doc: "Configuration file: any of these settings, under their names in camel case. Flags win over the file. `orch config migrate -- orch-apiserver [flags]` writes one.",
     }),
     dialectOption(dialect),
     versionOption,

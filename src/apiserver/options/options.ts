@@ -1,7 +1,7 @@
 // All settings of the API server.
 
-import type { Dialect } from "#dialect";
-import { type OptionSet, type OptionsOf, type SettingsOf, knownGates } from "#options";
+import { type Dialect, apiVersionOf } from "#dialect";
+import { type OptionSet, type OptionsOf, type Section, type SettingsOf, camel, knownGates } from "#options";
 import { admissionSection } from "./admission.ts";
 import { auditSection } from "./auditing.ts";
 import { authenticationSection, serviceAccountSection } from "./authentication.ts";
@@ -31,17 +31,38 @@ const sections = (dialect: Dialect) =>
   ] as const;
 
 type ApiserverOption = OptionsOf<ReturnType<typeof sections>>;
-/** One typed value per flag, under the flag's name in camel case; durations are milliseconds. */
+/** One typed value per flag or field, under the flag's name in camel case; durations are milliseconds. */
 export type ApiserverSettings = SettingsOf<ApiserverOption>;
+
+/** Flags about the file itself, the names in it, or a single run. */
+const withoutField = new Set(["config", "dialect", "help", "version"]);
+
+/** Every other flag is a field of the configuration file, under its name in camel case. */
+const withFields = <S extends Section>(dialect: Dialect, sections: readonly S[]): readonly S[] =>
+  sections.map((section) => ({
+    ...section,
+    options: section.options.map((option) =>
+      option.flag === undefined || withoutField.has(option.flag)
+        ? option
+        : { ...option, config: camel(dialect.spelling.flag(option.flag)) },
+    ),
+  }));
 
 export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> => ({
   program: "orch-apiserver",
   summary:
     "The cluster's API server: validates and keeps the objects of the cluster and serves them over HTTPS.",
   dialect,
-  sections: sections(dialect),
+  sections: withFields<Section<ApiserverOption>>(dialect, sections(dialect)),
   checks: apiserverChecks,
   gates: knownGates,
+  file: [
+    {
+      apiVersion: apiVersionOf(dialect, { group: "apiserver.config", branded: true, version: "v1alpha1" }),
+      kind: "APIServerConfiguration",
+    },
+  ],
+  fieldsFollowFlags: true,
   get actingGates() {
     return actingGates(dialect);
   },
