@@ -12,6 +12,8 @@ export interface Overload {
   /** Called as a method of its first argument. */
   readonly member: boolean;
   readonly apply: Implementation;
+  /** Judges values of unknown type itself: what they turn out to be may fit another overload. */
+  readonly judgesTypes?: boolean;
 }
 
 export interface FunctionDeclaration {

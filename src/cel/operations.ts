@@ -212,6 +212,8 @@ export function compare(left: Value, right: Value): number {
   const b = numeric(right);
   if (a !== undefined && b !== undefined) {
     if (Number.isNaN(a) || Number.isNaN(b)) throw evaluationError("NaN values cannot be ordered");
+    // Numbers of different types are compared as doubles, as the reference does.
+    if (typeof a !== typeof b) return Math.sign(Number(a) - Number(b)) || 0;
     return a < b ? -1 : a > b ? 1 : 0;
   }
   if (typeof left === "boolean" && typeof right === "boolean") return Number(left) - Number(right);

@@ -296,7 +296,7 @@ class Planner implements FoldPlanner {
     const [only] = overloads;
     const unknown = nodes.map((node) => isDyn(this.#checked.types[node.id] ?? types.dyn));
     const same = overloads.every((each) => each.apply === only!.apply);
-    if (same && (overloads.length > 1 || !unknown.includes(true))) return only!.apply;
+    if (same && (overloads.length > 1 || only!.judgesTypes || !unknown.includes(true))) return only!.apply;
     return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
   }
 }

@@ -54,7 +54,11 @@ const relation = (
   word: string,
   apply: (left: Value, right: Value) => boolean,
 ): FunctionDeclaration => {
-  const over = (suffix: string, type: CelType) => overload(`${word}_${suffix}`, [type, type], bool, apply);
+  // Numbers of different types can be compared once the checker let them pass as dynamic.
+  const over = (suffix: string, type: CelType) => ({
+    ...overload(`${word}_${suffix}`, [type, type], bool, apply),
+    judgesTypes: true,
+  });
   return declare(
     name,
     over("bool", bool),
