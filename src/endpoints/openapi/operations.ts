@@ -233,7 +233,21 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
     });
     items.push({ path: `${base}/{name}/scale`, parameters: [nameOf("Scale"), ...outer, pretty], operations });
   }
-  return items.filter(({ operations }) => operations.length > 0);
+  const served = items.filter(({ operations }) => operations.length > 0);
+  return strategy.custom ? served.map(withCustomMedia) : served;
+}
+
+const customMedia = ["application/json", "application/yaml"];
+const customPatches = patches.filter((type) => type !== "application/strategic-merge-patch+json");
+
+/** Clients choose the form of a patch by what is said here, and custom resources take fewer forms. */
+function withCustomMedia(item: PathItem): PathItem {
+  const operations = item.operations.map((operation) => ({
+    ...operation,
+    consumes: operation.method === "patch" ? customPatches : customMedia,
+    produces: customMedia,
+  }));
+  return { ...item, operations };
 }
 
 const partly = ["get", "patch", "update"] as const;

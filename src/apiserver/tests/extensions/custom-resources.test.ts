@@ -327,6 +327,14 @@ test("discovery and the API description follow definitions", async () => {
   const v3 = await must(200, "GET", `/openapi/v3/apis/${group}/v1`);
   const schemas = v3.at("components.schemas") as Record<string, Json>;
   assert.deepEqual(schemas[name]?.["x-orch-group-version-kind"], [{ group, kind: "Widget", version: "v1" }]);
+  // kubectl asks here whether it may send a strategic merge patch.
+  const paths = v3.at("paths") as Record<string, { patch?: { requestBody: { content: object } } }>;
+  const patch = paths[`/apis/${group}/v1/namespaces/{namespace}/widgets/{name}`]?.patch;
+  assert.deepEqual(Object.keys(patch?.requestBody.content ?? {}), [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+  ]);
   await must(200, "DELETE", `${definitions}/${defined.name}`);
   await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
 });
