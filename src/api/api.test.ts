@@ -27,6 +27,7 @@ const declared = [...Object.values(api), ...Object.values(api.flowcontrolV1beta2
     (value): value is Message =>
       typeof value === "object" && value !== null && "shape" in value && value.shape === "message",
   )
+  .map(api.gatedFields(() => false))
   .map((message) => api.inDialect(original, message));
 for (const message of declared) gather(message);
 const lists = declared

@@ -1,5 +1,6 @@
 // The words that the tables of kinds use in their last column, beside those of the grammar itself.
 import type { Field, FieldExtras, Fields } from "#schema";
+import type { FieldGate } from "./gated-fields.ts";
 
 /**
  * The values known so far. Published, but checked by the kind's strategy, which knows the exact complaint.
@@ -17,6 +18,9 @@ export const unique: FieldExtras = { list: { type: "set" } };
 
 /** A list with one owner. */
 export const whole: FieldExtras = { list: { type: "atomic" } };
+
+/** A field of a later release, which this feature gate adds. */
+export const gated = (gate: FieldGate): FieldExtras => ({ gate });
 
 /** Empty is not the same as absent. */
 export const emptyCounts: FieldExtras = { emptyCounts: true };

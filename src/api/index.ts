@@ -56,6 +56,7 @@ export {
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from "./core/affinity.ts";
+export { type Arithmetic, isSidecar, mostAtOnce, numbers, runningContainers } from "./core/sidecars.ts";
 export { tolerates } from "./core/tolerates.ts";
 export { type NamedNode, wantsNode } from "./core/wants-node.ts";
 export { ComponentCondition, ComponentStatus, RangeAllocation } from "./core/component.ts";
@@ -145,6 +146,7 @@ export {
   HTTPHeader,
   Lifecycle,
   LifecycleHandler,
+  type SleepAction,
   Probe,
   ProbeHandler,
   TCPSocketAction,
@@ -432,6 +434,7 @@ export {
   v1beta2 as flowcontrolV1beta2,
   v1beta3 as flowcontrolV1beta3,
 } from "./flowcontrol/flow.ts";
+export { fieldGates, gatedFields } from "./gated-fields.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
 export {
   HTTPIngressPath,

@@ -5,7 +5,14 @@ import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
-import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter, serviceWith } from "#registry";
+import {
+  type ServerObjects,
+  builtInStrategies,
+  gatedStrategies,
+  resourceHandles,
+  serverWriter,
+  serviceWith,
+} from "#registry";
 import { apiServiceStrategy, definitionStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
@@ -124,7 +131,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const services = serviceWith(allocator);
   const strategies = [
-    ...builtInStrategies.map((each) => (each.hub === services.hub ? services : each)),
+    ...gatedStrategies(builtInStrategies, gates.enabled).map((each) =>
+      each.hub === services.hub ? services : each,
+    ),
     definitionStrategy(dialect),
     apiServiceStrategy(dialect),
   ];

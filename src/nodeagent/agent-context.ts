@@ -70,6 +70,7 @@ export function contextFrom(
       onResult: onProbeResult,
     }),
     hooks: hooks({
+      clock,
       runtime,
       userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
       onFallback: (pod, host) => {

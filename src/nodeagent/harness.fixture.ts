@@ -164,7 +164,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       userAgent: "probe",
       onChange: (uid) => all.wake(uid),
     }),
-    hooks: hooks({ runtime, userAgent: "lifecycle" }),
+    hooks: hooks({ clock, runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     files: playedFiles(folder),
     createLimit: limiter({ clock, atOnce: 3 }),

@@ -123,6 +123,8 @@ const names = {
     "WatchList",
     "WinDSR",
   ],
+  /** Of later releases: each adds fields that this release does not have. */
+  later: ["PodLifecycleSleepAction", "SidecarContainers"],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [
     "AdvancedAuditing",
@@ -168,6 +170,7 @@ export const knownGates: readonly Gate[] = [
   ...gates(names.betaOn, "BETA", true),
   ...gates(names.betaOff, "BETA", false),
   ...gates(names.alphaOff, "ALPHA", false),
+  ...gates(names.later, "ALPHA", false),
   ...gates(names.alphaOn, "ALPHA", true),
   ...gates(names.lockedOn, "GA", true, true),
   ...gates(names.stable, "GA", true),

@@ -38,6 +38,7 @@ export {
   validateMetaUpdate,
 } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
+export { gatedStrategies } from "./gated-strategies.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { systemClasses } from "./strategies/priority-class.ts";
 export { type ServiceAllocator, serviceWith } from "./strategies/service.ts";

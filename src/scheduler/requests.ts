@@ -1,5 +1,5 @@
 // What a pod asks of a node, and what a node has to give: numbers by resource, CPU in thousandths.
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, mostAtOnce, runningContainers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 
 export type Amounts = Readonly<Record<string, number>>;
@@ -58,15 +58,11 @@ export function useOf(pod: Pod): PodUse {
 
 const requestsOf = ({ resources }: Container): Amounts => amountsOf(resources?.requests);
 
-/** Containers run together, those that prepare the pod one after the other before them. */
-function total({ spec }: Pod, of: (container: Container) => Amounts): Amounts {
-  const together = (spec.containers ?? []).map(of).reduce(added, {});
-  const before = (spec.initContainers ?? []).map(of).reduce(larger, {});
-  return added(larger(together, before), amountsOf(spec.overhead));
-}
+const total = ({ spec }: Pod, of: (container: Container) => Amounts): Amounts =>
+  added(mostAtOnce(spec, of, { none: {}, sum: added, larger }), amountsOf(spec.overhead));
 
 const hostPortsOf = ({ spec }: Pod): HostPort[] =>
-  (spec.containers ?? []).flatMap(({ ports }) =>
+  runningContainers(spec).flatMap(({ ports }) =>
     (ports ?? []).flatMap(({ hostPort, hostIP, protocol }) =>
       hostPort ? [{ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort }] : [],
     ),

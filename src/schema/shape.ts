@@ -172,6 +172,8 @@ export interface FieldExtras {
    * always are.)
    */
   readonly wrapped?: boolean;
+  /** A field of a later release: servers know it only if this feature gate is on. */
+  readonly gate?: string;
 }
 
 /** Says what is wrong with a value, or nothing. */

@@ -16,6 +16,7 @@ export const declaredMessages: readonly Message[] = Object.values(api)
     typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value],
   )
   .filter(isMessage)
+  .map(api.gatedFields(() => false))
   .map((message) => api.inDialect(original, message));
 
 /** The lists of all kinds that come in lists. */

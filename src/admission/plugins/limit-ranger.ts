@@ -1,6 +1,13 @@
 // Limit ranges of a namespace: what containers get that do not say what they need, and how much anybody may
 // ask for.
-import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from "#api";
+import {
+  type Container,
+  type LimitRange,
+  type LimitRangeItem,
+  type PersistentVolumeClaim,
+  type Pod,
+  runningContainers,
+} from "#api";
 import {
   type Quantity,
   addQuantity,
@@ -110,7 +117,7 @@ function podProblems(item: LimitRangeItem, { spec }: Pod): string[] {
   const total = (key: "requests" | "limits"): Amounts =>
     init.reduce(
       (most, { resources }) => largest(most, resources[key] ?? {}),
-      sum(containers.map(({ resources }) => resources[key] ?? {})),
+      sum(runningContainers(spec).map(({ resources }) => resources[key] ?? {})),
     );
   return problems(item, total("requests"), total("limits"));
 }

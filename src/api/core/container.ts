@@ -14,7 +14,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, keyed, known, merged, whole } from "../extras.ts";
+import { assumed, gated, keyed, known, merged, whole } from "../extras.ts";
 import { core } from "../packages.ts";
 import { EnvFromSource, EnvVar } from "./env.ts";
 import { Lifecycle, Probe } from "./probe.ts";
@@ -111,6 +111,12 @@ export const Container = message("Container", "One program with its image and su
   stdin: optional(16, bool, "Keeps a standard input open to attach to."),
   stdinOnce: optional(17, bool, "Closes the standard input after the first client has left."),
   tty: optional(18, bool, "Gives it a terminal; needs stdin."),
+  restartPolicy: pointer(
+    24,
+    string,
+    "Of an init container: Always lets it run beside those after it, until they have ended.",
+    gated("SidecarContainers"),
+  ),
 });
 export type Container = TypeOf<typeof Container>;
 

@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, known } from "../extras.ts";
+import { assumed, gated, known } from "../extras.ts";
 import { core } from "../packages.ts";
 
 const { message } = core;
@@ -76,6 +76,11 @@ export const Probe = message("Probe", "A question asked again and again.", {
 });
 export type Probe = TypeOf<typeof Probe>;
 
+export const SleepAction = message("SleepAction", "A pause.", {
+  seconds: required(1, int64, "How long it lasts."),
+});
+export type SleepAction = TypeOf<typeof SleepAction>;
+
 export const LifecycleHandler = message(
   "LifecycleHandler",
   "What to do at a turn of a container's life; exactly one is set.",
@@ -83,6 +88,7 @@ export const LifecycleHandler = message(
     exec: optional(1, ExecAction, "Run a command in it."),
     httpGet: optional(2, HTTPGetAction, "Send it an HTTP request."),
     tcpSocket: optional(3, TCPSocketAction, "Not supported; kept for old objects."),
+    sleep: optional(4, SleepAction, "Wait for some seconds.", gated("PodLifecycleSleepAction")),
   },
 );
 export type LifecycleHandler = TypeOf<typeof LifecycleHandler>;

@@ -1,9 +1,9 @@
 // What an object counts for in a quota: pods by what they ask for, claims by their size, services by their
 // ports, everything else by being there.
 import type { PodAffinityTerm } from "../core/affinity.ts";
-import type { Container } from "../core/container.ts";
 import type { Pod } from "../core/pod.ts";
 import type { ScopedResourceSelectorRequirement } from "../core/quota.ts";
+import { mostAtOnce } from "../core/sidecars.ts";
 import type { Service } from "../core/service.ts";
 import type { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { quantityOf, scaledValue } from "#base";
@@ -154,13 +154,13 @@ function isSpent({ metadata, status }: Pod, now: number): boolean {
   );
 }
 
-/** Init containers run before the others, one at a time: only the largest of them counts. */
 function totals({ spec }: Pod): [requests: Amounts, limits: Amounts] {
-  const total = (key: "requests" | "limits"): Amounts => {
-    const own = ({ resources }: Container): Amounts => amountsOf(resources[key]);
-    const running = (spec.containers ?? []).map(own).reduce(sumOf, new Map());
-    return (spec.initContainers ?? []).map(own).reduce(largerOf, running);
-  };
+  const total = (key: "requests" | "limits"): Amounts =>
+    mostAtOnce<Amounts>(spec, ({ resources }) => amountsOf(resources[key]), {
+      none: new Map(),
+      sum: sumOf,
+      larger: largerOf,
+    });
   const overhead = amountsOf(spec.overhead);
   const limits = total("limits");
   return [

@@ -1,5 +1,6 @@
 // The feature gates that switch something in the server. All others are accepted and reported as without
 // effect. A test holds the list against the places that read gates.
+import { fieldGates } from "#api";
 import { policyGates } from "#authz";
 import type { Dialect } from "#dialect";
 
@@ -16,7 +17,7 @@ export const gatesRead = [
   "WatchList",
 ] as const;
 
-/** Those, and the gates on which rules of the bootstrap roles depend. */
+/** Those, the gates that add fields, and those on which rules of the bootstrap roles depend. */
 export const actingGates = (dialect: Dialect): readonly string[] => [
-  ...new Set([...gatesRead, ...policyGates(dialect)]),
+  ...new Set([...gatesRead, ...fieldGates, ...policyGates(dialect)]),
 ];

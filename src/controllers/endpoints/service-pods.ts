@@ -1,5 +1,5 @@
 // The pods behind a service: which count, at which address and on which ports.
-import type { Pod, Service } from "#api";
+import { type Pod, type Service, runningContainers } from "#api";
 import { type AnyObject, kinds } from "#client";
 import { type ControllerContext, type SharedInformer, type WorkQueue, selectsMap } from "#controllerkit";
 import { type SeenPod, isDeleting, isFinished, isReady, keyOf } from "../pods.ts";
@@ -37,7 +37,7 @@ function portOn(
 ): number | undefined {
   if (target === undefined || target === 0 || target === "") return fallback;
   if (typeof target === "number") return target;
-  return (spec.containers ?? [])
+  return runningContainers(spec)
     .flatMap(({ ports }) => ports ?? [])
     .find((port) => port.name === target && (port.protocol ?? "TCP") === protocol)?.containerPort;
 }

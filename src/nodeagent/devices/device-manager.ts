@@ -1,6 +1,6 @@
 // The devices of plug-ins: chosen when a pod is admitted, had from the plug-in before it starts, kept in a
 // checkpoint that the kubelet reads, too.
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import { grpcErrorText } from "../errors.ts";
 import type {
@@ -158,7 +158,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
   /** Devices of init containers serve the containers after them, each of which takes some away. */
   function reusableOf(pod: Pod, container: Container, resource: string): Set<string> {
     const found = new Set<string>();
-    const isInit = new Set(initContainersOf(pod).map(({ name }) => name));
+    const isInit = new Set(initContainersOf(pod).flatMap((each) => (isSidecar(each) ? [] : each.name)));
     for (const { name } of everyContainer(pod)) {
       if (name === container.name) break;
       for (const device of allocations.get(uidOf(pod), name, resource)?.devices ?? [])
@@ -235,13 +235,14 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
   }
 
   function podWants(pod: Pod): [resource: string, size: number][] {
-    const sum = new Map<string, number>();
-    for (const container of containersOf(pod))
-      for (const [resource, size] of wantsOf(container)) sum.set(resource, (sum.get(resource) ?? 0) + size);
-    for (const container of initContainersOf(pod))
-      for (const [resource, size] of wantsOf(container))
-        sum.set(resource, Math.max(sum.get(resource) ?? 0, size));
-    return [...sum];
+    const sizeOf = (resource: string) => (container: Container) =>
+      wantsOf(container).find(([name]) => name === resource)?.[1] ?? 0;
+    const wanted = new Set(
+      [...containersOf(pod), ...initContainersOf(pod)].flatMap((container) =>
+        wantsOf(container).map(([resource]) => resource),
+      ),
+    );
+    return [...wanted].map((resource) => [resource, mostAtOnce(pod.spec, sizeOf(resource), numbers)]);
   }
 
   function hintsFor(

@@ -1,6 +1,6 @@
 // Pods that take more local storage than they may: by an emptyDir's own limit, by all their containers'
 // limits together, or by one container's.
-import type { Pod } from "#api";
+import { type Pod, mostAtOnce } from "#api";
 import {
   type Quantity,
   addQuantity,
@@ -9,7 +9,7 @@ import {
   parseQuantity,
   quantityValue,
 } from "#base";
-import { containersOf, initContainersOf } from "../pod.ts";
+import { containersOf } from "../pod.ts";
 import type { PodUsage } from "./usage.ts";
 
 /** Which limit was passed, and the message about it. */
@@ -41,23 +41,20 @@ function emptyDirExcess(pod: Pod, { volumes }: PodUsage): Excess | undefined {
   return undefined;
 }
 
-/** The containers' limits added up, or the greatest of an init container. */
-function podLimit(pod: Pod): Quantity | undefined {
-  const limitsOf = (containers: typeof pod.spec.containers): Quantity[] =>
-    (containers ?? []).flatMap(({ resources }) => {
+/** The most that the containers may use at one time; undefined where none has a limit. */
+const podLimit = (pod: Pod): Quantity | undefined =>
+  mostAtOnce<Quantity | undefined>(
+    pod.spec,
+    ({ resources }) => {
       const limit = resources?.limits?.[storage];
-      return limit === undefined ? [] : [parseQuantity(limit)];
-    });
-  const sum = limitsOf([...containersOf(pod)]).reduce<Quantity | undefined>(
-    (total, limit) => (total ? addQuantity(total, limit) : limit),
-    undefined,
+      return limit === undefined ? undefined : parseQuantity(limit);
+    },
+    {
+      none: undefined,
+      sum: (a, b) => (a && b ? addQuantity(a, b) : (a ?? b)),
+      larger: (a, b) => (a && b ? (compareQuantity(a, b) >= 0 ? a : b) : (a ?? b)),
+    },
   );
-  const all = [...(sum ? [sum] : []), ...limitsOf([...initContainersOf(pod)])];
-  return all.reduce<Quantity | undefined>(
-    (most, limit) => (most && compareQuantity(most, limit) >= 0 ? most : limit),
-    undefined,
-  );
-}
 
 function podExcess(pod: Pod, { ephemeralBytes }: PodUsage): Excess | undefined {
   const limit = podLimit(pod);

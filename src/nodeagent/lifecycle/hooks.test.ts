@@ -32,8 +32,10 @@ const pod = samplePod();
 const fallen: string[] = [];
 const run = async (port: number, scheme: string): Promise<void> => {
   fallen.length = 0;
+  const clock = virtualClock();
   const runner = hooks({
-    runtime: fakeRuntime({ clock: virtualClock() }),
+    clock,
+    runtime: fakeRuntime({ clock }),
     userAgent: "lifecycle",
     onFallback: (given, host) => fallen.push(`${given.metadata.name} ${host}`),
   });
@@ -90,7 +92,7 @@ for (const [name, command, expected] of commands) {
     );
     await runtime.startContainer(containerId);
     const target = { pod, container: { ...pod.spec.containers![0]!, name: "c" }, containerId, podIp: "" };
-    const running = hooks({ runtime, userAgent: "lifecycle" }).run(
+    const running = hooks({ clock: virtualClock(), runtime, userAgent: "lifecycle" }).run(
       { exec: { command } },
       target,
       new AbortController().signal,
@@ -109,4 +111,24 @@ test("a hook whose server is not there fails", async (t) => {
   await once(server, "close");
   await assert.rejects(run(port, "HTTPS"), /connection refused/);
   assert.deepEqual(fallen, []);
+});
+
+test("a hook that sleeps ends after its seconds, or when it is given up", async () => {
+  const clock = virtualClock();
+  const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "lifecycle" });
+  const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "" };
+  const begin = (signal: AbortSignal): Promise<string> =>
+    runner.run({ sleep: { seconds: 5 } }, target, signal).then(
+      () => "done",
+      () => "given up",
+    );
+  const given = new AbortController();
+  const running = begin(new AbortController().signal);
+  const stopped = begin(given.signal);
+  await clock.advance(4_999);
+  given.abort();
+  assert.equal(await stopped, "given up");
+  assert.equal(await Promise.race([running, Promise.resolve("not yet")]), "not yet");
+  await clock.advance(1);
+  assert.equal(await running, "done");
 });

@@ -1,5 +1,6 @@
 // What a container wants done right after its start and before its end.
 import type { Container, LifecycleHandler, Pod } from "#api";
+import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { grpcErrorText, errorText } from "../errors.ts";
 import { longNameOf } from "../pod.ts";
@@ -21,18 +22,20 @@ export interface Hooks {
 const longestRequestMilliseconds = 10 * 60_000;
 
 export interface HooksOptions {
+  readonly clock: Clock;
   readonly runtime: ContainerRuntime;
   readonly userAgent: string;
   /** Told when a server that was to speak TLS did not, and was asked without. */
   readonly onFallback?: (pod: Pod, host: string) => void;
 }
 
-export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
+export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): Hooks {
   return {
     run: async (handler, target, signal) => {
       const { pod, container } = target;
       const where = `for Container ${JSON.stringify(container.name)} in Pod ${JSON.stringify(longNameOf(pod))} failed - error:`;
-      if (handler.exec) await byCommand(handler.exec.command ?? [], where, target, signal);
+      if (handler.sleep) await clock.sleep(Number(handler.sleep.seconds) * 1000, signal);
+      else if (handler.exec) await byCommand(handler.exec.command ?? [], where, target, signal);
       else if (handler.httpGet) {
         try {
           await byHttp(handler.httpGet, target, signal);

@@ -1,6 +1,6 @@
 // The static CPU policy: containers of Guaranteed pods that ask for whole CPUs get them for themselves, all
 // others share the rest. Pure: a state goes in, a state comes out.
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
 import { parseQuantity, quantityMilliValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
 import { containersOf, initContainersOf, uidOf } from "../pod.ts";
@@ -165,20 +165,18 @@ export function exclusiveCpus(pod: Pod, { resources }: Container): number {
   return milli % 1000 === 0 ? milli / 1000 : 0;
 }
 
-function podExclusiveCpus(pod: Pod): number {
-  const sum = containersOf(pod).reduce((total, container) => total + exclusiveCpus(pod, container), 0);
-  return Math.max(sum, ...initContainersOf(pod).map((container) => exclusiveCpus(pod, container)));
-}
+const podExclusiveCpus = (pod: Pod): number =>
+  mostAtOnce(pod.spec, (container) => exclusiveCpus(pod, container), numbers);
 
 function assigned(before: CpuAssignments, podUid: string, container: string, cpus: CpuSet): CpuAssignments {
   return new Map(before).set(podUid, new Map(before.get(podUid)).set(container, cpus));
 }
 
-/** What an init container had is taken over by those after it; what a container has is not. */
+/** What an init container had is taken over by those after it; what a container or a sidecar has is not. */
 function reusableAfter(state: CpuState, pod: Pod, container: Container, cpus: CpuSet): CpuState["reusable"] {
   const podUid = uidOf(pod);
   const before = state.reusable?.podUid === podUid ? state.reusable.cpus : noCpus;
-  const isInit = initContainersOf(pod).some(({ name }) => name === container.name);
+  const isInit = initContainersOf(pod).some((each) => each.name === container.name && !isSidecar(each));
   return { podUid, cpus: isInit ? before.union(cpus) : before.difference(cpus) };
 }
 

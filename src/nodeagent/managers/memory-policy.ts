@@ -1,9 +1,9 @@
 // The static memory policy: containers of Guaranteed pods get their memory and huge pages from as few NUMA
 // nodes as have enough. Pure: a state goes in, a state comes out.
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, isSidecar, mostAtOnce, numbers, runningContainers } from "#api";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
-import { containersOf, initContainersOf, uidOf } from "../pod.ts";
+import { initContainersOf, uidOf } from "../pod.ts";
 import type { MemoryBlock, MemoryTable, NumaNodeState } from "./checkpoints.ts";
 import type { NumaNode } from "./cpu-topology.ts";
 import { AllocationError, type HintProvider } from "./hint-provider.ts";
@@ -129,13 +129,11 @@ function requestedMemory({ resources }: Container): Sizes {
 }
 
 function podRequestedMemory(pod: Pod): Sizes {
-  const sum = new Map<string, number>();
-  for (const container of containersOf(pod))
-    for (const [type, size] of requestedMemory(container)) sum.set(type, (sum.get(type) ?? 0) + size);
-  for (const container of initContainersOf(pod))
-    for (const [type, size] of requestedMemory(container))
-      if (sum.has(type)) sum.set(type, Math.max(sum.get(type)!, size));
-  return sum;
+  const sizeOf = (type: string) => (container: Container) => requestedMemory(container).get(type) ?? 0;
+  const types = new Set(
+    runningContainers(pod.spec).flatMap((container) => [...requestedMemory(container).keys()]),
+  );
+  return new Map([...types].map((type) => [type, mostAtOnce(pod.spec, sizeOf(type), numbers)]));
 }
 
 function byType(wanted: Sizes, hints: readonly TopologyHint[]): Record<string, readonly TopologyHint[]> {
@@ -279,7 +277,7 @@ function reusableAfter(
 ): MemoryState["reusable"] {
   const podUid = uidOf(pod);
   const sizes = new Map(reusable?.podUid === podUid ? reusable.sizes : []);
-  const isInit = initContainersOf(pod).some(({ name }) => name === container.name);
+  const isInit = initContainersOf(pod).some((each) => each.name === container.name && !isSidecar(each));
   for (const { numaAffinity, type, size } of blocks) {
     const key = reusableKey(numaAffinity, type);
     const before = sizes.get(key) ?? 0;
@@ -293,8 +291,9 @@ function lessInit(of: Blocks, pod: Pod, container: Container, blocks: readonly M
   const after = new Map(of);
   for (const { numaAffinity, type, size } of blocks) {
     let left = size;
-    for (const { name } of initContainersOf(pod)) {
+    for (const { name, restartPolicy } of initContainersOf(pod)) {
       if (name === container.name || left === 0) break;
+      if (isSidecar({ restartPolicy })) continue;
       const before = after.get(name);
       if (!before) continue;
       after.set(

@@ -1,6 +1,6 @@
 // Ports of the node that pods ask for, and whether two pods ask for the same.
-import type { Pod } from "#api";
-import { containersOf, isHostNetwork } from "../pod.ts";
+import { type Pod, runningContainers } from "#api";
+import { isHostNetwork } from "../pod.ts";
 
 interface HostPort {
   readonly ip: string;
@@ -9,7 +9,7 @@ interface HostPort {
 }
 
 export function hostPortsOf(pod: Pod): HostPort[] {
-  return containersOf(pod).flatMap(({ ports }) =>
+  return runningContainers(pod.spec).flatMap(({ ports }) =>
     (ports ?? []).flatMap(({ hostPort, containerPort, protocol, hostIP }) => {
       const port = hostPort || (isHostNetwork(pod) ? containerPort : 0);
       return port ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port }] : [];

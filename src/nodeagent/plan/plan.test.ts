@@ -13,9 +13,20 @@ const neverInit = samplePod({ restartPolicy: "Never", initContainers: [{ name: "
 const changed = samplePod({ containers: [{ name: "c", image: "other" }] });
 const withDebug = samplePod({ ephemeralContainers: [{ name: "debug" }] });
 const down = sandbox({ ready: false });
-const well = { failed: () => undefined };
+const well = { failed: () => undefined, isStarted: () => true };
 const ill = (id: string, why: "LivenessProbe" | "StartupProbe") => ({
   failed: (asked: string) => (asked === id ? why : undefined),
+  isStarted: () => why !== "StartupProbe",
+});
+const starting = { ...well, isStarted: () => false };
+
+const withSidecars = samplePod({
+  restartPolicy: "Never",
+  initContainers: [
+    { name: "s", image: "i", restartPolicy: "Always", startupProbe: {} },
+    { name: "i", image: "i" },
+    { name: "t", image: "i", restartPolicy: "Always", startupProbe: {} },
+  ],
 });
 
 /** What is planned, in a line: sandbox, stops, starts. */
@@ -25,7 +36,7 @@ function told(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = 
     stopPod && "stop pod",
     newSandbox && `sandbox ${newSandbox.attempt}`,
     ...stop.map(({ container: { name }, reason }) => `stop ${name} (${reason})`),
-    startInit && `init ${startInit.name}`,
+    ...startInit.map(({ name }) => `init ${name}`),
     ...start.map(({ name }) => `start ${name}`),
     ...startEphemeral.map(({ name }) => `debug ${name}`),
   ]
@@ -197,6 +208,98 @@ const cases: [
     observed([container(withDebug, "c", "running"), container(withDebug, "debug", "exited 1")]),
     "",
   ],
+  [
+    "the next init container follows a sidecar that has started",
+    withSidecars,
+    observed([container(withSidecars, "s", "running")]),
+    "init i",
+  ],
+  [
+    "nothing follows a sidecar before its startup probe passes",
+    withSidecars,
+    observed([container(withSidecars, "s", "running")]),
+    "",
+    starting,
+  ],
+  [
+    "a sidecar that fails its startup probe is restarted",
+    withSidecars,
+    observed([container(withSidecars, "s", "running")]),
+    "stop s (StartupProbe), init s",
+    ill("s-0", "StartupProbe"),
+  ],
+  [
+    "a sidecar that ended while an init container runs is restarted beside it",
+    withSidecars,
+    observed([container(withSidecars, "s", "exited 0"), container(withSidecars, "i", "running")]),
+    "init s",
+  ],
+  [
+    "containers follow the last sidecar",
+    withSidecars,
+    observed([
+      container(withSidecars, "s", "running"),
+      container(withSidecars, "i", "exited 0"),
+      container(withSidecars, "t", "running"),
+    ]),
+    "start c",
+  ],
+  [
+    "containers wait for the last sidecar",
+    withSidecars,
+    observed([
+      container(withSidecars, "s", "running"),
+      container(withSidecars, "i", "exited 0"),
+      container(withSidecars, "t", "running"),
+    ]),
+    "",
+    starting,
+  ],
+  [
+    "sidecars that ended are restarted in their order, whatever the policy of the pod",
+    withSidecars,
+    observed([
+      container(withSidecars, "s", "exited 1"),
+      container(withSidecars, "i", "exited 0"),
+      container(withSidecars, "t", "exited 0"),
+      container(withSidecars, "c", "running"),
+    ]),
+    "init s, init t",
+  ],
+  [
+    "sidecars that the runtime has forgotten are restarted, init containers are not",
+    withSidecars,
+    observed([container(withSidecars, "c", "running")]),
+    "init s, init t",
+  ],
+  [
+    "a sidecar that fails its liveness probe is restarted",
+    withSidecars,
+    observed([
+      container(withSidecars, "s", "running"),
+      container(withSidecars, "t", "running"),
+      container(withSidecars, "c", "running"),
+    ]),
+    "stop t (LivenessProbe), init t",
+    ill("t-0", "LivenessProbe"),
+  ],
+  [
+    "a pod whose containers have ended ends, although its sidecars run",
+    withSidecars,
+    observed([
+      container(withSidecars, "s", "running"),
+      container(withSidecars, "t", "running"),
+      container(withSidecars, "c", "exited 0"),
+    ]),
+    "stop pod",
+  ],
+  [
+    "a failed init container ends a pod that never restarts, although a sidecar runs",
+    withSidecars,
+    observed([container(withSidecars, "s", "running"), container(withSidecars, "i", "exited 1")]),
+    "stop pod",
+  ],
+  ["a new pod with sidecars begins with the first", withSidecars, observed([], []), "sandbox 0, init s"],
 ];
 for (const [name, pod, seen, expected, probes] of cases)
   test(name, () => assert.equal(told(pod, seen, probes), expected));

@@ -1,11 +1,12 @@
 // What to do next for a pod: compares what it should be with what the runtime shows. Pure; sync/ does it.
 //
 //   no sandbox, or a broken one     → new sandbox, then the first init container or all containers
-//   an init container to come       → that one, and nothing behind it
+//   an init container to come       → that one, and nothing behind it (init-plan.ts)
 //   containers ended, changed, ill  → those that the restart policy lets start again
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, isSidecar } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
+import { type InitPlan, planInit } from "./init-plan.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isDeleted, isHostNetwork } from "../pod.ts";
 
 export type ContainerStopReason =
@@ -29,7 +30,8 @@ export interface Plan {
   /** The sandbox to start containers in, when none is to be made. */
   readonly sandboxId?: string;
   readonly stop: readonly ContainerStop[];
-  readonly startInit?: Container;
+  /** Init containers: the next one, and sidecars that ended. */
+  readonly startInit: readonly Container[];
   readonly start: readonly Container[];
   readonly startEphemeral: readonly Container[];
 }
@@ -37,37 +39,27 @@ export interface Plan {
 /** What the probes found, by container id. */
 export interface ProbeVerdicts {
   failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
+  isStarted(containerId: string, hasProbe: boolean): boolean;
 }
 
-const nothing = { stopPod: false, stop: [], start: [], startEphemeral: [] } as const;
+const nothing = { stopPod: false, stop: [], startInit: [], start: [], startEphemeral: [] } as const;
 
 export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Plan {
+  const init = planInit(pod, observed, probes);
   const change = sandboxChange(pod, observed);
-  if (change) return withNewSandbox(pod, observed, change.attempt);
+  if (change) return withNewSandbox(pod, observed, init, change.attempt);
   const sandboxId = observed.sandboxes[0]!.id;
+  if (init.failed) return { ...nothing, stopPod: true, sandboxId };
   const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !hasBegun(latest(observed, name)));
-  const init = nextInit(pod, observed);
-  if (!init.done) {
-    const { last, next } = init;
-    if (!next) return { ...nothing, sandboxId, startEphemeral };
-    if (last && last.name === next.name && hasFailed(last) && pod.spec.restartPolicy === "Never")
-      return { ...nothing, stopPod: true, sandboxId };
-    const stop =
-      last?.state === "unknown"
-        ? [
-            {
-              container: last,
-              reason: "Unknown" as const,
-              message: `Init container ${last.name} is in an unknown state, try killing it before restart`,
-            },
-          ]
-        : [];
-    return { ...nothing, sandboxId, startEphemeral, stop, startInit: next };
-  }
-  return withSandbox(pod, observed, probes, { sandboxId, startEphemeral });
+  const base = { ...nothing, sandboxId, startEphemeral };
+  if (!init.done) return { ...base, stop: init.stop, startInit: init.start };
+  const { stop, start, ending } = planContainers(pod, observed, probes);
+  // Sidecars do not keep a pod running whose containers have ended.
+  if (ending) return { ...base, stop, stopPod: true };
+  return { ...base, stop: [...init.stop, ...stop], startInit: init.start, start };
 }
 
-function withNewSandbox(pod: Pod, observed: ObservedPod, attempt: number): Plan {
+function withNewSandbox(pod: Pod, observed: ObservedPod, init: InitPlan, attempt: number): Plan {
   const stopPod =
     observed.sandboxes.length > 0 || observed.containers.some(({ state }) => state === "running");
   const over: Plan = { ...nothing, stopPod };
@@ -76,22 +68,22 @@ function withNewSandbox(pod: Pod, observed: ObservedPod, attempt: number): Plan 
   const start = containersOf(pod).filter(
     (container) => pod.spec.restartPolicy !== "OnFailure" || !hasSucceeded(latest(observed, container.name)),
   );
-  const [firstInit] = initContainersOf(pod);
-  if (start.length === 0 && nextInit(pod, observed).done) return over;
+  const inits = initContainersOf(pod);
+  if (start.length === 0 && (init.done || inits.some(isSidecar))) return over;
   return {
     ...nothing,
     stopPod,
     newSandbox: { attempt },
-    ...(firstInit ? { startInit: firstInit } : { start }),
+    ...(inits[0] ? { startInit: [inits[0]] } : { start }),
   };
 }
 
-function withSandbox(
+/** `ending` tells that none runs and none will. */
+function planContainers(
   pod: Pod,
   observed: ObservedPod,
   probes: ProbeVerdicts,
-  base: Pick<Plan, "startEphemeral"> & { readonly sandboxId: string },
-): Plan {
+): Pick<Plan, "stop" | "start"> & { readonly ending: boolean } {
   const stop: ContainerStop[] = [];
   const start: Container[] = [];
   let kept = 0;
@@ -130,17 +122,20 @@ function withSandbox(
     }
     start.push(container);
   }
-  const ending = kept === 0 && start.length === 0;
-  return { ...nothing, ...base, stop, start, stopPod: ending };
+  return { stop, start, ending: kept === 0 && start.length === 0 };
 }
 
-/** Whether a container that does not run should, by the pod's policy. */
-export function shouldStart(pod: Pod, found: ObservedContainer | undefined): boolean {
+/** Whether a container that does not run should, by its policy or the pod's. */
+export function shouldStart(
+  pod: Pod,
+  found: ObservedContainer | undefined,
+  policy = pod.spec.restartPolicy,
+): boolean {
   if (isDeleted(pod)) return false;
   if (!found || found.state === "created" || found.state === "unknown") return true;
   if (found.state === "running") return false;
-  if (pod.spec.restartPolicy === "Never") return false;
-  return pod.spec.restartPolicy !== "OnFailure" || found.exitCode !== 0;
+  if (policy === "Never") return false;
+  return policy !== "OnFailure" || found.exitCode !== 0;
 }
 
 /** Why a new sandbox is needed, if one is. */
@@ -154,33 +149,8 @@ function sandboxChange(pod: Pod, { sandboxes }: ObservedPod): { readonly attempt
   return !isHostNetwork(pod) && newest.ips.length === 0 ? again : undefined;
 }
 
-/** Where the init containers stand: all done, or the next one to run (none while one runs). */
-function nextInit(
-  pod: Pod,
-  observed: ObservedPod,
-): { readonly done: boolean; readonly last?: ObservedContainer; readonly next?: Container } {
-  const inits = initContainersOf(pod);
-  if (inits.length === 0) return { done: true };
-  // Once a container has run, the init containers were done, even if they were removed since.
-  if (containersOf(pod).some(({ name }) => latest(observed, name)?.state === "running"))
-    return { done: true };
-  for (let at = inits.length - 1; at >= 0; at--) {
-    const container = inits[at]!;
-    const found = latest(observed, container.name);
-    if (!found) continue;
-    if (found.state === "running") return { done: false };
-    if (found.state === "exited" && found.exitCode === 0) {
-      const next = inits[at + 1];
-      return next ? { done: false, next } : { done: true };
-    }
-    return { done: false, last: found, next: container };
-  }
-  return { done: false, next: inits[0]! };
-}
-
 /** Whether a container was ever started; one that was only made was not. */
 export const hasBegun = (found: ObservedContainer | undefined): boolean =>
   found !== undefined && found.state !== "created";
-const hasFailed = (found: ObservedContainer): boolean => found.state === "exited" && found.exitCode !== 0;
 const hasSucceeded = (found: ObservedContainer | undefined): boolean =>
   found?.state === "exited" && found.exitCode === 0;

@@ -1,6 +1,6 @@
-// What a pod's containers ask for together: the containers' sum, or its largest init container. Amounts are
-// whole numbers: cpu in thousandths, everything else in units.
-import type { Container, Pod } from "#api";
+// The most that a pod's containers ask for at one time. Amounts are whole numbers: cpu in thousandths,
+// everything else in units.
+import { type Container, type Pod, mostAtOnce, numbers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { containersOf, initContainersOf } from "../pod.ts";
 
@@ -15,10 +15,7 @@ export const containerResource = ({ resources }: Container, kind: ResourceKind, 
   resourceAmount(name, resources?.[kind]?.[name]);
 
 export const podResource = (pod: Pod, kind: ResourceKind, name: string): number =>
-  Math.max(
-    containersOf(pod).reduce((sum, container) => sum + containerResource(container, kind, name), 0),
-    ...initContainersOf(pod).map((container) => containerResource(container, kind, name)),
-  );
+  mostAtOnce(pod.spec, (container) => containerResource(container, kind, name), numbers);
 
 /** What running the pod costs beside its containers. */
 export const podOverhead = (pod: Pod, name: string): number =>

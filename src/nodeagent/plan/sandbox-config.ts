@@ -1,9 +1,9 @@
 // What the runtime is told to make a pod's sandbox.
-import type { Pod } from "#api";
+import { type Pod, runningContainers } from "#api";
 import { type PodSandboxConfig, type PortMapping, profileType, protocol } from "#cri";
 import type { Dialect } from "#dialect";
 import { sandboxLabels } from "../containers/runtime-labels.ts";
-import { containersOf, everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import { type CpuSettings, linuxResources, overheadResources, podAmounts } from "./amounts.ts";
 import type { DnsConfig } from "./dns.ts";
 import { sandboxHostname } from "./hostname.ts";
@@ -81,7 +81,7 @@ const protocols: Readonly<Record<string, number>> = {
 };
 
 function portMappings(pod: Pod): PortMapping[] {
-  return containersOf(pod).flatMap(({ ports }) =>
+  return runningContainers(pod.spec).flatMap(({ ports }) =>
     (ports ?? []).map((port) => ({
       protocol: protocols[port.protocol ?? "TCP"] ?? protocol.tcp,
       containerPort: port.containerPort,

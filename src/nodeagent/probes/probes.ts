@@ -1,9 +1,9 @@
 // The probes of all running containers, and what they have found.
-import type { Container, ContainerStatus, Pod, Probe } from "#api";
+import { type Container, type ContainerStatus, type Pod, type Probe, runningContainers } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
-import { containersOf, isHostNetwork, referenceTo, uidOf } from "../pod.ts";
+import { isHostNetwork, referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder, NodeFacts } from "../interfaces.ts";
 import { ask } from "./ask.ts";
 import { type Probing, probing } from "./probing.ts";
@@ -163,7 +163,7 @@ export function probes(options: ProbesOptions): Probes {
       const uid = uidOf(pod);
       const podIp = (isHostNetwork(pod) ? node.hostIps() : podIpsOf(observed))[0] ?? "";
       const running = new Set<string>();
-      for (const container of containersOf(pod)) {
+      for (const container of runningContainers(pod.spec)) {
         const found = latest(observed, container.name);
         if (found?.state !== "running") continue;
         running.add(found.id);

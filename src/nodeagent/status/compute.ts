@@ -1,6 +1,13 @@
 // The status of a pod, computed from what it should be, what the runtime shows and what was said before.
 // Pure.
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from "#api";
+import {
+  type ContainerStatus,
+  type Pod,
+  type PodCondition,
+  type PodStatus,
+  isSidecar,
+  runningContainers,
+} from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { qosClass } from "../plan/qos.ts";
@@ -51,7 +58,9 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   });
   for (const status of [...inits, ...ordinary])
     keepShort(status, Math.floor(mostSaid / (inits.length + ordinary.length)));
-  for (const status of inits) status.ready = status.state.terminated?.exitCode === 0;
+  for (const [position, status] of inits.entries())
+    if (isSidecar(initContainersOf(pod)[position]!)) readiness(pod, status, facts);
+    else status.ready = status.state.terminated?.exitCode === 0;
   for (const status of ordinary) readiness(pod, status, facts);
 
   let phase: string = phaseOf(pod, [...inits, ...ordinary], facts.over && !facts.isStatic);
@@ -70,9 +79,9 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   const others = (pod.status?.conditions ?? []).filter(
     ({ type }) => !isOwnCondition(type) && type !== disruption?.type,
   );
-  const all = containersReady(pod, ordinary, phase);
+  const all = containersReady(pod, [...inits, ...ordinary], phase);
   const own = [
-    initialized(pod, inits, phase),
+    initialized(pod, inits, ordinary, phase),
     ready(pod, all, others),
     all,
     { type: "PodScheduled", status: "True" },
@@ -111,7 +120,7 @@ function keepShort(status: ContainerStatus, bytes: number): void {
 }
 
 function readiness(pod: Pod, status: ContainerStatus, { probes }: StatusFacts): void {
-  const container = containersOf(pod).find(({ name }) => name === status.name);
+  const container = runningContainers(pod.spec).find(({ name }) => name === status.name);
   const id = status.containerID?.slice(status.containerID.indexOf("://") + 3) ?? "";
   const running = status.state.running !== undefined;
   status.started = running && probes.isStarted(id, container?.startupProbe !== undefined);
@@ -192,6 +201,7 @@ export function hasInitialized(pod: Pod, status: PodStatus): boolean {
   if ((status.containerStatuses ?? []).some(({ state, lastState }) => lastState.terminated || !state.waiting))
     return true;
   const last = status.initContainerStatuses?.at(-1);
+  if (isSidecar(initContainersOf(pod).at(-1)!)) return last?.started === true;
   return last?.state.terminated?.exitCode === 0 || last?.lastState.terminated?.exitCode === 0;
 }
 

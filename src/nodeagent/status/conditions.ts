@@ -1,6 +1,6 @@
 // The conditions of a pod that its node is responsible for.
-import type { ContainerStatus, Pod, PodCondition } from "#api";
-import { containersOf, initContainersOf } from "../pod.ts";
+import { type ContainerStatus, type Pod, type PodCondition, isSidecar, runningContainers } from "#api";
+import { initContainersOf } from "../pod.ts";
 
 export type Found = Pick<PodCondition, "type" | "status"> & {
   readonly reason?: string;
@@ -10,10 +10,22 @@ export type Found = Pick<PodCondition, "type" | "status"> & {
 const owned = new Set(["PodScheduled", "Ready", "Initialized", "ContainersReady"]);
 export const isOwnCondition = (type: string): boolean => owned.has(type);
 
-export function initialized(pod: Pod, statuses: readonly ContainerStatus[], phase: string): Found {
-  const { unknown, unready } = sortedOut(initContainersOf(pod), statuses);
+export function initialized(
+  pod: Pod,
+  statuses: readonly ContainerStatus[],
+  others: readonly ContainerStatus[],
+  phase: string,
+): Found {
+  const inits = initContainersOf(pod);
+  const isThrough = (status: ContainerStatus): boolean =>
+    inits.some((each) => each.name === status.name && isSidecar(each))
+      ? status.started === true
+      : status.ready;
+  const { unknown, unready } = sortedOut(inits, statuses, isThrough);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "Initialized", status: "True", reason: "PodCompleted" };
+  // A sidecar that is restarted does not take a pod back to its beginning.
+  if (inits.some(isSidecar) && others.some(hasStarted)) return { type: "Initialized", status: "True" };
   const message = told(unknown, unready, "incomplete");
   return message
     ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message }
@@ -21,7 +33,7 @@ export function initialized(pod: Pod, statuses: readonly ContainerStatus[], phas
 }
 
 export function containersReady(pod: Pod, statuses: readonly ContainerStatus[], phase: string): Found {
-  const { unknown, unready } = sortedOut(containersOf(pod), statuses);
+  const { unknown, unready } = sortedOut(runningContainers(pod.spec), statuses, (status) => status.ready);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "ContainersReady", status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type: "ContainersReady", status: "False", reason: "PodFailed" };
@@ -51,16 +63,20 @@ export function ready(pod: Pod, containers: Found, others: readonly PodCondition
     : { type: "Ready", status: "True" };
 }
 
+const hasStarted = ({ started, state, lastState }: ContainerStatus): boolean =>
+  started === true || state.terminated !== undefined || lastState.terminated !== undefined;
+
 function sortedOut(
   containers: readonly { readonly name: string }[],
   statuses: readonly ContainerStatus[],
+  isGood: (status: ContainerStatus) => boolean,
 ): { readonly unknown: string[]; readonly unready: string[] } {
   const unknown: string[] = [];
   const unready: string[] = [];
   for (const { name } of containers) {
     const status = statuses.find((candidate) => candidate.name === name);
     if (!status) unknown.push(name);
-    else if (!status.ready) unready.push(name);
+    else if (!isGood(status)) unready.push(name);
   }
   return { unknown, unready };
 }

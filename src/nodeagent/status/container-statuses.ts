@@ -1,6 +1,6 @@
 // What the status says of each container: from what the runtime shows, what was said before, and why it could
 // not be started.
-import type { Container, ContainerState, ContainerStatus, Pod } from "#api";
+import { type Container, type ContainerState, type ContainerStatus, type Pod, isSidecar } from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
 import { hasBegun, shouldStart } from "../plan/plan.ts";
@@ -62,8 +62,10 @@ function containerStatus(
         : {};
   const reason = trouble.get(container.name);
   const found = latest(observed, container.name);
-  const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;
-  const mayStart = kind === "ephemeral" ? !hasBegun(found) : shouldStart(pod, found);
+  const isRestarted = kind === "init" && isSidecar(container);
+  const isDone = kind === "init" && !isRestarted && found?.state === "exited" && found.exitCode === 0;
+  const mayStart =
+    kind === "ephemeral" ? !hasBegun(found) : shouldStart(pod, found, isRestarted ? "Always" : undefined);
   if (reason && !isDone && mayStart) {
     status = {
       ...status,

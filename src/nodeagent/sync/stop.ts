@@ -1,10 +1,11 @@
 // Ends containers and pods: the hook first, then a friendly word, then force, all within the grace period.
-import type { Container, Pod } from "#api";
+import { type Container, type Pod, isSidecar } from "#api";
+import type { Clock } from "#base";
 import { isNotFound } from "#cri";
 import { type ObservedContainer, type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { grpcErrorText } from "../errors.ts";
 import type { ContainerStopReason } from "../plan/plan.ts";
-import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
+import { everyContainerOf, initContainersOf, isHostNetwork, referenceTo } from "../pod.ts";
 import { askedGraceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import type { LimitOptions } from "./limiter.ts";
@@ -18,6 +19,8 @@ export interface ContainerEnd {
   /** What the container has after its hook, when the whole pod ends. */
   readonly podSeconds?: number | undefined;
   readonly message: string;
+  /** What must end before it, as long as its time lasts; its hook does not wait. */
+  readonly after?: Promise<unknown>;
 }
 
 /** Nobody who ends a single container cuts it shorter, its hook least of all. */
@@ -38,7 +41,7 @@ export async function stopContainer(
   context: SyncContext,
   pod: Pod,
   podIps: readonly string[],
-  { container, graceSeconds, podSeconds, message }: ContainerEnd,
+  { container, graceSeconds, podSeconds, message, after }: ContainerEnd,
   memory: PodMemory,
   signal: AbortSignal,
 ): Promise<void> {
@@ -64,7 +67,13 @@ export async function stopContainer(
     }
     memory.preStopDone.add(container.id);
   }
-  const seconds = podSeconds ?? Math.max(leastSeconds, Math.ceil((deadline - context.clock.now()) / 1000));
+  const left = (): number => Math.ceil((deadline - context.clock.now()) / 1000);
+  let seconds = podSeconds ?? Math.max(leastSeconds, left());
+  if (after) {
+    const from = context.clock.now();
+    await waitAtMost(context.clock, seconds, after, signal);
+    seconds = Math.max(leastSeconds, seconds - Math.floor((context.clock.now() - from) / 1000));
+  }
   try {
     await context.runtime.stopContainer(container.id, seconds, signal);
   } catch (error) {
@@ -80,7 +89,7 @@ const restored = ({ name, runtimeLabels }: ContainerEnd["container"]): Container
 });
 
 /** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
-async function withinGrace(
+function withinGrace(
   context: SyncContext,
   pod: Pod,
   name: string,
@@ -88,7 +97,6 @@ async function withinGrace(
   graceSeconds: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const over = new AbortController();
   const failed = hook.then(
     () => undefined,
     (error: unknown) => {
@@ -97,18 +105,26 @@ async function withinGrace(
       context.events.event(referenceTo(pod, name), "Warning", "FailedPreStopHook", "PreStopHook failed");
     },
   );
+  return waitAtMost(context.clock, graceSeconds, failed, signal);
+}
+
+/** Waits until it is done or the time is over. */
+async function waitAtMost(
+  clock: Clock,
+  seconds: number,
+  done: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
   try {
-    await Promise.race([
-      failed,
-      context.clock.sleep(graceSeconds * 1000, AbortSignal.any([signal, over.signal])),
-    ]);
+    await Promise.race([done, clock.sleep(seconds * 1000, AbortSignal.any([signal, over.signal]))]);
   } finally {
-    over.abort(new Error("the hook has ended"));
-    failed.catch(() => undefined);
+    over.abort(new Error("nobody waits any more"));
+    done.catch(() => undefined);
   }
 }
 
-/** Ends all containers side by side, then the sandboxes, of a pod that goes on. */
+/** Ends all containers, then the sandboxes, of a pod that goes on. */
 export async function stopPod(
   context: SyncContext,
   pod: Pod,
@@ -121,8 +137,8 @@ export async function stopPod(
 }
 
 /**
- * Ends all containers side by side; `podSeconds` is what each has after its hook, if the end of the pod has
- * set a time.
+ * Ends all containers side by side, sidecars after the others; `podSeconds` is what each has after its hook,
+ * if the end of the pod has set a time.
  */
 export async function stopContainers(
   context: SyncContext,
@@ -136,18 +152,37 @@ export async function stopContainers(
     ({ state }) => state === "running" || state === "unknown" || state === "created",
   );
   const graceSeconds = askedGraceOf(pod);
-  const end = (container: ObservedContainer): Promise<void> =>
-    stopContainer(
+  const end = (container: ObservedContainer, before: readonly End[]): End => {
+    const after = before.length > 0 && Promise.allSettled(before.map(({ ended }) => ended));
+    const ended = stopContainer(
       context,
       pod,
       podIpsOf(observed),
-      { container, graceSeconds, podSeconds, message: "" },
+      { container, graceSeconds, podSeconds, message: "", ...(after && { after }) },
       memory,
       signal,
     );
-  await allEnded(
-    running.map((container) => ({ step: "KillContainer", name: container.name, ended: end(container) })),
-  );
+    return { step: "KillContainer", name: container.name, ended };
+  };
+  const { sidecars, others } = inTerminationOrder(pod, running);
+  const ends = others.map((container) => end(container, []));
+  for (const container of sidecars) ends.push(end(container, [...ends]));
+  await allEnded(ends);
+}
+
+/** Sidecars end one by one, the last that started first, when all that they serve have ended. */
+function inTerminationOrder(
+  pod: Pod,
+  containers: readonly ObservedContainer[],
+): { readonly sidecars: readonly ObservedContainer[]; readonly others: readonly ObservedContainer[] } {
+  const order = initContainersOf(pod)
+    .filter(isSidecar)
+    .map(({ name }) => name);
+  const placeOf = ({ name }: ObservedContainer): number => order.indexOf(name);
+  return {
+    sidecars: containers.filter((each) => placeOf(each) >= 0).toSorted((a, b) => placeOf(b) - placeOf(a)),
+    others: containers.filter((each) => placeOf(each) < 0),
+  };
 }
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */

@@ -1,5 +1,5 @@
 // Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
-import type { Container, Pod, Secret } from "#api";
+import { type Container, type Pod, type Secret, isSidecar } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { grpcErrorText } from "../errors.ts";
@@ -8,7 +8,7 @@ import { type Plan, plan } from "../plan/plan.ts";
 import { type Starts, retryMilliseconds, startsNow } from "../plan/starts.ts";
 import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
 import {
-  containersOf,
+  everyContainerOf,
   initContainersOf,
   isHostNetwork,
   nameOf,
@@ -69,7 +69,7 @@ export async function syncPod(
     if (!todo.newSandbox) return { acted: true };
   } else {
     for (const { container, reason, message } of todo.stop) {
-      const definition = containersOf(pod).find(({ name }) => name === container.name);
+      const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
       await stopContainer(
         context,
         pod,
@@ -180,7 +180,7 @@ export function hasMore(
 
 const wantedOf = ({ startEphemeral, startInit, start }: Plan): Container[] => [
   ...startEphemeral,
-  ...(startInit ? [startInit] : []),
+  ...startInit,
   ...start,
 ];
 
@@ -195,7 +195,7 @@ const isIdle = ({
   !stopping &&
   !making &&
   stop.length === 0 &&
-  !startInit &&
+  startInit.length === 0 &&
   start.length === 0 &&
   startEphemeral.length === 0;
 
@@ -262,7 +262,7 @@ async function startAll(
   facts: Parameters<typeof startContainer>[3],
   memory: PodMemory,
   signal: AbortSignal,
-  init: Container | undefined,
+  inits: readonly Container[],
 ): Promise<Pick<SyncOutcome, "againMilliseconds"> & { readonly started: readonly StartedContainer[] }> {
   const started: StartedContainer[] = [];
   let again: number | undefined;
@@ -278,7 +278,7 @@ async function startAll(
     if (outcome.againMilliseconds !== undefined)
       again = Math.min(again ?? Infinity, outcome.againMilliseconds);
     else troubled = true;
-    if (container === init) break;
+    if (inits.includes(container) && !isSidecar(container)) break;
   }
   // What failed without a back-off of its own is tried again at the ordinary pace.
   if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);

@@ -4,6 +4,7 @@ import { millisOfTime } from "#base";
 import type { ObservedPod } from "../containers/observed.ts";
 import { isStatic } from "../pod.ts";
 import { computeStatus, publishable } from "../status/compute.ts";
+import { memoryKill, memoryKills } from "../status/memory-kills.ts";
 import { type PodEntry, type PodWorkersOptions, isOrphaned } from "./entry.ts";
 import type { Ending } from "./state.ts";
 
@@ -27,13 +28,18 @@ export function podStatuses({
   mirrorOf,
   runtimeName,
 }: Pick<PodWorkersOptions, "context" | "writer" | "tally" | "mirrorOf" | "runtimeName">): PodStatuses {
-  const { clock, probes, dialect, node } = context;
+  const { clock, probes, dialect, node, events } = context;
+  const nodeReference = { kind: "Node", name: node.name, uid: node.name };
   return {
     update: (entry, pod, observed, how) => {
       const old = entry.status ?? mirrorOf(pod)?.status ?? pod.status ?? {};
-      if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
+      if (!how.over)
+        probes.update(pod, observed, [
+          ...(old.containerStatuses ?? []),
+          ...(old.initContainerStatuses ?? []),
+        ]);
       entry.holdMilliseconds = holdOf(observed, clock.now());
-      entry.status = computeStatus(pod, {
+      const status = computeStatus(pod, {
         now: clock.now(),
         runtimeName: runtimeName(),
         hostIps: node.hostIps(),
@@ -44,6 +50,9 @@ export function podStatuses({
         isStatic: isStatic(pod, dialect),
         ...how,
       });
+      for (const message of memoryKills(pod, status, old))
+        events.event(nodeReference, "Warning", memoryKill, message);
+      entry.status = status;
       if (entry.status.phase === "Running") tally?.running(pod);
       return entry.status;
     },

@@ -1,5 +1,12 @@
 // How tables show pods: one word that says best what a pod is doing.
-import type { ContainerStateTerminated, ContainerStatus, Pod, TableRowCondition } from "#api";
+import {
+  type ContainerStateTerminated,
+  type ContainerStatus,
+  type Pod,
+  type TableRowCondition,
+  isSidecar,
+  runningContainers,
+} from "#api";
 import type { Column } from "../strategy.ts";
 import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { orNone } from "./cells/text.ts";
@@ -47,9 +54,12 @@ function initializing({
   status,
 }: Pod): { readonly reason: string; readonly restarts: number; readonly upTo: number } | undefined {
   let restarts = 0;
-  for (const [position, { restartCount, state }] of (status.initContainerStatuses ?? []).entries()) {
+  const sidecars = sidecarNames(spec);
+  for (const [position, { name, restartCount, state, started }] of (
+    status.initContainerStatuses ?? []
+  ).entries()) {
     restarts += restartCount;
-    if (state.terminated?.exitCode === 0) continue;
+    if (state.terminated?.exitCode === 0 || (started && sidecars.has(name))) continue;
     const waiting = state.waiting?.reason;
     const what = state.terminated
       ? endedText(state.terminated)
@@ -62,10 +72,16 @@ function initializing({
 }
 
 function running(
-  { status }: Pod,
+  { spec, status }: Pod,
   otherwise: string,
 ): { readonly ready: number; readonly reason: string; readonly restarts: number } {
   let [ready, restarts, reason] = [0, 0, otherwise];
+  const sidecars = sidecarNames(spec);
+  for (const { name, restartCount, state, ready: isReady } of status.initContainerStatuses ?? []) {
+    if (!sidecars.has(name)) continue;
+    restarts += restartCount;
+    if (isReady && state.running) ready++;
+  }
   for (const { restartCount, state, ready: isReady } of (status.containerStatuses ?? []).toReversed()) {
     restarts += restartCount;
     if (state.waiting?.reason) reason = state.waiting.reason;
@@ -78,6 +94,9 @@ function running(
       : "NotReady";
   return { ready, restarts, reason };
 }
+
+const sidecarNames = ({ initContainers }: Pod["spec"]): ReadonlySet<string> =>
+  new Set(initContainers?.filter(isSidecar).map(({ name }) => name));
 
 function gatesText({ spec, status }: Pod): string {
   const gates = spec.readinessGates ?? [];
@@ -93,7 +112,7 @@ export const podTableColumns: readonly Column<Pod>[] = [
     name: "Ready",
     type: "string",
     doc: "Containers that are ready, and all there are.",
-    cell: (pod) => `${shown(pod).ready}/${pod.spec.containers?.length ?? 0}`,
+    cell: (pod) => `${shown(pod).ready}/${runningContainers(pod.spec).length}`,
   },
   {
     name: "Status",

@@ -7,6 +7,7 @@ import {
   PodSpec,
   type PodSchedulingGate,
   type Toleration,
+  isSidecar,
 } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { canonical, dns1123SubdomainProblems, ipProblems } from "#schema";
@@ -211,12 +212,15 @@ export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
   if (nominatedNodeName && nominatedNodeName !== old.status.nominatedNodeName)
     errors.push(...formatErrors(nominatedNodeName, "status.nominatedNodeName", dns1123SubdomainProblems));
   const policy = old.spec.restartPolicy ?? "";
+  const sidecars = new Set(old.spec.initContainers?.filter(isSidecar).map(({ name }) => name));
   for (const [key, restarts] of [
     ["containerStatuses", policy],
     ["initContainerStatuses", policy],
     ["ephemeralContainerStatuses", "Never"],
-  ] as const)
-    errors.push(...revivalErrors(pod.status[key] ?? [], old.status[key] ?? [], restarts, `status.${key}`));
+  ] as const) {
+    const now = (pod.status[key] ?? []).filter(({ name }) => !sidecars.has(name));
+    errors.push(...revivalErrors(now, old.status[key] ?? [], restarts, `status.${key}`));
+  }
   return [...errors, ...podIpErrors(pod)];
 }
 

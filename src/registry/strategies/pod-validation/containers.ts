@@ -1,5 +1,5 @@
 // Containers of the three sorts: those that run, those that prepare, those that look in.
-import type { Container, ContainerResizePolicy, EphemeralContainer } from "#api";
+import { type Container, type ContainerResizePolicy, type EphemeralContainer, isSidecar } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { dns1123LabelProblems } from "#schema";
 import { formatErrors } from "../rules/format.ts";
@@ -16,6 +16,8 @@ import { containerSecurityErrors } from "./security.ts";
 export interface Surroundings {
   readonly volumes: KnownVolumes;
   readonly claimNames: ReadonlySet<string>;
+  /** How long the pod may take to end. */
+  readonly graceSeconds: number;
   readonly rules: PodRules;
 }
 
@@ -28,32 +30,42 @@ export function containersErrors(
   const names = new Set<string>();
   const errors = containers.flatMap((container, position) => {
     const at = `${path}[${position}]`;
-    const { name, lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
+    const { name } = container;
     const own = commonErrors(container, around, at);
     if (names.has(name)) own.push(duplicate(`${at}.name`, name));
     names.add(name);
-    if (lifecycle) own.push(...lifecycleErrors(lifecycle, `${at}.lifecycle`));
-    own.push(
-      ...probeErrors(livenessProbe, `${at}.livenessProbe`),
-      ...oneSuccess(livenessProbe, `${at}.livenessProbe`),
-    );
-    own.push(...probeErrors(readinessProbe, `${at}.readinessProbe`));
-    const grace = readinessProbe?.terminationGracePeriodSeconds;
-    if (grace !== undefined)
-      own.push(
-        invalidValue(
-          `${at}.readinessProbe.terminationGracePeriodSeconds`,
-          grace,
-          "must not be set for readinessProbes",
-        ),
-      );
-    return [
-      ...own,
-      ...probeErrors(startupProbe, `${at}.startupProbe`),
-      ...oneSuccess(startupProbe, `${at}.startupProbe`),
-    ];
+    own.push(...healthErrors(container, around, at));
+    if (container.restartPolicy !== undefined)
+      own.push(forbiddenField(`${at}.restartPolicy`, "may not be set for non-init containers"));
+    return own;
   });
   return [...errors, ...hostPortConflicts(containers, path)];
+}
+
+/** Hooks and probes. */
+function healthErrors(
+  { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
+  { graceSeconds }: Surroundings,
+  at: string,
+): FieldError[] {
+  const grace = readinessProbe?.terminationGracePeriodSeconds;
+  return [
+    ...(lifecycle ? lifecycleErrors(lifecycle, graceSeconds, `${at}.lifecycle`) : []),
+    ...probeErrors(livenessProbe, `${at}.livenessProbe`),
+    ...oneSuccess(livenessProbe, `${at}.livenessProbe`),
+    ...probeErrors(readinessProbe, `${at}.readinessProbe`),
+    ...(grace === undefined
+      ? []
+      : [
+          invalidValue(
+            `${at}.readinessProbe.terminationGracePeriodSeconds`,
+            grace,
+            "must not be set for readinessProbes",
+          ),
+        ]),
+    ...probeErrors(startupProbe, `${at}.startupProbe`),
+    ...oneSuccess(startupProbe, `${at}.startupProbe`),
+  ];
 }
 
 const notForInit = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const;
@@ -67,17 +79,21 @@ export function initContainersErrors(
   const names = new Set((others ?? []).map(({ name }) => name));
   return (containers ?? []).flatMap((container, position) => {
     const at = `${path}[${position}]`;
-    const { name, resizePolicy } = container;
+    const { name, resizePolicy, restartPolicy } = container;
     const errors = commonErrors(container, around, at);
+    if (restartPolicy !== undefined && restartPolicy !== "Always")
+      errors.push(notSupported(`${at}.restartPolicy`, restartPolicy, ["Always"]));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name) names.add(name);
     // They run one by one, so each is looked at alone.
     errors.push(...hostPortConflicts([container], path));
-    errors.push(
-      ...notForInit
-        .filter((key) => container[key])
-        .map((key) => forbiddenField(`${at}.${key}`, "may not be set for init containers")),
-    );
+    if (isSidecar(container)) errors.push(...healthErrors(container, around, at));
+    else
+      errors.push(
+        ...notForInit
+          .filter((key) => container[key])
+          .map((key) => forbiddenField(`${at}.${key}`, "may not be set for init containers")),
+      );
     if (resizePolicy?.length)
       errors.push(invalidValue(`${at}.resizePolicy`, resizePolicy, "must not be set for init containers"));
     return errors;
@@ -93,6 +109,7 @@ const notForEphemeral = [
   "readinessProbe",
   "startupProbe",
   "lifecycle",
+  "restartPolicy",
 ] as const;
 const cannot = "cannot be set for an Ephemeral Container";
 

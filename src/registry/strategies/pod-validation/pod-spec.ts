@@ -29,6 +29,7 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
   const around: Surroundings = {
     volumes: known,
     claimNames: new Set((spec.resourceClaims ?? []).flatMap(({ name }) => (name ? [name] : []))),
+    graceSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
     rules,
   };
   const named = (

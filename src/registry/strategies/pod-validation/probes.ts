@@ -1,5 +1,13 @@
 // Probes, and what is done when a container starts and stops.
-import type { ExecAction, GRPCAction, HTTPGetAction, Lifecycle, Probe, TCPSocketAction } from "#api";
+import type {
+  ExecAction,
+  GRPCAction,
+  HTTPGetAction,
+  Lifecycle,
+  Probe,
+  SleepAction,
+  TCPSocketAction,
+} from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { headerNameProblems, portNameProblems } from "#schema";
 import { formatErrors, portErrors } from "../rules/format.ts";
@@ -10,6 +18,7 @@ interface Handler {
   readonly httpGet?: HTTPGetAction | undefined;
   readonly tcpSocket?: TCPSocketAction | undefined;
   readonly grpc?: GRPCAction | undefined;
+  readonly sleep?: SleepAction | undefined;
 }
 
 const schemes = ["HTTP", "HTTPS"];
@@ -39,17 +48,26 @@ export const oneSuccess = (probe: Probe | undefined, path: string): FieldError[]
     ? [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, "must be 1")]
     : [];
 
-export const lifecycleErrors = ({ postStart, preStop }: Lifecycle, path: string): FieldError[] => [
-  ...(postStart ? handlerErrors(postStart, `${path}.postStart`) : []),
-  ...(preStop ? handlerErrors(preStop, `${path}.preStop`) : []),
+export const lifecycleErrors = (
+  { postStart, preStop }: Lifecycle,
+  graceSeconds: number,
+  path: string,
+): FieldError[] => [
+  ...(postStart ? handlerErrors(postStart, `${path}.postStart`, graceSeconds) : []),
+  ...(preStop ? handlerErrors(preStop, `${path}.preStop`, graceSeconds) : []),
 ];
 
-function handlerErrors({ exec, httpGet, tcpSocket, grpc }: Handler, path: string): FieldError[] {
+function handlerErrors(
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  path: string,
+  graceSeconds = 0,
+): FieldError[] {
   const found = [
     exec && ["exec", (at: string) => (exec.command?.length ? [] : [required(`${at}.command`)])],
     httpGet && ["httpGet", (at: string) => httpErrors(httpGet, at)],
     tcpSocket && ["tcpSocket", (at: string) => portOrNameErrors(tcpSocket.port, `${at}.port`)],
     grpc && ["grpc", (at: string) => portErrors(grpc.port, `${at}.port`)],
+    sleep && ["sleep", (at: string) => sleepErrors(sleep, graceSeconds, at)],
   ].filter((each) => each !== undefined) as [name: string, check: (at: string) => FieldError[]][];
   if (found.length === 0) return [required(path, "must specify a handler type")];
   return found.flatMap(([name, check], position) =>
@@ -68,6 +86,17 @@ function httpErrors({ path, port, scheme, httpHeaders }: HTTPGetAction, at: stri
     ...(httpHeaders ?? []).flatMap(({ name }) => formatErrors(name, `${at}.httpHeaders`, headerNameProblems)),
   ];
 }
+
+const sleepErrors = ({ seconds }: SleepAction, graceSeconds: number, at: string): FieldError[] =>
+  seconds > 0 && seconds <= graceSeconds
+    ? []
+    : [
+        invalidValue(
+          at,
+          seconds,
+          `must be greater than 0 and less than terminationGracePeriodSeconds (${graceSeconds})`,
+        ),
+      ];
 
 export const portOrNameErrors = (port: number | string, field: string): FieldError[] =>
   typeof port === "number" ? portErrors(port, field) : formatErrors(port, field, portNameProblems);

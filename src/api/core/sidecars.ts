@@ -1,0 +1,44 @@
+// Init containers that are restarted (`restartPolicy: Always`) keep running beside the containers after them:
+// sidecars. What a pod needs at a time depends on them.
+import type { Container } from "./container.ts";
+import type { PodSpec } from "./pod.ts";
+
+type Containers = Pick<PodSpec, "containers" | "initContainers">;
+
+export const isSidecar = ({ restartPolicy }: Pick<Container, "restartPolicy">): boolean =>
+  restartPolicy === "Always";
+
+/** Those that run once the pod has started: containers, then sidecars. */
+export const runningContainers = ({ initContainers, containers }: Containers): readonly Container[] => {
+  const sidecars = initContainers?.filter(isSidecar) ?? [];
+  return sidecars.length > 0 ? [...(containers ?? []), ...sidecars] : (containers ?? []);
+};
+
+/** How amounts of some sort are added up and compared. */
+export interface Arithmetic<A> {
+  readonly none: A;
+  readonly sum: (a: A, b: A) => A;
+  readonly larger: (a: A, b: A) => A;
+}
+
+export const numbers: Arithmetic<number> = { none: 0, sum: (a, b) => a + b, larger: Math.max };
+
+/**
+ * The most that the containers of a pod need at one time. Init containers run one by one, each beside the
+ * sidecars before it; then all containers run beside all sidecars.
+ *
+ *   init 4, sidecar 1, init 2, containers 1 and 1   →   the largest of 4, 1, 1 + 2 and 1 + 1 + 1
+ */
+export function mostAtOnce<A>(
+  { initContainers, containers }: Containers,
+  of: (container: Container) => A,
+  { none, sum, larger }: Arithmetic<A>,
+): A {
+  let [beside, before] = [none, none];
+  for (const container of initContainers ?? []) {
+    const now = sum(beside, of(container));
+    if (isSidecar(container)) beside = now;
+    before = larger(before, now);
+  }
+  return larger((containers ?? []).map(of).reduce(sum, beside), before);
+}

@@ -1,0 +1,132 @@
+// The status of pods with sidecars: phase, conditions, and what is said of each container.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { container, observed, samplePod } from "../pod.fixture.ts";
+import { computeStatus, hasInitialized } from "./compute.ts";
+
+const spec = {
+  restartPolicy: "Never",
+  initContainers: [{ name: "s", restartPolicy: "Always", startupProbe: {} }, { name: "i" }],
+};
+const pod = samplePod(spec);
+const unready = samplePod({
+  ...spec,
+  initContainers: [{ name: "s", restartPolicy: "Always", readinessProbe: {} }],
+});
+const only = samplePod({
+  ...spec,
+  initContainers: [{ name: "s", restartPolicy: "Always", startupProbe: {} }],
+});
+
+/** Phase, Initialized and Ready, and the sidecar: what it does, whether it has started and is ready. */
+const cases: [
+  name: string,
+  pod: typeof pod,
+  states: Readonly<Record<string, string>>,
+  expected: string,
+  started?: boolean,
+][] = [
+  [
+    "a sidecar before its startup probe passes",
+    pod,
+    { s: "running" },
+    "Pending False False s:running",
+    false,
+  ],
+  ["a sidecar that has started", pod, { s: "running" }, "Pending False False s:running+started+ready"],
+  [
+    "a sidecar beside an init container that is done",
+    pod,
+    { s: "running", i: "exited 0" },
+    "Pending True False s:running+started+ready",
+  ],
+  [
+    "a sidecar beside a container",
+    pod,
+    { s: "running", i: "exited 0", c: "running" },
+    "Running True True s:running+started+ready",
+  ],
+  [
+    "a sidecar that ended does not take the pod back to its beginning",
+    pod,
+    { s: "exited 1", i: "exited 0", c: "running" },
+    "Running True False s:ended",
+  ],
+  [
+    "a sidecar that starts again does not either",
+    pod,
+    { s: "running", i: "exited 0", c: "running" },
+    "Running True False s:running",
+    false,
+  ],
+  [
+    "a sidecar that is not ready keeps the pod from being ready",
+    unready,
+    { s: "running", c: "running" },
+    "Running True False s:running+started",
+  ],
+  [
+    "a pod runs until its sidecars have ended",
+    pod,
+    { s: "running", i: "exited 0", c: "exited 0" },
+    "Running True False s:running+started+ready",
+  ],
+  [
+    "how a sidecar ends does not matter",
+    pod,
+    { s: "exited 137", i: "exited 0", c: "exited 0" },
+    "Succeeded True False s:ended",
+  ],
+  [
+    "how the container ends does",
+    pod,
+    { s: "exited 0", i: "exited 0", c: "exited 1" },
+    "Failed True False s:ended",
+  ],
+];
+for (const [name, of, states, expected, started = true] of cases) {
+  test(name, () => {
+    const status = computeStatus(of, {
+      now: 0,
+      runtimeName: "rt",
+      hostIps: [],
+      observed: observed(Object.entries(states).map(([each, state]) => container(of, each, state))),
+      old: {},
+      trouble: new Map(),
+      probes: {
+        isStarted: (_, hasProbe) => started || !hasProbe,
+        isReady: (_, hasProbe) => !hasProbe,
+      },
+      over: false,
+      isStatic: false,
+    });
+    const condition = (type: string) => status.conditions?.find((each) => each.type === type)?.status;
+    const { state, started: begun, ready } = status.initContainerStatuses![0]!;
+    const sidecar = `${state.running ? "running" : "ended"}${begun ? "+started" : ""}${ready ? "+ready" : ""}`;
+    assert.equal(`${status.phase} ${condition("Initialized")} ${condition("Ready")} s:${sidecar}`, expected);
+  });
+}
+
+test("a sidecar that waits for its next start says why", () => {
+  const { initContainerStatuses } = computeStatus(pod, {
+    now: 0,
+    runtimeName: "rt",
+    hostIps: [],
+    observed: observed([container(pod, "s", "exited 0")]),
+    old: {},
+    trouble: new Map([["s", { reason: "CrashLoopBackOff", message: "back-off" }]]),
+    probes: { isStarted: () => false, isReady: () => false },
+    over: false,
+    isStatic: false,
+  });
+  assert.equal(initContainerStatuses![0]!.state.waiting?.reason, "CrashLoopBackOff");
+});
+
+test("a pod is initialized once its last sidecar has started", () => {
+  const status = (started: boolean) => ({
+    initContainerStatuses: [
+      { name: "s", state: {}, lastState: {}, ready: false, restartCount: 0, image: "", imageID: "", started },
+    ],
+  });
+  assert.deepEqual([hasInitialized(only, status(false)), hasInitialized(only, status(true))], [false, true]);
+});

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Pod } from "#api";
+import { gatedStrategies } from "./gated-strategies.ts";
+import { builtInStrategies } from "./strategies/index.ts";
+
+const changed = (isOn: boolean): string[] =>
+  gatedStrategies(builtInStrategies, () => isOn)
+    .filter(({ hub }, position) => hub !== builtInStrategies[position]!.hub)
+    .map(({ resource }) => resource);
+
+test("only kinds with pod templates have fields behind gates", () => {
+  assert.deepEqual(changed(false).toSorted(), [
+    "cronjobs",
+    "daemonsets",
+    "deployments",
+    "jobs",
+    "pods",
+    "podtemplates",
+    "replicasets",
+    "replicationcontrollers",
+    "statefulsets",
+  ]);
+  assert.deepEqual(changed(true), []);
+});
+
+test("a served version that is the stored shape stays so", () => {
+  const [pods] = gatedStrategies(
+    builtInStrategies
+      .filter(({ resource }) => resource === "pods")
+      .map((each) => ({ ...each, served: [{ schema: Pod }] })),
+    () => false,
+  );
+  assert.equal(pods!.served![0]!.schema, pods!.hub);
+});
