@@ -21,7 +21,7 @@ const gather = (shape: Shape): void => {
   messages.add(shape);
   for (const field of Object.values(shape.fields)) gather(field.shape);
 };
-const declared = [...Object.values(api), ...Object.values(api.flowcontrolV1beta2)]
+const declared = [...Object.values<unknown>(api), ...Object.values<unknown>(api.flowcontrolV1beta2)]
   .map((value): unknown => value)
   .filter(
     (value): value is Message =>

@@ -520,7 +520,22 @@ export {
   CredentialProviderResponse,
   ExecEnvVar,
 } from "./nodeagentconfig/credential-provider.ts";
+export {
+  type AuthenticationConfig,
+  type JwtAuthenticator,
+  authenticationConfigs,
+} from "./config/authentication.ts";
+export {
+  type AuthorizationConfig,
+  type WebhookAuthorizerConfig,
+  authorizationConfigs,
+} from "./config/authorization.ts";
 export { AuditPolicyFile, AuditPolicyRule } from "./config/audit-policy.ts";
-export { type ConfigKind, type ConfigObject, configObject } from "./config/config-object.ts";
+export {
+  type ConfigKind,
+  type ConfigObject,
+  configObject,
+  strictConfigObject,
+} from "./config/config-object.ts";
 export { type Amounts as QuotaAmounts, quotaMath } from "./quota/amounts.ts";
 export { type QuotaEvaluator, quotaEvaluator } from "./quota/usage.ts";

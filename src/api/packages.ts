@@ -150,3 +150,5 @@ export const auditPolicy = apiPackage({
   branded: true,
   version: "v1",
 });
+export const accessConfig = (v: string) =>
+  apiPackage({ package: `apiserver.config.${v}`, group: "apiserver.config", branded: true, version: v });

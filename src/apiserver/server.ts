@@ -238,7 +238,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
   const work = workMetrics(serving.metrics);
   for (const each of hooks) await each.start(work);
-  const outside = { dial: egress.controlplane, signal: closing.signal };
+  const outside = { dial: egress.controlplane, cluster: egress.cluster, signal: closing.signal };
   const enabled = (gate: string): boolean => gates.enabled(gate);
   const access = authorizersFor(server, settings, { enabled, reloads }, outside);
   const { lifecycle } = serving;

@@ -15,6 +15,8 @@ export interface Credentials {
   headerNames(): Iterable<string>;
   /** What the peer presented in the TLS handshake, its own certificate first; not verified yet. */
   readonly certificates?: readonly X509Certificate[] | undefined;
+  /** The decoded path of the request. */
+  readonly path?: string | undefined;
 }
 
 export interface Authenticator {
@@ -67,18 +69,19 @@ export function firstOf(methods: readonly Authenticator[]): Authenticator {
 
 /**
  * The whole chain: methods in order, the group of authenticated users, and anonymous only when no credential
- * was given at all.
+ * was given at all, and only where it is allowed.
  */
 export function authenticatorOf(
   methods: readonly Authenticator[],
-  options: { readonly anonymous: boolean },
+  { anonymous }: { readonly anonymous: boolean | ((credentials: Credentials) => boolean) },
 ): Authenticator {
   const chain = firstOf(methods);
+  const letsIn = typeof anonymous === "function" ? anonymous : () => anonymous;
   return {
     authenticate: async (credentials) => {
       const identity = await chain.authenticate(credentials);
       if (identity) return authenticated(identity);
-      return options.anonymous ? anonymousIdentity : undefined;
+      return letsIn(credentials) ? anonymousIdentity : undefined;
     },
   };
 }

@@ -105,6 +105,13 @@ export { type TokenRequestAnswer, type TokenRequestOptions, answerTokenRequest }
 export { type SelfSubjectReview, reviewSelf, reviewToken, userInfo } from "./reviews.ts";
 export { bootstrapTokens } from "./bootstrap-token.ts";
 export { documentFetcher } from "./fetch-document.ts";
+export { type ClaimMapping, plainMapping } from "./claims.ts";
+export {
+  type AnonymousRule,
+  type AuthenticationConfiguration,
+  type JwtIssuer,
+  parseAuthenticationConfig,
+} from "./authentication-config.ts";
 export { type OidcOptions, oidcTokens } from "./oidc.ts";
 export { cachedTokens } from "./token-cache.ts";
 export { webhookTokens } from "./webhook-token.ts";

@@ -1,6 +1,6 @@
 // Distributed claims (OpenID Connect Core §5.6.2): a token may say where a claim is to be fetched, as another
 // signed token.
-import type { Claims } from "./oidc.ts";
+import type { Claims } from "./claims.ts";
 
 export interface DistributedOptions {
   readonly fetch: (url: string, token?: string) => Promise<string>;

@@ -17,6 +17,8 @@ export interface ProviderKeys {
 
 export interface ProviderKeysOptions {
   readonly issuer: string;
+  /** Where the discovery document is, when that is not below the issuer's URL. */
+  readonly discoveryUrl?: string | undefined;
   readonly clock: Clock;
   /** Gets a document. */
   readonly fetch: (url: string) => Promise<unknown>;
@@ -24,7 +26,7 @@ export interface ProviderKeysOptions {
 
 const pauseMilliseconds = 1_000;
 
-export function providerKeys({ issuer, clock, fetch }: ProviderKeysOptions): ProviderKeys {
+export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKeysOptions): ProviderKeys {
   let keys: readonly JsonWebKeyEntry[] | undefined;
   let address: string | undefined;
   let fetching: Promise<void> | undefined;
@@ -32,7 +34,7 @@ export function providerKeys({ issuer, clock, fetch }: ProviderKeysOptions): Pro
   let failure: Error | undefined;
 
   const load = async (): Promise<void> => {
-    address ??= await discovered(issuer, fetch);
+    address ??= await discovered(issuer, discoveryUrl, fetch);
     const { keys: found } = (await fetch(address)) as { keys?: unknown };
     if (!Array.isArray(found)) throw new Error(`${address} holds no keys`);
     keys = found.filter(isKey);
@@ -74,8 +76,12 @@ const isKey = (key: unknown): key is JsonWebKeyEntry =>
   typeof (key as JsonWebKeyEntry).kty === "string" &&
   ((key as JsonWebKeyEntry).use ?? "sig") === "sig";
 
-async function discovered(issuer: string, fetch: (url: string) => Promise<unknown>): Promise<string> {
-  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+async function discovered(
+  issuer: string,
+  discoveryUrl: string | undefined,
+  fetch: (url: string) => Promise<unknown>,
+): Promise<string> {
+  const url = discoveryUrl ?? `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { issuer: said, jwks_uri: address } = (await fetch(url)) as { issuer?: unknown; jwks_uri?: unknown };
   if (said !== issuer) throw new Error(`${url} is about the issuer ${JSON.stringify(said)}`);
   if (typeof address !== "string" || !/^https?:\/\//.test(address))

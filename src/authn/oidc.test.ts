@@ -3,7 +3,8 @@ import { type KeyObject, createHmac, generateKeyPairSync, sign } from "node:cryp
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import { BadCredential } from "./authenticator.ts";
-import { type OidcOptions, oidcTokens } from "./oidc.ts";
+import { type PlainMapping, plainMapping } from "./claims.ts";
+import { oidcTokens } from "./oidc.ts";
 
 const issuer = "https://issuer.example";
 const now = Date.UTC(2024, 0, 1);
@@ -24,7 +25,9 @@ function tokenOf(
   return `${body}.${sign("sha256", Buffer.from(body), key).toString("base64url")}`;
 }
 
-function harness(given: Partial<OidcOptions> = {}) {
+type Given = Partial<PlainMapping> & { readonly discoveryUrl?: string };
+
+function harness({ discoveryUrl, ...given }: Given = {}) {
   const clock = virtualClock(now);
   const published = new Set<string>(["k1"]);
   const asked: string[] = [];
@@ -44,19 +47,26 @@ function harness(given: Partial<OidcOptions> = {}) {
     }));
     return JSON.stringify({ keys });
   };
-  const method = oidcTokens({
+  const plain = {
     issuer,
-    clientId: "app",
     usernameClaim: "sub",
     usernamePrefix: "",
     groupsClaim: "groups",
     groupsPrefix: "",
     requiredClaims: {},
-    algorithms: ["RS256"],
-    clock,
-    fetch,
     ...given,
-  });
+  };
+  const method = oidcTokens([
+    {
+      issuer,
+      discoveryUrl,
+      audiences: ["app", "second"],
+      algorithms: ["RS256"],
+      mapping: plainMapping(plain),
+      clock,
+      fetch,
+    },
+  ]);
   return {
     clock,
     published,
@@ -67,7 +77,7 @@ function harness(given: Partial<OidcOptions> = {}) {
   };
 }
 
-const users: [name: string, options: Partial<OidcOptions>, claims: object, user: object][] = [
+const users: [name: string, options: Given, claims: object, user: object][] = [
   ["names begin with the issuer", {}, {}, { name: `${issuer}#pat`, groups: [] }],
   ["unless told otherwise", { usernamePrefix: "x:" }, {}, { name: "x:pat", groups: [] }],
   ["a dash is no prefix", { usernamePrefix: "-" }, {}, { name: "pat", groups: [] }],
@@ -89,6 +99,7 @@ const users: [name: string, options: Partial<OidcOptions>, claims: object, user:
     { name: "pat", groups: ["a", ""] },
   ],
   ["several audiences", {}, { aud: ["x", "app"] }, { name: `${issuer}#pat`, groups: [] }],
+  ["the second of the audiences", {}, { aud: "second" }, { name: `${issuer}#pat`, groups: [] }],
   ["issued in the future", {}, { iat: seconds + 9999 }, { name: `${issuer}#pat`, groups: [] }],
   ["not before soon", {}, { nbf: seconds + 200 }, { name: `${issuer}#pat`, groups: [] }],
 ];
@@ -96,7 +107,7 @@ for (const [name, options, claims, user] of users)
   test(`an identity token is accepted: ${name}`, async () =>
     assert.deepEqual(await harness(options).identify(tokenOf(claims)), user));
 
-const refused: [name: string, options: Partial<OidcOptions>, token: string][] = [
+const refused: [name: string, options: Given, token: string][] = [
   ["for somebody else", {}, tokenOf({ aud: "other" })],
   ["that expired", {}, tokenOf({ exp: seconds - 1 })],
   ["without an end", {}, tokenOf({ exp: undefined })],
@@ -120,7 +131,7 @@ const refused: [name: string, options: Partial<OidcOptions>, token: string][] = 
   ["of an unverified address", { usernameClaim: "email" }, tokenOf({ email: "p@x", email_verified: false })],
   [
     "signed with the public key as a secret",
-    { algorithms: ["RS256"] },
+    {},
     (() => {
       const body = `${part({ alg: "HS256", kid: "k1" })}.${part({ iss: issuer, aud: "app", sub: "pat", exp: seconds + 60 })}`;
       const secret = pairs.k1.publicKey.export({ type: "spki", format: "pem" });
@@ -152,6 +163,13 @@ test("keys are fetched when one is not known, at most every second, and kept oth
   await clock.advance(1000);
   await identify(second);
   assert.equal(asked.length, 3);
+});
+
+test("a discovery document may be elsewhere, and still speaks of the issuer", async () => {
+  const { identify, documents, asked } = harness({ discoveryUrl: "https://inside.example/found" });
+  documents.set("https://inside.example/found", JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
+  assert.ok(await identify(tokenOf({})));
+  assert.deepEqual(asked, ["https://inside.example/found", `${issuer}/keys`]);
 });
 
 test("an issuer that is away is asked again later", async () => {

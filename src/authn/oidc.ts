@@ -2,65 +2,72 @@
 import type { Clock } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
+import { type ClaimMapping, type Claims, identityOf } from "./claims.ts";
 import { distributedClaim } from "./oidc-distributed.ts";
 import { type ProviderKeys, providerKeys } from "./oidc-keys.ts";
 import type { Identity } from "./user.ts";
 
+/** One issuer of tokens, and what is made of their claims. */
 export interface OidcOptions {
   readonly issuer: string;
-  readonly clientId: string;
-  readonly usernameClaim: string;
-  /** Put in front of names; "-" for nothing, empty for the usual. */
-  readonly usernamePrefix: string;
-  readonly groupsClaim: string;
-  readonly groupsPrefix: string;
-  readonly requiredClaims: Readonly<Record<string, string>>;
+  /** Where its discovery document is, when that is not below the issuer's URL. */
+  readonly discoveryUrl?: string | undefined;
+  /** A token must be meant for one of them. */
+  readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
+  readonly mapping: ClaimMapping;
   readonly clock: Clock;
   /** Gets a document, with a bearer token where one is given. */
   readonly fetch: (url: string, token?: string) => Promise<string>;
 }
 
-export type Claims = Readonly<Record<string, unknown>>;
-
 const notBeforeLeewaySeconds = 300;
 const longestToken = 64 * 1024;
 
-export function oidcTokens(options: OidcOptions): TokenMethod {
+/** Issuers are told apart by their names: a token is judged by the one that it names, if that is known. */
+export function oidcTokens(issuers: readonly OidcOptions[]): TokenMethod {
+  const known = new Map(issuers.map((options) => [options.issuer, issuerMethod(options)]));
+  return {
+    identify: (token) => {
+      const issuer = issuerOf(token);
+      return issuer === undefined ? undefined : known.get(issuer)?.(token);
+    },
+  };
+}
+
+function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity> {
   const keysOf = memoizedKeys(options);
   const verify = async (token: string, issuer: string): Promise<Claims> =>
     await verified(token, { keys: keysOf(issuer), issuer, options });
-  return {
-    identify: async (token) => {
-      const issuer = issuerOf(token);
-      if (issuer !== options.issuer) return undefined;
-      let claims: Claims;
-      try {
-        claims = await verify(token, issuer);
-        if (options.groupsClaim !== "")
-          claims = await distributedClaim(claims, options.groupsClaim, {
-            fetch: options.fetch,
-            verify,
-            issuerOf,
-          });
-      } catch (error) {
-        throw new BadCredential(`oidc: ${(error as Error).message}`);
-      }
-      return identityOf(claims, options);
-    },
+  const { fetch, issuer, mapping } = options;
+  const groupsClaim = mapping.groups && "claim" in mapping.groups ? mapping.groups.claim : "";
+  return async (token) => {
+    try {
+      let claims = await verify(token, issuer);
+      if (groupsClaim !== "")
+        claims = await distributedClaim(claims, groupsClaim, { fetch, verify, issuerOf });
+      return identityOf(claims, mapping);
+    } catch (error) {
+      throw new BadCredential(`oidc: ${(error as Error).message}`);
+    }
   };
 }
 
 /** Sources of distributed claims have issuers of their own; a few are remembered. */
 const mostIssuers = 16;
 
-function memoizedKeys({ clock, fetch }: OidcOptions): (issuer: string) => ProviderKeys {
+function memoizedKeys({ clock, fetch, ...own }: OidcOptions): (issuer: string) => ProviderKeys {
   const known = new Map<string, ProviderKeys>();
   return (issuer) => {
     let keys = known.get(issuer);
     if (!keys) {
       if (known.size >= mostIssuers) throw new Error("claims come from too many issuers");
-      keys = providerKeys({ issuer, clock, fetch: async (url) => JSON.parse(await fetch(url)) as unknown });
+      keys = providerKeys({
+        issuer,
+        discoveryUrl: issuer === own.issuer ? own.discoveryUrl : undefined,
+        clock,
+        fetch: async (url) => JSON.parse(await fetch(url)) as unknown,
+      });
       known.set(issuer, keys);
     }
     return keys;
@@ -83,7 +90,7 @@ async function verified(
   token: string,
   of: { readonly keys: ProviderKeys; readonly issuer: string; readonly options: OidcOptions },
 ): Promise<Claims> {
-  const { algorithms, clientId, clock } = of.options;
+  const { algorithms, audiences, clock } = of.options;
   const [{ compactVerify }, { importJWK }] = await Promise.all([
     import("jose/jws/compact/verify"),
     import("jose/key/import"),
@@ -103,7 +110,7 @@ async function verified(
       const key = await importJWK(jwk as never, algorithm);
       const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
       const claims = JSON.parse(Buffer.from(payload).toString()) as Claims;
-      checkClaims(claims, of.issuer, clientId, clock.now() / 1000);
+      checkClaims(claims, of.issuer, audiences, clock.now() / 1000);
       return claims;
     } catch (error) {
       failure = error as Error;
@@ -112,51 +119,13 @@ async function verified(
   throw failure ?? new Error("no key of the issuer fits the token");
 }
 
-function checkClaims(claims: Claims, issuer: string, clientId: string, now: number): void {
+function checkClaims(claims: Claims, issuer: string, accepted: readonly string[], now: number): void {
   const { iss, aud, exp, nbf } = claims;
   if (iss !== issuer) throw new Error(`the issuer is ${JSON.stringify(iss)}`);
   const audiences = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
-  if (!audiences.includes(clientId)) throw new Error("the token is meant for somebody else");
+  if (!audiences.some((audience) => accepted.includes(audience as string)))
+    throw new Error("the token is meant for somebody else");
   if (typeof exp !== "number" || exp <= now) throw new Error("the token has expired");
   if (nbf !== undefined && (typeof nbf !== "number" || nbf > now + notBeforeLeewaySeconds))
     throw new Error("the token is not good yet");
-}
-
-function identityOf(claims: Claims, options: OidcOptions): Identity {
-  const refuse = (why: string): never => {
-    throw new BadCredential(`oidc: ${why}`);
-  };
-  const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = options;
-  const claimed = claims[usernameClaim];
-  // As elsewhere an empty claim is a user without a name, whose groups count; a missing one is none.
-  if (typeof claimed !== "string" && claimed !== null)
-    return refuse(`the claim ${usernameClaim} is ${claimed === undefined ? "missing" : "not text"}`);
-  const name = `${prefixOf(options)}${claimed ?? ""}`;
-  if (
-    usernameClaim === "email" &&
-    claims["email_verified"] !== undefined &&
-    claims["email_verified"] !== true
-  )
-    return refuse("the email address is not verified");
-  const groups = groupsClaim === "" ? [] : groupsOf(claims[groupsClaim]);
-  if (!groups) return refuse(`the claim ${groupsClaim} is neither text nor a list of texts`);
-  for (const [claim, value] of Object.entries(requiredClaims))
-    if (claims[claim] !== value) return refuse(`the claim ${claim} does not have the value that is required`);
-  return {
-    user: { name, groups: groups.map((group) => `${groupsPrefix}${group}`) },
-  };
-}
-
-function prefixOf({ usernamePrefix, usernameClaim, issuer }: OidcOptions): string {
-  if (usernamePrefix === "-") return "";
-  if (usernamePrefix !== "") return usernamePrefix;
-  return usernameClaim === "email" ? "" : `${issuer}#`;
-}
-
-function groupsOf(claim: unknown): string[] | undefined {
-  if (claim === undefined || claim === null) return [];
-  if (typeof claim === "string") return [claim];
-  if (!Array.isArray(claim) || !claim.every((group) => group === null || typeof group === "string"))
-    return undefined;
-  return claim.map((group: string | null) => group ?? "");
 }

@@ -30,3 +30,9 @@ export {
 export { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";
 export { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
+export {
+  type ConfiguredAuthorizer,
+  type FailurePolicy,
+  type WebhookSettings,
+  parseAuthorizationConfig,
+} from "./authorization-config.ts";

@@ -10,11 +10,15 @@ import {
   alwaysDeny,
   authorizerOf,
 } from "./authorizer.ts";
-import { webhookAuthorizer } from "./webhook.ts";
+import { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 
 const dialect = dialects.orch;
 
-function harness(answer: object | Error, version: "v1" | "v1beta1" = "v1") {
+function harness(
+  answer: object | Error,
+  version: "v1" | "v1beta1" = "v1",
+  more: Partial<WebhookAuthorizerOptions> = {},
+) {
   const apiVersion = `authorization.${dialect.wire.groupSuffix}/${version}`;
   const clock = virtualClock();
   const sent: { spec: Record<string, unknown> }[] = [];
@@ -33,6 +37,7 @@ function harness(answer: object | Error, version: "v1" | "v1beta1" = "v1") {
     authorizedMilliseconds: 1000,
     unauthorizedMilliseconds: 500,
     onError: () => undefined,
+    ...more,
   });
   return { authorizer, sent, clock };
 }
@@ -116,4 +121,22 @@ test("the group of masters is never asked about", async () => {
   const masters = { ...get, user: { name: "root", groups: ["system:masters"] } };
   assert.equal((await decide(authorizerOf([authorizer]), masters)).verdict, "allow");
   assert.equal(sent.length, 0);
+});
+
+test("a webhook that is not asked has no opinion; conditions that fail count as its failure policy says", async () => {
+  const gone = new Error("gone");
+  const cases: [WebhookAuthorizerOptions["matches"], object | Error, Decision["verdict"], string?][] = [
+    [() => false, { allowed: true }, "no opinion"],
+    [() => true, { allowed: true }, "allow"],
+    [() => ({ error: "bad" }), { allowed: true }, "deny", "bad"],
+    [() => true, gone, "deny", "gone"],
+  ];
+  for (const [matches, answer, verdict, error] of cases) {
+    const { authorizer, sent } = harness(answer, "v1", { matches, failurePolicy: "Deny" });
+    const decision = await decide(authorizer);
+    assert.deepEqual([decision.verdict, decision.internalError], [verdict, error]);
+    assert.equal(sent.length, matches!(get) === true ? 1 : 0);
+  }
+  const { authorizer } = harness(gone, "v1", { failurePolicy: "NoOpinion" });
+  assert.equal((await decide(authorizer)).verdict, "no opinion");
 });

@@ -3,7 +3,9 @@
 import type { Webhook } from "#client";
 import type { Clock } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
-import type { Attributes, Authorizer, Decision, KnownRules } from "./authorizer.ts";
+import type { FailurePolicy } from "./authorization-config.ts";
+import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpinion } from "./authorizer.ts";
+import type { MatchConditions } from "./match-conditions.ts";
 
 export interface WebhookAuthorizerOptions {
   readonly webhook: Webhook;
@@ -12,6 +14,10 @@ export interface WebhookAuthorizerOptions {
   readonly clock: Clock;
   readonly authorizedMilliseconds: number;
   readonly unauthorizedMilliseconds: number;
+  /** What counts when the service cannot be asked; no opinion by default. */
+  readonly failurePolicy?: FailurePolicy;
+  /** Which requests it is asked about; all where absent. */
+  readonly matches?: MatchConditions | undefined;
   /** Told when the service cannot be asked. */
   readonly onError: (error: Error) => void;
 }
@@ -35,10 +41,16 @@ interface ReviewStatus {
 }
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  const { webhook, version, dialect, clock, onError } = options;
+  const { webhook, version, dialect, clock, onError, matches } = options;
   const apiVersion = apiVersionOf(dialect, { group: "authorization", branded: true, version });
   const kept = new Map<string, { readonly decision: Decision; readonly until: number }>();
   const asked = new Map<string, Promise<Decision>>();
+  const failed = (error: string): Decision => ({
+    verdict: options.failurePolicy === "Deny" ? "deny" : "no opinion",
+    reason: "",
+    error,
+    internalError: error,
+  });
   const keep = (spec: string, decision: Decision): void => {
     const milliseconds =
       decision.verdict === "allow" ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
@@ -60,12 +72,14 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       return decisionOf(answer.status ?? {});
     } catch (error) {
       onError(error as Error);
-      const text = (error as Error).message;
-      return { verdict: "no opinion", reason: "", error: text, internalError: text };
+      return failed((error as Error).message);
     }
   };
   return {
     decide: (attributes) => {
+      const matched = matches ? matches(attributes) : true;
+      if (matched === false) return noOpinion;
+      if (matched !== true) return failed(matched.error);
       const spec = JSON.stringify(specOf(attributes, version));
       const known = kept.get(spec);
       if (known && known.until > clock.now()) return known.decision;

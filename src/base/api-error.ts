@@ -221,6 +221,12 @@ function fieldErrorBody(error: FieldError): string {
 /** The sentence for one field error: `spec.x: Invalid value: "y": must be …`. */
 export const fieldErrorText = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`;
 
+/** Several field errors as one text, each once. */
+export function fieldErrorsText(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(fieldErrorText))];
+  return texts.length === 1 ? texts[0]! : `[${texts.join(", ")}]`;
+}
+
 export const required = (field: string, detail = ""): FieldError => ({
   type: "FieldValueRequired",
   field,

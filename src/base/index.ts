@@ -13,6 +13,7 @@ export {
   duplicate,
   expired,
   fieldErrorText,
+  fieldErrorsText,
   forbidden,
   forbiddenField,
   gone,

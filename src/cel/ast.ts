@@ -79,3 +79,32 @@ export function qualifiedName(expression: Expression): string | undefined {
   const prefix = qualifiedName(expression.operand);
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
+
+/** Whether any node of the expression has the property. */
+export function someNode(expression: Expression, has: (node: Expression) => boolean): boolean {
+  const left = [expression];
+  for (let node = left.pop(); node; node = left.pop()) {
+    if (has(node)) return true;
+    left.push(...partsOf(node));
+  }
+  return false;
+}
+
+function partsOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case "select":
+      return [node.operand];
+    case "call":
+      return node.target ? [node.target, ...node.args] : node.args;
+    case "list":
+      return node.elements;
+    case "map":
+      return node.entries.flatMap(({ key, value }) => [key, value]);
+    case "object":
+      return node.entries.map(({ value }) => value);
+    case "fold":
+      return [node.range, node.initial, node.condition, node.step, node.result];
+    default:
+      return [];
+  }
+}

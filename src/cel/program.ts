@@ -1,6 +1,7 @@
 // Environments and programs: the way in for those who use expressions.
 
 import { type Steps, finishSteps } from "#base";
+import { type Expression, someNode } from "./ast.ts";
 import { type Checked, check } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
 import type { Interval, SizeHint } from "./interval.ts";
@@ -59,6 +60,8 @@ export interface Program {
   readonly resultType: CelType;
   /** Whether the expression reads the variable. */
   reads(variable: string): boolean;
+  /** Whether it reads, or looks for, a member of the variable by name. */
+  selects(variable: string, field: string): boolean;
   estimateCost(sizeHint?: SizeHint): Interval;
   evaluate(bindings: Bindings, costLimit: number): Outcome;
   /** As evaluate, for expressions whose functions have to wait. */
@@ -83,7 +86,7 @@ export function* compileSteps(env: Environment, source: string, options: Compile
     const resultType = checked.types[expression.id] ?? types.dyn;
     yield;
     const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
-    return { program: programOf(planned, checked, resultType, estimate) };
+    return { program: programOf(planned, checked, resultType, { expression, estimate }) };
   } catch (error) {
     if (error instanceof PlanError) return { error: error.message, stage: "instantiate" };
     throw error;
@@ -94,7 +97,7 @@ function programOf(
   planned: Plan,
   checked: Checked,
   resultType: CelType,
-  estimate: (sizeHint?: SizeHint) => Interval,
+  of: { readonly expression: Expression; readonly estimate: (sizeHint?: SizeHint) => Interval },
 ): Program {
   const names = new Set<string>();
   for (const reference of checked.references) if (reference?.kind === "variable") names.add(reference.name);
@@ -102,7 +105,16 @@ function programOf(
   return {
     resultType,
     reads: (variable) => names.has(variable),
-    estimateCost: estimate,
+    selects: (variable, field) =>
+      someNode(
+        of.expression,
+        (node) =>
+          node.kind === "select" &&
+          node.field === field &&
+          node.operand.kind === "identifier" &&
+          node.operand.name === variable,
+      ),
+    estimateCost: of.estimate,
     evaluate: run,
     evaluateWaiting: async (bindings, costLimit, signal) => {
       while (true) {

@@ -18,7 +18,7 @@ export function authenticate(
       if (call.call.peer.trusted) call.user = call.call.peer.trusted;
       else {
         try {
-          const credentials = new CallCredentials(call.call);
+          const credentials = new CallCredentials(call.call, call.target.path);
           if (
             credentials.bearerToken === undefined &&
             isBehindSpaces(header(call.call.headers, "authorization") ?? "")

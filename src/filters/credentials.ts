@@ -5,8 +5,10 @@ import { type Call, header, headerList } from "#http";
 export class CallCredentials implements Credentials {
   readonly #call: Call;
   readonly bearerToken: string | undefined;
-  constructor(call: Call) {
+  readonly path: string;
+  constructor(call: Call, path: string) {
     this.#call = call;
+    this.path = path;
     this.bearerToken = bearerToken(header(call.headers, "authorization"));
   }
   headers(name: string): readonly string[] {

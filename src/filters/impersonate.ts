@@ -19,7 +19,7 @@ export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
   };
 
   async function asOther(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
-    const wanted = impersonation(new CallCredentials(call.call), dialect);
+    const wanted = impersonation(new CallCredentials(call.call, call.target.path), dialect);
     if (!wanted) return await next();
     call.setHeader("x-content-type-options", "nosniff");
     for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });

@@ -163,6 +163,7 @@ export {
   headerNameProblems,
   ipProblems,
   labelValueProblems,
+  patternProblem,
   percentProblems,
   portNameProblems,
   portNumberProblems,

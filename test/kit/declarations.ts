@@ -11,7 +11,7 @@ const isMessage = (value: unknown): value is Message =>
   typeof value === "object" && value !== null && "shape" in value && value.shape === "message";
 
 /** Messages, including those exported by version. */
-export const declaredMessages: readonly Message[] = Object.values(api)
+export const declaredMessages: readonly Message[] = Object.values<unknown>(api)
   .flatMap((value): unknown[] =>
     typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value],
   )

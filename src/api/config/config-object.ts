@@ -54,6 +54,19 @@ export function configObject<K extends ConfigKind>(
   }
 }
 
+/** The same for files in which unknown and repeated fields are errors. */
+export function strictConfigObject<K extends ConfigKind>(
+  text: string,
+  source: string,
+  kinds: readonly K[],
+  dialect: Dialect,
+): TypeOf<K> {
+  const { value, warnings } = configObject(text, source, kinds, dialect);
+  if (warnings.length === 0) return value;
+  const findings = warnings.map((warning) => warning.slice(source.length + 2));
+  throw new Error(`${source}: strict decoding error: ${findings.join(", ")}`);
+}
+
 function headerOf(value: unknown): { readonly apiVersion: string; readonly kind: string } {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new Error("expected an object with apiVersion and kind");

@@ -26,6 +26,7 @@ import {
   documentFetcher,
   oidcTokens,
   parseTokenFile,
+  plainMapping,
   trustBundle,
   trustBundleFile,
   verificationKeys,
@@ -41,7 +42,9 @@ import type { OutsideOptions } from "../authorization/authorizers.ts";
 import { measuredAuthenticator, tokenMetrics } from "../metrics/authentication-metrics.ts";
 import type { OwnCredentials } from "../library/credentials.ts";
 import type { Reloads } from "../serving/reloads.ts";
-import { allowsAnonymous } from "./anonymous.ts";
+import { modesOf } from "../authorization/modes.ts";
+import { anonymousBy } from "./anonymous.ts";
+import { configuredAuthentication } from "./configured.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface Authentication {
@@ -106,14 +109,31 @@ export function authenticationFor(
     );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
-  tokens.push(...remoteTokens(server, settings, audiences, { ...outside, observer }));
+  const configured = settings.authenticationConfig
+    ? configuredAuthentication(settings.authenticationConfig, {
+        dialect,
+        clock,
+        reserved: issuers,
+        networks: { controlplane: outside.dial, cluster: outside.cluster },
+        keptMilliseconds,
+        observer,
+        reloads,
+      })
+    : undefined;
+  tokens.push(...remoteTokens(server, settings, audiences, { ...outside, observer, configured }));
   const authenticator = authenticatorOf(
     [
       ...certificateMethods(server, settings, { metrics, reloads }, signal),
       bearerTokens(tokens, audiences),
       webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix),
     ],
-    { anonymous: allowsAnonymous(settings) },
+    {
+      anonymous: anonymousBy(
+        () => configured?.anonymous(),
+        settings.anonymousAuth,
+        modesOf(settings, dialect),
+      ),
+    },
   );
   return {
     authenticator: measuredAuthenticator(authenticator, metrics),
@@ -214,7 +234,12 @@ function remoteTokens(
   server: ServerObjects,
   settings: ApiserverSettings,
   audiences: readonly string[],
-  { dial, signal, observer }: OutsideOptions & { readonly observer: TokenObserver },
+  {
+    dial,
+    signal,
+    observer,
+    configured,
+  }: OutsideOptions & { readonly observer: TokenObserver; readonly configured: TokenMethod | undefined },
 ): TokenMethod[] {
   const { dialect, clock, onError } = server;
   const methods: TokenMethod[] = [];
@@ -226,6 +251,7 @@ function remoteTokens(
   }
   if (settings.oidcIssuerUrl)
     methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock, dial), kept), audiences));
+  if (configured) methods.push(audienceAgnostic(configured, audiences));
   if (settings.authenticationTokenWebhookConfigFile) {
     const hook = webhook({
       connection: webhookConnection(settings.authenticationTokenWebhookConfigFile),
@@ -253,16 +279,21 @@ function oidcMethod(settings: ApiserverSettings, clock: Clock, dial: Dial | unde
   const { oidcCaFile } = settings;
   const ca = oidcCaFile ? readFileSync(oidcCaFile, "utf8") : undefined;
   if (ca !== undefined) trustBundle(ca, oidcCaFile);
-  return oidcTokens({
-    issuer: settings.oidcIssuerUrl,
-    clientId: settings.oidcClientId,
-    usernameClaim: settings.oidcUsernameClaim,
-    usernamePrefix: settings.oidcUsernamePrefix,
-    groupsClaim: settings.oidcGroupsClaim,
-    groupsPrefix: settings.oidcGroupsPrefix,
-    requiredClaims: settings.oidcRequiredClaim,
-    algorithms: settings.oidcSigningAlgs,
-    clock,
-    fetch: documentFetcher(ca, dial),
-  });
+  return oidcTokens([
+    {
+      issuer: settings.oidcIssuerUrl,
+      audiences: [settings.oidcClientId],
+      algorithms: settings.oidcSigningAlgs,
+      mapping: plainMapping({
+        issuer: settings.oidcIssuerUrl,
+        usernameClaim: settings.oidcUsernameClaim,
+        usernamePrefix: settings.oidcUsernamePrefix,
+        groupsClaim: settings.oidcGroupsClaim,
+        groupsPrefix: settings.oidcGroupsPrefix,
+        requiredClaims: settings.oidcRequiredClaim,
+      }),
+      clock,
+      fetch: documentFetcher(ca, dial),
+    },
+  ]);
 }

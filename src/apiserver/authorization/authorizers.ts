@@ -19,6 +19,7 @@ import { type Dialect, componentName } from "#dialect";
 import { selector } from "#base";
 import type { Dial } from "#http";
 import type { Reloads } from "../serving/reloads.ts";
+import { configuredAuthorizer, webhookAttempts } from "./configured.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -31,6 +32,8 @@ export interface Authorizers {
 /** How webhooks are reached, and until when. */
 export interface OutsideOptions {
   readonly dial: Dial | undefined;
+  /** How what is inside the cluster is reached; straight where absent. */
+  readonly cluster: Dial | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +53,10 @@ export function authorizersFor(
     Webhook: () => webhookMode(server, settings, outside),
     ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),
   };
-  const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
+  const make = (mode: string): Authorizer => modes[mode]!();
+  const authorizer = settings.authorizationConfig
+    ? configuredAuthorizer(server, { settings, outside, reloads, make })
+    : authorizerOf(settings.authorizationMode.map(make));
   return { authorizer, rbac };
 }
 
@@ -79,8 +85,6 @@ function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
     attachment: (name) => resources.volumeAttachments.get(name),
   });
 }
-
-const webhookAttempts = 5;
 
 function webhookMode(
   server: ServerObjects,

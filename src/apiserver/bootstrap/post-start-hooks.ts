@@ -9,6 +9,7 @@ import { systemPriorities } from "./priority-classes.ts";
 import { systemRoles } from "./roles.ts";
 import { identityLease, identityLeaseCollector } from "./identity-lease.ts";
 import { ownService } from "./own-service.ts";
+import { modesOf } from "../authorization/modes.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { clusterAuthenticationInfo } from "./cluster-authentication-info.ts";
 import type { PostStartHook } from "./post-start-hook.ts";
@@ -29,7 +30,7 @@ export function postStartHooks(
   return [
     systemNamespaces(server),
     ownService(server, settings, ownAddress),
-    ...(settings.authorizationMode.includes("RBAC")
+    ...(modesOf(settings, server.dialect).includes("RBAC")
       ? [systemRoles(server, (gate) => gates.enabled(gate))]
       : []),
     systemPriorities(server),

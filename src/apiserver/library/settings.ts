@@ -11,7 +11,7 @@ export function settingsFor(dialect: Dialect, { store, flags = [], port }: Serve
     ...storeFlags(store),
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
-    "--authorization-mode=RBAC",
+    ...(flags.some(isAuthorizationConfig) ? [] : ["--authorization-mode=RBAC"]),
     "--service-account-issuer=https://local.invalid",
     ...(port ? [`--secure-port=${port}`] : []),
     ...flags,
@@ -21,6 +21,8 @@ export function settingsFor(dialect: Dialect, { store, flags = [], port }: Serve
     throw new Error(`the server cannot start with these flags: ${settled.errors.join("; ")}`);
   return port === 0 ? { ...settled.values, securePort: 0 } : settled.values;
 }
+
+const isAuthorizationConfig = (flag: string): boolean => /^--authorization[-_]config=/.test(flag);
 
 function storeFlags(store: ServerOptions["store"]): readonly string[] {
   if (store === "memory") return ["--store-servers=memory://"];

@@ -40,6 +40,13 @@ export const authenticationSection = () =>
       doc: "Let requests in that no method rejects or recognizes, as user system:anonymous of group system:unauthenticated.",
     }),
     option({
+      flag: "authentication-config",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File with an AuthenticationConfiguration: several issuers of tokens with claim mappings and rules, and the paths that need no credential. Takes the place of the --oidc-* flags; read again when it changes.",
+    }),
+    option({
       flag: "client-ca-file",
       type: file,
       default: "",

@@ -19,6 +19,13 @@ export const authorizationSection = () =>
       doc: `Ordered list of the plug-ins that decide: ${authorizationModes.join(", ")}.`,
     }),
     option({
+      flag: "authorization-config",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "File with an AuthorizationConfiguration: the authorizers in order, several webhooks among them, each with conditions and a failure policy. Takes the place of --authorization-mode and the --authorization-webhook-* flags; read again when it changes.",
+    }),
+    option({
       flag: "authorization-policy-file",
       type: file,
       default: "",

@@ -1,5 +1,8 @@
 // What must hold between settings of the API server.
 
+import { readFileSync } from "node:fs";
+import { parseAuthenticationConfig } from "#authn";
+import type { Dialect } from "#dialect";
 import { type Check, cipherSuiteWarnings, parseCidr } from "#options";
 import { allowsAnonymous } from "../authentication/anonymous.ts";
 import type { ApiserverSettings } from "./options.ts";
@@ -26,6 +29,34 @@ const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
 
 /** The widest range of service addresses that is still kept in memory. */
 const widestRangeBits = 20;
+
+const oidcFlags = [
+  "oidcIssuerUrl",
+  "oidcClientId",
+  "oidcCaFile",
+  "oidcUsernameClaim",
+  "oidcUsernamePrefix",
+  "oidcGroupsClaim",
+  "oidcGroupsPrefix",
+  "oidcRequiredClaim",
+  "oidcSigningAlgs",
+] as const;
+const authorizerFlags = [
+  "authorizationMode",
+  "authorizationWebhookConfigFile",
+  "authorizationWebhookVersion",
+  "authorizationWebhookCacheAuthorizedTtl",
+  "authorizationWebhookCacheUnauthorizedTtl",
+] as const;
+
+/** A file that cannot be used is told elsewhere. */
+function saysAnonymous(path: string, dialect: Dialect): boolean {
+  try {
+    return parseAuthenticationConfig(readFileSync(path, "utf8"), path, dialect).anonymous !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** Files of keys that a program must be given and the library makes itself. */
 export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
@@ -100,7 +131,32 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     if (issuer !== "" && claim === "") blame(["oidcUsernameClaim"], "must name a claim");
   }),
 
+  check("issuers come from flags or from a file", (settings, blame, { isSet }) => {
+    const flags = oidcFlags.filter(isSet);
+    if (settings.authenticationConfig !== "" && flags.length > 0)
+      blame(
+        ["authenticationConfig", ...flags],
+        "authentication-config file and oidc-* flags are mutually exclusive",
+      );
+  }),
+  check("who may come without a credential is said once", (settings, blame, { isSet, dialect }) => {
+    const { authenticationConfig: path } = settings;
+    if (path !== "" && isSet("anonymousAuth") && saysAnonymous(path, dialect))
+      blame(
+        ["anonymousAuth", "authenticationConfig"],
+        "the flag cannot be set when the field anonymous is configured in the file",
+      );
+  }),
+  check("authorizers come from flags or from a file", (settings, blame, { isSet }) => {
+    const flags = authorizerFlags.filter(isSet);
+    if (settings.authorizationConfig !== "" && flags.length > 0)
+      blame(
+        ["authorizationConfig", ...flags],
+        "can not be specified when --authorization-mode or --authorization-webhook-* flags are defined",
+      );
+  }),
   check("each authorization mode has its file, each file its mode", (settings, blame) => {
+    if (settings.authorizationConfig !== "") return;
     const pairs = [
       ["ABAC", "authorizationPolicyFile"],
       ["Webhook", "authorizationWebhookConfigFile"],
@@ -212,7 +268,8 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   ),
 
   check("anonymous requests are not for a server that allows everything", (settings, _blame, { warn }) => {
-    if (settings.anonymousAuth && !allowsAnonymous(settings))
+    const flags = settings.authorizationConfig === "" ? settings.authorizationMode : [];
+    if (settings.anonymousAuth && !allowsAnonymous(settings.anonymousAuth, flags))
       warn(
         "--anonymous-auth cannot be combined with the authorization mode AlwaysAllow: requests without a credential are refused; choose another mode",
       );

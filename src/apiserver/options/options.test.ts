@@ -91,6 +91,17 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--oidc-client-id=x"], ["--oidc-client-id", "--oidc-issuer-url"]],
   [["--oidc-issuer-url=http://x.example", "--oidc-client-id=x"], ["--oidc-issuer-url"]],
   [["--oidc-signing-algs=HS256"], ["--oidc-signing-algs"]],
+  [
+    ["--authentication-config=f", "--oidc-username-claim=sub"],
+    ["--authentication-config", "--oidc-username-claim", "mutually exclusive"],
+  ],
+  [["--authentication-config=absent"], ["--authentication-config"]],
+  [["--authorization-config=f"], ["--authorization-config", "--authorization-mode"]],
+  [
+    ["--authorization-config=f", "--authorization-webhook-version=v1"],
+    ["--authorization-config", "--authorization-webhook-version"],
+    ["--authorization-mode"],
+  ],
   [["--token-auth-file=absent.csv"], ["--token-auth-file"]],
   [["--client-ca-file=absent.crt"], ["--client-ca-file"]],
   [["--anonymous-auth=perhaps"], ["--anonymous-auth"]],
@@ -236,6 +247,8 @@ const accepted: [argv: string[], without?: string[]][] = [
   [["--tls-sni-cert-key=a.crt,a.key:*.example.com,10.0.0.1", "--tls-sni-cert-key=b.crt,b.key"]],
   [["--strict-transport-security-directives=max-age=31536000,includeSubDomains,preload"]],
   [["--max_requests_inflight=5"]],
+  [["--authentication-config=f", "--anonymous-auth=true"]],
+  [["--authorization-config=f"], ["--authorization-mode"]],
   [["--store-servers=memory://"], ["--store-servers"]],
 ];
 for (const [argv, without] of accepted) {
@@ -253,7 +266,7 @@ const anonymous: [argv: string[], allowed: boolean, warned: boolean][] = [
 for (const [argv, allowed, warned] of anonymous) {
   test(`[${argv.join(" ")}] ${allowed ? "lets" : "does not let"} anonymous requests in`, () => {
     const { values, warnings } = run(argv, { without: ["--authorization-mode"] });
-    assert.equal(allowsAnonymous(values), allowed);
+    assert.equal(allowsAnonymous(values.anonymousAuth, values.authorizationMode), allowed);
     assert.equal(
       warnings.some((line) => /--anonymous-auth.*AlwaysAllow/.test(line)),
       warned,

@@ -2,9 +2,10 @@
 // wrong setting.
 import { readFileSync } from "node:fs";
 import { parsePolicy } from "#audit";
-import { certificatesOf, signingKey, tokenFile, verificationKeys } from "#authn";
+import { certificatesOf, parseAuthenticationConfig, signingKey, tokenFile, verificationKeys } from "#authn";
 import { abacAuthorizer } from "#authz";
 import type { Dialect } from "#dialect";
+import { modesOf } from "../authorization/modes.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { parseEncryptionConfig } from "../storage/encryption-config.ts";
 import { readPair } from "./certificates.ts";
@@ -35,6 +36,17 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
     check("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
   if (settings.serviceAccountKeyFile.length > 0)
     check("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
+  const { authenticationConfig, serviceAccountIssuer } = settings;
+  if (authenticationConfig)
+    check("authentication-config", () =>
+      parseAuthenticationConfig(
+        readFileSync(authenticationConfig, "utf8"),
+        authenticationConfig,
+        dialect,
+        serviceAccountIssuer,
+      ),
+    );
+  if (settings.authorizationConfig) check("authorization-config", () => modesOf(settings, dialect));
   if (settings.authorizationPolicyFile)
     check("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
   bundle("store-cafile", settings.storeCafile);

@@ -1,0 +1,92 @@
+// The authorizers of --authorization-config, followed while the server runs.
+import { readFileSync } from "node:fs";
+import { type Authorizer, type WebhookSettings, authorizerOf, webhookAuthorizer } from "#authz";
+import { type Webhook, webhook, webhookConnection } from "#client";
+import { componentName } from "#dialect";
+import type { ServerObjects } from "#registry";
+import type { ApiserverSettings } from "../options/settings.ts";
+import type { Reloads } from "../serving/reloads.ts";
+import type { OutsideOptions } from "./authorizers.ts";
+import { readAuthorizers } from "./modes.ts";
+
+export const webhookAttempts = 5;
+/** How long the connections of a version that was replaced stay open, for questions that are on their way. */
+const lingerMilliseconds = 60_000;
+
+export interface ConfiguredOptions {
+  readonly settings: ApiserverSettings;
+  readonly outside: OutsideOptions;
+  readonly reloads: Reloads;
+  /** Makes an authorizer of a mode that is no webhook. */
+  readonly make: (mode: string) => Authorizer;
+}
+
+export function configuredAuthorizer(server: ServerObjects, options: ConfiguredOptions): Authorizer {
+  const { settings, outside, reloads, make } = options;
+  const { clock, dialect } = server;
+  const file = settings.authorizationConfig;
+  /** Authorizers other than webhooks live as long as the server. */
+  let lasting: ReadonlyMap<string, Authorizer> | undefined;
+  let open: readonly Webhook[] = [];
+  outside.signal.addEventListener("abort", () => open.forEach((each) => each.close()), { once: true });
+
+  const read = (text: string): Authorizer => {
+    const configured = readAuthorizers(text, settings, dialect);
+    const types = configured.flatMap(({ type, webhook: asked }) => (asked ? [] : type));
+    if (lasting) checkTypes(types, lasting);
+    const connections = configured.map(
+      ({ webhook: asked }) => asked && webhookConnection(asked.clientConfigFile),
+    );
+    const kept = (lasting ??= new Map(types.map((type) => [type, make(type)])));
+    const replaced = open;
+    const opened: Webhook[] = [];
+    const authorizers = configured.map(({ type, name, webhook: asked }, at) => {
+      if (!asked) return kept.get(type)!;
+      const hook = webhook({
+        connection: connections[at]!,
+        clock,
+        userAgent: componentName(dialect, "apiserver"),
+        attempts: webhookAttempts,
+        timeoutMilliseconds: asked.timeoutMilliseconds,
+        dial: outside.dial,
+      });
+      opened.push(hook);
+      return webhookOf(server, name, hook, asked);
+    });
+    open = opened;
+    if (replaced.length > 0) clock.after(lingerMilliseconds, () => replaced.forEach((each) => each.close()));
+    return authorizerOf(authorizers);
+  };
+  const current = reloads.followed("--authorization-config", file, read, readFileSync(file, "utf8"));
+  return {
+    decide: (attributes) => current().decide(attributes),
+    rulesFor: (user, namespace) => current().rulesFor(user, namespace),
+  };
+}
+
+/** What a server was started with stays: others rely on it, such as who may come without a credential. */
+function checkTypes(types: readonly string[], lasting: ReadonlyMap<string, Authorizer>): void {
+  const fresh = types.find((type) => !lasting.has(type));
+  if (fresh !== undefined)
+    throw new Error(
+      `authorizer type ${fresh} is not allowed if it was not enabled at initial server startup`,
+    );
+  const missing = [...lasting.keys()].filter((type) => !types.includes(type)).toSorted();
+  if (missing.length > 0) throw new Error(`missing required types: [${missing.join(" ")}]`);
+}
+
+function webhookOf(server: ServerObjects, name: string, hook: Webhook, asked: WebhookSettings): Authorizer {
+  const { dialect, clock, onError } = server;
+  return webhookAuthorizer({
+    webhook: hook,
+    version: asked.version,
+    dialect,
+    clock,
+    authorizedMilliseconds: asked.authorizedMilliseconds,
+    unauthorizedMilliseconds: asked.unauthorizedMilliseconds,
+    failurePolicy: asked.failurePolicy,
+    matches: asked.matches,
+    onError: (error) =>
+      onError("the authorization webhook cannot be asked", { authorizer: name, error: error.message }),
+  });
+}

@@ -1,0 +1,176 @@
+// What the claims of a verified token say of its user: claims and prefixes, or expressions over them.
+import { Double, type Program, type Value, elements, isList } from "#cel";
+import type { Identity, User } from "./user.ts";
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** An expression of a configuration, compiled. */
+export interface ClaimExpression {
+  readonly source: string;
+  readonly program: Program;
+  /** What is said when a rule does not hold. */
+  readonly message?: string;
+}
+
+/** Where a name comes from. */
+export type ClaimSource =
+  | { readonly claim: string; readonly prefix: string }
+  | { readonly expression: ClaimExpression };
+
+export interface ClaimMapping {
+  readonly username: ClaimSource;
+  readonly groups?: ClaimSource | undefined;
+  readonly uid?: ClaimSource | undefined;
+  readonly extra?: readonly { readonly key: string; readonly expression: ClaimExpression }[];
+  /** Claims that must have these values. */
+  readonly requiredClaims: Readonly<Record<string, string>>;
+  readonly claimRules?: readonly ClaimExpression[];
+  readonly userRules?: readonly ClaimExpression[];
+}
+
+/** A mapping without expressions, as flags describe it. */
+export interface PlainMapping {
+  readonly issuer: string;
+  readonly usernameClaim: string;
+  /** Put in front of names; "-" for nothing, empty for the issuer unless names are email addresses. */
+  readonly usernamePrefix: string;
+  readonly groupsClaim: string;
+  readonly groupsPrefix: string;
+  readonly requiredClaims: Readonly<Record<string, string>>;
+}
+
+export function plainMapping(plain: PlainMapping): ClaimMapping {
+  const { issuer, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, requiredClaims } = plain;
+  const usual = usernameClaim === "email" ? "" : `${issuer}#`;
+  const prefix = usernamePrefix === "-" ? "" : usernamePrefix || usual;
+  return {
+    username: { claim: usernameClaim, prefix },
+    groups: groupsClaim === "" ? undefined : { claim: groupsClaim, prefix: groupsPrefix },
+    requiredClaims,
+  };
+}
+
+/** What one expression may cost. */
+const costLimit = 1_000_000;
+
+/** The user whom the claims describe. Throws when they do not describe one, or break a rule. */
+export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
+  let converted: Value | undefined;
+  const claimsValue = (): Value => (converted ??= claimValue(claims));
+  const evaluate = (expression: ClaimExpression): Value => evaluated(expression, { claims: claimsValue() });
+  const uid = mapping.uid && uidOf(claims, mapping.uid, evaluate);
+  const extra: Record<string, readonly string[]> = {};
+  const user: User = {
+    name: nameOf(claims, mapping.username, evaluate),
+    groups: mapping.groups ? groupsOf(claims, mapping.groups, evaluate) : [],
+    ...(uid && { uid }),
+  };
+  for (const { key, expression } of mapping.extra ?? []) {
+    const values = during(`extra claim expression: ${expression.source}`, () =>
+      textsOf(evaluate(expression)),
+    );
+    if (values.length > 0) extra[key] = values;
+  }
+  for (const [claim, value] of Object.entries(mapping.requiredClaims))
+    if (claims[claim] !== value)
+      throw new Error(`the claim ${claim} does not have the value that is required`);
+  const complete: User = Object.keys(extra).length > 0 ? { ...user, extra } : user;
+  during("claim validation expression", () => hold(mapping.claimRules ?? [], evaluate));
+  during("user info validation rule", () => {
+    const rules = mapping.userRules ?? [];
+    if (rules.length === 0) return;
+    const { name: username, uid: id = "", groups } = complete;
+    const bindings = { user: { username, uid: id, groups, extra: complete.extra ?? {} } };
+    hold(rules, (expression) => evaluated(expression, bindings));
+  });
+  return { user: complete };
+}
+
+type Evaluate = (expression: ClaimExpression) => Value;
+
+function evaluated({ source, program }: ClaimExpression, bindings: Readonly<Record<string, Value>>): Value {
+  const outcome = program.evaluate(bindings, costLimit);
+  if ("error" in outcome) throw new Error(`expression '${source}' resulted in error: ${outcome.error}`);
+  return outcome.value;
+}
+
+function hold(rules: readonly ClaimExpression[], evaluate: Evaluate): void {
+  const values = rules.map(evaluate);
+  rules.forEach(({ source, message = "" }, at) => {
+    if (values[at] !== true) throw new Error(`validation expression '${source}' failed: ${message}`);
+  });
+}
+
+function during<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw new Error(`error evaluating ${what}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function nameOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string {
+  if ("expression" in source) {
+    const name = during("username claim expression", () => {
+      const value = evaluate(source.expression);
+      if (typeof value !== "string") throw new Error("username claim expression must return a string");
+      return value;
+    });
+    if (name === "") throw new Error("empty username via CEL expression is not allowed");
+    return name;
+  }
+  const { claim, prefix } = source;
+  const claimed = claims[claim];
+  // As elsewhere an empty claim is a user without a name, whose groups count; a missing one is none.
+  if (typeof claimed !== "string" && claimed !== null)
+    throw new Error(`the claim ${claim} is ${claimed === undefined ? "missing" : "not text"}`);
+  const verified = claims["email_verified"];
+  if (claim === "email" && verified !== undefined && verified !== true)
+    throw new Error("the email address is not verified");
+  return `${prefix}${claimed ?? ""}`;
+}
+
+function groupsOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): readonly string[] {
+  if ("expression" in source)
+    return during("group claim expression", () => textsOf(evaluate(source.expression)));
+  const { claim, prefix } = source;
+  const claimed = claims[claim] ?? [];
+  const groups: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
+  return groups.map((group) => {
+    if (group !== null && typeof group !== "string")
+      throw new Error(`the claim ${claim} is neither text nor a list of texts`);
+    return `${prefix}${group ?? ""}`;
+  });
+}
+
+function uidOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string {
+  if ("expression" in source)
+    return during("uid claim expression", () => {
+      const value = evaluate(source.expression);
+      if (typeof value !== "string") throw new Error("uid claim expression must return a string");
+      return value;
+    });
+  const claimed = claims[source.claim];
+  if (typeof claimed !== "string")
+    throw new Error(`the claim ${source.claim} is ${claimed === undefined ? "missing" : "not text"}`);
+  return claimed;
+}
+
+/** The texts of an expression's value; empty ones do not count. */
+function textsOf(value: Value): readonly string[] {
+  if (value === null) return [];
+  const all = isList(value) ? elements(value) : [value];
+  return all.filter((text): text is string => {
+    if (typeof text !== "string") throw new Error("expression must return a string or a list of strings");
+    return text !== "";
+  });
+}
+
+/** Claims as expressions see them: every number is a double. */
+function claimValue(json: unknown): Value {
+  if (typeof json === "number") return new Double(json);
+  if (Array.isArray(json)) return json.map(claimValue);
+  if (typeof json === "object" && json !== null)
+    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, claimValue(value)]));
+  return json as Value;
+}

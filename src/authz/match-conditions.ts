@@ -1,0 +1,106 @@
+// Which requests a webhook is asked about: expressions over the review that would be sent.
+import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
+import {
+  type Environment,
+  type Program,
+  type Value,
+  compile,
+  environment,
+  formatType,
+  listOf,
+  mapOf,
+  objectType,
+  sameType,
+  types,
+} from "#cel";
+import type { Dialect } from "#dialect";
+import type { Attributes } from "./authorizer.ts";
+
+/** Whether all conditions hold; a text where that cannot be told. */
+export type MatchConditions = (attributes: Attributes) => boolean | { readonly error: string };
+
+const mostConditions = 64;
+/** What one expression may cost. */
+const costLimit = 1_000_000;
+
+const { bool, string } = types;
+const environments = new Map<Dialect, Environment>();
+
+function requestType(prefix: string) {
+  return objectType(`${prefix}.SubjectAccessReviewSpec`, {
+    resourceAttributes: objectType(`${prefix}.ResourceAttributes`, {
+      namespace: string,
+      verb: string,
+      group: string,
+      version: string,
+      resource: string,
+      subresource: string,
+      name: string,
+    }),
+    nonResourceAttributes: objectType(`${prefix}.NonResourceAttributes`, { path: string, verb: string }),
+    user: string,
+    groups: listOf(string),
+    extra: mapOf(string, listOf(string)),
+    uid: string,
+  });
+}
+
+/** Undefined where there are none. What is wrong with them goes to `errors`. */
+export function matchConditions(
+  sources: readonly string[],
+  path: string,
+  { dialect, errors }: { readonly dialect: Dialect; readonly errors: FieldError[] },
+): MatchConditions | undefined {
+  if (sources.length > mostConditions) {
+    errors.push(tooMany(path, sources.length, mostConditions));
+    return undefined;
+  }
+  const typePrefix = dialect.cli.product;
+  const env = environments.getOrInsertComputed(dialect, () => environment({ typePrefix }));
+  const variables = { request: requestType(typePrefix) };
+  const conditions = sources.flatMap((source, index): { source: string; program: Program }[] => {
+    const at = `${path}[${index}].expression`;
+    if (source.trim() === "") errors.push(required(at));
+    else if (sources.indexOf(source) < index) errors.push(duplicate(at, source));
+    else {
+      const compiled = compile(env, source, { variables });
+      if ("error" in compiled) {
+        const stage = compiled.stage === "compile" ? "compilation" : "program instantiation";
+        errors.push(invalidValue(at, source, `${stage} failed: ${compiled.error}`));
+      } else if (!sameType(compiled.program.resultType, bool)) {
+        const got = formatType(compiled.program.resultType);
+        errors.push(invalidValue(at, source, `must evaluate to bool but got ${got}`));
+      } else return [{ source, program: compiled.program }];
+    }
+    return [];
+  });
+  return conditions.length === 0 ? undefined : (attributes) => evaluate(conditions, attributes);
+}
+
+/** One that is false decides, whatever went wrong with others. */
+function evaluate(
+  conditions: readonly { readonly source: string; readonly program: Program }[],
+  attributes: Attributes,
+): ReturnType<MatchConditions> {
+  const bindings = { request: requestOf(attributes) };
+  const failures: string[] = [];
+  for (const { source, program } of conditions) {
+    const outcome = program.evaluate(bindings, costLimit);
+    if ("error" in outcome)
+      failures.push(`cel evaluation error: expression '${source}' resulted in error: ${outcome.error}`);
+    else if (outcome.value !== true) return false;
+  }
+  if (failures.length === 0) return true;
+  return { error: failures.length === 1 ? failures[0]! : `[${failures.join(", ")}]` };
+}
+
+/** The review's spec, with every text there, even an empty one. */
+function requestOf({ user, verb, resource, path = "" }: Attributes): Value {
+  return {
+    user: user.name,
+    groups: user.groups,
+    uid: user.uid ?? "",
+    extra: user.extra ?? {},
+    ...(resource ? { resourceAttributes: { ...resource, verb } } : { nonResourceAttributes: { path, verb } }),
+  };
+}
