@@ -21,8 +21,8 @@ export interface FaultRoundOptions {
   readonly namespace: string;
   readonly seed: number;
   readonly seconds: number;
-  /** What fails. */
-  readonly of: readonly ("runtime" | "api" | "agent")[];
+  /** What fails; the daemon is the runtime as a process, which is killed. */
+  readonly of: readonly ("runtime" | "daemon" | "api" | "agent")[];
   /** How long everything may take to come to rest afterwards. */
   readonly restSeconds: number;
   readonly most: number;
@@ -109,6 +109,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     let healAt = Infinity;
     let partAt = of.includes("api") && options.partitionSeconds ? began + seconds * 300 : Infinity;
     let killAt = of.includes("agent") ? began + 4000 + times.below(8000) : Infinity;
+    let endAt = of.includes("daemon") ? began + 2000 + times.below(4000) : Infinity;
     while (Date.now() - began < seconds * 1000 || healAt !== Infinity) {
       say(`${((Date.now() - began) / 1000).toFixed(1)} ${await crowd.step()}`);
       await sleep(100 + times.below(500));
@@ -130,6 +131,13 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
         say("agent killed");
         await cluster.agent.kill9();
         await cluster.agent.start();
+      }
+      if (Date.now() > endAt) {
+        endAt = Date.now() + 5000 + times.below(8000);
+        say("runtime killed");
+        await cluster.containerd.kill();
+        await sleep(times.below(3000));
+        await cluster.containerd.start();
       }
     }
     runtimeProxy.calm();

@@ -106,6 +106,19 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
       },
     ),
   },
+  beside: {
+    fate: "ready",
+    spec: pod([container("c", stays)], {
+      initContainers: [container("helper", stays, { restartPolicy: "Always" }), container("one", "exit 0")],
+    }),
+  },
+  helped: {
+    fate: "Succeeded",
+    spec: pod([container("c", "sleep 0.5")], {
+      restartPolicy: "Never",
+      initContainers: [container("helper", stays, { restartPolicy: "Always" })],
+    }),
+  },
   filled: {
     fate: "ready",
     spec: pod(

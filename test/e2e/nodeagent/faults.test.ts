@@ -1,6 +1,6 @@
 // Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them
-// out and cannot say so, is late or silent; the API server does the like and is away for a while; the agent
-// is killed. When all that ends, everything is as it should be. Longer, with other luck:
+// out and cannot say so, is late or silent, and is killed; the API server does the like and is away for a
+// while; the agent is killed. When all that ends, everything is as it should be. Longer, with other luck:
 // ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -32,6 +32,7 @@ describe("a node under faults", needsCluster(), () => {
   before(async () => {
     cluster = await startCluster({
       dialect: "kubernetes",
+      apiserverFlags: ["--feature-gates=SidecarContainers=true"],
       agentConfig: { runtimeRequestTimeout: "5s", evictionHard: noEviction },
       between: {
         runtime: async (socket) =>
@@ -72,6 +73,10 @@ describe("a node under faults", needsCluster(), () => {
     test(
       `the runtime fails and the agent is killed at random, with seed ${seed}`,
       play(["runtime", "agent"], seed),
+    );
+    test(
+      `the runtime and the agent are killed at random, with seed ${seed}: no pod that is ready flips`,
+      play(["daemon", "agent"], seed),
     );
     test(
       `the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`,

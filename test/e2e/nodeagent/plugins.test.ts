@@ -18,35 +18,70 @@ const driver = "bind.example.com";
 describe("plug-ins of the node", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
-  const servers: GrpcServer[] = [];
+  const servers = new Set<GrpcServer>();
+  let data = "";
   const published = new Set<string>();
   const unpublished = new Set<string>();
-  /** Serves a plug-in and announces it. */
+  /** Serves a plug-in and announces it; gives what ends it, as if it had died. */
   const announce = async (
     type: string,
     name: string,
     version: string,
     procedures: readonly GrpcProcedure[],
-  ): Promise<void> => {
+  ): Promise<() => Promise<void>> => {
     const { rootDir } = cluster.agent;
     const endpoint = join(rootDir, "plugins", type, "plugin.sock");
-    servers.push(await grpcServer({ socketPath: endpoint, procedures }));
+    const plugin = await grpcServer({ socketPath: endpoint, procedures });
+    servers.add(plugin);
     const told = Promise.withResolvers<{ readonly error?: string | undefined }>();
     const info = { type, name, endpoint, supportedVersions: [version] };
-    servers.push(
-      await grpcServer({
-        socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
-        procedures: [
-          unaryProcedure(registration.info.serve, () => info),
-          unaryProcedure(registration.notify.serve, (status) => {
-            told.resolve(status);
-            return {};
-          }),
-        ],
-      }),
-    );
+    const registrar = await grpcServer({
+      socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
+      procedures: [
+        unaryProcedure(registration.info.serve, () => info),
+        unaryProcedure(registration.notify.serve, (status) => {
+          told.resolve(status);
+          return {};
+        }),
+      ],
+    });
+    servers.add(registrar);
     assert.equal((await told.promise).error, undefined);
+    return async () => {
+      for (const server of [registrar, plugin]) {
+        await server.close();
+        servers.delete(server);
+      }
+    };
   };
+  /** The driver binds a directory to wherever it is asked to, and takes that back. */
+  const startDriver = (): Promise<() => Promise<void>> =>
+    announce("CSIPlugin", driver, "1.0.0", [
+      unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
+      unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
+      // A driver may be asked again for what it has done: both calls are idempotent, as the protocol says.
+      unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
+        if (published.has(targetPath)) return {};
+        published.add(targetPath);
+        await mkdir(targetPath, { recursive: true });
+        await run("mount", ["--bind", data, targetPath]);
+        return {};
+      }),
+      unaryProcedure(csiNodeService.unpublish.serve, async ({ targetPath }) => {
+        assert.ok(published.has(targetPath), `${targetPath} was published`);
+        if (!unpublished.has(targetPath)) await run("umount", [targetPath]);
+        unpublished.add(targetPath);
+        return {};
+      }),
+    ]);
+  const volume = { volumes: [{ name: "v", csi: { driver } }] };
+  const mounts = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
+  const nothingMounted = (uid: string | undefined): Promise<true> =>
+    until("nothing is mounted for the pod any more", async () => {
+      const mounted = await readFile("/proc/self/mountinfo", "utf8");
+      return !mounted.includes(`/pods/${uid}/volumes/`);
+    });
+  let endDriver = async (): Promise<void> => undefined;
   before(async () => {
     cluster = await startCluster();
     home = await podHome(cluster);
@@ -82,27 +117,10 @@ describe("plug-ins of the node", needsCluster(), () => {
   });
 
   test("a driver's volume is published for the pod and taken back when it is gone", async () => {
-    const data = join(cluster.folder, "driver-data");
+    data = join(cluster.folder, "driver-data");
     await mkdir(data, { recursive: true });
     await writeFile(join(data, "hello"), "from the driver\n");
-    await announce("CSIPlugin", driver, "1.0.0", [
-      unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
-      unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
-      // A driver may be asked again for what it has done: both calls are idempotent, as the protocol says.
-      unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
-        if (published.has(targetPath)) return {};
-        published.add(targetPath);
-        await mkdir(targetPath, { recursive: true });
-        await run("mount", ["--bind", data, targetPath]);
-        return {};
-      }),
-      unaryProcedure(csiNodeService.unpublish.serve, async ({ targetPath }) => {
-        assert.ok(published.has(targetPath), `${targetPath} was published`);
-        if (!unpublished.has(targetPath)) await run("umount", [targetPath]);
-        unpublished.add(targetPath);
-        return {};
-      }),
-    ]);
+    endDriver = await startDriver();
     const { drivers } = await until("the node lists the driver", async () => {
       const { spec } = await cluster.client.of(kinds.csiNodes).get(cluster.nodeName);
       return (spec.drivers ?? []).length > 0 && spec;
@@ -113,19 +131,37 @@ describe("plug-ins of the node", needsCluster(), () => {
     await cluster.client
       .of(kinds.csiDrivers)
       .create({ metadata: { name: driver }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
-    const mounts = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
-    const name = await home.script("cat /v/hello; echo back > /v/answer", mounts, {
-      volumes: [{ name: "v", csi: { driver } }],
-    });
+    const name = await home.script("cat /v/hello; echo back > /v/answer", mounts, volume);
     const { metadata } = await home.ended(name);
     assert.equal(await home.logs(name), "from the driver\n");
     assert.equal(await readFile(join(data, "answer"), "utf8"), "back\n");
     await home.remove(name);
     await until("the volume is taken back", async () => unpublished.size > 0);
     assert.deepEqual(unpublished, published);
-    await until("nothing is mounted for the pod any more", async () => {
-      const mounted = await readFile("/proc/self/mountinfo", "utf8");
-      return !mounted.includes(`/pods/${metadata.uid}/volumes/`);
-    });
+    await nothingMounted(metadata.uid);
+  });
+
+  test("a driver that dies delays pods and their removal; with the agent killed meanwhile, nothing is lost", async () => {
+    const stays = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
+    const before = await home.ready(await home.script(stays, mounts, volume));
+    const name = before.metadata.name!;
+    await endDriver();
+    const waiting = await home.script("cat /v/hello", mounts, volume);
+    await home.events(waiting, "FailedMount");
+    await cluster.client.of(kinds.pods).delete(name, { namespace: home.namespace });
+    await home.until(name, "has ended", ({ status }) =>
+      Boolean(status?.containerStatuses?.every(({ state }) => state.terminated)),
+    );
+    await cluster.agent.kill9();
+    await cluster.agent.start();
+    endDriver = await startDriver();
+    await home.gone(name);
+    await nothingMounted(before.metadata.uid);
+    const { metadata, status } = await home.ended(waiting);
+    assert.equal(status?.containerStatuses?.[0]?.restartCount, 0);
+    assert.equal(await home.logs(waiting), "from the driver\n");
+    await home.remove(waiting);
+    await nothingMounted(metadata.uid);
+    assert.deepEqual(unpublished, published);
   });
 });
