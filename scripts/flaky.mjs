@@ -3,18 +3,25 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
 
+/** The files to run again: those that failed, or all where a failure is no single file's (a leak, a shared contract). */
+export function filesToRunAgain(first, files) {
+  const failed = new Set(first.filter(({ result }) => result === "failed").map(({ file }) => file));
+  const own = files.filter((file) => failed.has(file));
+  return own.length === failed.size ? own : files;
+}
+
 /**
- * The first run without the files that ran again, and the second one with flaky tests marked. A failure that was
- * no test's own, and that the second run does not have, is flaky too.
+ * The first run without what ran again, and the second one with flaky tests marked. A failure that the second
+ * run does not have is flaky too, whether or not it was a test's own.
  */
-export function mergeRetry(first, second, files) {
-  const ranAgain = new Set(files);
+export function mergeRetry(first, second, { again, all }) {
+  const ranAgain = ({ file }) => again.length === all.length || again.includes(file);
   const key = ({ file, name }) => `${file}\n${name}`;
   const failedBefore = first.filter(({ result }) => result === "failed");
   const keysBefore = new Set(failedBefore.map(key));
   const keysNow = new Set(second.map(key));
   return [
-    ...first.filter(({ file }) => file !== "" && !ranAgain.has(file)),
+    ...first.filter((each) => !ranAgain(each)),
     ...failedBefore
       .filter((each) => !keysNow.has(key(each)))
       .map((each) => ({ ...each, result: "passed", flaky: true })),

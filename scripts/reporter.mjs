@@ -23,12 +23,40 @@ function watchForLeaks(type, nesting) {
 }
 
 function endLeaking() {
-  const left = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap" && name !== "TTYWrap");
-  const name = `handles were left open by tests: ${left.join(", ")}`;
+  const name = `handles were left open by tests: ${leftOpen().join(", ")}`;
   note({ result: "failed", name, file: "" });
   process.stdout.write(`✖ ${name}\n`);
   process.exit(1);
 }
+
+/** What keeps the event loop alive: handles with their addresses or files, threads, and requests under way. */
+function leftOpen() {
+  process.report.excludeNetwork = true;
+  const { libuv = [], workers = [] } = process.report.getReport();
+  const isOwnOutput = ({ fd }) => fd >= 0 && fd <= 2;
+  const handles = libuv
+    .filter((handle) => handle.is_active && handle.is_referenced && !isOwnOutput(handle))
+    .filter(({ type }) => type !== "loop" && type !== "timer")
+    .map(({ type, fd, filename, pid, localEndpoint, remoteEndpoint }) =>
+      [
+        type,
+        fd !== undefined && `fd ${fd}`,
+        pid !== undefined && `process ${pid}`,
+        filename,
+        endpoint(localEndpoint),
+        remoteEndpoint && `to ${endpoint(remoteEndpoint)}`,
+      ]
+        .filter(Boolean)
+        .join(" "),
+    );
+  const timers = process
+    .getActiveResourcesInfo()
+    .filter((name) => name === "Timeout" || name === "Immediate");
+  const requests = process._getActiveRequests().map((request) => `request ${request.constructor.name}`);
+  const threads = workers.map(({ header }) => `thread ${header?.threadId ?? ""}`);
+  return [...handles, ...timers, ...requests, ...threads];
+}
+const endpoint = (at) => at && (at.path ?? `${at.ip4 ?? at.ip6 ?? at.host}:${at.port}`);
 
 /** Counts an error that is no test's own; the test that began last is told with it. */
 export function noteUncaught(error) {

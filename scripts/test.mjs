@@ -2,7 +2,7 @@
 // the test files whose path contains it, else the tests whose name matches it. The last line is the count;
 // skipped tests are listed above it.
 import { checks } from "./checks.mjs";
-import { mergeRetry, tooManyFlaky } from "./flaky.mjs";
+import { filesToRunAgain, mergeRetry, tooManyFlaky } from "./flaky.mjs";
 import { count, runSuite } from "./run-suite.mjs";
 import { build, filesUnder, install } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
@@ -120,13 +120,13 @@ async function runStage(stage) {
 }
 
 async function runAgainIfNeeded(suite, first) {
-  const failed = new Set(first.filter(({ result }) => result === "failed").map(({ file }) => file));
-  if (failed.size === 0 || !suite.again) return first;
-  const own = suite.files.filter((file) => failed.has(file));
-  const files = own.length === failed.size ? own : suite.files;
-  console.log(`${suite.name}: once more: ${files.join(", ")}`);
-  const alone = suite.inOneProcess ? suite.args : [...suite.args, "--test-concurrency=1"];
-  return mergeRetry(first, await runSuite({ ...suite, files, args: alone, shards: 1 }), files);
+  const again = filesToRunAgain(first, suite.files);
+  if (again.length === 0 || !suite.again) return first;
+  const isAll = again.length === suite.files.length;
+  console.log(`${suite.name}: once more: ${isAll ? "all files" : again.join(", ")}`);
+  const args = suite.inOneProcess ? suite.args : [...suite.args, "--test-concurrency=1"];
+  const second = await runSuite({ ...suite, files: again, args, shards: isAll ? suite.shards : 1 });
+  return mergeRetry(first, second, { again, all: suite.files });
 }
 
 function finish() {

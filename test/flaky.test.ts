@@ -9,16 +9,21 @@ interface Result {
   readonly flaky?: boolean;
 }
 interface Flaky {
-  mergeRetry(first: readonly Result[], second: readonly Result[], files: readonly string[]): Result[];
+  filesToRunAgain(first: readonly Result[], files: readonly string[]): string[];
+  mergeRetry(
+    first: readonly Result[],
+    second: readonly Result[],
+    files: { again: readonly string[]; all: readonly string[] },
+  ): Result[];
   tooManyFlaky(flaky: readonly Result[], options: { ci: boolean; most: number }): string | undefined;
 }
 const script = new URL("../scripts/flaky.mjs", import.meta.url).href;
-const { mergeRetry, tooManyFlaky } = (await import(script)) as Flaky;
+const { filesToRunAgain, mergeRetry, tooManyFlaky } = (await import(script)) as Flaky;
 const result = (name: string, file: string, said = "passed"): Result => ({ name, file, result: said });
 
 test("a test that failed and then passes is flaky, the others of its file are not", () => {
   const first = [result("a", "x", "failed"), result("b", "x"), result("c", "y")];
-  const merged = mergeRetry(first, [result("a", "x"), result("b", "x")], ["x"]);
+  const merged = mergeRetry(first, [result("a", "x"), result("b", "x")], { again: ["x"], all: ["x", "y"] });
   assert.deepEqual(
     merged.map(({ name, result: said, flaky = false }) => [name, said, flaky]),
     [
@@ -30,7 +35,8 @@ test("a test that failed and then passes is flaky, the others of its file are no
 });
 
 test("a failure that is no test's own and does not come again is flaky", () => {
-  const merged = mergeRetry([result("a", "x"), result("leak", "", "failed")], [result("a", "x")], ["x"]);
+  const first = [result("a", "x"), result("leak", "", "failed")];
+  const merged = mergeRetry(first, [result("a", "x")], { again: ["x"], all: ["x"] });
   assert.deepEqual(
     merged.map(({ name, result: said, flaky = false }) => [name, said, flaky]),
     [
@@ -40,9 +46,32 @@ test("a failure that is no test's own and does not come again is flaky", () => {
   );
 });
 
+test("where all files ran again, a shared contract's tests count once", () => {
+  const first = [result("kept", "x.contract"), result("lost", "x.contract", "failed"), result("a", "x")];
+  const second = [result("kept", "x.contract"), result("lost", "x.contract"), result("a", "x")];
+  const merged = mergeRetry(first, second, { again: ["x", "y"], all: ["x", "y"] });
+  assert.deepEqual(
+    merged.map(({ name, flaky = false }) => [name, flaky]),
+    [
+      ["kept", false],
+      ["lost", true],
+      ["a", false],
+    ],
+  );
+});
+
+const again: [name: string, first: Result[], expected: string[]][] = [
+  ["nothing failed: nothing runs again", [result("a", "x")], []],
+  ["a file that failed runs again alone", [result("a", "x", "failed"), result("b", "y")], ["x"]],
+  ["a failure of no file makes all run again", [result("leak", "", "failed")], ["x", "y"]],
+  ["so does one in a shared contract", [result("a", "x.contract", "failed")], ["x", "y"]],
+];
+for (const [name, first, expected] of again)
+  test(name, () => assert.deepEqual(filesToRunAgain(first, ["x", "y"]), expected));
+
 test("a test that fails twice has failed", () => {
   const failed = result("a", "x", "failed");
-  assert.deepEqual(mergeRetry([failed], [failed], ["x"]), [failed]);
+  assert.deepEqual(mergeRetry([failed], [failed], { again: ["x"], all: ["x", "y"] }), [failed]);
 });
 
 test("CI allows only so many, other runs only tell", () => {

@@ -52,12 +52,27 @@ for (const runner of Object.keys(runners)) {
   }
 }
 
-test("a handle that a test leaves open is a failure", (t) => {
-  const leaking = `test("a", () => void createServer().listen(0, "127.0.0.1"));`;
-  const { status, results } = runTests(t, leaking, "in one process", { ORCH_TEST_LEAK_MS: "200" });
-  assert.equal(status, 1);
-  assert.deepEqual(results, ["passed a", "failed handles were left open by tests: TCPServerWrap"]);
-});
+const leaks: [what: string, source: string, told: RegExp][] = [
+  [
+    "a server",
+    `test("a", () => void createServer().listen(0, "127.0.0.1"));`,
+    /^tcp fd \d+ 127\.0\.0\.1:\d+$/,
+  ],
+  ["a timer", `test("a", () => void setInterval(() => {}, 1000));`, /^Timeout$/],
+  [
+    "a thread",
+    `test("a", () => void new Worker("setInterval(() => {}, 1000)", { eval: true }));`,
+    /thread \d+$/,
+  ],
+];
+for (const [what, source, told] of leaks) {
+  test(`${what} that a test leaves behind is a failure that names it`, (t) => {
+    const { status, results } = runTests(t, source, "in one process", { ORCH_TEST_LEAK_MS: "200" });
+    assert.equal(status, 1);
+    assert.equal(results[0], "passed a");
+    assert.match(results[1]!.replace("failed handles were left open by tests: ", ""), told);
+  });
+}
 
 test("an error that no test catches is a failure, told with the test that began last", (t) => {
   const rejecting = `test("a", async () => {
@@ -75,6 +90,7 @@ function runTests(t: TestContext, source: string, runner: string, settings: Node
   writeFileSync(
     join(folder, "x.test.mjs"),
     `import { createServer } from "node:net";
+import { Worker } from "node:worker_threads";
 import { before, describe, test } from "node:test";
 ${source}
 `,
