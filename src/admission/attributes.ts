@@ -117,8 +117,8 @@ export interface AdmissionPlugin {
   readonly resources?: readonly string[];
   /** Resources it never looks at. */
   readonly ignores?: ReadonlySet<string>;
-  /** Changes the attempt's object, or throws an ApiError to refuse. */
-  mutate?(attributes: AdmissionAttributes): Promise<void>;
+  /** Changes the attempt's object, or throws an ApiError to refuse. One that need not wait gives no promise. */
+  mutate?(attributes: AdmissionAttributes): Promise<void> | undefined;
   /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */
-  validate?(attributes: AdmissionAttributes): Promise<readonly FieldError[]>;
+  validate?(attributes: AdmissionAttributes): Promise<readonly FieldError[]> | readonly FieldError[];
 }

@@ -2,6 +2,7 @@
 import { ApiError, type FieldError, invalid } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin, Operation } from "./attributes.ts";
 import { reinvocation } from "./reinvocation.ts";
+import { type AdmissionObserver, StepTimes, unobserved } from "./step-times.ts";
 
 export interface AdmissionChain {
   mutate(attributes: AdmissionAttributes): Promise<void>;
@@ -9,27 +10,49 @@ export interface AdmissionChain {
   readonly plugins: readonly string[];
 }
 
-export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionChain {
+/** The chain of the plugins; `observer` learns how long they take. */
+export function admissionChain(
+  plugins: readonly AdmissionPlugin[],
+  observer: AdmissionObserver = unobserved,
+): AdmissionChain {
   const mutating = concerned(plugins.filter((plugin) => plugin.mutate));
   const validating = concerned(plugins.filter((plugin) => plugin.validate));
   return {
     plugins: plugins.map(({ name }) => name),
     mutate: async (attributes) => {
+      const times = new StepTimes(observer, "admit", attributes.operation);
       try {
         reinvocation.reset(attributes.state);
-        do for (const plugin of mutating(attributes)) await plugin.mutate!(attributes);
+        do
+          for (const plugin of mutating(attributes)) {
+            times.begin(plugin);
+            const waiting = plugin.mutate!(attributes);
+            if (waiting) await waiting;
+            times.end(false);
+          }
         while (reinvocation.begin(attributes.state));
       } catch (error) {
+        times.fail();
         throw aboutSomething(error, attributes);
       }
+      times.endStep(false);
     },
     validate: async (attributes) => {
+      const times = new StepTimes(observer, "validate", attributes.operation);
       const errors: FieldError[] = [];
       try {
-        for (const plugin of validating(attributes)) errors.push(...(await plugin.validate!(attributes)));
+        for (const plugin of validating(attributes)) {
+          times.begin(plugin);
+          const waiting = plugin.validate!(attributes);
+          const found = waiting instanceof Promise ? await waiting : waiting;
+          if (found.length > 0) errors.push(...found);
+          times.end(found.length > 0);
+        }
       } catch (error) {
+        times.fail();
         throw aboutSomething(error, attributes);
       }
+      times.endStep(errors.length > 0);
       if (errors.length > 0) throw invalid(attributes.kind, attributes.name, errors);
     },
   };

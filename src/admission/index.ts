@@ -13,6 +13,7 @@ export {
   virtualAttributes,
 } from "./attributes.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";
+export type { AdmissionObserver } from "./step-times.ts";
 export {
   type OwnerOptions,
   alwaysAdmit,
@@ -36,7 +37,11 @@ export {
   limitHardAntiAffinity,
   securityContextDeny,
 } from "./plugins/pod-limits.ts";
-export { type NamespaceLookup, namespaceLifecycle } from "./plugins/namespace-lifecycle.ts";
+export {
+  type NamespaceLookup,
+  type NamespaceState,
+  namespaceLifecycle,
+} from "./plugins/namespace-lifecycle.ts";
 export { certificatePlugins } from "./plugins/certificates.ts";
 export { defaultIngressClass, defaultStorageClass } from "./plugins/default-class.ts";
 export { limitRanger } from "./plugins/limit-ranger.ts";

@@ -46,7 +46,7 @@ import { cacheMetrics } from "./metrics/cache-metrics.ts";
 import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
 import { storeMeasuring } from "./metrics/measured-store.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
-import { measuredChain, measuredPlugins } from "./metrics/admission-metrics.ts";
+import { admissionMetrics } from "./metrics/admission-metrics.ts";
 import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
@@ -259,7 +259,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     egress,
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
-  const admission = measuredChain(admissionChain(measuredPlugins(plugins, serving.metrics)), serving.metrics);
+  const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
   /** Everything that runs beside the requests has begun. */
   let started = false;
   const health = healthChecks({

@@ -11,6 +11,7 @@ export const responding = "About to write a response";
 
 /** An operation that takes longer explains itself in the log. */
 const slowMilliseconds = 500;
+const slowly = { slowMilliseconds };
 
 const names: Readonly<Record<string, string>> = {
   create: "Create",
@@ -33,7 +34,7 @@ export async function traced<T>(
 ): Promise<T> {
   const name = names[call.target.verb];
   if (name === undefined || connecting.has(call.target.subresource)) return await run();
-  const span = new Span(name, () => operationAttributes(call), { parent: call.span, slowMilliseconds });
+  const span = new Span(name, () => operationAttributes(call), slowly, call.span);
   call.operation = span;
   try {
     return await run();
@@ -79,11 +80,7 @@ export function listSpan(call: ApiCall, { resource }: Endpoint, options: ListOpt
     resourceVersionMatch !== "Exact" &&
     !(limit > 0 && resourceVersion !== "0");
   if (mayBeOld)
-    return operation?.child(
-      "cacher list",
-      { "audit-id": auditId, type: resource.groupResource },
-      { slowMilliseconds },
-    );
+    return operation?.child("cacher list", { "audit-id": auditId, type: resource.groupResource }, slowly);
   const place = resource.namespaced && target.namespace !== "" ? `/${target.namespace}` : "";
   return operation?.child(
     `List(recursive=true) ${resource.dialect.wire.storeSpan}`,
@@ -95,6 +92,6 @@ export function listSpan(call: ApiCall, { resource }: Endpoint, options: ListOpt
       limit,
       continue: token,
     },
-    { slowMilliseconds },
+    slowly,
   );
 }

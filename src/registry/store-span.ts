@@ -1,7 +1,7 @@
 // The span of one access to the store, inside the operation that it belongs to.
 import type { WriteRequest } from "./request.ts";
 
-const slowMilliseconds = 500;
+const slow = { slowMilliseconds: 500 };
 
 /** Runs a write in a span of its own; without an operation that is traced it only runs. */
 export async function inStoreSpan<T>(
@@ -22,7 +22,7 @@ export async function inStoreSpan<T>(
       type: `*${endpoint.group.split(".", 1)[0] || "core"}.${endpoint.kind}`,
       resource: groupResource,
     }),
-    { slowMilliseconds },
+    slow,
   );
   try {
     const result = await run();

@@ -42,6 +42,9 @@ export interface SpanOptions {
 /** Events and nested spans kept of one span each, as in the OpenTelemetry SDK. */
 export const mostItems = 128;
 
+const noOptions: SpanOptions = {};
+const nothing: readonly never[] = [];
+
 export class Span {
   readonly name: string;
   readonly began: number;
@@ -52,7 +55,7 @@ export class Span {
   readonly slowMilliseconds: number | undefined;
   /** Eight bytes in hexadecimal; empty unless the trace is sampled. */
   readonly id: string;
-  readonly items: (SpanEvent | Span)[] = [];
+  #items: (SpanEvent | Span)[] | undefined;
   readonly #given: Attributes | (() => Attributes) | undefined;
   #added: Record<string, AttributeValue> | undefined;
   /** NaN while it lasts. */
@@ -61,8 +64,12 @@ export class Span {
   dropped = 0;
 
   /** Attributes given as a function are made when the span is written somewhere. */
-  constructor(name: string, attributes?: Attributes | (() => Attributes), options: SpanOptions = {}) {
-    const { parent } = options;
+  constructor(
+    name: string,
+    attributes?: Attributes | (() => Attributes),
+    options: SpanOptions = noOptions,
+    parent = options.parent,
+  ) {
     this.name = name;
     this.#given = attributes;
     this.began = options.began ?? performance.now();
@@ -79,9 +86,9 @@ export class Span {
   child(
     name: string,
     attributes?: Attributes | (() => Attributes),
-    options: Omit<SpanOptions, "parent" | "trace"> = {},
+    options: Omit<SpanOptions, "parent" | "trace"> = noOptions,
   ): Span {
-    return new Span(name, attributes, { ...options, parent: this });
+    return new Span(name, attributes, options, this);
   }
 
   event(name: string, attributes?: Attributes, at = performance.now()): void {
@@ -108,8 +115,14 @@ export class Span {
     return this.ended - this.began;
   }
 
+  /** Events and nested spans in their order. */
+  get items(): readonly (SpanEvent | Span)[] {
+    return this.#items ?? nothing;
+  }
+
   #add(item: SpanEvent | Span): void {
-    if (this.items.length < mostItems) this.items.push(item);
+    const items = (this.#items ??= []);
+    if (items.length < mostItems) items.push(item);
     else this.dropped++;
   }
 }

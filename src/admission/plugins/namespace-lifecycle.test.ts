@@ -68,25 +68,28 @@ const cases: [
 ];
 for (const [name, given, refusal] of cases) {
   test(`${name} is ${refusal ? "refused" : "let through"}`, async () => {
-    const done = plugin.mutate!(given);
-    if (!refusal) return await done;
+    const run = async (): Promise<void> => plugin.mutate!(given);
+    if (!refusal) return await run();
     await assert.rejects(
-      done,
+      run,
       (error) => error instanceof ApiError && error.code === refusal[0] && refusal[1].test(error.message),
     );
   });
 }
 
 test("a refusal for a namespace that goes says so in its causes, which controllers look at", async () => {
-  await assert.rejects(plugin.mutate!(attributes("CREATE", "pods", "going", "a")), (error) => {
-    assert.ok(error instanceof ApiError);
-    assert.deepEqual(error.details?.causes, [
-      {
-        reason: "NamespaceTerminating",
-        message: "namespace going is being terminated",
-        field: "metadata.namespace",
-      },
-    ]);
-    return error.reason === "Forbidden";
-  });
+  await assert.rejects(
+    async () => plugin.mutate!(attributes("CREATE", "pods", "going", "a")),
+    (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.deepEqual(error.details?.causes, [
+        {
+          reason: "NamespaceTerminating",
+          message: "namespace going is being terminated",
+          field: "metadata.namespace",
+        },
+      ]);
+      return error.reason === "Forbidden";
+    },
+  );
 });

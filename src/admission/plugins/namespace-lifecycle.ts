@@ -3,26 +3,33 @@
 import { type ApiError, forbidden, notFound } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
-/** Tells whether a namespace exists and is active, as of now. */
-export type NamespaceLookup = (name: string) => Promise<"active" | "terminating" | "absent">;
+export type NamespaceState = "active" | "terminating" | "absent";
+
+/** Tells whether a namespace exists and is active, as of now: at once where it is known. */
+export type NamespaceLookup = (name: string) => NamespaceState | Promise<NamespaceState>;
 
 export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly string[]): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
     handles: ["CREATE", "UPDATE", "DELETE"],
-    mutate: async (attributes) => {
+    mutate: (attributes) => {
       if (isNamespace(attributes)) {
         if (attributes.operation === "DELETE" && immortal.includes(attributes.name))
           throw forbidden(attributes.resource, attributes.name, "this namespace may not be deleted");
-        return;
+        return undefined;
       }
       if (attributes.namespace === "" || attributes.operation === "DELETE" || isAccessReview(attributes))
-        return;
-      const state = await lookup(attributes.namespace);
-      if (state === "absent") throw notFound({ group: "", resource: "namespaces" }, attributes.namespace);
-      if (state === "terminating" && attributes.operation === "CREATE") throw terminating(attributes);
+        return undefined;
+      const state = lookup(attributes.namespace);
+      if (typeof state === "string") return judge(state, attributes);
+      return state.then((found) => judge(found, attributes));
     },
   };
+}
+
+function judge(state: NamespaceState, attributes: AdmissionAttributes): undefined {
+  if (state === "absent") throw notFound({ group: "", resource: "namespaces" }, attributes.namespace);
+  if (state === "terminating" && attributes.operation === "CREATE") throw terminating(attributes);
 }
 
 const isNamespace = ({ resource }: AdmissionAttributes): boolean =>

@@ -116,7 +116,7 @@ test("an eviction of a pod that is not there is answered with the kind of one po
     user: { name: "system:node:node1", groups: ["system:nodes"] },
   });
   await assert.rejects(
-    plugin.mutate!(attributes),
+    async () => plugin.mutate!(attributes),
     (error: ApiError) => error.code === 404 && error.details?.kind === "pod",
   );
 });

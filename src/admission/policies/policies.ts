@@ -8,7 +8,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "#api";
-import { ApiError, forbidden } from "#base";
+import { ApiError, type FieldError, forbidden } from "#base";
 import type { Decide, Value } from "#cel";
 import type { AdmissionAttributes, AdmissionPlugin, Equivalent, UserInfo } from "../attributes.ts";
 import type { Expressions } from "../expressions/expressions.ts";
@@ -65,23 +65,30 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
   return {
     name: "ValidatingAdmissionPolicy",
     handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
-    validate: async (attributes) => {
+    validate: (attributes) => {
       const policies = options.policies();
       const { group, resource } = attributes.resource;
-      if (policies.length === 0 || (group === options.registrationGroup && policyResources.has(resource)))
-        return [];
-      const bindings = options.bindings();
-      const denials: Denial[] = [];
-      for (const policy of policies.toSorted(byName)) {
-        const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
-        const judge = new PolicyJudge(options, attributes, policy, compiledOf(policy), denials);
-        await judge.run(bound.toSorted(byName));
-      }
-      const [first] = denials;
-      if (first) throw refusal(attributes, first);
-      return [];
+      return policies.length === 0 || (group === options.registrationGroup && policyResources.has(resource))
+        ? []
+        : judgeAll(policies, attributes);
     },
   };
+
+  async function judgeAll(
+    policies: readonly ValidatingAdmissionPolicy[],
+    attributes: AdmissionAttributes,
+  ): Promise<readonly FieldError[]> {
+    const bindings = options.bindings();
+    const denials: Denial[] = [];
+    for (const policy of policies.toSorted(byName)) {
+      const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
+      const judge = new PolicyJudge(options, attributes, policy, compiledOf(policy), denials);
+      await judge.run(bound.toSorted(byName));
+    }
+    const [first] = denials;
+    if (first) throw refusal(attributes, first);
+    return [];
+  }
 }
 
 type Named = { readonly metadata: { readonly name?: string | undefined } };

@@ -35,32 +35,35 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
   return {
     name: "MutatingAdmissionWebhook",
     handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
-    mutate: async (attributes) => {
+    mutate: (attributes) => {
       const configurations = options.configurations();
-      if (configurations.length === 0 || isExempt(attributes, options.registrationGroup)) return;
-      const second = reinvocation.isSecond(attributes.state);
-      const state = roundsOf(attributes, second);
-      if (second && !isDeepStrictEqual(state.output, attributes.object)) askAgain(state);
-      let index = -1;
-      for (const hook of hooksOf(configurations)) {
-        index += 1;
-        const invocation = await match(hook, attributes);
-        if (!invocation || (second && !state.again.has(hook.uid))) continue;
-        const changed = await mutate(
-          invocation,
-          `round_${second ? 1 : 0}_index_${index}`,
-          attributes,
-          options,
-        );
-        if (changed) {
-          askAgain(state);
-          reinvocation.request(attributes.state);
-        }
-        if (hook.webhook.reinvocationPolicy === "IfNeeded") state.asked.add(hook.uid);
-      }
-      state.output = structuredClone(attributes.object);
+      return configurations.length === 0 || isExempt(attributes, options.registrationGroup)
+        ? undefined
+        : askAll(configurations, attributes);
     },
   };
+
+  async function askAll(
+    configurations: readonly MutatingWebhookConfiguration[],
+    attributes: AdmissionAttributes,
+  ): Promise<void> {
+    const second = reinvocation.isSecond(attributes.state);
+    const state = roundsOf(attributes, second);
+    if (second && !isDeepStrictEqual(state.output, attributes.object)) askAgain(state);
+    let index = -1;
+    for (const hook of hooksOf(configurations)) {
+      index += 1;
+      const invocation = await match(hook, attributes);
+      if (!invocation || (second && !state.again.has(hook.uid))) continue;
+      const changed = await mutate(invocation, `round_${second ? 1 : 0}_index_${index}`, attributes, options);
+      if (changed) {
+        askAgain(state);
+        reinvocation.request(attributes.state);
+      }
+      if (hook.webhook.reinvocationPolicy === "IfNeeded") state.asked.add(hook.uid);
+    }
+    state.output = structuredClone(attributes.object);
+  }
 }
 
 function roundsOf({ state }: AdmissionAttributes, second: boolean): Rounds {

@@ -1,7 +1,7 @@
 // ValidatingAdmissionWebhook: all webhooks that a request concerns are asked at once; any of them may refuse.
 
 import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
-import { ApiError, type Clock, type Log } from "#base";
+import { ApiError, type Clock, type FieldError, type Log } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
 import { type AskOptions, ask } from "./ask.ts";
 import { BrokenCall, Rejection, internalError, rejection } from "./errors.ts";
@@ -26,22 +26,30 @@ export function validatingWebhooks(options: ValidatingOptions): AdmissionPlugin 
   return {
     name: "ValidatingAdmissionWebhook",
     handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
-    validate: async (attributes) => {
+    validate: (attributes) => {
       const configurations = options.configurations();
-      if (configurations.length === 0 || isExempt(attributes, options.registrationGroup)) return [];
-      const invocations: Invocation<ValidatingWebhook>[] = [];
-      for (const hook of hooksOf(configurations)) {
-        const invocation = await match(hook, attributes);
-        if (invocation) invocations.push(invocation);
-      }
-      const results = await Promise.allSettled(
-        invocations.map((invocation, index) => validate(invocation, index, attributes, options)),
-      );
-      const refused = results.find((result) => result.status === "rejected");
-      if (refused) throw refused.reason;
-      return [];
+      return configurations.length === 0 || isExempt(attributes, options.registrationGroup)
+        ? []
+        : askAll(configurations, attributes);
     },
   };
+
+  async function askAll(
+    configurations: readonly ValidatingWebhookConfiguration[],
+    attributes: AdmissionAttributes,
+  ): Promise<readonly FieldError[]> {
+    const invocations: Invocation<ValidatingWebhook>[] = [];
+    for (const hook of hooksOf(configurations)) {
+      const invocation = await match(hook, attributes);
+      if (invocation) invocations.push(invocation);
+    }
+    const results = await Promise.allSettled(
+      invocations.map((invocation, index) => validate(invocation, index, attributes, options)),
+    );
+    const refused = results.find((result) => result.status === "rejected");
+    if (refused) throw refused.reason;
+    return [];
+  }
 }
 
 async function validate(

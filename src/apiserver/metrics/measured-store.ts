@@ -16,18 +16,31 @@ export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store)
     buckets,
   });
   const skip = prefix.length + 1;
-  const observe = (operation: string, key: string, began: number): void => {
-    const end = key.indexOf("/", skip);
-    const series: Histogram = duration.with(operation, end < 0 ? key.slice(skip) : key.slice(skip, end));
-    series.observe((performance.now() - began) / 1000);
+  const seriesOf = (operation: string): ((key: string) => Histogram) => {
+    // Most questions are about the type that the one before was about: no new string is made to tell.
+    let start = "\0";
+    let last: Histogram;
+    return (key) => {
+      if (key.startsWith(start)) return last;
+      const end = key.indexOf("/", skip);
+      last = duration.with(operation, end < 0 ? key.slice(skip) : key.slice(skip, end));
+      start = end < 0 ? "\0" : key.slice(0, end + 1);
+      return last;
+    };
   };
-  const timed = async <T>(operation: string, key: string, ask: () => Promise<T>): Promise<T> => {
+  const series = {
+    get: seriesOf("get"),
+    list: seriesOf("list"),
+    create: seriesOf("create"),
+    update: seriesOf("update"),
+    delete: seriesOf("delete"),
+  };
+  const timed = <T>(operation: keyof typeof series, key: string, ask: () => Promise<T>): Promise<T> => {
     const began = performance.now();
-    try {
-      return await ask();
-    } finally {
-      observe(operation, key, began);
-    }
+    const answer = ask();
+    const observe = (): void => series[operation](key).observe((performance.now() - began) / 1000);
+    answer.then(observe, observe);
+    return answer;
   };
   return (store) => ({
     read: (range, at) =>
@@ -44,5 +57,5 @@ export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store)
   });
 }
 
-const operationOf = ({ value, expect }: Write): string =>
+const operationOf = ({ value, expect }: Write): "create" | "update" | "delete" =>
   value === null ? "delete" : expect === "absent" ? "create" : "update";

@@ -124,6 +124,8 @@ test("requests at the same time do not count from the same number", async () => 
       return true;
     },
   });
-  const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => plugin.validate!(request("secrets", {}))));
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3, 4].map(async () => plugin.validate!(request("secrets", {}))),
+  );
   assert.deepEqual([outcomes.filter(({ status }) => status === "fulfilled").length, used], [2, "2"]);
 });
