@@ -21,6 +21,7 @@ export { type EtcdOptions, EtcdStore, openEtcd } from "./etcd/etcd.ts";
 export { type SqliteOptions, openSqlite } from "./sqlite/sqlite.ts";
 export { lockStore } from "./sqlite/lock.ts";
 export { backupStore, restoreStore } from "./sqlite/backup.ts";
+export { type ResourceSpace, type StoreSpace, storeSpace } from "./sqlite/stats.ts";
 export {
   aesGcm,
   DecryptionFailed,

@@ -1,10 +1,10 @@
-// `orch store`: the embedded store's content as one file, and back; and how it is encrypted.
+// `orch store`: the embedded store's content as one file, and back; how it is encrypted, what takes its space.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, dialectOption, helpOption, section, settle } from "#options";
-import { backupStore, openStore, restoreStore, surveyEncryption } from "#store";
+import { type StoreSpace, backupStore, openStore, restoreStore, storeSpace, surveyEncryption } from "#store";
 import type { Output } from "../output.ts";
 import { dataDirOption, pathsFor } from "./paths.ts";
 import { clusterDialect } from "./cluster-dialect.ts";
@@ -13,6 +13,7 @@ const usage = `Usage:
   orch store backup FILE [--data-dir=DIR]      Write everything the store holds to a new file; the cluster may be up.
   orch store restore FILE [--data-dir=DIR]     Make a store from such a file; there must be none yet.
   orch store encryption [--data-dir=DIR]       Tell which provider encrypted what the store holds; the cluster may be up.
+  orch store stats [--data-dir=DIR]            Tell what takes the space, by resource; the cluster may be up.
 
 DIR is what orch up was given, or the --data-dir of orch-apiserver. --dialect says which cluster is meant without it.
 `;
@@ -47,8 +48,12 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     if (file !== undefined) return refuse("orch store encryption takes no file", output);
     return await encryptionReport(directory, choice.dialect, output);
   }
+  if (verb === "stats") {
+    if (file !== undefined) return refuse("orch store stats takes no file", output);
+    return await spaceReport(directory, output);
+  }
   if (verb !== "backup" && verb !== "restore")
-    return refuse(`there is no orch store ${verb}; there are backup, restore and encryption`, output);
+    return refuse(`there is no orch store ${verb}; there are backup, restore, encryption and stats`, output);
   if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
   try {
     if (verb === "backup") await backupStore(directory, resolve(file));
@@ -84,6 +89,36 @@ async function encryptionReport(directory: string, dialect: Dialect, output: Out
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function spaceReport(directory: string, output: Output): Promise<number> {
+  let space: StoreSpace;
+  try {
+    space = await storeSpace(directory);
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+  const count = (number: number): string => number.toLocaleString("en");
+  const rows = [
+    ["resource", "objects", "bytes", "largest", "old versions", "bytes"],
+    ...space.resources.map(({ resource, objects, bytes, largestBytes, oldVersions, oldBytes }) => [
+      resource,
+      ...[objects, bytes, largestBytes, oldVersions, oldBytes].map(count),
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .join("  ")
+      .trimEnd();
+  output.out(`${rows.map(line).join("\n")}\n\n`);
+  output.out(
+    `database ${count(space.fileBytes)} bytes, ${count(space.freeBytes)} of them free to be used again; ` +
+      `write-ahead log ${count(space.logBytes)} bytes\n`,
+  );
+  return 0;
 }
 
 function refuse(problem: string, output: Output): number {

@@ -39,7 +39,8 @@ export async function surveyEncryption(
   );
 }
 
-function resourceOf(rest: string): string {
+/** The resource of a key without its prefix. */
+export function resourceOf(rest: string): string {
   const [first = "", second = ""] = rest.split("/", 2);
   return first.includes(".") ? `${first}/${second}` : first;
 }
