@@ -184,6 +184,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly withoutDependents?: boolean;
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
+  /** Those of them by which clients ask for few of many: where there are many, they are indexed from the start. */
+  readonly indexedFields?: readonly string[];
   /**
    * kube-apiserver serves the kind without a watch cache: its watches send no bookmarks, and `limit` holds
    * even at resourceVersion=0.

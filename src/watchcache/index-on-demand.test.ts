@@ -111,3 +111,26 @@ test("a selector with very many values builds only a few indexes", async () => {
     [["a"], 4],
   );
 });
+
+test("indexes that are warmed are there when somebody asks, and follow what changes meanwhile", async () => {
+  const all = [thing("n/a", { color: "red" }), thing("n/b", { color: "red" })];
+  const { indexes, found, built } = indexesOver(() => all);
+  const warming = indexes.warm(["color"], () => all);
+  indexes.replace(all[0], thing("n/a", { color: "blue" }));
+  await warming;
+  assert.deepEqual(await found("", "color=red"), ["b"]);
+  assert.deepEqual(await found("", "color=blue"), ["a"]);
+  assert.equal(built(), 0);
+});
+
+test("warming ends when everything is replaced", async () => {
+  const indexes = new IndexesOnDemand();
+  const asked: string[] = [];
+  const warming = indexes.warm(["color", "metadata.name"], () => {
+    asked.push("all");
+    return [];
+  });
+  indexes.clear();
+  await warming;
+  assert.equal(asked.length, 1);
+});

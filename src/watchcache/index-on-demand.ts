@@ -1,4 +1,5 @@
-// Indexes by label or field value, built when a selector first asks for one and kept while they are used.
+// Indexes by label or field value, built when a selector first asks for one and kept while they are used. Those
+// that are known to be asked for can be built before.
 import { TimeSlice, type Requirement, type Selector, fieldOf, labelOf } from "#base";
 import type { CachedObject } from "./cached-object.ts";
 
@@ -20,6 +21,17 @@ interface Known {
 
 export class IndexesOnDemand {
   readonly #indexes = new Map<string, Known>();
+  #generation = 0;
+
+  /** Builds indexes by these fields one after the other, before anybody asks; `all` is asked for each. */
+  async warm(fields: readonly string[], all: () => readonly CachedObject[]): Promise<void> {
+    const generation = this.#generation;
+    for (const key of fields) {
+      const id = `field ${key}`;
+      if (!this.#indexes.has(id)) await this.#build(id, valueOf("field", key), all()).building?.done;
+      if (generation !== this.#generation) return;
+    }
+  }
 
   /**
    * Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be
@@ -63,6 +75,7 @@ export class IndexesOnDemand {
   }
 
   clear(): void {
+    this.#generation++;
     this.#indexes.clear();
   }
 

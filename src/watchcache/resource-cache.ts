@@ -40,15 +40,25 @@ interface Answer {
 
 const mostAnswers = 64;
 
+/** From this many objects on, looking at all of them takes longer than a client should wait. */
+const indexedFrom = 10_000;
+
 /** How much a watcher that catches up is given before it must have taken it. */
 const partFrames = 256;
 const partBytes = 256 * 1024;
+
+export interface ResourceCacheOptions {
+  /** How much of the recent past is kept. */
+  readonly bounds?: HistoryBounds | undefined;
+  readonly indexedFields?: readonly string[] | undefined;
+}
 
 export class ResourceCache implements ObjectSource {
   readonly prefix: string;
   readonly read: Reader;
   readonly #feed: Reflector;
   readonly #bounds: HistoryBounds | undefined;
+  readonly #indexedFields: readonly string[];
   #items = new SortedMap<CachedObject>();
   #history: History;
   /** Everything below a prefix, shared by watchers that start at the same moment. */
@@ -62,11 +72,18 @@ export class ResourceCache implements ObjectSource {
   /** Counted for whoever asks; never read here. */
   readonly stats: CacheStats = cacheStats();
 
-  constructor(prefix: string, read: Reader, feed: Reflector, bounds?: HistoryBounds) {
+  /** Once it is large, the cache has indexes by `indexedFields` before anybody asks for one. */
+  constructor(
+    prefix: string,
+    read: Reader,
+    feed: Reflector,
+    { bounds, indexedFields = [] }: ResourceCacheOptions = {},
+  ) {
     this.prefix = prefix;
     this.read = read;
     this.#feed = feed;
     this.#bounds = bounds;
+    this.#indexedFields = indexedFields;
     this.#history = new History(0, bounds);
     this.#watching = new Demux(prefix);
     this.#unreadable = new UnreadableObjects(feed.store);
@@ -91,6 +108,7 @@ export class ResourceCache implements ObjectSource {
     this.stats.initializations++;
     this.stats.storeLists++;
     this.stats.storeFetched += items.length;
+    if (items.length >= indexedFrom) this.#index();
     this.#watching.end();
   }
 
@@ -118,12 +136,17 @@ export class ResourceCache implements ObjectSource {
       this.#items.set(stored.key, item);
       this.stats.bytes += item.line.length - (previous?.line.length ?? 0);
       this.#indexes.replace(previous, item);
+      if (this.#items.size === indexedFrom && !previous) this.#index();
       change = new Change(stored.revision, item, previous, false);
     }
     this.stats.events++;
     this.#forgetAnswers();
     this.#history.append(change);
     this.#watching.apply(change);
+  }
+
+  #index(): void {
+    void this.#indexes.warm(this.#indexedFields, () => this.listCached(""));
   }
 
   /** A change that cannot be read cannot be told: watchers end. */

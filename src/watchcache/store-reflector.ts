@@ -61,8 +61,8 @@ export class StoreReflector implements Reflector {
   }
 
   /** Makes the cache of one resource; `prefix` ends in a slash. Add all before start(). */
-  cache(prefix: string, read: Reader): ResourceCache {
-    const cache = new ResourceCache(prefix, read, this, this.#options.bounds);
+  cache(prefix: string, read: Reader, indexedFields?: readonly string[]): ResourceCache {
+    const cache = new ResourceCache(prefix, read, this, { bounds: this.#options.bounds, indexedFields });
     this.#caches.set(prefix, cache);
     return cache;
   }
@@ -72,7 +72,7 @@ export class StoreReflector implements Reflector {
    * change since. It takes the place of an earlier one below the same prefix.
    */
   async add(prefix: string, read: Reader): Promise<ResourceCache> {
-    const cache = new ResourceCache(prefix, read, this, this.#options.bounds);
+    const cache = new ResourceCache(prefix, read, this, { bounds: this.#options.bounds });
     const missed: StoreChange[] = [];
     this.#loading.set(cache, missed);
     try {

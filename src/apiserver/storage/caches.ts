@@ -63,7 +63,7 @@ export function cachedResources(options: CacheOptions): Caches {
     const direct = !alwaysCached(strategy) && uncached?.(strategy);
     resource.source = direct
       ? new DirectSource(own, resource.prefix, resource.reader)
-      : reflectorFor(own).cache(resource.prefix, resource.reader);
+      : reflectorFor(own).cache(resource.prefix, resource.reader, strategy.indexedFields);
     return resource;
   });
   const reflector = reflectorFor(store);

@@ -241,6 +241,7 @@ export const event = strategy<Event>({
     source: deprecatedSource.component || (reportingController ?? ""),
     type: type ?? "",
   }),
+  indexedFields: ["involvedObject.uid", "involvedObject.name", "involvedObject.kind", "reason"],
   fieldAliases: {
     events: selectableIn("regarding", "reportingController"),
     "": { ...selectableIn("involvedObject", "reportingComponent"), source: "source" },

@@ -159,6 +159,7 @@ export const pod = strategy<Pod>({
     "status.nominatedNodeName": status.nominatedNodeName ?? "",
   }),
   // Old clients call the node a host.
+  indexedFields: ["spec.nodeName"],
   fieldAliases: {
     "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" },
   },

@@ -1,0 +1,246 @@
+// Claim: an installation may hold very many Events. How memory, restart, selective lists, pages and expiry grow
+// with their number. The server is a process of its own on the embedded store; the Events are copies of one
+// that it stored itself, so that filling takes seconds. Processor time is told beside wall time: the machine
+// may be shared.
+//
+//   npm run bench -- events [--events=1000,10000,100000] [--expire]
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dialects, groupName } from "#dialect";
+import { openStore, storeSpace } from "#store";
+import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
+
+const given = new Map<string, string>(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
+);
+const sizes = (given.get("events") ?? "1000,10000,100000").split(",").map(Number);
+const eventsPerPod = 10;
+const writesInFlight = 512;
+const pageSize = 500;
+
+interface Figures {
+  readonly [what: string]: string;
+}
+
+const number = (value: number, digits = 0): string =>
+  value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+
+const eventsPath = `/apis/${groupName(dialects.orch, { group: "events", branded: true })}/v1/namespaces/default/events`;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const template = "event-template-0000000";
+const nameOf = (at: number): string => `event-template-${String(at).padStart(7, "0")}`;
+const podOf = (at: number): string => `pod-${String(at).padStart(7, "0")}`;
+const uidOf = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, "0")}`;
+
+const columns: Figures[] = [];
+for (const count of sizes) {
+  process.stderr.write(`  ${number(count)} Events\n`);
+  columns.push(await figuresOf(count));
+}
+const names = Object.keys(columns[0]!);
+const rows = names.map((name) => [name, ...columns.map((figures) => figures[name] ?? "")]);
+for (const row of rows)
+  console.log(row.map((cell, at) => (at ? cell.padStart(16) : cell.padEnd(44))).join(" "));
+
+async function figuresOf(count: number): Promise<Figures> {
+  await using server = await startApiserver({ flags: ["--event-ttl=24h"] });
+  const uid = await createTemplate(server);
+  await server.stop();
+  const fillSeconds = await timed(() => fill(join(server.folder, "data", "store"), count, uid));
+  process.stderr.write(`  filled in ${number(fillSeconds)} s\n`);
+  const space = await storeSpace(join(server.folder, "data", "store"));
+  const restart = await restarted(server);
+  await server.kill9();
+  const afterKill = await restarted(server);
+  await sleep(3000);
+  const resident = residentMegabytes(server.pid);
+  const of = (selector: string): string => `${eventsPath}?fieldSelector=${selector}`;
+  await get(server, "/livez");
+  const byUid = await firstAndNext(server, of(`regarding.uid=${uidOf(1)}`), eventsPerPod);
+  const byName = await firstAndNext(server, of(`regarding.name=${podOf(1)}`), eventsPerPod);
+  const byReason = await firstAndNext(server, of("reason=Uncommon"), 1);
+  const pages = await listPages(server, count);
+  const figures: Record<string, string> = {
+    Events: number(count),
+    "database, MB": number((space.fileBytes + space.logBytes) / 1e6),
+    "ready after a restart, ms (processor)": `${number(restart.wall)} (${number(restart.cpu)})`,
+    "ready after kill -9, ms (processor)": `${number(afterKill.wall)} (${number(afterKill.cpu)})`,
+    "resident, MB": number(resident),
+    "list by regarding uid, first, ms": number(byUid.first, 1),
+    "list by regarding uid, then, ms": number(byUid.next, 1),
+    "list by regarding name, first, ms": number(byName.first, 1),
+    "list by reason, first, ms": number(byReason.first, 1),
+    "list of all in pages, µs an object (processor)": number(pages.microsPerObject, 2),
+    "resident after the list, MB": number(residentMegabytes(server.pid)),
+  };
+  return given.has("expire") ? { ...figures, ...(await expiry(count)) } : figures;
+}
+
+/** Over a connection that is kept open. */
+function get(
+  server: RunningApiserver,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${server.token}` };
+    const sent = request(new URL(path, server.url), { agent, ca: server.ca, headers }, (reply) => {
+      const parts: Buffer[] = [];
+      reply.on("data", (part: Buffer) => parts.push(part));
+      reply.on("end", () =>
+        resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts).toString("utf8") }),
+      );
+    });
+    sent.on("error", reject).end();
+  });
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await run();
+  return (performance.now() - began) / 1000;
+}
+
+/** One Event of about 2 KB, whose parts that tell it from others can be replaced without changing its length. */
+async function createTemplate(server: RunningApiserver): Promise<string> {
+  const answer = await server.call("POST", "/api/v1/namespaces/default/events", {
+    metadata: { name: template, namespace: "default" },
+    involvedObject: { kind: "Pod", namespace: "default", name: podOf(0), uid: uidOf(0) },
+    reason: "Frequent",
+    message: "x".repeat(1600),
+    type: "Normal",
+    source: { component: "bench", host: "node-1" },
+    firstTimestamp: new Date().toISOString(),
+    lastTimestamp: new Date().toISOString(),
+    count: 1,
+  });
+  if (answer.status !== 201)
+    throw new Error(`the template was answered with ${answer.status}: ${answer.body}`);
+  return (JSON.parse(answer.body) as { metadata: { uid: string } }).metadata.uid;
+}
+
+/** Writes copies of the template straight into the store. */
+async function fill(
+  dir: string,
+  count: number,
+  templateUid: string,
+  ttl?: (at: number) => number,
+): Promise<void> {
+  const store = await openStore({ dir });
+  const { entries } = await store.read({ prefix: "/registry/events/default/", limit: 10 });
+  const { key, value } = entries.find((entry) => entry.key.endsWith(template))!;
+  const bytes = Buffer.from(value);
+  const places = (word: string): number[] => {
+    const found: number[] = [];
+    for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) found.push(at);
+    return found;
+  };
+  const names = places(template);
+  const pods = places(podOf(0));
+  const podUids = places(uidOf(0));
+  const uids = places(templateUid);
+  const reasons = places("Frequent");
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: writesInFlight }, async () => {
+      while (next < count) {
+        const at = ++next;
+        const copy = Buffer.from(bytes);
+        const put = (where: readonly number[], word: string): void => {
+          for (const place of where) copy.write(word, place, "latin1");
+        };
+        put(names, nameOf(at));
+        put(pods, podOf(Math.ceil(at / eventsPerPod)));
+        put(podUids, uidOf(Math.ceil(at / eventsPerPod)));
+        put(uids, `11111111-1111-4111-8111-${String(at).padStart(12, "0")}`);
+        if (at === 7) put(reasons, "Uncommon");
+        const name = key.replace(template, nameOf(at));
+        await store.write({
+          key: name,
+          value: copy,
+          expect: "absent",
+          ttlSeconds: ttl?.(at) ?? 86_400,
+        });
+      }
+    }),
+  );
+  await store.close();
+}
+
+/** Milliseconds until a started server is ready, and the processor time it took for that. */
+async function restarted(server: RunningApiserver): Promise<{ readonly wall: number; readonly cpu: number }> {
+  const wall = (await timed(() => server.restart())) * 1000;
+  return { wall, cpu: cpuMicros(server.pid) / 1000 };
+}
+
+async function firstAndNext(
+  server: RunningApiserver,
+  path: string,
+  expected: number,
+): Promise<{ readonly first: number; readonly next: number }> {
+  const once = async (): Promise<number> => {
+    const began = performance.now();
+    const { status, body } = await get(server, path);
+    const took = performance.now() - began;
+    const items = status === 200 ? (JSON.parse(body) as { items: unknown[] }).items.length : -1;
+    if (items !== expected) throw new Error(`${path}: ${status}, ${items} items instead of ${expected}`);
+    return took;
+  };
+  const first = await once();
+  return { first, next: Math.min(await once(), await once(), await once()) };
+}
+
+async function listPages(
+  server: RunningApiserver,
+  count: number,
+): Promise<{ readonly microsPerObject: number }> {
+  const before = cpuMicros(server.pid);
+  let seen = 0;
+  let next = "";
+  do {
+    const { body } = await get(
+      server,
+      `${eventsPath}?limit=${pageSize}${next && `&continue=${encodeURIComponent(next)}`}`,
+    );
+    next = /"continue":"([^"]*)"/.exec(body.slice(0, 2000))?.[1] ?? "";
+    seen += pageSize;
+  } while (next !== "" && seen < count + pageSize);
+  return { microsPerObject: (cpuMicros(server.pid) - before) / count };
+}
+
+/** All of them expire at 10,000 a second; health checks tell how long the server pauses meanwhile. */
+async function expiry(count: number): Promise<Figures> {
+  await using server = await startApiserver({ flags: ["--event-ttl=24h"] });
+  const uid = await createTemplate(server);
+  await server.stop();
+  // Filling and the restart are over by then.
+  const begins = Date.now() + 30_000 + count / 5;
+  const expiresIn = (at: number): number => (begins + at / 10 - Date.now()) / 1000;
+  await fill(join(server.folder, "data", "store"), count, uid, expiresIn);
+  await server.restart();
+  if (Date.now() > begins) throw new Error("Events expired before the server was ready");
+  await sleep(begins - Date.now());
+  let longest = 0;
+  let left = count;
+  while (left > 0) {
+    const asked = performance.now();
+    await get(server, "/livez");
+    longest = Math.max(longest, performance.now() - asked);
+    const { body } = await get(server, `${eventsPath}?limit=2`);
+    const { items, metadata } = JSON.parse(body) as {
+      items: unknown[];
+      metadata: { remainingItemCount?: number };
+    };
+    // The template stays.
+    left = items.length - 1 + (metadata.remainingItemCount ?? 0);
+    await sleep(20);
+  }
+  const seconds = (Date.now() - begins) / 1000;
+  return {
+    "expired a second": number(count / seconds),
+    "longest answer of /livez meanwhile, ms": number(longest),
+  };
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMemory } from "#store";
+import { ResourceCache } from "./resource-cache.ts";
+import { by, encodedThing, prefix, readThing, turns } from "./source.fixture.ts";
+import type { CachedObject } from "./cached-object.ts";
+
+/** A cache of so many objects, and how often their fields were looked at. */
+async function cacheOf(count: number) {
+  const store = await openMemory();
+  const feed = {
+    store,
+    reached: async () => undefined,
+    current: async () => 1,
+    revision: () => 1,
+  };
+  const cache = new ResourceCache(prefix, readThing, feed, { indexedFields: ["color"] });
+  const red = readThing({
+    key: `${prefix}n/0`,
+    value: encodedThing("n/0", { color: "red" }),
+    revision: 1,
+    created: 1,
+  });
+  let looks = 0;
+  const items = Array.from({ length: count }, (_, at): CachedObject => {
+    const fields = at === 0 ? red.fields : { ...red.fields, color: "blue" };
+    return Object.defineProperty({ ...red, key: `${prefix}n/${at}` }, "fields", {
+      get: () => (looks++, fields),
+    });
+  });
+  cache.reset(items, 1);
+  return { cache, looks: () => looks };
+}
+
+const query = { below: "", selector: by("", "color=red"), freshness: { at: "any" } } as const;
+
+test("a large cache has its indexes before anybody asks", async () => {
+  const { cache, looks } = await cacheOf(10_000);
+  while (looks() < 10_000) await turns();
+  await turns();
+  const before = looks();
+  assert.equal((await cache.list(query)).items.length, 1);
+  assert.ok(looks() - before < 100, `${looks() - before} objects were looked at`);
+});
+
+test("a small cache is indexed when somebody asks", async () => {
+  const { cache, looks } = await cacheOf(1000);
+  await turns();
+  assert.equal(looks(), 0);
+  assert.equal((await cache.list(query)).items.length, 1);
+  assert.ok(looks() >= 1000);
+});
