@@ -333,7 +333,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     metrics: serving.metrics,
     dial: egress.controlplane,
-    signal: closing.signal,
+    followed: reloads.followed,
   });
   const tracing =
     tracingConfiguration &&

@@ -1,6 +1,5 @@
 // The audit system of a server: a policy that may be replaced while it runs, and the backends.
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { Clock, Log, Metrics } from "#base";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName, groupName } from "#dialect";
@@ -59,8 +58,8 @@ export interface AuditOptions {
   readonly metrics: Metrics;
   /** Opens connections of the webhook, where they do not go straight. */
   readonly dial?: Dial | undefined;
-  /** Aborted when the policy is not followed any more. */
-  readonly signal: AbortSignal;
+  /** What the file of a setting says, read again whenever it changes; what cannot be used is told elsewhere. */
+  readonly followed: <T>(setting: string, file: string, read: (text: string) => T, first: string) => () => T;
 }
 
 /** What the audit filter needs. */
@@ -173,31 +172,12 @@ function wrapped(
   return sinkOf(backend, { name, mode: settings.mode, lost: of.lost });
 }
 
-const lookEveryMilliseconds = 5_000;
-
 /** The policy of a file; one that replaces it is taken up if it can be used. */
-function followedPolicy({ settings, dialect, clock, log, signal }: AuditOptions): () => AuditPolicy {
+function followedPolicy({ settings, dialect, log, followed }: AuditOptions): () => AuditPolicy {
   const file = settings.policyFile;
-  let text = readFileSync(file, "utf8");
-  let policy = parsePolicy(text, file, dialect);
-  for (const warning of policy.warnings)
+  const text = readFileSync(file, "utf8");
+  const policy = followed("--audit-policy-file", file, (now) => parsePolicy(now, file, dialect), text);
+  for (const warning of policy().warnings)
     log.warn("the audit policy has a field without meaning", { warning });
-  const look = async (): Promise<void> => {
-    try {
-      const now = await readFile(file, "utf8");
-      if (now !== text) {
-        text = now;
-        policy = parsePolicy(now, file, dialect);
-        log.info("the audit policy was reloaded", { file });
-      }
-    } catch (error) {
-      log.error("a changed audit policy cannot be used; the one before stays", {
-        error: (error as Error).message,
-      });
-    }
-    if (!signal.aborted) cancel = clock.after(lookEveryMilliseconds, () => void look());
-  };
-  let cancel = clock.after(lookEveryMilliseconds, () => void look());
-  signal.addEventListener("abort", () => cancel(), { once: true });
-  return () => policy;
+  return policy;
 }
