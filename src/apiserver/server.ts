@@ -289,6 +289,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const virtual = virtualGroups(server, {
     admission,
     authorizer: access.authorizer,
+    explainer: access.explainer,
     tokens,
     issuing: {
       issuer,
@@ -324,7 +325,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     (each) => !servesVersion(builtIn, each),
   ))
     log.warn("--runtime-config switches on an API without resources; it is not served", { version });
-  const { authorizer } = access;
+  const { authorizer, explainer } = access;
   const external = externalAddress(settings);
   const audit = openAudit({
     settings: auditSettings(settings),
@@ -348,6 +349,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       timed: filterDurations(serving.metrics),
       authenticator: identities.authenticator,
       authorizer,
+      explainer,
       unexpected: logUnexpected(onError),
       streamBytesPerSecond: settings.maxConnectionBytesPerSec,
       strictTransportDirectives: settings.strictTransportSecurityDirectives,

@@ -27,7 +27,7 @@ export {
   impersonation,
   isImpersonationHeader,
 } from "./impersonation.ts";
-export { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
+export { explainReview, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";
 export { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 export {
@@ -36,3 +36,14 @@ export {
   type WebhookSettings,
   parseAuthorizationConfig,
 } from "./authorization-config.ts";
+export {
+  type AccessExplainer,
+  type Explanation,
+  type NamedAuthorizer,
+  type RoleRules,
+  type Suggestion,
+  accessExplainer,
+  explainHeader,
+  explanationAnnotation,
+  narrowestRules,
+} from "./explain.ts";

@@ -32,6 +32,8 @@ export interface RbacAuthorizer extends Authorizer {
    * role.
    */
   rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
+  /** The binding that allows an action, in words, and the rule of its role; undefined when none does. */
+  grantOf(attributes: Attributes): { readonly binding: string; readonly rule: PolicyRule } | undefined;
 }
 
 interface Grant {
@@ -187,6 +189,16 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       );
     },
     rulesOf,
+    grantOf: (attributes) => {
+      refresh();
+      const { user } = attributes;
+      const namespace = attributes.resource?.namespace ?? "";
+      for (const grant of grantsFor(user, view(user), namespace)) {
+        const rule = rulesOf(grant.binding.roleRef, namespace)?.find((each) => ruleAllows(each, attributes));
+        if (rule) return { binding: describeGrant(grant), rule };
+      }
+      return undefined;
+    },
     rulesFor(user, namespace): KnownRules {
       const rules = this.policyRulesFor(user, namespace);
       return {

@@ -15,6 +15,7 @@ import type { User } from "#authn";
 import { ApiError, badRequest, type FieldError, fieldErrorText, invalidValue } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { Attributes, Authorizer } from "./authorizer.ts";
+import { type AccessExplainer, explanationAnnotation } from "./explain.ts";
 
 /** Whether anyone may do something. */
 export async function reviewAccess(
@@ -27,6 +28,17 @@ export async function reviewAccess(
     dialect,
   );
   return { ...review, status: await statusOf(authorizer, attributesOf(review.spec)) };
+}
+
+/** The same with the reasons, for those who ask for them. */
+export async function explainReview(
+  review: SubjectAccessReview,
+  asker: User,
+  explainer: AccessExplainer,
+): Promise<SubjectAccessReview> {
+  const explanation = await explainer.explain(attributesOf(review.spec), asker);
+  const annotations = { [explanationAnnotation]: JSON.stringify(explanation) };
+  return { ...review, metadata: { ...review.metadata, annotations } };
 }
 
 /** Whether anyone may do something in the namespace of the request. */

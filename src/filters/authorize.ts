@@ -1,11 +1,23 @@
 // Whether the user may do what the request asks, or 403.
-import { type Attributes, type Authorizer, type Decision, forbiddenError } from "#authz";
+import {
+  type AccessExplainer,
+  type Attributes,
+  type Authorizer,
+  type Decision,
+  explainHeader,
+  forbiddenError,
+} from "#authz";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
-import type { Reply } from "#http";
+import { type Reply, header } from "#http";
 import type { Filter } from "./filter.ts";
 
-export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
+/** Refusals are explained to those who ask for it and may know. */
+export function authorize(
+  authorizer: Authorizer,
+  dialect: Dialect,
+  explainer?: Pick<AccessExplainer, "refusal">,
+): Filter {
   const keys = dialect.names.audit;
   return {
     name: "authorization",
@@ -29,7 +41,12 @@ export function authorize(authorizer: Authorizer, dialect: Dialect): Filter {
     if (verdict === "allow") return next();
     if (failed) return Promise.resolve(internalErrorReply(call, internalError));
     call.setHeader("x-content-type-options", "nosniff");
-    throw forbiddenError(attributesOf(call), reason);
+    const attributes = attributesOf(call);
+    if (explainer && header(call.call.headers, explainHeader) === "true")
+      return explainer.refusal(attributes).then((why) => {
+        throw forbiddenError(attributes, [reason, why].filter((text) => text !== "").join("; "));
+      });
+    throw forbiddenError(attributes, reason);
   }
 }
 

@@ -1,6 +1,6 @@
 // The request pipeline, from the outermost filter to the innermost.
 import type { Authenticator } from "#authn";
-import type { Authorizer } from "#authz";
+import type { AccessExplainer, Authorizer } from "#authz";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { FlowControl } from "#fairness";
@@ -37,6 +37,7 @@ export interface PipelineOptions {
   readonly timed: (filter: Filter) => Filter;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  readonly explainer: Pick<AccessExplainer, "refusal">;
   readonly unexpected: RecoverOptions["unexpected"];
   /** Bytes per second for each long-running answer; 0 is no limit. */
   readonly streamBytesPerSecond: number;
@@ -89,7 +90,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     audit && timed(audit.requests),
     timed(impersonate(authorizer, dialect)),
     ...limits.map(timed),
-    timed(authorize(authorizer, dialect)),
+    timed(authorize(authorizer, dialect, options.explainer)),
     largeAnswers({ clock, compress: options.compress }),
     audit && audit.responses,
   ];

@@ -10,13 +10,24 @@ import {
   TokenReview,
 } from "#api";
 import { type TokenMethod, reviewSelf, reviewToken } from "#authn";
-import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
+import {
+  type AccessExplainer,
+  type Authorizer,
+  explainHeader,
+  explainReview,
+  reviewAccess,
+  reviewLocalAccess,
+  reviewOwnAccess,
+  reviewOwnRules,
+} from "#authz";
+import { type Call, header } from "#http";
 import type { KindSchema } from "#registry";
 import type { ApiCall, VirtualGroup, VirtualResource } from "#endpoints";
 import { type VirtualContext, admit, encodeReply, decodeRequest, onlyCreate } from "./review-request.ts";
 
 export interface ReviewOptions {
   readonly authorizer: Authorizer;
+  readonly explainer: AccessExplainer;
   /** The methods that know bearer tokens. */
   readonly tokens: readonly TokenMethod[];
   /** Names of this API: tokens must be meant for one of them. */
@@ -25,7 +36,7 @@ export interface ReviewOptions {
 
 export function reviewGroups(
   context: VirtualContext,
-  { authorizer, tokens, audiences }: ReviewOptions,
+  { authorizer, explainer, tokens, audiences }: ReviewOptions,
 ): readonly VirtualGroup[] {
   const { dialect } = context;
   const review = <T extends object>(
@@ -81,10 +92,13 @@ export function reviewGroups(
         review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) =>
           reviewOwnRules(asking, user!, authorizer),
         ),
-        review<SubjectAccessReview>(SubjectAccessReview, (asking) =>
-          reviewAccess(asking, authorizer, dialect),
-        ),
+        review<SubjectAccessReview>(SubjectAccessReview, async (asking, { call, user }) => {
+          const answer = await reviewAccess(asking, authorizer, dialect);
+          return wantsExplanation(call) ? await explainReview(answer, user!, explainer) : answer;
+        }),
       ],
     },
   ];
 }
+
+const wantsExplanation = ({ headers }: Call): boolean => header(headers, explainHeader) === "true";

@@ -1,6 +1,6 @@
 // Every endpoint that answers without a stored object of its own, by group.
 import type { AdmissionChain } from "#admission";
-import type { Authorizer } from "#authz";
+import type { AccessExplainer, Authorizer } from "#authz";
 import type { ServerObjects } from "#registry";
 import { bindingEndpoints } from "./bindings.ts";
 import type { VirtualGroup } from "#endpoints";
@@ -15,6 +15,7 @@ import type { VirtualContext } from "./review-request.ts";
 export interface VirtualOptions {
   readonly admission: AdmissionChain;
   readonly authorizer: Authorizer;
+  readonly explainer: AccessExplainer;
   readonly tokens: ReviewOptions["tokens"];
   readonly issuing: TokenEndpointOptions;
   /** How the server connects to node agents. */
@@ -27,7 +28,7 @@ export interface VirtualOptions {
 
 export function virtualGroups(
   server: ServerObjects,
-  { admission, authorizer, tokens, issuing, agents, storeHealth, stopping }: VirtualOptions,
+  { admission, authorizer, explainer, tokens, issuing, agents, storeHealth, stopping }: VirtualOptions,
 ): readonly VirtualGroup[] {
   const context: VirtualContext = { dialect: server.dialect, clock: server.clock, admission };
   return [
@@ -43,6 +44,6 @@ export function virtualGroups(
         ...connectEndpoints(server, agents, admission, stopping),
       ],
     },
-    ...reviewGroups(context, { authorizer, tokens, audiences: issuing.audiences }),
+    ...reviewGroups(context, { authorizer, explainer, tokens, audiences: issuing.audiences }),
   ];
 }

@@ -2,8 +2,12 @@
 import { readFileSync } from "node:fs";
 import type { ServerObjects } from "#registry";
 import {
+  type AccessExplainer,
   type Authorizer,
+  type NamedAuthorizer,
   type RbacAuthorizer,
+  type RoleRules,
+  accessExplainer,
   alwaysAllow,
   alwaysDeny,
   authorizerOf,
@@ -19,7 +23,7 @@ import { type Dialect, componentName } from "#dialect";
 import { selector } from "#base";
 import type { Dial } from "#http";
 import type { Reloads } from "../serving/reloads.ts";
-import { configuredAuthorizer, webhookAttempts } from "./configured.ts";
+import { type ChainedAuthorizers, configuredAuthorizer, webhookAttempts } from "./configured.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -27,6 +31,7 @@ export interface Authorizers {
   readonly authorizer: Authorizer;
   /** Knows the rules that users hold, whichever modes decide. */
   readonly rbac: RbacAuthorizer;
+  readonly explainer: AccessExplainer;
 }
 
 /** How webhooks are reached, and until when. */
@@ -54,10 +59,33 @@ export function authorizersFor(
     ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),
   };
   const make = (mode: string): Authorizer => modes[mode]!();
-  const authorizer = settings.authorizationConfig
+  const { authorizer, authorizers } = settings.authorizationConfig
     ? configuredAuthorizer(server, { settings, outside, reloads, make })
-    : authorizerOf(settings.authorizationMode.map(make));
-  return { authorizer, rbac };
+    : chained(settings.authorizationMode.map((mode) => ({ name: mode, authorizer: make(mode) })));
+  const explainer = accessExplainer({
+    authorizers,
+    authorizer,
+    rbac,
+    roles: (namespace) => rolesIn(server.resources, namespace),
+    dialect: server.dialect,
+  });
+  return { authorizer, rbac, explainer };
+}
+
+const chained = (named: readonly NamedAuthorizer[]): ChainedAuthorizers => ({
+  authorizer: authorizerOf(named.map(({ authorizer }) => authorizer)),
+  authorizers: () => named,
+});
+
+function* rolesIn(
+  { clusterRoles, roles }: ServerObjects["resources"],
+  namespace: string,
+): Iterable<RoleRules> {
+  for (const { metadata, rules } of clusterRoles.listCached(""))
+    yield { role: `ClusterRole ${metadata.name}`, rules: rules ?? [] };
+  if (namespace !== "")
+    for (const { metadata, rules } of roles.listCached(`${namespace}/`))
+      yield { role: `Role ${metadata.name}`, rules: rules ?? [] };
 }
 
 function abacMode(file: string, dialect: Dialect, reloads: Reloads): Authorizer {

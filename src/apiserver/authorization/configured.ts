@@ -1,6 +1,12 @@
 // The authorizers of --authorization-config, followed while the server runs.
 import { readFileSync } from "node:fs";
-import { type Authorizer, type WebhookSettings, authorizerOf, webhookAuthorizer } from "#authz";
+import {
+  type Authorizer,
+  type NamedAuthorizer,
+  type WebhookSettings,
+  authorizerOf,
+  webhookAuthorizer,
+} from "#authz";
 import { type Webhook, webhook, webhookConnection } from "#client";
 import { componentName } from "#dialect";
 import type { ServerObjects } from "#registry";
@@ -21,7 +27,14 @@ export interface ConfiguredOptions {
   readonly make: (mode: string) => Authorizer;
 }
 
-export function configuredAuthorizer(server: ServerObjects, options: ConfiguredOptions): Authorizer {
+/** Authorizers that are asked in order, as one and one by one. */
+export interface ChainedAuthorizers {
+  readonly authorizer: Authorizer;
+  /** As they are now. */
+  readonly authorizers: () => readonly NamedAuthorizer[];
+}
+
+export function configuredAuthorizer(server: ServerObjects, options: ConfiguredOptions): ChainedAuthorizers {
   const { settings, outside, reloads, make } = options;
   const { clock, dialect } = server;
   const file = settings.authorizationConfig;
@@ -30,7 +43,7 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
   let open: readonly Webhook[] = [];
   outside.signal.addEventListener("abort", () => open.forEach((each) => each.close()), { once: true });
 
-  const read = (text: string): Authorizer => {
+  const read = (text: string): { whole: Authorizer; named: readonly NamedAuthorizer[] } => {
     const configured = readAuthorizers(text, settings, dialect);
     const types = configured.flatMap(({ type, webhook: asked }) => (asked ? [] : type));
     if (lasting) checkTypes(types, lasting);
@@ -40,8 +53,8 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
     const kept = (lasting ??= new Map(types.map((type) => [type, make(type)])));
     const replaced = open;
     const opened: Webhook[] = [];
-    const authorizers = configured.map(({ type, name, webhook: asked }, at) => {
-      if (!asked) return kept.get(type)!;
+    const named = configured.map(({ type, name, webhook: asked }, at): NamedAuthorizer => {
+      if (!asked) return { name, authorizer: kept.get(type)! };
       const hook = webhook({
         connection: connections[at]!,
         clock,
@@ -51,16 +64,19 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
         dial: outside.dial,
       });
       opened.push(hook);
-      return webhookOf(server, name, hook, asked);
+      return { name, authorizer: webhookOf(server, name, hook, asked) };
     });
     open = opened;
     if (replaced.length > 0) clock.after(lingerMilliseconds, () => replaced.forEach((each) => each.close()));
-    return authorizerOf(authorizers);
+    return { whole: authorizerOf(named.map(({ authorizer }) => authorizer)), named };
   };
   const current = reloads.followed("--authorization-config", file, read, readFileSync(file, "utf8"));
   return {
-    decide: (attributes) => current().decide(attributes),
-    rulesFor: (user, namespace) => current().rulesFor(user, namespace),
+    authorizer: {
+      decide: (attributes) => current().whole.decide(attributes),
+      rulesFor: (user, namespace) => current().whole.rulesFor(user, namespace),
+    },
+    authorizers: () => current().named,
   };
 }
 

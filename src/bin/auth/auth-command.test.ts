@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explanationAnnotation } from "#authz";
 import { dialectNamed } from "#dialect";
 import { attributesOf, authCommand, explainAccess, explanationText } from "./auth-command.ts";
 
@@ -82,6 +83,20 @@ for (const [name, roles, last] of refusals)
       last,
     ]);
   });
+
+test("a server that explains itself tells the rule that decided", async () => {
+  const told = JSON.stringify({ decidedBy: "RBAC", rule: pods });
+  const ask = async (): Promise<string> =>
+    JSON.stringify({
+      metadata: { annotations: { [explanationAnnotation]: told } },
+      status: { allowed: true, reason: "RBAC: allowed by x" },
+    });
+  const attributes = attributesOf("eve", [], "get", "pods", "web", "n");
+  assert.equal(
+    explanationText(attributes, await explainAccess(attributes, orch, ask)).split("\n")[2],
+    '  by the rule {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}',
+  );
+});
 
 test("groups belong to the name of the resource", () => {
   const { resource } = attributesOf("a", [], "get", "deployments.apps/scale", "", "");

@@ -2,7 +2,15 @@
 // rules of existing roles would allow it. Asked with the rights of whoever asks.
 import { parseArgs } from "node:util";
 import type { PolicyRule } from "#api";
-import { type Attributes, describeRule, ruleAllows } from "#authz";
+import {
+  type Attributes,
+  type Explanation as ServerExplanation,
+  type Suggestion,
+  describeRule,
+  explainHeader,
+  explanationAnnotation,
+  narrowestRules,
+} from "#authz";
 import { type ClientRequest, connectionOf, https, readClientConfig, textOf } from "#client";
 import { type Dialect, chosenDialect, dialects, groupName } from "#dialect";
 import type { Output } from "../output.ts";
@@ -51,7 +59,10 @@ export async function authCommand(argv: readonly string[], { out, err }: Output)
         const response = await transport.send({
           method,
           path,
-          headers: { accept: "application/json", ...(body && { "content-type": "application/json" }) },
+          headers: {
+            accept: "application/json",
+            ...(body && { "content-type": "application/json", [explainHeader]: "true" }),
+          },
           ...(body && { body: Buffer.from(JSON.stringify(body)) }),
         });
         const text = await textOf(response);
@@ -106,10 +117,11 @@ export interface Explanation {
   readonly reason: string;
   readonly error?: string;
   /** Rules that would allow it, the narrowest first; absent where roles may not be seen. */
-  readonly rules?: readonly { readonly role: string; readonly rule: PolicyRule }[];
+  readonly rules?: readonly Suggestion[];
+  /** The authorizer that decided and the rule that allows it, from servers that tell. */
+  readonly decidedBy?: string;
+  readonly rule?: PolicyRule;
 }
-
-const mostRules = 3;
 
 export async function explainAccess(
   { user, verb, resource, path }: Attributes,
@@ -132,11 +144,20 @@ export async function explainAccess(
       },
     },
   });
-  const { status } = JSON.parse(answer) as {
+  const { status, metadata } = JSON.parse(answer) as {
     status: { allowed?: boolean; reason?: string; evaluationError?: string };
+    metadata?: { annotations?: Readonly<Record<string, string>> };
   };
   const { allowed = false, reason = "", evaluationError: error } = status;
-  const decision = { allowed, reason, ...(error && { error }) };
+  const told = metadata?.annotations?.[explanationAnnotation];
+  const { decidedBy, rule } = (told === undefined ? {} : JSON.parse(told)) as ServerExplanation;
+  const decision = {
+    allowed,
+    reason,
+    ...(error && { error }),
+    ...(decidedBy && { decidedBy }),
+    ...(rule && { rule }),
+  };
   if (allowed) return decision;
   const rules = await allowingRules(
     { user, verb, ...(resource ? { resource } : { path: path ?? "" }) },
@@ -161,30 +182,17 @@ async function allowingRules(
         const { items } = JSON.parse(await ask({ method: "GET", path })) as {
           items: readonly { metadata: { name: string }; rules?: readonly PolicyRule[] | null }[];
         };
-        return items.flatMap(({ metadata, rules }) =>
-          (rules ?? [])
-            .filter((rule) => ruleAllows(rule, attributes))
-            .map((rule) => ({ role: `${kind} ${metadata.name}`, rule })),
-        );
+        return items.map(({ metadata, rules }) => ({
+          role: `${kind} ${metadata.name}`,
+          rules: rules ?? [],
+        }));
       }),
     );
-    return found
-      .flat()
-      .toSorted((a, b) => breadth(a.rule) - breadth(b.rule))
-      .slice(0, mostRules);
+    return narrowestRules(found.flat(), attributes);
   } catch {
     // Whoever may not see roles is not told of them.
     return undefined;
   }
-}
-
-const everything = 1000;
-
-/** How much a rule allows, roughly: a wildcard is more than any list. */
-function breadth({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
-  const of = (list: readonly string[] | null | undefined, otherwise: number): number =>
-    !list?.length ? otherwise : list.some((each) => each.includes("*")) ? everything : list.length;
-  return of(verbs, 1) * of(apiGroups, 1) * of(resources, 1) * of(nonResourceURLs, 1) * of(resourceNames, 100);
 }
 
 export function explanationText({ user, verb, resource, path }: Attributes, found: Explanation): string {
@@ -196,6 +204,8 @@ export function explanationText({ user, verb, resource, path }: Attributes, foun
     : path;
   const lines = [`${user.name} may ${found.allowed ? "" : "not "}${verb} ${what}.`];
   if (found.reason !== "") lines.push(`  decided by  ${found.reason}`);
+  else if (found.decidedBy !== undefined) lines.push(`  decided by  ${found.decidedBy}`);
+  if (found.rule) lines.push(`  by the rule ${describeRule(found.rule)}`);
   if (found.error !== undefined) lines.push(`  went wrong  ${found.error}`);
   if (found.rules?.length === 0) lines.push("  No rule of an existing role would allow it.");
   for (const { role, rule } of found.rules ?? []) lines.push(`  would do    ${role}: ${describeRule(rule)}`);
