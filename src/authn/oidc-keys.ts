@@ -13,6 +13,11 @@ export interface JsonWebKeyEntry {
 export interface ProviderKeys {
   /** Those that may have signed under that name; without a name, all of them. Throws when none are known. */
   candidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
+  /**
+   * The same after none of them did: keys may have been replaced under the same name. Empty when they are the
+   * same as before.
+   */
+  newCandidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
 }
 
 export interface ProviderKeysOptions {
@@ -66,6 +71,11 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
           new Error(`the issuer has no key ${kid === undefined ? "" : JSON.stringify(kid)}`.trimEnd())
         );
       return found;
+    },
+    newCandidates: async (kid) => {
+      const before = new Set(matching(kid).map((key) => JSON.stringify(key)));
+      await refresh();
+      return matching(kid).filter((key) => !before.has(JSON.stringify(key)));
     },
   };
 }

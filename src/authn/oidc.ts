@@ -4,7 +4,7 @@ import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
 import { type ClaimMapping, type Claims, identityOf } from "./claims.ts";
 import { distributedClaim } from "./oidc-distributed.ts";
-import { type ProviderKeys, providerKeys } from "./oidc-keys.ts";
+import { type JsonWebKeyEntry, type ProviderKeys, providerKeys } from "./oidc-keys.ts";
 import type { Identity } from "./user.ts";
 
 /** One issuer of tokens, and what is made of their claims. */
@@ -103,20 +103,26 @@ async function verified(
   if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
     throw new Error(`the algorithm ${JSON.stringify(algorithm)} is not accepted`);
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
-  let failure: Error | undefined;
-  for (const jwk of await of.keys.candidates(kid)) {
-    if (jwk.alg !== undefined && jwk.alg !== algorithm) continue;
-    try {
-      const key = await importJWK(jwk as never, algorithm);
-      const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
-      const claims = JSON.parse(Buffer.from(payload).toString()) as Claims;
-      checkClaims(claims, of.issuer, audiences, clock.now() / 1000);
-      return claims;
-    } catch (error) {
-      failure = error as Error;
+  const payload =
+    (await payloadBy(await of.keys.candidates(kid))) ?? (await payloadBy(await of.keys.newCandidates(kid)));
+  if (!payload) throw new Error("no key of the issuer has signed the token");
+  const claims = JSON.parse(Buffer.from(payload).toString()) as Claims;
+  checkClaims(claims, of.issuer, audiences, clock.now() / 1000);
+  return claims;
+
+  /** What the token says, by the first of the keys that signed it. */
+  async function payloadBy(keys: readonly JsonWebKeyEntry[]): Promise<Uint8Array | undefined> {
+    for (const jwk of keys) {
+      if (jwk.alg !== undefined && jwk.alg !== algorithm) continue;
+      try {
+        const key = await importJWK(jwk as never, algorithm as string);
+        return (await compactVerify(token, key, { algorithms: [algorithm as string] })).payload;
+      } catch {
+        // Another key may fit.
+      }
     }
+    return undefined;
   }
-  throw failure ?? new Error("no key of the issuer fits the token");
 }
 
 function checkClaims(claims: Claims, issuer: string, accepted: readonly string[], now: number): void {

@@ -27,7 +27,13 @@ export {
   impersonation,
   isImpersonationHeader,
 } from "./impersonation.ts";
-export { explainReview, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
+export {
+  explainReview,
+  reviewAccess,
+  reviewLocalAccess,
+  reviewOwnAccess,
+  reviewOwnRules,
+} from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";
 export { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 export {

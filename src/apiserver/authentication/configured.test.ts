@@ -106,3 +106,23 @@ test("requests without a credential are let in where the file says so", async ()
   write({ jwt: [], anonymous: { enabled: false } });
   await until(async () => (await anonymous("/livez")) === 401);
 });
+
+test("keys that an issuer replaces are noticed, under a new name and under the same one", async () => {
+  const issuer = await startIssuer();
+  try {
+    const { userOf, until } = await configured(of(issuer));
+    const name = async (header?: object): Promise<unknown> =>
+      (await userOf(issuer.token({ ...claims, jti: crypto.randomUUID() }, header)))?.username;
+    assert.equal(await name(), "org:pat");
+    const stolen = issuer.token({ ...claims, jti: "old" });
+    issuer.rotate("two");
+    await until(async () => (await name()) === "org:pat");
+    assert.equal((await userOf(stolen))?.username, undefined);
+    issuer.rotate();
+    await until(async () => (await name()) === "org:pat");
+    issuer.rotate();
+    await until(async () => (await name({ kid: undefined })) === "org:pat");
+  } finally {
+    await issuer.stop();
+  }
+});
