@@ -1,22 +1,20 @@
 // `orch why-pending POD`: why a pod has no node yet.
 import { silentLog, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
-import { type Dialect, chosenDialect } from "#dialect";
+import type { Dialect } from "#dialect";
 import {
   type OptionSet,
   type OptionsOf,
-  answerOperator,
   dialectOption,
   file,
   helpOption,
   option,
   section,
-  settle,
-  terminalWidth,
   text,
 } from "#options";
 import { type Explanation, explainPod } from "#scheduler";
 import type { Output } from "./output.ts";
+import { clusterCommand } from "./up/cluster-command.ts";
 import { dataDirOption, pathsFor } from "./up/paths.ts";
 
 const sections = (dialect: Dialect) =>
@@ -42,46 +40,29 @@ const whyOptions = (dialect: Dialect): OptionSet<WhyOption> => ({
   dialect,
   sections: sections(dialect),
   checks: [],
+  takesWords: true,
 });
 
-export async function whyPendingCommand(
+export const whyPendingCommand = (
   argv: readonly string[],
   version: string,
   output: Output,
-): Promise<number> {
-  const choice = chosenDialect(argv);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const flags = argv.filter((each) => each.startsWith("-"));
-  const [name, ...more] = argv.filter((each) => !each.startsWith("-"));
-  const settled = settle(whyOptions(dialect), flags);
-  const answered = answerOperator(whyOptions(dialect), settled, {
-    version,
-    width: terminalWidth(process.env, process.stdout.columns),
-    ...output,
-  });
-  if (answered !== undefined) return answered;
-  if (name === undefined || more.length > 0) {
-    output.err("error: name one pod, and give flags as --flag=value\n");
-    return 1;
-  }
-  const { orchconfig, namespace, dataDir } = settled.values;
-  try {
+): Promise<number> =>
+  clusterCommand(whyOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+    const [name, ...more] = words;
+    if (name === undefined || more.length > 0) throw new Error("name one pod");
+    const { orchconfig, namespace, dataDir } = settings;
     const config = readClientConfig(orchconfig || pathsFor(dialect, dataDir).adminConfig);
     const transport = https(connectionOf(config));
-    const client = apiClient(transport, dialect);
-    const found = await explainPod({ client, clock: systemClock, log: silentLog }, namespace, name);
-    transport.close();
-    output.out(explanationText(`${namespace}/${name}`, found));
-    return found.is === "absent" ? 1 : 0;
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
+    try {
+      const client = apiClient(transport, dialect);
+      const found = await explainPod({ client, clock: systemClock, log: silentLog }, namespace, name);
+      output.out(explanationText(`${namespace}/${name}`, found));
+      return found.is === "absent" ? 1 : 0;
+    } finally {
+      transport.close();
+    }
+  });
 
 export function explanationText(pod: string, found: Explanation): string {
   if (found.is === "absent") return `There is no pod ${pod}.\n`;

@@ -3,23 +3,11 @@ import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, dialects } from "#dialect";
-import {
-  type OptionSet,
-  type OptionsOf,
-  type SettingsOf,
-  answerOperator,
-  bool,
-  dialectOption,
-  helpOption,
-  option,
-  section,
-  settle,
-  terminalWidth,
-} from "#options";
+import { type OptionSet, type OptionsOf, bool, dialectOption, helpOption, option, section } from "#options";
 import type { Output } from "../output.ts";
 import { endLeftover, removeOwnRuntime, whileItRuns } from "./own-runtime-end.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
-import { clusterDialect } from "./cluster-dialect.ts";
+import { clusterCommand } from "./cluster-command.ts";
 import { isAlive, readRunning } from "./running.ts";
 import { type CleanupOptions, cleanUpNode } from "./cleanup.ts";
 
@@ -49,32 +37,13 @@ const downOptions = (dialect: Dialect): OptionSet<DownOption> => ({
 
 const patience = 40_000;
 
-export async function downCommand(argv: readonly string[], version: string, output: Output): Promise<number> {
-  const choice = clusterDialect(argv);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const set = downOptions(choice.dialect);
-  const settled = settle(set, argv);
-  const answered = answerOperator(set, settled, {
-    version,
-    width: terminalWidth(process.env, process.stdout.columns),
-    ...output,
-  });
-  if (answered !== undefined) return answered;
-  const settings: SettingsOf<DownOption> = settled.values;
-  const paths = pathsFor(choice.dialect, settings.dataDir);
-  try {
-    const ended = await end(paths, output);
-    if (!ended) return 1;
+export const downCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
+  clusterCommand(downOptions, argv, { version, output }, async ({ dialect, settings }) => {
+    const paths = pathsFor(dialect, settings.dataDir);
+    if (!(await end(paths, output))) return 1;
     await endLeftover(paths.runtime);
     return settings.purge ? await purge(paths, output) : 0;
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
+  });
 
 async function end(paths: ClusterPaths, { out, err }: Output): Promise<boolean> {
   const running = readRunning(paths.running);

@@ -11,19 +11,16 @@ import {
   type OptionSet,
   type OptionsOf,
   type SettingsOf,
-  answerOperator,
   bool,
   dialectOption,
   helpOption,
   option,
   section,
-  settle,
-  terminalWidth,
   text,
 } from "#options";
 import type { Output } from "../output.ts";
 import { claimFolder } from "./claim.ts";
-import { clusterDialect } from "./cluster-dialect.ts";
+import { clusterCommand } from "./cluster-command.ts";
 import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
 import { discover, parseToken } from "./discovery.ts";
 import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
@@ -89,6 +86,7 @@ const joinOptions = (dialect: Dialect): OptionSet<JoinOption> => ({
   dialect,
   sections: sections(dialect),
   checks: [],
+  takesWords: true,
 });
 
 interface Wish {
@@ -100,44 +98,27 @@ interface Wish {
   readonly server: string;
 }
 
-export async function joinCommand(
+export const joinCommand = (
   argv: readonly string[],
   programs: Programs,
   version: string,
   output: Output,
-): Promise<number> {
-  const choice = clusterDialect(argv);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const flags = argv.filter((each) => each.startsWith("-"));
-  const [server, ...more] = argv.filter((each) => !each.startsWith("-"));
-  const given = settle(joinOptions(dialect), flags);
-  const width = terminalWidth(process.env, process.stdout.columns);
-  const answered = answerOperator(joinOptions(dialect), given, { version, width, ...output });
-  if (answered !== undefined) return answered;
-  if (server === undefined || !/^https:\/\/./.test(server) || more.length > 0) {
-    output.err("error: name one server, such as https://192.0.2.1:6443, and give flags as --flag=value\n");
-    return 1;
-  }
-  const settings = given.values;
-  const paths = pathsFor(dialect, settings.dataDir);
-  const nodeName = settings.nodeName || hostname().toLowerCase();
-  let release: (() => void) | undefined;
-  try {
-    release = claimFolder(paths.root);
+): Promise<number> =>
+  clusterCommand(joinOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+    const [server, ...more] = words;
+    if (server === undefined || !/^https:\/\/./.test(server) || more.length > 0)
+      throw new Error("name one server, such as https://192.0.2.1:6443");
+    const paths = pathsFor(dialect, settings.dataDir);
+    const nodeName = settings.nodeName || hostname().toLowerCase();
+    const release = claimFolder(paths.root);
     if (!release) throw new Error(`${paths.root} is in use by another orch`);
-    await run({ dialect, settings, programs, paths, nodeName, server }, statusView(output.out));
-    return 0;
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  } finally {
-    release?.();
-  }
-}
+    try {
+      await run({ dialect, settings, programs, paths, nodeName, server }, statusView(output.out));
+      return 0;
+    } finally {
+      release();
+    }
+  });
 
 async function run(wish: Wish, view: StatusView): Promise<void> {
   const { dialect, settings, programs, paths, nodeName } = wish;

@@ -4,18 +4,9 @@ import { join } from "node:path";
 import { ApiError } from "#base";
 import { type ApiClient, apiClient, connectionOf, https, kinds, readClientConfig, textOf } from "#client";
 import type { Dialect } from "#dialect";
-import {
-  type OptionSet,
-  type OptionsOf,
-  answerOperator,
-  dialectOption,
-  helpOption,
-  section,
-  settle,
-  terminalWidth,
-} from "#options";
+import { type OptionSet, type OptionsOf, dialectOption, helpOption, section } from "#options";
 import type { Output } from "../output.ts";
-import { clusterDialect } from "./cluster-dialect.ts";
+import { clusterCommand } from "./cluster-command.ts";
 import { type ClusterReport, type SeenNode, type SeenPod, reportText, warningsOf } from "./status-report.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { isAlive, readRunning } from "./running.ts";
@@ -32,23 +23,9 @@ const statusOptions = (dialect: Dialect): OptionSet<StatusOption> => ({
   checks: [],
 });
 
-export async function statusCommand(
-  argv: readonly string[],
-  version: string,
-  output: Output,
-): Promise<number> {
-  const choice = clusterDialect(argv);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const settled = settle(statusOptions(dialect), argv);
-  const width = terminalWidth(process.env, process.stdout.columns);
-  const answered = answerOperator(statusOptions(dialect), settled, { version, width, ...output });
-  if (answered !== undefined) return answered;
-  const paths = pathsFor(dialect, settled.values.dataDir);
-  try {
+export const statusCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
+  clusterCommand(statusOptions, argv, { version, output }, async ({ dialect, settings }) => {
+    const paths = pathsFor(dialect, settings.dataDir);
     const running = readRunning(paths.running);
     if (!running || !isAlive(running)) {
       output.out(`no cluster runs in ${paths.root}\n`);
@@ -57,11 +34,7 @@ export async function statusCommand(
     const report = await reportOf(paths, dialect, running.pid);
     output.out(reportText(report));
     return report.warnings.length > 0 ? 1 : 0;
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
+  });
 
 async function reportOf(paths: ClusterPaths, dialect: Dialect, pid: number): Promise<ClusterReport> {
   const local = {

@@ -9,17 +9,14 @@ import {
   type OptionSet,
   type OptionsOf,
   above,
-  answerOperator,
   dialectOption,
   duration,
   helpOption,
   option,
   section,
-  settle,
-  terminalWidth,
 } from "#options";
 import type { Output } from "../output.ts";
-import { clusterDialect } from "./cluster-dialect.ts";
+import { clusterCommand } from "./cluster-command.ts";
 import { authorityHash } from "./discovery.ts";
 import { dataDirOption, pathsFor } from "./paths.ts";
 
@@ -47,23 +44,9 @@ const tokenOptions = (dialect: Dialect): OptionSet<TokenOption> => ({
   checks: [],
 });
 
-export async function tokenCommand(
-  argv: readonly string[],
-  version: string,
-  output: Output,
-): Promise<number> {
-  const choice = clusterDialect(argv);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const settled = settle(tokenOptions(dialect), argv);
-  const width = terminalWidth(process.env, process.stdout.columns);
-  const answered = answerOperator(tokenOptions(dialect), settled, { version, width, ...output });
-  if (answered !== undefined) return answered;
-  const paths = pathsFor(dialect, settled.values.dataDir);
-  try {
+export const tokenCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
+  clusterCommand(tokenOptions, argv, { version, output }, async ({ dialect, settings }) => {
+    const paths = pathsFor(dialect, settings.dataDir);
     const transport = https(connectionOf(readClientConfig(paths.adminConfig)));
     try {
       const client = apiClient(transport, dialect);
@@ -77,7 +60,7 @@ export async function tokenCommand(
       const config = parseClientConfig(info.data?.[clusterInfoConfig] ?? "", clusterInfo);
       const [id, secret] = [letters(6), letters(16)];
       const encoded = (value: string): string => Buffer.from(value).toString("base64");
-      const ends = new Date(Date.now() + settled.values.ttl).toISOString().replace(/\.\d+Z$/, "Z");
+      const ends = new Date(Date.now() + settings.ttl).toISOString().replace(/\.\d+Z$/, "Z");
       await client.of(kinds.secrets).create({
         metadata: { name: `bootstrap-token-${id}`, namespace: dialect.data.systemNamespace },
         type: dialect.names.secretTypes.bootstrapToken,
@@ -98,11 +81,7 @@ export async function tokenCommand(
     } finally {
       transport.close();
     }
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
+  });
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 const letters = (count: number): string =>

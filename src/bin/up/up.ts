@@ -4,12 +4,11 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "#base";
 import type { Dialect } from "#dialect";
-import { answerOperator, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
 import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
 import { type Credentials, credentialsFor, outsideAddress } from "./credentials.ts";
-import { clusterDialect } from "./cluster-dialect.ts";
+import { clusterCommand } from "./cluster-command.ts";
 import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
 import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
 import { type ClusterPaths, pathsFor } from "./paths.ts";
@@ -44,7 +43,7 @@ interface Wish {
   readonly paths: ClusterPaths;
 }
 
-export async function upCommand(
+export function upCommand(
   argv: readonly string[],
   programs: Programs,
   version: string,
@@ -53,32 +52,17 @@ export async function upCommand(
   const cut = argv.indexOf("--");
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const passed = cut < 0 ? [] : argv.slice(cut + 1);
-  const choice = clusterDialect(own);
-  if ("problem" in choice) {
-    output.err(`error: ${choice.problem}\n`);
-    return 1;
-  }
-  const { dialect } = choice;
-  const settled = settle(upOptions(dialect), own);
-  const answered = answerOperator(upOptions(dialect), settled, {
-    version,
-    width: terminalWidth(process.env, process.stdout.columns),
-    ...output,
-  });
-  if (answered !== undefined) return answered;
-  const paths = pathsFor(dialect, settled.values.dataDir);
-  let release: (() => void) | undefined;
-  try {
-    release = claimFolder(paths.root);
+  return clusterCommand(upOptions, own, { version, output }, async ({ dialect, settings }) => {
+    const paths = pathsFor(dialect, settings.dataDir);
+    const release = claimFolder(paths.root);
     if (!release) throw new Error(runningText(readRunning(paths.running), paths));
-    await run({ dialect, settings: settled.values, passed, programs, paths }, statusView(output.out));
-    return 0;
-  } catch (error) {
-    output.err(`error: ${(error as Error).message}\n`);
-    return 1;
-  } finally {
-    release?.();
-  }
+    try {
+      await run({ dialect, settings, passed, programs, paths }, statusView(output.out));
+      return 0;
+    } finally {
+      release();
+    }
+  });
 }
 
 const runningText = (running: Running | undefined, paths: ClusterPaths): string =>

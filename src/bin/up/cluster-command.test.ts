@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Dialect } from "#dialect";
+import { type OptionSet, type OptionsOf, dialectOption, helpOption, option, section, text } from "#options";
+import { clusterCommand } from "./cluster-command.ts";
+
+const sections = (dialect: Dialect) =>
+  [
+    section("Cluster", [
+      option({ flag: "colour", type: text, default: "blue", doc: "Colour of the shed." }),
+      dialectOption(dialect),
+      helpOption,
+    ]),
+  ] as const;
+const paintOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof sections>>> => ({
+  program: "orch paint",
+  summary: "Paints a shed.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+  takesWords: true,
+});
+
+const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegExp][] = [
+  ["settings and words reach the command", ["shed", "--colour=red"], 0, /^orch: shed red\n$/, /^$/],
+  ["a flag and its value may be two words", ["--colour", "red", "shed"], 0, /^orch: shed red\n$/, /^$/],
+  ["the dialect is the one asked for", ["--dialect=kubernetes"], 0, /^kubernetes: {2}blue\n$/, /^$/],
+  ["help is an answer", ["--help"], 0, /Paints a shed\./, /^$/],
+  ["an unknown flag is a mistake", ["--color=red"], 1, /^$/, /color.*colour/s],
+  ["so is an unknown dialect", ["--dialect=latin"], 1, /^$/, /^error: .*latin/],
+  ["what fails is told in one line", ["--colour=black"], 1, /^$/, /^error: not that one\n$/],
+];
+for (const [name, argv, code, out, err] of cases) {
+  test(name, async () => {
+    const told = { out: "", err: "" };
+    const output = {
+      out: (said: string) => void (told.out += said),
+      err: (said: string) => void (told.err += said),
+    };
+    const found = await clusterCommand(
+      paintOptions,
+      argv,
+      { version: "1", output },
+      async ({ dialect, settings, words }) => {
+        if (settings.colour === "black") throw new Error("not that one");
+        output.out(`${dialect.name}: ${words.join(" ")} ${settings.colour}\n`);
+        return 0;
+      },
+    );
+    assert.equal(found, code);
+    assert.match(told.out, out);
+    assert.match(told.err, err);
+  });
+}

@@ -1,0 +1,46 @@
+// What the commands about a cluster do alike: its dialect, their flags, help and mistakes come first; what fails
+// afterwards is told in one line.
+import type { Dialect } from "#dialect";
+import {
+  type AnyOption,
+  type OptionSet,
+  type SettingsOf,
+  answerOperator,
+  settle,
+  terminalWidth,
+} from "#options";
+import type { Output } from "../output.ts";
+import { clusterDialect } from "./cluster-dialect.ts";
+
+export interface Invocation<Settings> {
+  readonly dialect: Dialect;
+  readonly settings: Settings;
+  /** What stood between the flags, for commands that take more than flags. */
+  readonly words: readonly string[];
+}
+
+/** Runs a command; its exit code. */
+export async function clusterCommand<O extends AnyOption>(
+  options: (dialect: Dialect) => OptionSet<O>,
+  argv: readonly string[],
+  { version, output }: { readonly version: string; readonly output: Output },
+  run: (invocation: Invocation<SettingsOf<O>>) => Promise<number>,
+): Promise<number> {
+  const choice = clusterDialect(argv);
+  if ("problem" in choice) {
+    output.err(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const { dialect } = choice;
+  const set = options(dialect);
+  const settled = settle(set, argv);
+  const width = terminalWidth(process.env, process.stdout.columns);
+  const answered = answerOperator(set, settled, { version, width, ...output });
+  if (answered !== undefined) return answered;
+  try {
+    return await run({ dialect, settings: settled.values, words: settled.words });
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
