@@ -296,6 +296,8 @@ function signed(
   return new X509Certificate(raw).toString();
 }
 
+const versionTag = 0xa0;
+
 function issuerOf(authority: CertificatePair): Issuer {
   const certificate = new X509Certificate(authority.certificate);
   const key = createPrivateKey(authority.key);
@@ -304,8 +306,9 @@ function issuerOf(authority: CertificatePair): Issuer {
   const body = derItems(derItems(derItems(certificate.raw)[0]!.content)[0]!.content);
   const own = certificateExtensions(certificate.raw).find((each) => each.oid === "2.5.29.14");
   const spki = createPublicKey(key).export({ type: "spki", format: "der" });
-  // version, serial, algorithm, issuer, validity, subject
-  return { key, name: body[5]!.whole, keyId: own ? derItems(own.value)[0]!.content : keyIdOf(spki) };
+  // version (absent in the first one), serial, algorithm, issuer, validity, subject
+  const name = body[body[0]!.tag === versionTag ? 5 : 4]!.whole;
+  return { key, name, keyId: own ? derItems(own.value)[0]!.content : keyIdOf(spki) };
 }
 
 function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8Array {
