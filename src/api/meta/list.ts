@@ -39,7 +39,7 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
     doc: `A list of ${of.name} objects.`,
     fields: {
       metadata: embedded(1, ListMeta, "Position and version of the list."),
-      items: required(2, list(of), "The objects."),
+      items: required(2, list(of), `List of ${pluralOf(of.name)}.`),
     },
     more: publishedName ? { publishedName: publishedName.replace(/[^.]*$/, name) } : {},
     kind: { ...of.kind, kind: name },
@@ -53,3 +53,10 @@ export const List = meta.kind("List", "Objects of any kinds, as tools pass them 
   items: required(2, list(rawExtension), "The objects."),
 });
 export type List = TypeOf<typeof List>;
+
+/** As prose: `services`, `policies`, `ingresses`, `endpoints`. */
+function pluralOf(kind: string): string {
+  const word = kind.toLowerCase();
+  if (word.endsWith("s")) return word.endsWith("ss") ? `${word}es` : word;
+  return `${word.replace(/([^aeiou])y$/, "$1ie")}s`;
+}

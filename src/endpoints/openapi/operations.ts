@@ -54,13 +54,13 @@ export const listing: readonly Parameter[] = [
   query("allowWatchBookmarks", "boolean", "Whether a watch may get marks that carry only a version."),
   query("continue", "string", "Where the page before this one ended."),
   query("fieldSelector", "string", "Only objects whose fields match."),
-  query("labelSelector", "string", "Only objects whose labels match."),
+  query("labelSelector", "string", "Restricts the list of returned objects to those whose labels match."),
   query("limit", "integer", "How many objects a page holds at the most."),
   query("resourceVersion", "string", "How new the answer must be."),
   query("resourceVersionMatch", "string", "How resourceVersion is to be taken: Exact or NotOlderThan."),
   query("sendInitialEvents", "boolean", "Whether a watch begins with what is there."),
   query("timeoutSeconds", "integer", "When the call ends, whatever happens."),
-  query("watch", "boolean", "Follow changes instead of listing."),
+  query("watch", "boolean", "Watch for changes to the described resources instead of listing them."),
 ];
 const deleting: readonly Parameter[] = [
   dryRun,
