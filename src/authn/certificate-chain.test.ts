@@ -5,7 +5,8 @@ import { virtualClock } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import { clientCertificateVerifier } from "./certificate-chain.ts";
 import { crossSigned, entity } from "./cross-signed.fixture.ts";
-import { createAuthority } from "./issue.ts";
+import { firstVersion } from "./first-version.fixture.ts";
+import { createAuthority, signClient } from "./issue.ts";
 import { type TrustBundle, trustBundle } from "./trust-bundle.ts";
 
 const now = Date.UTC(2027, 0, 1);
@@ -100,4 +101,24 @@ test("a path through a cross-signed authority is found among decoys", () => {
   const decoys = times(6, () => crossSigned(middle, entity("nobody"), now));
   const chain = [crossSigned(leaf, middle, now), ...decoys, crossSigned(middle, top, now)];
   assert.equal(verifier.verify(chain).commonName, "leaf");
+});
+
+test("a certificate of the first version is an authority only where it is trusted itself", () => {
+  const validity = { now, days: 365 };
+  const old = firstVersion(trusted);
+  const client = new X509Certificate(signClient(old, { commonName: "somebody" }, validity).certificate);
+  const byOld = clientCertificateVerifier({
+    trust: trustBundle(old.certificate, "old"),
+    clock: virtualClock(now),
+  });
+  assert.equal(byOld.verify([client]).commonName, "somebody");
+  const higher = createAuthority({ commonName: "higher" }, validity);
+  const between = firstVersion(createAuthority({ commonName: "between" }, validity, higher), higher);
+  const below = new X509Certificate(signClient(between, { commonName: "somebody" }, validity).certificate);
+  const byHigher = clientCertificateVerifier({
+    trust: trustBundle(higher.certificate, "higher"),
+    clock: virtualClock(now),
+  });
+  const chain = [below, new X509Certificate(between.certificate)];
+  assert.throws(() => byHigher.verify(chain), /which is not an authority/);
 });

@@ -141,7 +141,8 @@ function pathToAuthority(leaf: X509Certificate, search: Search): Path {
       if (path.some((certificate) => isSameEntity(certificate, issuer)) || !last.checkIssued(issuer))
         continue;
       if (!isSignedBy(last, issuer)) continue;
-      const asAuthority = problemAsAuthority(issuer, path.length - 1, now);
+      const isTrusted = authorities.includes(issuer);
+      const asAuthority = problemAsAuthority(issuer, path.length - 1, now, isTrusted);
       problem ??= asAuthority;
       const found = asAuthority === undefined ? extend([...path, issuer]) : undefined;
       if (found) return found;
@@ -180,12 +181,19 @@ function problemAsAuthority(
   certificate: X509Certificate,
   intermediatesBelow: number,
   now: number,
+  isTrusted: boolean,
 ): string | undefined {
-  if (!certificate.ca) return `signed by ${JSON.stringify(certificate.subject)}, which is not an authority`;
+  // Certificates of the first version cannot say that they are authorities: whoever trusts one says so.
+  const mayIssue = certificate.ca || (isTrusted && isFirstVersion(certificate));
+  if (!mayIssue) return `signed by ${JSON.stringify(certificate.subject)}, which is not an authority`;
   const limit = pathLengthLimit(certificate);
   if (limit !== undefined && intermediatesBelow > limit) return "too many intermediate authorities";
   return problemAnywhere(certificate, now);
 }
+
+const versionTag = 0xa0;
+const isFirstVersion = ({ raw }: X509Certificate): boolean =>
+  derItems(derItems(derItems(raw)[0]!.content)[0]!.content)[0]!.tag !== versionTag;
 
 const extension = (certificate: X509Certificate, oid: string): Uint8Array | undefined =>
   certificateExtensions(certificate.raw).find((each) => each.oid === oid)?.value;

@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
-import { X509Certificate, createPrivateKey, sign } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
-import { bits, derItems, sequence } from "./der.ts";
+import { firstVersion } from "./first-version.fixture.ts";
 import { type CertificatePair, createAuthority, signClient } from "./issue.ts";
 
 const validity = { now: Date.now(), days: 1 };
 const authority = createAuthority({ commonName: "authority" }, validity);
-
-/** The same authority with a certificate of the first version, which has neither version nor extensions. */
-function firstVersion({ certificate, key }: CertificatePair): CertificatePair {
-  const [body, algorithm] = derItems(derItems(new X509Certificate(certificate).raw)[0]!.content);
-  const parts = derItems(body!.content).slice(1, 7);
-  const old = sequence(...parts.map(({ whole }) => whole));
-  const signature = bits(sign("sha256", old, createPrivateKey(key)));
-  return { certificate: new X509Certificate(sequence(old, algorithm!.whole, signature)).toString(), key };
-}
 
 const authorities: [name: string, authority: CertificatePair][] = [
   ["of the third version", authority],
