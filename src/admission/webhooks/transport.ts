@@ -1,9 +1,10 @@
 // How webhooks are reached: by URL or through a service, over connections that are kept and reused.
 
-import { Agent, request as httpsRequest } from "node:https";
+import { type Socket, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
-import { type Dial, connectionsBy } from "#http";
+import { type Dial, Http1Client } from "#http";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -61,7 +62,7 @@ export type PostReview = (
 ) => Promise<WebhookReply>;
 
 const mostReplyBytes = 16 * 1024 * 1024;
-const mostAgents = 256;
+const mostClients = 256;
 
 interface Target {
   readonly host: string;
@@ -75,22 +76,15 @@ interface Target {
 }
 
 export function webhookTransport(options: TransportOptions): PostReview {
-  const agents = new LRUCache<string, Agent>({ max: mostAgents, dispose: (agent) => agent.destroy() });
-  const agentFor = (client: WebhookClientConfig, { credentials, serverName, dial }: Target): Agent => {
-    const ca = [credentials.ca, textOf(client.caBundle)].filter(Boolean).join("\n");
-    const key = JSON.stringify([ca, serverName, credentials]);
-    const known = agents.get(key);
+  const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
+  const clientFor = ({ caBundle }: WebhookClientConfig, target: Target): Http1Client => {
+    const { host, port, serverName, credentials } = target;
+    const key = [host, port, serverName, caBundle, JSON.stringify(credentials)].join("\n");
+    const known = clients.get(key);
     if (known) return known;
-    const agent = new Agent({
-      keepAlive: true,
-      ...(ca && { ca }),
-      ...(serverName && { servername: serverName }),
-      ...(credentials.certificate && { cert: credentials.certificate }),
-      ...(credentials.key && { key: credentials.key }),
-    });
-    if (dial) agent.createConnection = connectionsBy(dial, (given) => given);
-    agents.set(key, agent);
-    return agent;
+    const made = new Http1Client({ connect: connectionsTo(target, textOf(caBundle)), mostReplyBytes });
+    clients.set(key, made);
+    return made;
   };
   return async (client, body, timeoutSeconds, parent) => {
     const target = await targetOf(client, options);
@@ -99,7 +93,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     let answer: WebhookReply | undefined;
     const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
     try {
-      answer = await post(target, agentFor(client, target), text, {
+      answer = await post(target, clientFor(client, target), text, {
         ...options,
         timeoutSeconds,
         traceparent: traceparentOf(span),
@@ -180,54 +174,54 @@ interface PostOptions {
   readonly traceparent: string | undefined;
 }
 
-function post(target: Target, agent: Agent, body: string, options: PostOptions): Promise<WebhookReply> {
-  const { clock, userAgent, timeoutSeconds } = options;
+/** Opens connections; a session of an earlier one is resumed. */
+function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> {
+  const { host, port, credentials, dial } = target;
+  const ca = [credentials.ca, caBundle].filter(Boolean).join("\n");
+  const servername = target.serverName ?? (isIP(host) === 0 ? host : "");
+  let session: Buffer | undefined;
+  return async () => {
+    const socket = dial && (await dial({ host, port }));
+    const secured = connectTls({
+      host,
+      port,
+      servername,
+      ALPNProtocols: ["http/1.1"],
+      ...(socket && { socket }),
+      ...(session && { session }),
+      ...(ca && { ca }),
+      ...(credentials.certificate && { cert: credentials.certificate }),
+      ...(credentials.key && { key: credentials.key }),
+    });
+    return secured.on("session", (ticket) => (session = ticket));
+  };
+}
+
+async function post(
+  target: Target,
+  client: Http1Client,
+  body: string,
+  options: PostOptions,
+): Promise<WebhookReply> {
+  const { clock, userAgent, timeoutSeconds, traceparent } = options;
   const path = `${target.path}?timeout=${timeoutSeconds}s`;
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) => {
-      cancelTimer();
-      request.destroy();
-      reject(new Error(`Post "https://${target.hostHeader}${path}": ${error.message}`));
-    };
-    const request = httpsRequest({
-      agent,
-      host: target.host,
-      port: target.port,
-      path,
-      method: "POST",
-      headers: {
-        host: target.hostHeader,
-        "content-type": "application/json",
-        accept: "application/json, */*",
-        "user-agent": userAgent,
-        "content-length": Buffer.byteLength(body),
-        ...(options.traceparent !== undefined && { traceparent: options.traceparent }),
-        ...(target.credentials.authorization && { authorization: target.credentials.authorization }),
-      },
-    });
-    const cancelTimer = clock.after(timeoutSeconds * 1000, () =>
-      fail(new Error("context deadline exceeded")),
-    );
-    request.on("error", fail);
-    request.on("response", (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > mostReplyBytes) fail(new Error("the answer is too large"));
-        else chunks.push(chunk);
-      });
-      response.on("error", fail);
-      response.on("aborted", () => fail(new Error("unexpected EOF")));
-      response.on("end", () => {
-        cancelTimer();
-        resolve({
-          status: response.statusCode ?? 0,
-          contentType: response.headers["content-type"] ?? "",
-          body: Buffer.concat(chunks).toString("utf8"),
-        });
-      });
-    });
-    request.end(body);
-  });
+  if (/[^\x21-\x7e]/.test(path))
+    throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
+  const { authorization } = target.credentials;
+  const { reply, abort } = client.send(
+    `POST ${path} HTTP/1.1\r\nhost: ${target.hostHeader}\r\ncontent-type: application/json\r\n` +
+      `accept: application/json, */*\r\nuser-agent: ${userAgent}\r\n` +
+      (traceparent === undefined ? "" : `traceparent: ${traceparent}\r\n`) +
+      (authorization ? `authorization: ${authorization}\r\n` : "") +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  const cancelTimer = clock.after(timeoutSeconds * 1000, () => abort(new Error("context deadline exceeded")));
+  try {
+    const { status, headers, body: bytes } = await reply;
+    return { status, contentType: headers.get("content-type") ?? "", body: bytes.toString("utf8") };
+  } catch (error) {
+    throw new Error(`Post "https://${target.hostHeader}${path}": ${(error as Error).message}`);
+  } finally {
+    cancelTimer();
+  }
 }

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { after, test } from "node:test";
+import { selfSigned } from "#authn";
+import { virtualClock } from "#base";
+import { type PostReview, webhookTransport } from "./transport.ts";
+
+const pair = selfSigned({ commonName: "webhook" }, ["127.0.0.1", "hook.shop.svc"], {
+  now: Date.now(),
+  days: 1,
+});
+const caBundle = Buffer.from(pair.certificate).toString("base64");
+let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("{}");
+const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+  request.resume().on("end", () => answer(request, response));
+});
+const connections: Socket[] = [];
+server.on("secureConnection", (socket) => connections.push(socket));
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+const { port } = server.address() as AddressInfo;
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const clock = virtualClock(0);
+const transport = (): PostReview =>
+  webhookTransport({
+    clock,
+    userAgent: "tester",
+    resolveService: async () => ({ host: "127.0.0.1", port }),
+    credentialsFor: () => ({ authorization: "Bearer abc" }),
+  });
+const byUrl = { url: `https://127.0.0.1:${port}/review`, caBundle };
+
+test("a review is posted as JSON, and the answer read, over one connection", async () => {
+  const seen: unknown[] = [];
+  answer = ({ method, url, headers }, response) => {
+    const {
+      host,
+      authorization,
+      "content-type": type,
+      "user-agent": agent,
+      "content-length": length,
+    } = headers;
+    seen.push({ method, url, host, authorization, type, agent, length });
+    response.setHeader("content-type", "application/json").end(`{"text":"\u00e9"}`);
+  };
+  const post = transport();
+  const before = connections.length;
+  for (let round = 0; round < 2; round++)
+    assert.deepEqual(await post(byUrl, { a: "\u00e9" }, 10), {
+      status: 200,
+      contentType: "application/json",
+      body: `{"text":"\u00e9"}`,
+    });
+  const expected = {
+    method: "POST",
+    url: "/review?timeout=10s",
+    host: `127.0.0.1:${port}`,
+    authorization: "Bearer abc",
+    type: "application/json",
+    agent: "tester",
+    length: "10",
+  };
+  assert.deepEqual(seen, [expected, expected]);
+  assert.equal(connections.length - before, 1);
+});
+
+test("a service is called by its name, wherever it is", async () => {
+  let host: string | undefined;
+  answer = ({ headers }, response) => {
+    host = headers.host;
+    response.end("{}");
+  };
+  const service = { namespace: "shop", name: "hook", path: "/x" };
+  assert.equal((await transport()({ service, caBundle }, {}, 10)).status, 200);
+  assert.equal(host, "hook.shop.svc:443");
+});
+
+const failures: [name: string, client: Parameters<PostReview>[0], message: RegExp][] = [
+  [
+    "a server that nobody vouches for",
+    { url: byUrl.url },
+    /^Post "https:\/\/127\.0\.0\.1:\d+\/review\?timeout=10s": self-signed certificate/,
+  ],
+  [
+    "a certificate for another name",
+    { service: { namespace: "shop", name: "other" }, caBundle },
+    /does not match certificate's altnames/,
+  ],
+  [
+    "a path that would need escaping",
+    { service: { namespace: "shop", name: "hook", path: "/a b" }, caBundle },
+    /escaping/,
+  ],
+];
+for (const [name, client, message] of failures)
+  test(`a review fails: ${name}`, async () => {
+    answer = (_, response) => void response.end("{}");
+    await assert.rejects(transport()(client, {}, 10), { message });
+  });
+
+test("a webhook that does not answer in time has failed", async () => {
+  answer = () => void clock.advance(10_000);
+  await assert.rejects(transport()(byUrl, {}, 10), { message: /: context deadline exceeded$/ });
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+import { after, test } from "node:test";
+import { Http1Client } from "./http1-client.ts";
+import { ReplyReader } from "./reply-reader.ts";
+
+const replies: [name: string, text: string, body: string | undefined, reusable?: boolean][] = [
+  ["a body of given length", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi", true],
+  ["no body", "HTTP/1.1 204 No Content\r\n\r\n", "", true],
+  [
+    "chunks with extensions and a trailer",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n1\r\n!\r\n0\r\nX: y\r\n\r\n",
+    "hi!",
+    true,
+  ],
+  [
+    "an interim answer before it",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+    "",
+    true,
+  ],
+  [
+    "a connection that ends with it",
+    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx",
+    "x",
+    false,
+  ],
+  ["an old server", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "x", false],
+  ["bytes behind it", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "x", false],
+  ["something else", "SSH-2.0-server\r\n\r\n", undefined],
+  ["a folded header", "HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", undefined],
+  ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", undefined],
+  ["another encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", undefined],
+  ["a chunk without a size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", undefined],
+  ["a body that is too large", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + "x".repeat(99), undefined],
+];
+for (const [name, text, body, reusable] of replies)
+  for (const [how, size] of [
+    ["whole", text.length],
+    ["byte by byte", 1],
+  ] as const)
+    test(`an answer is read ${how}: ${name}`, () => {
+      const reader = new ReplyReader(64);
+      let step: ReturnType<ReplyReader["take"]> = "more";
+      for (let at = 0; at < text.length && step === "more"; at += size)
+        step = reader.take(Buffer.from(text.slice(at, at + size)));
+      if (body === undefined) return assert.ok(step instanceof Error);
+      assert.ok(step !== "more" && !(step instanceof Error));
+      assert.equal(step.reply.body.toString(), body);
+      // Byte by byte, what is behind the answer has not come yet.
+      if (size > 1 || name !== "bytes behind it") assert.equal(step.reusable, reusable);
+    });
+
+test("an answer without a length ends with the connection", () => {
+  const reader = new ReplyReader(64);
+  assert.equal(reader.take(Buffer.from("HTTP/1.1 200 OK\r\n\r\nhi")), "more");
+  assert.equal(reader.end()?.body.toString(), "hi");
+});
+
+const servers: Server[] = [];
+after(() => servers.forEach((server) => server.close()));
+
+/** A server that does with each connection what it is told. */
+async function serverOf(serve: (socket: Socket, connection: number) => void): Promise<Http1Client> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    serve(socket, connections++);
+  }).listen(0, "127.0.0.1");
+  servers.push(server.unref());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const open = async (): Promise<Socket> => connect({ host: "127.0.0.1", port });
+  return new Http1Client({ connect: open, mostReplyBytes: 1024 });
+}
+const ask = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
+const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const textOf = async (client: Http1Client): Promise<string> => (await client.send(ask).reply).body.toString();
+
+test("exchanges one after the other share a connection, those at the same time do not", async () => {
+  const client = await serverOf((socket, connection) =>
+    socket.on("data", () => socket.write(answer(String(connection)))),
+  );
+  assert.deepEqual([await textOf(client), await textOf(client)], ["0", "0"]);
+  assert.deepEqual((await Promise.all([textOf(client), textOf(client)])).sort(), ["0", "1"]);
+  client.close();
+});
+
+test("a request that meets a kept connection in its end goes out again on another", async () => {
+  const client = await serverOf((socket, connection) => {
+    let asked = 0;
+    socket.on("data", () => {
+      asked += 1;
+      if (connection === 0 && asked === 2) socket.destroy();
+      else socket.write(answer(String(connection)));
+    });
+  });
+  assert.deepEqual([await textOf(client), await textOf(client)], ["0", "1"]);
+  client.close();
+});
+
+test("a new connection that ends without an answer fails, and so does half an answer", async () => {
+  const silent = await serverOf((socket) => socket.on("data", () => socket.end()));
+  await assert.rejects(silent.send(ask).reply, { message: "EOF" });
+  const half = await serverOf((socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nconte")));
+  await assert.rejects(half.send(ask).reply, { message: "unexpected EOF" });
+});
+
+test("an exchange that is aborted fails with the reason, and its connection is not used again", async () => {
+  const client = await serverOf((socket, connection) =>
+    socket.on("data", () => connection > 0 && socket.write(answer(String(connection)))),
+  );
+  const { reply, abort } = client.send(ask);
+  setImmediate(() => abort(new Error("too late")));
+  await assert.rejects(reply, { message: "too late" });
+  assert.equal(await textOf(client), "1");
+  client.close();
+});
