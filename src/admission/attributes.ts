@@ -110,6 +110,9 @@ export function replaceContents(object: Record<string, unknown>, next: Record<st
   Object.assign(object, next);
 }
 
+/** An object of a request as the kind that its resource promises: plugins know it from the names they matched. */
+export const typed = <Kind>(object: Record<string, unknown> | undefined): Kind => object as unknown as Kind;
+
 export interface AdmissionPlugin {
   readonly name: string;
   readonly handles: readonly Operation[];

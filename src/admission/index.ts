@@ -10,6 +10,7 @@ export {
   WriteState,
   replaceContents,
   slot,
+  typed,
   virtualAttributes,
 } from "./attributes.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";

@@ -5,7 +5,7 @@ import type { Authorizer } from "#authz";
 import { forbidden } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 const resources = ["certificatesigningrequests"];
 
@@ -42,8 +42,8 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
     resources,
     validate: async (attributes) => {
       if (attributes.subresource !== subresource || attributes.resource.group !== group) return [];
-      const old = attributes.oldObject as unknown as CertificateSigningRequest;
-      if (!concerned(attributes.object as unknown as CertificateSigningRequest, old)) return [];
+      const old = typed<CertificateSigningRequest>(attributes.oldObject);
+      if (!concerned(typed<CertificateSigningRequest>(attributes.object), old)) return [];
       const { signerName } = old.spec;
       if (!(await mayActFor(authorizer, group, attributes, verb, signerName)))
         throw refused(attributes, `user not permitted to ${verb} requests with signerName "${signerName}"`);
@@ -83,7 +83,7 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
       resources,
       validate: async (attributes) => {
         if (attributes.subresource || attributes.resource.group !== group) return [];
-        const { signerName, request } = (attributes.object as unknown as CertificateSigningRequest).spec;
+        const { signerName, request } = typed<CertificateSigningRequest>(attributes.object).spec;
         if (signerName !== dialect.names.signers.apiClient) return [];
         if (requestedOrganizations(Buffer.from(request ?? "", "base64").toString()).includes(mastersGroup))
           throw refused(attributes, `use of ${signerName} signer with ${mastersGroup} group is not allowed`);

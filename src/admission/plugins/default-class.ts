@@ -1,7 +1,7 @@
 // Claims and ingresses that name no class get the one that calls itself the default; of several, the newest.
 import type { Ingress, IngressClass, ObjectMeta, PersistentVolumeClaim, StorageClass } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionPlugin, typed } from "../attributes.ts";
 
 interface Class {
   readonly metadata: ObjectMeta;
@@ -17,7 +17,7 @@ export function defaultStorageClass(
     resources: ["persistentvolumeclaims"],
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || subresource) return;
-      const { metadata, spec } = object as unknown as PersistentVolumeClaim;
+      const { metadata, spec } = typed<PersistentVolumeClaim>(object);
       // An empty name, or the annotation of old, says that no class is wanted.
       if (spec.storageClassName !== undefined || metadata.annotations?.[names.betaStorageClass] !== undefined)
         return;
@@ -37,7 +37,7 @@ export function defaultIngressClass(
     resources: ["ingresses"],
     mutate: async ({ kind, subresource, object }) => {
       if (kind.kind !== "Ingress" || subresource) return;
-      const { metadata, spec } = object as unknown as Ingress;
+      const { metadata, spec } = typed<Ingress>(object);
       if (spec.ingressClassName !== undefined || metadata.annotations?.[names.ingressClass] !== undefined)
         return;
       const found = newest(await all(), [names.defaultIngressClass]);

@@ -1,7 +1,7 @@
 // Pods stay a while on a node that is not ready or cannot be reached, unless they say how long themselves.
 import type { Pod, Toleration } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionPlugin, typed } from "../attributes.ts";
 
 export function defaultTolerationSeconds(
   { names }: Dialect,
@@ -17,7 +17,7 @@ export function defaultTolerationSeconds(
     resources: ["pods"],
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || resource.resource !== "pods" || subresource) return;
-      const { spec } = object as unknown as Pod;
+      const { spec } = typed<Pod>(object);
       const given = spec.tolerations ?? [];
       const missing = wanted.filter(
         ([key]) =>

@@ -4,7 +4,7 @@ import type { User } from "#authn";
 import type { Authorizer, ResourceTarget } from "#authz";
 import { forbidden } from "#base";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
@@ -26,10 +26,8 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
   resources: ["services"],
   validate: async (attributes) => {
     if (attributes.resource.group !== "" || attributes.subresource) return [];
-    const old = new Set((attributes.oldObject as unknown as Service | undefined)?.spec.externalIPs);
-    const added = (attributes.object as unknown as Service).spec.externalIPs?.some(
-      (address) => !old.has(address),
-    );
+    const old = new Set(typed<Service | undefined>(attributes.oldObject)?.spec.externalIPs);
+    const added = typed<Service>(attributes.object).spec.externalIPs?.some((address) => !old.has(address));
     if (added) throw refused(attributes, "Use of external IPs is denied by admission control");
     return [];
   },

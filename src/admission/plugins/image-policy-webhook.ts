@@ -3,7 +3,7 @@ import type { Pod } from "#api";
 import { type Clock, forbidden } from "#base";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
-import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, typed } from "../attributes.ts";
 
 export interface ImagePolicyOptions {
   readonly webhook: Webhook;
@@ -84,7 +84,7 @@ function specOf(attributes: AdmissionAttributes, dialect: Dialect): object | und
   const { resource, subresource, namespace, object } = attributes;
   if (resource.group !== "" || (subresource !== "" && subresource !== "ephemeralcontainers"))
     return undefined;
-  const { metadata, spec } = object as unknown as Pod;
+  const { metadata, spec } = typed<Pod>(object);
   const containers =
     subresource === ""
       ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]

@@ -20,7 +20,7 @@ import {
   scaledValue,
 } from "#base";
 import type { Dialect } from "#dialect";
-import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, slot, typed } from "../attributes.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 
@@ -47,8 +47,7 @@ export function limitRanger(
       if (attributes.resource.resource !== "pods" || !concerned(attributes)) return;
       const ranges = await rangesIn(attributes.namespace);
       attributes.state.set(applied, ranges);
-      for (const range of ranges)
-        fillIn(attributes.object as unknown as Pod, range, names.annotations.limitRanger);
+      for (const range of ranges) fillIn(typed<Pod>(attributes.object), range, names.annotations.limitRanger);
     },
     validate: async (attributes) => {
       if (!concerned(attributes) || goes(attributes)) return [];

@@ -3,7 +3,7 @@
 import type { Container, Namespace, Pod, Toleration } from "#api";
 import { forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
 export type FindNamespace = (name: string) => Promise<Namespace | undefined>;
@@ -44,14 +44,14 @@ export function podNodeSelector(
   const checkLimit = (attributes: AdmissionAttributes): void => {
     const limit = parsed(attributes, cluster.byNamespace.get(attributes.namespace) ?? "");
     if (Object.keys(limit).length === 0) return;
-    const { nodeSelector = {} } = (attributes.object as unknown as Pod).spec;
+    const { nodeSelector = {} } = typed<Pod>(attributes.object).spec;
     if (
       Object.entries(nodeSelector).some(([key, value]) => !Object.hasOwn(limit, key) || limit[key] !== value)
     )
       throw refused(attributes, "pod node label selector labels conflict with its namespace whitelist");
   };
   const check = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
-    const { nodeSelector = {} } = (attributes.object as unknown as Pod).spec;
+    const { nodeSelector = {} } = typed<Pod>(attributes.object).spec;
     const selector = await wanted(attributes);
     if (
       Object.entries(selector).some(
@@ -67,7 +67,7 @@ export function podNodeSelector(
     resources: ["pods"],
     mutate: async (attributes) => {
       if (!concerned(attributes)) return;
-      const { spec } = attributes.object as unknown as Pod;
+      const { spec } = typed<Pod>(attributes.object);
       const selector = await check(attributes);
       if (Object.keys(selector).length > 0) spec.nodeSelector = { ...selector, ...spec.nodeSelector };
       checkLimit(attributes);
@@ -109,7 +109,7 @@ export function podTolerationRestriction(
     }
   };
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
-    const { tolerations = [] } = (attributes.object as unknown as Pod).spec;
+    const { tolerations = [] } = typed<Pod>(attributes.object).spec;
     if (tolerations.length === 0) return;
     const allowed = (await said(attributes, names.annotations.allowedTolerations)) ?? cluster.allowed;
     const coverage = new Coverage();
@@ -126,7 +126,7 @@ export function podTolerationRestriction(
     resources: ["pods"],
     mutate: async (attributes) => {
       if (!concerned(attributes)) return;
-      const { spec } = attributes.object as unknown as Pod;
+      const { spec } = typed<Pod>(attributes.object);
       const usual =
         attributes.operation === "CREATE"
           ? ((await said(attributes, names.annotations.defaultTolerations)) ?? cluster.default)

@@ -13,7 +13,7 @@ import { nodesGroup } from "#authn";
 import { forbidden, notFound } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { UserInfo, AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type UserInfo, type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 export interface NodeRestrictionOptions {
   readonly dialect: Dialect;
@@ -88,8 +88,8 @@ export function nodeRestriction({
           name || ((attributes.object?.["metadata"] as ObjectMeta | undefined)?.name ?? ""),
         );
       case "UPDATE status": {
-        const now = attributes.object as unknown as Pod;
-        const old = attributes.oldObject as unknown as Pod;
+        const now = typed<Pod>(attributes.object);
+        const old = typed<Pod>(attributes.oldObject);
         if (old.spec.nodeName !== node)
           throw refused(
             attributes,
@@ -109,7 +109,7 @@ export function nodeRestriction({
 
   /** A node may only show what it runs by itself, and that refers to nothing else in the cluster. */
   async function mirrorRules(attributes: AdmissionAttributes, node: string): Promise<void> {
-    const { metadata, spec } = attributes.object as unknown as Pod;
+    const { metadata, spec } = typed<Pod>(attributes.object);
     const key = dialect.names.annotations.configMirror;
     const can = (what: string): Error =>
       refused(attributes, `node "${node}" can only create pods with ${what}`);
@@ -138,8 +138,8 @@ export function nodeRestriction({
     if (nameOf(attributes) !== node)
       throw refused(attributes, `node "${node}" is not allowed to modify node "${nameOf(attributes)}"`);
     if (!attributes.object) return;
-    const { metadata, spec } = attributes.object as unknown as Node;
-    const old = attributes.oldObject as unknown as Node | undefined;
+    const { metadata, spec } = typed<Node>(attributes.object);
+    const old = typed<Node | undefined>(attributes.oldObject);
     if (spec.configSource && !isDeepStrictEqual(spec.configSource, old?.spec.configSource))
       throw refused(attributes, `node "${node}" is not allowed to set configSource`);
     if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? []))
@@ -162,8 +162,8 @@ export function nodeRestriction({
     };
     if (
       !isDeepStrictEqual(
-        bare(attributes.object as unknown as PersistentVolumeClaim),
-        bare(attributes.oldObject as unknown as PersistentVolumeClaim),
+        bare(typed<PersistentVolumeClaim>(attributes.object)),
+        bare(typed<PersistentVolumeClaim>(attributes.oldObject)),
       )
     )
       throw refused(
@@ -174,7 +174,7 @@ export function nodeRestriction({
 
   async function tokenRules(attributes: AdmissionAttributes, node: string): Promise<void> {
     if (attributes.operation !== "CREATE" || attributes.subresource !== "token") return;
-    const ref = (attributes.object as unknown as TokenRequest).spec.boundObjectRef;
+    const ref = typed<TokenRequest>(attributes.object).spec.boundObjectRef;
     if (ref?.apiVersion !== "v1" || ref.kind !== "Pod" || !ref.name)
       throw refused(attributes, "node requested token not bound to a pod");
     if (!ref.uid) throw refused(attributes, "node requested token with a pod binding without a uid");

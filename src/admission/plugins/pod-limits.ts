@@ -4,7 +4,7 @@ import type { Container, Pod, Toleration } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && !subresource;
@@ -23,10 +23,10 @@ export const alwaysPullImages: AdmissionPlugin = {
   resources: ["pods"],
   mutate: async (attributes) => {
     if (!concerned(attributes)) return;
-    const containers = containersOf((attributes.object as unknown as Pod).spec);
+    const containers = containersOf(typed<Pod>(attributes.object).spec);
     const old =
       attributes.oldObject &&
-      new Set(containersOf((attributes.oldObject as unknown as Pod).spec).map(({ image }) => image));
+      new Set(containersOf(typed<Pod>(attributes.oldObject).spec).map(({ image }) => image));
     if (old && containers.every(({ image }) => old.has(image))) return;
     for (const container of containers) container.imagePullPolicy = "Always";
   },
@@ -39,7 +39,7 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   validate: async (attributes) => {
     if (!concerned(attributes)) return [];
     const terms =
-      (attributes.object as unknown as Pod).spec.affinity?.podAntiAffinity
+      typed<Pod>(attributes.object).spec.affinity?.podAntiAffinity
         ?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const wide = terms.find(({ topologyKey }) => topologyKey !== names.labels.hostname);
     if (wide)
@@ -57,7 +57,7 @@ export const securityContextDeny: AdmissionPlugin = {
   resources: ["pods"],
   validate: async (attributes) => {
     if (!concerned(attributes)) return [];
-    const { securityContext, initContainers, containers } = (attributes.object as unknown as Pod).spec;
+    const { securityContext, initContainers, containers } = typed<Pod>(attributes.object).spec;
     for (const key of ["supplementalGroups", "seLinuxOptions", "runAsUser", "fsGroup"] as const)
       if (securityContext?.[key] !== undefined)
         throw refused(attributes, `pod.spec.securityContext.${key} is forbidden`);
@@ -75,7 +75,7 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
   resources: ["pods"],
   mutate: async (attributes) => {
     if (!concerned(attributes)) return;
-    const { spec } = attributes.object as unknown as Pod;
+    const { spec } = typed<Pod>(attributes.object);
     const rare = (name: string): boolean =>
       name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
     const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>

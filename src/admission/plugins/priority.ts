@@ -2,7 +2,7 @@
 import type { Pod, PriorityClass } from "#api";
 import { forbidden } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 export interface PriorityOptions {
   readonly dialect: Dialect;
@@ -23,9 +23,9 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
         attributes.resource.resource !== "pods"
       )
         return;
-      const { spec } = attributes.object as unknown as Pod;
+      const { spec } = typed<Pod>(attributes.object);
       if (attributes.operation === "UPDATE") {
-        const { spec: old } = attributes.oldObject as unknown as Pod;
+        const { spec: old } = typed<Pod>(attributes.oldObject);
         if (old.priority !== undefined) spec.priority ??= old.priority;
         if (old.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
         return;
@@ -55,7 +55,7 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
         attributes.resource.resource !== "priorityclasses"
       )
         return [];
-      const given = attributes.object as unknown as PriorityClass;
+      const given = typed<PriorityClass>(attributes.object);
       const present = given.globalDefault ? await defaultClass() : undefined;
       if (present && (attributes.operation === "CREATE" || present.metadata.name !== given.metadata.name))
         throw refused(

@@ -1,7 +1,7 @@
 // Pods of a runtime class get what that class costs, and go where it is to be found.
 import type { Pod, RuntimeClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
 type Amounts = Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export function runtimeClassPlugin(
     resources: ["pods"],
     mutate: async (attributes) => {
       if (!concerned(attributes)) return;
-      const pod = attributes.object as unknown as Pod;
+      const pod = typed<Pod>(attributes.object);
       const found = await classOf(attributes, pod);
       const fixed = found?.overhead?.podFixed;
       if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
@@ -39,7 +39,7 @@ export function runtimeClassPlugin(
     },
     validate: async (attributes) => {
       if (!concerned(attributes)) return [];
-      const pod = attributes.object as unknown as Pod;
+      const pod = typed<Pod>(attributes.object);
       const fixed = (await classOf(attributes, pod))?.overhead?.podFixed;
       if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
         throw refused(

@@ -2,7 +2,7 @@
 import type { Container, Pod, ServiceAccount, Volume } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
 export interface ServiceAccountOptions {
   readonly dialect: Dialect;
@@ -26,7 +26,7 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
     resources: ["pods"],
     mutate: async (attributes) => {
       if (attributes.operation !== "CREATE" || !isPod(attributes) || attributes.subresource) return;
-      const pod = attributes.object as unknown as Pod;
+      const pod = typed<Pod>(attributes.object);
       if (isMirror(pod)) return refuseMirror(attributes, pod);
       const { spec } = pod;
       spec.serviceAccountName ||= defaultAccount;
@@ -40,7 +40,7 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
     },
     validate: async (attributes) => {
       if (!isPod(attributes)) return [];
-      const pod = attributes.object as unknown as Pod;
+      const pod = typed<Pod>(attributes.object);
       const isEphemeral =
         attributes.operation === "UPDATE" && attributes.subresource === "ephemeralcontainers";
       if (!isEphemeral && (attributes.operation !== "CREATE" || attributes.subresource)) return [];

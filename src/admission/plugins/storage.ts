@@ -2,7 +2,7 @@
 import type { PersistentVolumeClaim, StorageClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionPlugin, typed } from "../attributes.ts";
 
 /** New claims and volumes carry a finalizer, which a controller takes away when nobody uses them any more. */
 export function storageProtection({ names: { finalizers } }: Dialect): AdmissionPlugin {
@@ -16,7 +16,7 @@ export function storageProtection({ names: { finalizers } }: Dialect): Admission
     resources: Object.keys(marks),
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || subresource) return;
-      const { metadata } = object as unknown as PersistentVolumeClaim;
+      const { metadata } = typed<PersistentVolumeClaim>(object);
       const mark = marks[resource.resource]!;
       if (!metadata.finalizers?.includes(mark)) metadata.finalizers = [...(metadata.finalizers ?? []), mark];
     },
@@ -37,8 +37,8 @@ export function claimResize(
     resources: ["persistentvolumeclaims"],
     validate: async ({ resource, subresource, name, object, oldObject }) => {
       if (resource.group !== "" || subresource) return [];
-      const claim = object as unknown as PersistentVolumeClaim;
-      const old = oldObject as unknown as PersistentVolumeClaim;
+      const claim = typed<PersistentVolumeClaim>(object);
+      const old = typed<PersistentVolumeClaim>(oldObject);
       if (compareQuantity(sizeOf(claim), sizeOf(old)) <= 0) return [];
       if (old.status.phase !== "Bound")
         throw forbidden(resource, name, "only bound persistent volume claims can be expanded");

@@ -1,7 +1,7 @@
 // A new node takes no pods until somebody has seen that it is ready.
 import type { Node } from "#api";
 import type { Dialect } from "#dialect";
-import type { AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionPlugin, typed } from "../attributes.ts";
 
 export function taintNodesByCondition({ names }: Dialect): AdmissionPlugin {
   const key = names.taints.notReady;
@@ -11,7 +11,7 @@ export function taintNodesByCondition({ names }: Dialect): AdmissionPlugin {
     resources: ["nodes"],
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || resource.resource !== "nodes" || subresource) return;
-      const { spec } = object as unknown as Node;
+      const { spec } = typed<Node>(object);
       if (spec.taints?.some((taint) => taint.key === key && taint.effect === "NoSchedule")) return;
       spec.taints = [...(spec.taints ?? []), { key, effect: "NoSchedule" }];
     },

@@ -1,7 +1,7 @@
 // Nobody grants through roles and bindings what they do not hold. It runs among the admission plug-ins, and
 // nothing turns it off.
 import type { ClusterRole, Role, RoleBinding } from "#api";
-import type { AdmissionPlugin } from "#admission";
+import { type AdmissionPlugin, typed } from "#admission";
 import { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "#authz";
 import type { User } from "#authn";
 import { type Dialect, groupName } from "#dialect";
@@ -21,15 +21,15 @@ export function escalationGuard(options: EscalationOptions, dialect: Dialect): A
           options,
           user,
           target,
-          object as unknown as Role | ClusterRole,
-          oldObject as unknown as Role | ClusterRole,
+          typed<Role | ClusterRole>(object),
+          typed<Role | ClusterRole>(oldObject),
         );
       else
         await checkBinding(
           options,
           user,
           target,
-          object as unknown as { metadata: { name: string }; roleRef: RoleBinding["roleRef"] },
+          typed<{ metadata: { name: string }; roleRef: RoleBinding["roleRef"] }>(object),
         );
     },
   };

@@ -1,6 +1,6 @@
 // The parameters of admission policies: where they are found, and who may refer to them.
 
-import type { AdmissionAttributes, AdmissionPlugin, FindParam } from "#admission";
+import { type AdmissionAttributes, type AdmissionPlugin, type FindParam, typed } from "#admission";
 import type { ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
 import type { Authorizer } from "#authz";
 import { type FieldError, forbiddenField } from "#base";
@@ -69,8 +69,8 @@ export function policyParamsGuard(
     return decision.verdict === "allow";
   };
   const policyErrors = async (attributes: AdmissionAttributes): Promise<FieldError[]> => {
-    const { spec } = attributes.object as unknown as ValidatingAdmissionPolicy;
-    const old = attributes.oldObject as unknown as ValidatingAdmissionPolicy | undefined;
+    const { spec } = typed<ValidatingAdmissionPolicy>(attributes.object);
+    const old = typed<ValidatingAdmissionPolicy | undefined>(attributes.oldObject);
     const { paramKind } = spec;
     if (!paramKind || (old && isDeepStrictEqual(old.spec.paramKind, paramKind))) return [];
     if (await mayRead(attributes, paramKind, "*", "*")) return [];
@@ -80,8 +80,8 @@ export function policyParamsGuard(
     return [forbiddenField("spec.paramKind", detail)];
   };
   const bindingErrors = async (attributes: AdmissionAttributes): Promise<FieldError[]> => {
-    const { spec } = attributes.object as unknown as ValidatingAdmissionPolicyBinding;
-    const old = attributes.oldObject as unknown as ValidatingAdmissionPolicyBinding | undefined;
+    const { spec } = typed<ValidatingAdmissionPolicyBinding>(attributes.object);
+    const old = typed<ValidatingAdmissionPolicyBinding | undefined>(attributes.oldObject);
     const { paramRef, policyName = "" } = spec;
     const same = old && isDeepStrictEqual([old.spec.paramRef, old.spec.policyName], [paramRef, policyName]);
     if (!paramRef || same) return [];

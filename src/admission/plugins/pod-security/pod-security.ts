@@ -4,7 +4,7 @@ import type { Container, CronJob, Namespace, ObjectMeta, Pod, PodSpec, PodTempla
 import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
-import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
+import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../../attributes.ts";
 import {
   type Policy,
   type Standard,
@@ -97,9 +97,9 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   };
 
   async function namespaceErrors(attributes: AdmissionAttributes): Promise<readonly FieldError[]> {
-    const now = read((attributes.object as unknown as Namespace).metadata.labels);
+    const now = read(typed<Namespace>(attributes.object).metadata.labels);
     if (attributes.operation === "CREATE") return now.errors;
-    const before = read((attributes.oldObject as unknown as Namespace).metadata.labels);
+    const before = read(typed<Namespace>(attributes.oldObject).metadata.labels);
     if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
     const [next, old] = [now.policy.enforce, before.policy.enforce];
     const relaxed = next.version === old.version && !stricter(next.level, old.level);
@@ -110,7 +110,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
 
   /** Pods that are there already stay, but somebody should know. */
   async function warnOfPods(attributes: AdmissionAttributes): Promise<void> {
-    const { enforce } = read((attributes.object as unknown as Namespace).metadata.labels).policy;
+    const { enforce } = read(typed<Namespace>(attributes.object).metadata.labels).policy;
     const pods = [...(await podsIn(attributes.name))];
     const found = new Map<string, string[]>();
     for (const { metadata, spec } of oneOfEach(pods).slice(0, mostPods)) {
@@ -141,9 +141,8 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
       judged("enforce", policy.enforce, false, attributes);
       return note(attributes, "enforce-policy", enforced);
     }
-    const { metadata, spec } = attributes.object as unknown as Pod;
-    if (attributes.operation === "UPDATE" && !matters(spec, (attributes.oldObject as unknown as Pod).spec))
-      return;
+    const { metadata, spec } = typed<Pod>(attributes.object);
+    if (attributes.operation === "UPDATE" && !matters(spec, typed<Pod>(attributes.oldObject).spec)) return;
     if (isExemptClass(spec)) return passExempt(attributes, "runtimeClass");
     if (errors.length > 0)
       note(attributes, "error", `Failed to parse policy: ${errors.map(({ detail }) => detail).join("; ")}`);
@@ -207,10 +206,9 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
 }
 
 function templateOf({ resource, object }: AdmissionAttributes): PodTemplateSpec | undefined {
-  if (resource.resource === "podtemplates")
-    return (object as unknown as { template: PodTemplateSpec }).template;
-  if (resource.resource === "cronjobs") return (object as unknown as CronJob).spec.jobTemplate.spec.template;
-  return (object as unknown as { spec: { template?: PodTemplateSpec } }).spec.template;
+  if (resource.resource === "podtemplates") return typed<{ template: PodTemplateSpec }>(object).template;
+  if (resource.resource === "cronjobs") return typed<CronJob>(object).spec.jobTemplate.spec.template;
+  return typed<{ spec: { template?: PodTemplateSpec } }>(object).spec.template;
 }
 
 /** Of what can change in a pod, only images and new containers matter. */
