@@ -180,6 +180,12 @@ export function cronJobController(context: ControllerContext): Controller {
         );
       return;
     }
+    if (schedule.next(now) === undefined) {
+      // 31 February: no such time comes, which the reference notices when it compares the next two.
+      const text = `invalid schedule: ${spec.schedule} : time difference between two schedules is less than 1 second`;
+      events.event(cronJob, "Warning", "InvalidSchedule", text);
+      return;
+    }
     const deadlineSeconds = spec.startingDeadlineSeconds ?? undefined;
     const earliest = timeOf(status.lastScheduleTime) || timeOf(metadata.creationTimestamp);
     const { at, tooMany } = dueTime(schedule, { earliest, now, deadlineSeconds });
