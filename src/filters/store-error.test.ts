@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GrpcError } from "#http";
-import { StoreBusy, StoreClosed, StoreDamaged, StoreFull } from "#store";
+import { KeyServiceFailed, StoreBusy, StoreClosed, StoreDamaged, StoreFull } from "#store";
 import { RevisionTimeout } from "#watchcache";
 import { storeErrorToStatus } from "./store-error.ts";
 
@@ -16,6 +16,7 @@ const cases: [
   code: number | undefined,
   again: number | undefined,
 ][] = [
+  ["a key service that is away", new KeyServiceFailed("box", "no answer"), true, 500, undefined],
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
   ["a crowd of writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],

@@ -1,6 +1,6 @@
 // What is wrong with the store, as clients are told: whether the write was done, and whether to come again.
 import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
-import { StoreBusy, StoreClosed, StoreFull, unreachableStore } from "#store";
+import { KeyServiceFailed, StoreBusy, StoreClosed, StoreFull, unreachableStore } from "#store";
 import { RevisionTimeout } from "#watchcache";
 
 const againSeconds = 1;
@@ -17,6 +17,8 @@ export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError |
       "InternalError",
       "Internal error occurred: the store has no space left; nothing was written",
     );
+  if (error instanceof KeyServiceFailed)
+    return new ApiError(500, "InternalError", `Internal error occurred: ${error.message}`);
   if (error instanceof StoreBusy)
     return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");

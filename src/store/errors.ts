@@ -57,3 +57,11 @@ export class StoreBusy extends Error {
     super(`${waiting} writes are waiting for the store; try again later`);
   }
 }
+
+/** The service that keeps the keys did not answer, or refused: nothing was encrypted, so nothing was written. */
+export class KeyServiceFailed extends Error {
+  override readonly name = "KeyServiceFailed";
+  constructor(service: string, detail: string) {
+    super(`the key service ${JSON.stringify(service)} cannot be used: ${detail}`);
+  }
+}

@@ -13,7 +13,15 @@ export {
   type StoreStatus,
   type Write,
 } from "./store.ts";
-export { StoreBusy, StoreClosed, StoreDamaged, StoreFailed, StoreFull, StoreLocked } from "./errors.ts";
+export {
+  KeyServiceFailed,
+  StoreBusy,
+  StoreClosed,
+  StoreDamaged,
+  StoreFailed,
+  StoreFull,
+  StoreLocked,
+} from "./errors.ts";
 export { type MemoryOptions, MemoryStore, openMemory } from "./memory/memory.ts";
 export { type LeaseReuse, leaseReuse } from "./leases.ts";
 export { type Unreachable, unreachableStore } from "./etcd/calls.ts";

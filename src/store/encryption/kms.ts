@@ -2,6 +2,7 @@
 import type { Clock } from "#base";
 import { type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
 import type { EncryptionProvider } from "../encrypted.ts";
+import { KeyServiceFailed } from "../errors.ts";
 
 export interface KmsOptions {
   readonly name: string;
@@ -21,15 +22,22 @@ export interface KmsProvider extends EncryptionProvider {
 
 export type KmsCall = <Q, R>(method: GrpcMethod<Q, R>, request: Q) => Promise<R>;
 
-export function kmsChannel({ endpoint, timeoutMilliseconds, clock }: KmsOptions): {
+/** Failures of calls are told as the key service's: they are not the store's. */
+export function kmsChannel({ name, endpoint, timeoutMilliseconds, clock }: KmsOptions): {
   readonly call: KmsCall;
   readonly channel: GrpcChannel;
 } {
   const channel = grpcChannel({ endpoints: [endpoint], clock });
   return {
     channel,
-    call: (method, request) =>
-      channel.unary(method, request, { deadlineMilliseconds: timeoutMilliseconds, repeatable: true }),
+    call: async (method, request) => {
+      try {
+        const options = { deadlineMilliseconds: timeoutMilliseconds, repeatable: true };
+        return await channel.unary(method, request, options);
+      } catch (error) {
+        throw new KeyServiceFailed(name, (error as Error).message);
+      }
+    },
   };
 }
 
