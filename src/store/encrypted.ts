@@ -4,8 +4,10 @@
 //   stored   enc:aesgcm:v1:key1:<nonce><ciphertext><tag>       read by the provider with that id
 //            anything without the marker                       read by identity, if it is among the providers
 
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv } from "node:crypto";
 import { TimeSlice } from "#base";
+import { randomNonce } from "./encryption/nonce.ts";
+import { type RecentWrites, recentWrites } from "./encryption/recent-writes.ts";
 import type {
   Batch,
   Change,
@@ -58,9 +60,14 @@ export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider 
   return {
     id: `aesgcm:v1:${keyName}:`,
     seal: (value, name) => {
-      const nonce = randomBytes(nonceBytes);
+      const nonce = randomNonce(nonceBytes);
       const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(name));
-      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.allocUnsafe(nonceBytes + value.length + tagBytes);
+      sealed.set(nonce);
+      sealed.set(cipher.update(value), nonceBytes);
+      cipher.final();
+      sealed.set(cipher.getAuthTag(), nonceBytes + value.length);
+      return sealed;
     },
     open: (sealed, name) => {
       if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
@@ -93,13 +100,17 @@ export function encrypted(
   const markers = (options.markers ?? ["enc:"]).map((marker) => Buffer.from(marker));
   const nameOf = options.nameOf ?? ((key: string) => key);
   const providersFor = typeof providers === "function" ? providers : () => providers;
-  const opener = valueOpener(providersFor, markers, nameOf);
+  const recent = recentWrites();
+  const opener = valueOpener(providersFor, markers, nameOf, recent);
 
   const seal = async (key: string, value: Uint8Array): Promise<Uint8Array> => {
     const [first] = providersFor(key);
     if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
     const sealed = await first.seal(value, nameOf(key));
-    return first.id ? Buffer.concat([markers[0]!, Buffer.from(first.id), sealed]) : sealed;
+    if (!first.id) return sealed;
+    const stored = Buffer.concat([markers[0]!, Buffer.from(first.id), sealed]);
+    recent.add(key, stored, value);
+    return stored;
   };
   const entry = (one: Entry): Entry | Promise<Entry> => {
     const value = opener(one.key, one.value);
@@ -129,9 +140,9 @@ export function encrypted(
       }
     };
   };
-  const markedChange = async (one: Change): Promise<Change> => {
-    const { previous: _, ...rest } = await marking()(one);
-    return rest;
+  const markedChange = (one: Change): Change | Promise<Change> => {
+    const { previous: _, ...rest } = one;
+    return marking()(rest);
   };
 
   return {
@@ -181,10 +192,14 @@ const marks = (range: Range): boolean => "prefix" in range && range.unreadable =
 
 async function* watchOpened(
   batches: AsyncIterable<Batch>,
-  change: (one: Change) => Promise<Change>,
+  change: (one: Change) => Change | Promise<Change>,
 ): AsyncGenerator<Batch, void, void> {
-  for await (const { through, changes } of batches)
-    yield { through, changes: await Promise.all(changes.map(change)) };
+  for await (const { through, changes } of batches) {
+    const opened = changes.map(change);
+    // Most values are opened at once: nothing is waited for.
+    const waiting = opened.some((one) => one instanceof Promise);
+    yield { through, changes: waiting ? await Promise.all(opened) : (opened as Change[]) };
+  }
 }
 
 function unmarked(
@@ -200,8 +215,11 @@ function valueOpener(
   providersFor: (key: string) => Providers,
   markers: readonly Buffer[],
   nameOf: (key: string) => string,
+  recent: RecentWrites,
 ): (key: string, stored: Uint8Array, failed?: Map<string, Error>) => Uint8Array | Promise<Uint8Array> {
   return (key, stored, failedServices) => {
+    const written = recent.find(key, stored);
+    if (written) return written;
     const { marked, rest } = unmarked(stored, markers);
     let failure: DecryptionFailed | undefined;
     for (const provider of providersFor(key)) {

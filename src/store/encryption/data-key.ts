@@ -21,7 +21,9 @@ export function dataKey(secret: Uint8Array): DataKey {
       start.copy(nonce);
       nonce.writeBigUInt64BE(++counter, nonceBytes - 8);
       const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(name));
-      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+      const body = cipher.update(value);
+      cipher.final();
+      return Buffer.concat([nonce, body, cipher.getAuthTag()]);
     },
     open: (sealed, name) => {
       if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");

@@ -1,6 +1,7 @@
 // secretbox: XSalsa20 and Poly1305, as NaCl joins them. Stored: nonce (24), tag (16), ciphertext.
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { EncryptionProvider } from "../encrypted.ts";
+import { randomNonce } from "./nonce.ts";
 import { poly1305 } from "./poly1305.ts";
 import { xsalsa20 } from "./salsa20.ts";
 
@@ -15,7 +16,7 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
   return {
     id: `secretbox:v1:${keyName}:`,
     seal: (value) => {
-      const nonce = randomBytes(nonceBytes);
+      const nonce = randomNonce(nonceBytes);
       const { once, ciphertext } = crypted(key, nonce, value);
       return Buffer.concat([nonce, poly1305(ciphertext, once), ciphertext]);
     },
