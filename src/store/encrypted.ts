@@ -198,7 +198,8 @@ async function* watchOpened(
     const opened = changes.map(change);
     // Most values are opened at once: nothing is waited for.
     const waiting = opened.some((one) => one instanceof Promise);
-    yield { through, changes: waiting ? await Promise.all(opened) : (opened as Change[]) };
+    const settled = waiting ? await Promise.all(opened.map(async (one) => await one)) : (opened as Change[]);
+    yield { through, changes: settled };
   }
 }
 

@@ -26,7 +26,7 @@ async function startService(): Promise<void> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   service = child;
-  await once(child.stdout!, "data");
+  await once(child.stdout, "data");
 }
 async function killService(): Promise<void> {
   const gone = once(service!, "exit");

@@ -7,5 +7,5 @@ test("nonces have the length asked for and do not repeat, however many are drawn
     Array.from({ length: 2000 }, (_, at) => randomNonce(at % 2 ? 12 : 24).toString("hex")),
   );
   assert.equal(seen.size, 2000);
-  assert.deepEqual([...new Set([...seen].map(({ length }) => length))].toSorted(), [24, 48]);
+  assert.deepEqual(new Set([...seen].map(({ length }) => length)), new Set([24, 48]));
 });
