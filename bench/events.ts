@@ -31,6 +31,7 @@ const number = (value: number, digits = 0): string =>
 
 const eventsPath = `/apis/${groupName(dialects.orch, { group: "events", branded: true })}/v1/namespaces/default/events`;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const serverOptions = { flags: ["--event-ttl=24h"], readyWithinSeconds: 600 };
 const template = "event-template-0000000";
 const nameOf = (at: number): string => `event-template-${String(at).padStart(7, "0")}`;
 const podOf = (at: number): string => `pod-${String(at).padStart(7, "0")}`;
@@ -47,7 +48,7 @@ for (const row of rows)
   console.log(row.map((cell, at) => (at ? cell.padStart(16) : cell.padEnd(44))).join(" "));
 
 async function figuresOf(count: number): Promise<Figures> {
-  await using server = await startApiserver({ flags: ["--event-ttl=24h"] });
+  await using server = await startApiserver(serverOptions);
   const uid = await createTemplate(server);
   await server.stop();
   const fillSeconds = await timed(() => fill(join(server.folder, "data", "store"), count, uid));
@@ -213,7 +214,7 @@ async function listPages(
 
 /** All of them expire at 10,000 a second; health checks tell how long the server pauses meanwhile. */
 async function expiry(count: number): Promise<Figures> {
-  await using server = await startApiserver({ flags: ["--event-ttl=24h"] });
+  await using server = await startApiserver(serverOptions);
   const uid = await createTemplate(server);
   await server.stop();
   // Filling and the restart are over by then.

@@ -43,7 +43,9 @@ import {
 } from "#filters";
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
 import { cacheMetrics } from "./metrics/cache-metrics.ts";
+import { dataKeyMetrics } from "./metrics/encryption-metrics.ts";
 import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
+import { leaseMetrics } from "./metrics/store-metrics.ts";
 import { storeMeasuring } from "./metrics/measured-store.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -145,6 +147,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         );
   const egress = readEgress(settings.egressSelectorConfigFile, dialect);
   const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
+  const dataKeys = dataKeyMetrics(serving.metrics);
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
   const encryption =
@@ -159,10 +162,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           clock,
           log,
           reloads,
+          observer: dataKeys,
           signal: closing.signal,
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
-  const storage = { settings, dialect, encryption, clock, log, patienceMilliseconds, dial: egress.etcd };
+  const remote = { patienceMilliseconds, dial: egress.etcd, leaseReplaced: leaseMetrics(serving.metrics) };
+  const storage = { settings, dialect, encryption, clock, log, ...remote };
   const measured = storeMeasuring(storePrefix, serving.metrics);
   const store = measured(await openStoreFor(storage, options.store));
   const overrides = await openOverrides({
@@ -316,6 +321,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     builtIn,
     definitions,
     resolve,
+    metrics: serving.metrics,
     stopping: closing.signal,
   });
   await aggregation.start();

@@ -40,7 +40,7 @@ export {
 } from "./encrypted.ts";
 export { compactPeriodically, type CompactorOptions } from "./compactor.ts";
 export { openStore, type StoreChoice } from "./open.ts";
-export { type KmsProvider } from "./encryption/kms.ts";
+export { type DataKeyObserver, type KmsProvider } from "./encryption/kms.ts";
 export { kmsV1 } from "./encryption/kms-v1.ts";
 export { kmsV2 } from "./encryption/kms-v2.ts";
 export { secretbox } from "./encryption/secretbox.ts";

@@ -52,3 +52,16 @@ test("a burst of writes grants one lease, and a failed grant is asked for again"
     ["failed", ...Array.from({ length: 19 }, () => 2)],
   );
 });
+
+test("how many writes shared a lease is told when the next one takes its place", async () => {
+  const shared: number[] = [];
+  const lease = leaseReuse({
+    clock: virtualClock(),
+    reuseSeconds: 60,
+    maxKeysPerLease: 3,
+    grant: async () => 1,
+    replaced: (keys) => shared.push(keys),
+  });
+  for (let write = 0; write < 7; write++) await lease(3600);
+  assert.deepEqual(shared, [3, 3]);
+});

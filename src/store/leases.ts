@@ -15,6 +15,8 @@ export interface LeaseReuse<Id> {
   readonly maxKeysPerLease: number;
   /** Asks the store for a lease that lives this long. */
   readonly grant: (ttlSeconds: number) => Promise<Id>;
+  /** Told how many writes shared a lease when the next one takes its place. */
+  readonly replaced?: ((keys: number) => void) | undefined;
 }
 
 const reuseShare = 0.05;
@@ -29,6 +31,7 @@ export function leaseReuse<Id>({
   reuseSeconds,
   maxKeysPerLease,
   grant,
+  replaced,
 }: LeaseReuse<Id>): (ttlSeconds: number) => Promise<Id> {
   /** The newest lease for each time asked for: some write for an hour, others for half a minute. */
   const newest = new Map<number, { readonly id: Id; readonly endsAt: number; keys: number }>();
@@ -47,6 +50,7 @@ export function leaseReuse<Id>({
     const granted = ttlSeconds + spare;
     const id = await grant(granted);
     // Counted from before the asking: the lease can only end later than we believe.
+    if (last) replaced?.(last.keys);
     newest.delete(ttlSeconds);
     newest.set(ttlSeconds, { id, endsAt: now + granted * 1000, keys: 1 });
     if (newest.size > mostTimes) newest.delete(newest.keys().next().value!);

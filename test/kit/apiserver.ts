@@ -10,7 +10,7 @@ import type { DialectName } from "#dialect";
 import { freePort } from "./free-port.ts";
 
 const launcher = join(import.meta.dirname, "..", "..", "bin", "orch-apiserver");
-const readyWithinSeconds = 90;
+const usualReadySeconds = 90;
 
 export interface ApiserverOptions {
   readonly dialect?: DialectName;
@@ -18,6 +18,8 @@ export interface ApiserverOptions {
   readonly flags?: readonly string[];
   /** The command line before the flags, where it is not the built program. */
   readonly command?: readonly string[];
+  /** How long a start may take. */
+  readonly readyWithinSeconds?: number;
 }
 
 export interface Answer {
@@ -52,6 +54,7 @@ export async function startApiserver({
   dialect = "orch",
   flags = [],
   command = [launcher],
+  readyWithinSeconds = usualReadySeconds,
 }: ApiserverOptions = {}): Promise<RunningApiserver> {
   const folder = mkdtempSync(join(tmpdir(), "orch-e2e-"));
   const port = await freePort();

@@ -9,7 +9,9 @@ import {
   type LocalVersion,
   type ResolveService,
 } from "#extensions";
+import type { Metrics } from "#base";
 import type { Resource, ServerObjects } from "#registry";
+import { descriptionMetrics } from "../metrics/extension-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface AggregationParts {
@@ -17,13 +19,14 @@ export interface AggregationParts {
   readonly builtIn: Catalog;
   readonly definitions: DefinitionController;
   readonly resolve: ResolveService;
+  readonly metrics: Metrics;
   readonly stopping: AbortSignal;
 }
 
 export function aggregationController(
   { dialect, clock, writer, onError }: ServerObjects,
   all: readonly Resource[],
-  { settings, builtIn, definitions, resolve, stopping }: AggregationParts,
+  { settings, builtIn, definitions, resolve, metrics, stopping }: AggregationParts,
 ): AggregationController {
   const own = builtIn.versions
     .map(({ group, version, neutral }): LocalVersion => ({
@@ -45,6 +48,7 @@ export function aggregationController(
     localGeneration: () => definitions.generation(),
     request: (endpoint) => writer.request(endpoint),
     onError,
+    redescribed: descriptionMetrics(metrics),
   });
 }
 

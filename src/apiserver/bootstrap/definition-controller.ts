@@ -5,7 +5,7 @@ import type { Metrics } from "#base";
 import { DefinitionController, type ResolveService, webhookConversion } from "#extensions";
 import type { ServerObjects } from "#registry";
 import type { Store } from "#store";
-import { measuredConversion } from "../metrics/extension-metrics.ts";
+import { definitionMetrics, measuredConversion } from "../metrics/extension-metrics.ts";
 import type { Caches } from "../storage/caches.ts";
 
 export interface DefinitionStorage {
@@ -43,5 +43,6 @@ export function definitionController(
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),
     onError,
+    redescribed: definitionMetrics(metrics),
   });
 }

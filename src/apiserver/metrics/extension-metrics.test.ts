@@ -6,6 +6,8 @@ import { createMetrics } from "#base";
 import type { ApiObject } from "#registry";
 import {
   aggregationMetrics,
+  definitionMetrics,
+  descriptionMetrics,
   clientMetrics,
   measuredConversion,
   podSecurityMetrics,
@@ -64,4 +66,30 @@ test("judgements of pod security are counted", () => {
     /evaluations_total\{decision="deny",policy_level="baseline",policy_version="latest",mode="enforce",request_operation="create",resource="pod",subresource=""\} 1/,
   );
   assert.match(text, /exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/);
+});
+
+test("changes of the API's documents are counted by definition, version and service", () => {
+  const metrics = createMetrics();
+  const spec = {
+    group: "example.test",
+    versions: [
+      { name: "v1", served: true },
+      { name: "v2", served: false },
+    ],
+  };
+  const definition = {
+    metadata: { name: "widgets.example.test" },
+    spec,
+  } as unknown as CustomResourceDefinition;
+  definitionMetrics(metrics)(definition, "add");
+  descriptionMetrics(metrics)("v1.example.test", "update", 0.5);
+  const text = metrics.expose();
+  for (const line of [
+    'apiextensions_openapi_v2_regeneration_count{crd="widgets.example.test",reason="add"} 1',
+    'apiextensions_openapi_v3_regeneration_count{version="v1",group="example.test",crd="widgets.example.test",reason="add"} 1',
+    'aggregator_openapi_v2_regeneration_count{apiservice="v1.example.test",reason="update"} 1',
+    'aggregator_openapi_v2_regeneration_duration{reason="update"} 0.5',
+  ])
+    assert.ok(text.includes(`${line}\n`), line);
+  assert.ok(!text.includes('version="v2"'));
 });

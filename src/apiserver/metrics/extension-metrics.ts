@@ -69,6 +69,52 @@ export function measuredConversion(
   };
 }
 
+/** Counts how often a definition of custom resources changed the documents of the API. */
+export function definitionMetrics(
+  metrics: Metrics,
+): (definition: CustomResourceDefinition, reason: string) => void {
+  const v2 = metrics.counter({
+    name: "apiextensions_openapi_v2_regeneration_count",
+    help: "Changes of the OpenAPI v2 document by definitions of custom resources.",
+    stability: "ALPHA",
+    labels: ["crd", "reason"],
+  });
+  const v3 = metrics.counter({
+    name: "apiextensions_openapi_v3_regeneration_count",
+    help: "Changes of OpenAPI v3 documents by definitions of custom resources.",
+    stability: "ALPHA",
+    labels: ["version", "group", "crd", "reason"],
+  });
+  return ({ metadata, spec }, reason) => {
+    const name = metadata.name ?? "";
+    v2.with(name, reason).add();
+    for (const version of spec.versions ?? [])
+      if (version.served) v3.with(version.name, spec.group, name, reason).add();
+  };
+}
+
+/** Counts how often what an aggregated server says of its API was taken into the documents of this one. */
+export function descriptionMetrics(
+  metrics: Metrics,
+): (service: string, reason: string, seconds: number) => void {
+  const count = metrics.counter({
+    name: "aggregator_openapi_v2_regeneration_count",
+    help: "Changes of the OpenAPI v2 document by API services.",
+    stability: "ALPHA",
+    labels: ["apiservice", "reason"],
+  });
+  const duration = metrics.gauge({
+    name: "aggregator_openapi_v2_regeneration_duration",
+    help: "Seconds that the last change of the OpenAPI v2 document took.",
+    stability: "ALPHA",
+    labels: ["reason"],
+  });
+  return (service, reason, seconds) => {
+    count.with(service, reason).add();
+    duration.with(reason).set(seconds);
+  };
+}
+
 /** Shows which aggregated APIs cannot be reached; local ones always can. */
 export function aggregationMetrics(
   metrics: Metrics,

@@ -44,6 +44,19 @@ export function storeMetrics(options: StoreMetricsOptions): void {
   });
 }
 
+/** Counts how many writes shared a lease of etcd. */
+export function leaseMetrics(metrics: Metrics): (keys: number) => void {
+  const objects = metrics
+    .histogram({
+      name: "etcd_lease_object_counts",
+      help: "Objects attached to a lease when the next one took its place.",
+      stability: "ALPHA",
+      buckets: [10, 50, 100, 500, 1000, 2500, 5000],
+    })
+    .with();
+  return (keys) => objects.observe(keys);
+}
+
 /** Runs at once and then at the interval. A look that fails leaves the figure as it was. */
 function every(
   { clock, signal }: StoreMetricsOptions,

@@ -5,7 +5,14 @@ import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { Strategy } from "#registry";
-import { type EncryptionProvider, type KmsProvider, identity, kmsV1, kmsV2 } from "#store";
+import {
+  type DataKeyObserver,
+  type EncryptionProvider,
+  type KmsProvider,
+  identity,
+  kmsV1,
+  kmsV2,
+} from "#store";
 import type { HealthCheck } from "../health/health.ts";
 import { storageGroup } from "./storage-group.ts";
 import type { Reloads } from "../serving/reloads.ts";
@@ -25,6 +32,7 @@ export interface EncryptionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly reloads: Reloads;
+  readonly observer?: DataKeyObserver;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
@@ -98,12 +106,12 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   }
 }
 
-function load(text: string, { file, dialect, clock, log }: EncryptionOptions): Loaded {
+function load(text: string, { file, dialect, clock, log, observer }: EncryptionOptions): Loaded {
   const services: KmsProvider[] = [];
   const open = (settings: KmsSettings): KmsProvider => {
     const service =
       settings.version === "v1"
-        ? kmsV1({ ...settings, clock })
+        ? kmsV1({ ...settings, clock, observer })
         : kmsV2({ ...settings, clock, onError: (message, fields) => log.error(message, fields) });
     services.push(service);
     return service;

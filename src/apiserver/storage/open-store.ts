@@ -20,6 +20,8 @@ export interface StoreOptions {
   readonly patienceMilliseconds?: number | undefined;
   /** Opens connections to a store elsewhere, where they do not go straight. */
   readonly dial?: Dial | undefined;
+  /** Told how many writes shared a lease of a store elsewhere. */
+  readonly leaseReplaced?: ((keys: number) => void) | undefined;
 }
 
 /** `given` takes the place of the store that the settings name. */
@@ -64,6 +66,7 @@ async function remoteStore({
   clock,
   log,
   dial,
+  leaseReplaced,
   patienceMilliseconds = usualPatienceMilliseconds,
 }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
@@ -81,6 +84,7 @@ async function remoteStore({
       dial,
       ...(storeCafile + storeCertfile !== "" && { tls }),
       leaseReuseSeconds: settings.leaseReuseDurationSeconds,
+      leaseReplaced,
     },
   });
   const until = clock.now() + patienceMilliseconds;

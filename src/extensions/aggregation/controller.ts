@@ -49,6 +49,8 @@ export interface AggregationOptions {
   localGeneration(): number;
   request(endpoint: Endpoint): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  /** Told whenever the documents of the API change by what an API service says, and how many seconds that took. */
+  readonly redescribed?: (service: string, reason: "add" | "update", seconds: number) => void;
 }
 
 const recheckMilliseconds = 5000;
@@ -301,13 +303,16 @@ export class AggregationController {
   async #describe(name: string, service: APIService, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const last = this.#descriptions.get(name);
+    const began = clock.now();
     if (last && clock.now() - last.at < describeMilliseconds) return;
     const found = await fetchDescription(service, descriptionUser, this.#options, signal).catch(
       () => last?.found,
     );
     if (!this.#known.has(name)) return;
     this.#descriptions.set(name, { at: clock.now(), found });
-    if (!isDeepStrictEqual(found, last?.found)) this.#changed();
+    if (isDeepStrictEqual(found, last?.found)) return;
+    this.#changed();
+    this.#options.redescribed?.(name, last?.found ? "update" : "add", (clock.now() - began) / 1000);
   }
 
   async #tell(name: string, found: Availability): Promise<void> {

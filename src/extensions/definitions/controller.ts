@@ -28,6 +28,8 @@ export interface DefinitionControllerOptions {
   /** A write of the server's own. */
   request(endpoint: Endpoint, namespace?: string): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  /** Told whenever the documents of the API change by a definition that is served. */
+  readonly redescribed?: (definition: CustomResourceDefinition, reason: "add" | "update" | "delete") => void;
 }
 
 /** A definition, and the resources made from what it says. */
@@ -164,6 +166,9 @@ export class DefinitionController {
     for (const old of [before?.resources, before?.previous])
       if (old !== resources && old !== previous) old?.close();
     this.#known.set(cached.name, { object, cached, basis, resources, previous });
+    const served = isServed(object);
+    const wasServed = before !== undefined && isServed(before.object);
+    if (served && !(same && wasServed)) this.#options.redescribed?.(object, wasServed ? "update" : "add");
     this.#changed();
     this.#enqueue(cached.name);
   }
@@ -173,6 +178,7 @@ export class DefinitionController {
     if (!known) return;
     this.#close(name);
     this.#known.delete(name);
+    if (isServed(known.object)) this.#options.redescribed?.(known.object, "delete");
     this.#changed();
     // Names that it had are free now.
     for (const [other, { object }] of this.#known)

@@ -48,6 +48,9 @@ export class DataKeyCache<T> {
   constructor(size: number) {
     this.#size = size;
   }
+  get size(): number {
+    return this.#kept.size;
+  }
   get(id: string): T | undefined {
     const found = this.#kept.get(id);
     if (found !== undefined) this.set(id, found);

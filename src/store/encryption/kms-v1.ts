@@ -2,7 +2,13 @@
 // encrypted data key, the value.
 import { randomBytes } from "node:crypto";
 import { DataKeyCache, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
-import { type KmsOptions, type KmsProvider, kmsChannel, rememberedHealth } from "./kms.ts";
+import {
+  type DataKeyObserver,
+  type KmsOptions,
+  type KmsProvider,
+  kmsChannel,
+  rememberedHealth,
+} from "./kms.ts";
 import { v1Calls } from "./kms-messages.ts";
 
 const protocol = "v1beta1";
@@ -10,12 +16,17 @@ const protocol = "v1beta1";
 export interface KmsV1Options extends KmsOptions {
   /** Data keys kept decrypted; negative for no limit. */
   readonly cacheSize: number;
+  readonly observer?: DataKeyObserver | undefined;
 }
 
 export function kmsV1(options: KmsV1Options): KmsProvider {
-  const { name, clock } = options;
+  const { name, clock, observer } = options;
   const { channel, call } = kmsChannel(options);
   const keys = new DataKeyCache<Uint8Array>(options.cacheSize);
+  const keep = (id: string, secret: Uint8Array): void => {
+    keys.set(id, secret);
+    if (options.cacheSize > 0) observer?.filled(keys.size / options.cacheSize);
+  };
   let checked: Promise<void> | undefined;
   const checkVersion = (): Promise<void> =>
     (checked ??= call(v1Calls.version, { version: protocol }).then(
@@ -46,11 +57,11 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     name,
     id: `kms:v1:${name}:`,
     seal: async (value, key) => {
-      const secret = randomBytes(dataKeyBytes);
+      const secret = newDataKey(observer);
       const cipher = await encrypt(secret);
       if (cipher.length > 0xffff)
         throw new Error(`the key service "${name}" gave ${cipher.length} bytes for a key`);
-      keys.set(Buffer.from(cipher).toString("base64"), secret);
+      keep(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
       return Buffer.concat([length, cipher, dataKey(secret).seal(value, key)]);
@@ -63,9 +74,10 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       const id = cipher.toString("base64");
       const known = keys.get(id);
       if (known) return opened(known, body, key);
+      observer?.missed();
       return decrypt(cipher).then((secret) => {
         if (secret.length !== dataKeyBytes) throw new Error(`its data key has ${secret.length} bytes`);
-        keys.set(id, secret);
+        keep(id, secret);
         return opened(secret, body, key);
       });
     },
@@ -77,6 +89,16 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     }, clock),
     close: () => channel.close(),
   };
+}
+
+function newDataKey(observer: DataKeyObserver | undefined): Uint8Array {
+  const began = performance.now();
+  let secret: Uint8Array | undefined;
+  try {
+    return (secret = randomBytes(dataKeyBytes));
+  } finally {
+    observer?.generated((performance.now() - began) / 1000, secret !== undefined);
+  }
 }
 
 function opened(secret: Uint8Array, body: Uint8Array, key: string): Buffer {

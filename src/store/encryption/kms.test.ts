@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "#base";
 import { type GrpcMethod, GrpcError, grpcServer, unaryProcedure } from "#http";
+import type { DataKeyObserver } from "./kms.ts";
 import { kmsV1 } from "./kms-v1.ts";
 import { kmsV2 } from "./kms-v2.ts";
 
@@ -89,8 +90,8 @@ async function service(t: TestContext) {
       ahead += milliseconds;
       for (const run of due.splice(0)) run();
     },
-    v1: () => {
-      const provider = kmsV1({ ...options, cacheSize: 10 });
+    v1: (observer?: DataKeyObserver) => {
+      const provider = kmsV1({ ...options, cacheSize: 10, observer });
       t.after(() => provider.close());
       return provider;
     },
@@ -115,6 +116,22 @@ test("version 1 stores the encrypted data key before each value, and keeps data 
   assert.deepEqual(Buffer.from(await other.open(sealed, "/a")), value);
   await assert.rejects(async () => await other.open(sealed, "/b"));
   assert.equal(calls.filter((call) => call === "Decrypt").length, 1);
+});
+
+test("version 1 tells of keys that are made, kept and asked for", async (t) => {
+  const { v1 } = await service(t);
+  const told: unknown[] = [];
+  const observer: DataKeyObserver = {
+    generated: (_seconds, succeeded) => told.push(["generated", succeeded]),
+    missed: () => told.push("missed"),
+    filled: (share) => told.push(share),
+  };
+  const sealed = await v1(observer).seal(value, "/a");
+  assert.deepEqual(told.splice(0), [["generated", true], 0.1]);
+  const other = v1(observer);
+  await other.open(sealed, "/a");
+  await other.open(sealed, "/a");
+  assert.deepEqual(told, ["missed", 0.1]);
 });
 
 test("version 1 is unhealthy while the service fails or speaks another version, and well again later", async (t) => {

@@ -12,6 +12,16 @@ export interface KmsOptions {
   readonly clock: Clock;
 }
 
+/** Told about the data keys of version 1. */
+export interface DataKeyObserver {
+  /** A new key was made, or could not be. */
+  generated(seconds: number, succeeded: boolean): void;
+  /** A value was read whose key had to be asked for. */
+  missed(): void;
+  /** How full the cache of decrypted keys is, from 0 to 1. */
+  filled(share: number): void;
+}
+
 export interface KmsProvider extends EncryptionProvider {
   readonly version: "v1" | "v2";
   readonly name: string;

@@ -37,6 +37,8 @@ export interface EtcdOptions {
     readonly writeMilliseconds?: number;
   };
   readonly leaseReuseSeconds?: number;
+  /** Told how many writes shared a lease when the next one takes its place. */
+  readonly leaseReplaced?: ((keys: number) => void) | undefined;
   readonly maxKeysPerLease?: number;
   /** The longest answer taken from etcd; longer ones are asked for in parts. */
   readonly maxMessageBytes?: number;
@@ -88,6 +90,7 @@ export class EtcdStore implements Store {
         clock: this.#clock,
         reuseSeconds: options.leaseReuseSeconds ?? 60,
         maxKeysPerLease: options.maxKeysPerLease ?? 1000,
+        replaced: options.leaseReplaced,
         grant: (seconds) => this.#grant(Math.max(1, Math.ceil(seconds))),
       });
     this.#leases = this.#newLeases();
