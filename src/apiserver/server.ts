@@ -2,7 +2,7 @@
 import { admissionChain } from "#admission";
 import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, systemClock } from "#base";
-import { type Dialect, type DialectName, dialectNamed } from "#dialect";
+import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
 import {
@@ -70,7 +70,7 @@ import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
-import { type ApiserverSettings, settleFlags } from "./options/settings.ts";
+import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { cachedResources } from "./storage/caches.ts";
 import { openEncryption } from "./storage/encryption.ts";
@@ -220,7 +220,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     toEndpoints: settings.enableAggregatorRouting,
     dial: egress.cluster,
   });
-  const exchanged = clientMetrics(serving.metrics);
+  const exchanged = clientMetrics(serving.metrics, log);
   const definitions = definitionController(server, caches, {
     store,
     storePrefix,
@@ -496,6 +496,3 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     },
   };
 }
-
-export { dialectNamed, settleFlags };
-export type { DialectName };

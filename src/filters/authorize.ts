@@ -7,15 +7,19 @@ import {
   explainHeader,
   forbiddenError,
 } from "#authz";
+import type { Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
 import type { Filter } from "./filter.ts";
 
-/** Refusals are explained to those who ask for it and may know. */
+/**
+ * Refusals are explained to those who ask for it and may know, and logged from -v=4 on, as in kube-apiserver.
+ */
 export function authorize(
   authorizer: Authorizer,
   dialect: Dialect,
+  log: Log,
   explainer?: Pick<AccessExplainer, "refusal">,
 ): Filter {
   const keys = dialect.names.audit;
@@ -40,6 +44,12 @@ export function authorize(
     call.audit?.annotate(keys.reason, failed ? "internal error" : reason);
     if (verdict === "allow") return next();
     if (failed) return Promise.resolve(internalErrorReply(call, internalError));
+    log.verbose(4, "Forbidden", {
+      URI: call.call.path,
+      user: call.user?.name,
+      reason,
+      "audit-ID": call.auditId,
+    });
     call.setHeader("x-content-type-options", "nosniff");
     const attributes = attributesOf(call);
     if (explainer && header(call.call.headers, explainHeader) === "true")

@@ -90,7 +90,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     audit && timed(audit.requests),
     timed(impersonate(authorizer, dialect)),
     ...limits.map(timed),
-    timed(authorize(authorizer, dialect, options.explainer)),
+    timed(authorize(authorizer, dialect, options.log, options.explainer)),
     largeAnswers({ clock, compress: options.compress }),
     audit && audit.responses,
   ];

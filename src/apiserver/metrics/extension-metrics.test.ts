@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AdmissionAttributes } from "#admission";
 import type { CustomResourceDefinition } from "#api";
-import { createMetrics } from "#base";
+import { createLog, createMetrics } from "#base";
 import type { ApiObject } from "#registry";
 import {
   aggregationMetrics,
@@ -15,7 +15,9 @@ import {
 
 test("questions to webhooks are counted as requests of a client", () => {
   const metrics = createMetrics();
-  const exchanged = clientMetrics(metrics);
+  const lines: string[] = [];
+  const sink = { write: (line: string) => void lines.push(line), flush: () => undefined };
+  const exchanged = clientMetrics(metrics, createLog({ verbosity: 6, sink }));
   exchanged({ host: "h:1", status: 200, seconds: 0.1, sentBytes: 100, receivedBytes: 300 });
   exchanged({ host: "h:1", seconds: 1, sentBytes: 100, receivedBytes: 0 });
   const text = metrics.expose();
@@ -23,6 +25,7 @@ test("questions to webhooks are counted as requests of a client", () => {
   assert.match(text, /rest_client_requests_total\{code="<error>",method="POST",host="h:1"\} 1/);
   assert.match(text, /rest_client_request_duration_seconds_count\{verb="POST",host="h:1"\} 2/);
   assert.match(text, /rest_client_response_size_bytes_sum\{verb="POST",host="h:1"\} 300/);
+  assert.match(lines.join(""), /POST h:1 200 in 100 milliseconds[^]*POST h:1 failed in 1000 milliseconds/);
 });
 
 test("conversions by webhooks are timed by version and success; those that need none are not", async () => {

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLog } from "#base";
+import { dialects } from "#dialect";
+import { apiCall } from "#kit";
+import { authorize } from "./authorize.ts";
+
+async function logged(verbosity: number, verdict: "allow" | "deny"): Promise<string[]> {
+  const lines: string[] = [];
+  const log = createLog({
+    verbosity,
+    sink: { write: (line) => void lines.push(String(line)), flush: () => undefined },
+  });
+  const authorizer = {
+    decide: () => ({ verdict, reason: "says who" }),
+    rulesFor: () => assert.fail("nobody asks for rules"),
+  };
+  const filter = authorize(authorizer, dialects.orch, log);
+  const call = apiCall({ path: "/api/v1/pods" });
+  call.user = { name: "ann", groups: [] };
+  const run = async (): Promise<unknown> =>
+    await filter.run(call, async () => ({ status: 200, headers: {} }));
+  if (verdict === "allow") await run();
+  else await assert.rejects(run);
+  return lines;
+}
+
+test("refusals are logged with their reason from level 4 on", async () => {
+  assert.deepEqual(await logged(3, "deny"), []);
+  assert.deepEqual(await logged(9, "allow"), []);
+  const [line, ...more] = await logged(4, "deny");
+  assert.equal(more.length, 0);
+  assert.match(line!, /"Forbidden" URI="\/api\/v1\/pods" user="ann" reason="says who" audit-ID=/);
+});
