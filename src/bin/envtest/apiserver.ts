@@ -13,7 +13,9 @@ import { controllersVariable } from "./variables.ts";
 const dialect = originalDialect;
 
 export async function envtestApiserver(args: readonly string[]): Promise<number> {
-  const flags = [`--dialect=${dialect.name}`, ...(await withoutStandIn(args))];
+  // A test that ends does not wait for watches that it left open.
+  const ending = "--shutdown-watch-termination-grace-period=1s";
+  const flags = [`--dialect=${dialect.name}`, ending, ...(await withoutStandIn(args))];
   const controllers = process.env[controllersVariable] === "1";
   return await runApiserver(flags, controllers ? runControllers : undefined);
 }
