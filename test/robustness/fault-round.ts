@@ -150,7 +150,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
       Date.now() < until && odd.length > 0;
       await sleep(500)
     )
-      odd = await oddities(cluster, runtime, crowd.living, namespace, history);
+      odd = await oddities(cluster, runtime, crowd.living, namespace, history).catch(notYet);
     say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
     odd.forEach(say);
     for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
@@ -172,7 +172,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
       const objects = (await cluster.client.of(kinds.pods).list({ namespace })).items.map(
         ({ metadata }) => `object ${metadata.name}`,
       );
-      left = [...objects, ...(await tracesOf(cluster, runtime, new Set(), history.uids))];
+      left = [...objects, ...(await tracesOf(cluster, runtime, new Set(), history.uids).catch(notYet))];
       if (left.length === 0) break;
     }
     say(`gone after ${((Date.now() - goingAt) / 1000).toFixed(1)} s`);
@@ -192,6 +192,9 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     runtime.close();
   }
 }
+
+/** Our own connection to the runtime may have been lost with it. */
+const notYet = (error: Error): string[] => [error.message];
 
 interface History {
   readonly uids: Set<string>;
@@ -348,7 +351,7 @@ async function phantoms(
       // only the runtime knows.
       if (restartCount > begun - (state.running && lastState.terminated?.reason !== "StartError" ? 1 : 0))
         found.push(
-          `${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`,
+          `${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times: ${JSON.stringify({ state, lastState })}`,
         );
     }
   }

@@ -1,6 +1,6 @@
 // Pods that take more local storage than they may: by an emptyDir's own limit, by all their containers'
 // limits together, or by one container's.
-import { type Pod, mostAtOnce } from "#api";
+import { type Pod, mostAtOnce, runningContainers } from "#api";
 import {
   type Quantity,
   addQuantity,
@@ -9,7 +9,6 @@ import {
   parseQuantity,
   quantityValue,
 } from "#base";
-import { containersOf } from "../pod.ts";
 import type { PodUsage } from "./usage.ts";
 
 /** Which limit was passed, and the message about it. */
@@ -25,7 +24,7 @@ export function localStorageExcess(pod: Pod, usage: PodUsage, dedicatedImageFs: 
 }
 
 export const hasStorageLimit = (pod: Pod): boolean =>
-  containersOf(pod).some(({ resources }) => resources?.limits?.[storage] !== undefined);
+  runningContainers(pod.spec).some(({ resources }) => resources?.limits?.[storage] !== undefined);
 
 function emptyDirExcess(pod: Pod, { volumes }: PodUsage): Excess | undefined {
   for (const { name, emptyDir } of pod.spec.volumes ?? []) {
@@ -70,7 +69,7 @@ function podExcess(pod: Pod, { ephemeralBytes }: PodUsage): Excess | undefined {
 /** Where images have a disk of their own, a container's own layer is not local storage. */
 function containerExcess(pod: Pod, usage: PodUsage, dedicatedImageFs: boolean): Excess | undefined {
   for (const { name, rootfs, logs } of usage.containers) {
-    const text = containersOf(pod).find((one) => one.name === name)?.resources?.limits?.[storage];
+    const text = runningContainers(pod.spec).find((one) => one.name === name)?.resources?.limits?.[storage];
     const limit = parseQuantity(text ?? "0");
     const used = logs.bytes + (dedicatedImageFs ? 0 : rootfs.bytes);
     if (limit.value > 0n && used > quantityValue(limit))

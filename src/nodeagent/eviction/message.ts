@@ -1,6 +1,6 @@
 // What users are told of an eviction: the message of the pod's status, and the annotations of the event.
+import { runningContainers } from "#api";
 import { type Quantity, compareQuantity, formatQuantity, parseQuantity, quantityOf } from "#base";
-import { containersOf } from "../pod.ts";
 import type { Observations } from "./observations.ts";
 import { type Threshold, thresholdQuantity } from "./thresholds.ts";
 import { type ContainerUsage, type MeasuredPod, resourceOf } from "./usage.ts";
@@ -21,7 +21,7 @@ export function evictionMessage(
   if (!usage) return { message, annotations: {} };
   const offenders: { readonly name: string; readonly used: string }[] = [];
   for (const container of usage.containers) {
-    const spec = containersOf(pod).find(({ name }) => name === container.name);
+    const spec = runningContainers(pod.spec).find(({ name }) => name === container.name);
     const used = usageFor(container, resource);
     const request = parseQuantity(spec?.resources?.requests?.[resource] ?? "0");
     if (!spec || !used || compareQuantity(used, request) <= 0) continue;

@@ -3,6 +3,8 @@
 import { totalmem } from "node:os";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { type Check, cipherSuiteWarnings } from "#options";
+import { collectorEndpoint } from "#tracing";
+import { topologyPolicyOptions } from "../managers/policy-options.ts";
 import { thresholdValue } from "../node/capacity.ts";
 import type { NodeagentSettings } from "./options.ts";
 
@@ -14,6 +16,16 @@ const atStart = (name: string, run: Run): Check<NodeagentSettings> => ({ name, r
 const bytesOf = (amount: string): number => quantityValue(parseQuantity(amount));
 const inMemory = (bytes: number): string => formatQuantity(quantityOf(bytes, 0, "BinarySI"));
 
+/** What the function throws, as text. */
+function problemOf(run: () => unknown): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   atStart("a container runtime is named", ({ containerRuntimeEndpoint: endpoint }, blame) => {
     if (endpoint === "")
@@ -21,11 +33,10 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   }),
   atStart(
     "the client configuration is there, or a way to get one",
-    ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable }) => {
+    ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable, warn }) => {
       if (bootstrapOrchconfig !== "" && orchconfig === "")
-        blame(
-          ["bootstrapOrchconfig", "orchconfig"],
-          "what is asked for is written to the file of --orchconfig, which must be named",
+        warn(
+          "bootstrapOrchconfig has no effect: what is asked for is written to the file of orchconfig, which is not named",
         );
       if (orchconfig === "" || isReadable(orchconfig)) return;
       // With a client configuration in place, nobody needs to ask for one.
@@ -104,6 +115,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   }),
   check("memory reserved per node adds up to the other reservations", (settings, blame) => {
     const { reservedMemory, orchReserved, systemReserved, evictionHard } = settings;
+    if (settings.memoryManagerPolicy !== "Static") return;
     const perNode = reservedMemory.flatMap(({ limits }) =>
       limits["memory"] === undefined ? [] : [limits["memory"]],
     );
@@ -174,14 +186,32 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     if (Object.keys(settings.cpuManagerPolicyOptions).length > 0 && !enabled("CPUManager"))
       blame(["cpuManagerPolicyOptions", "featureGates"], "needs the feature gate CPUManager");
   }),
+  check("options of the topology policy are known", (settings, blame, { enabled }) => {
+    const { topologyManagerPolicyOptions: given } = settings;
+    const problem = problemOf(() => topologyPolicyOptions(given, enabled));
+    if (problem !== undefined) blame(["topologyManagerPolicyOptions"], problem);
+  }),
+  check("sockets are not aligned within one NUMA node", (settings, blame) => {
+    const { cpuManagerPolicyOptions: given, topologyManagerPolicy: policy } = settings;
+    if (policy === "single-numa-node" && given["align-by-socket"] === "true")
+      blame(
+        ["cpuManagerPolicyOptions", "topologyManagerPolicy"],
+        "align-by-socket does not go together with single-numa-node",
+      );
+  }),
+  check("spans have a collector's address to go to", ({ tracing }, blame) => {
+    const problem = problemOf(() => collectorEndpoint(tracing?.endpoint ?? ""));
+    if (problem !== undefined) blame(["tracing"], `tracing.endpoint: ${problem}`);
+  }),
 
   check(
     "critical pods get a part of the shutdown",
     ({ shutdownGracePeriod: whole, shutdownGracePeriodCriticalPods: part }, blame) => {
-      if (part > 0 && part >= whole)
+      // As the kubelet has it, the part may be the whole: other pods have no time then.
+      if (part > whole)
         blame(
           ["shutdownGracePeriodCriticalPods", "shutdownGracePeriod"],
-          "the part for critical pods must be less than the whole",
+          "the part for critical pods must not be more than the whole",
         );
     },
   ),

@@ -21,7 +21,7 @@ import {
   text,
 } from "#options";
 import { inFile } from "./later.ts";
-import { priorityGraces } from "./types.ts";
+import { priorityGraces, zeroMeans } from "./types.ts";
 
 const uncertainSysctls = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.", "net."];
 function sysctlProblem(name: string): string | undefined {
@@ -184,7 +184,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "nodeStatusReportFrequency",
-      type: duration,
+      type: zeroMeans(duration, 300_000),
       default: 300_000,
       check: above(0),
       derive: (look) =>
@@ -195,7 +195,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "nodeLeaseDurationSeconds",
-      type: int32,
+      type: zeroMeans(int32, 40),
       default: 40,
       check: above(0),
       doc: "Seconds that the node's lease is good for; it is renewed every 10 s.",

@@ -111,7 +111,10 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     { enableContentionProfiling: true, enableDebuggingHandlers: false },
     ["enableContentionProfiling", "cannot be used yet"],
   ],
-  ["--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi", ["reservedMemory", "2Gi", "100Mi"]],
+  [
+    "--memory-manager-policy=Static --reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi",
+    ["reservedMemory", "2Gi", "100Mi"],
+  ],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
   ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],
   ["--logging-format=xml", ["--logging-format"]],
@@ -140,7 +143,6 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--system-cgroups=/x", ["systemCgroups", "cgroupRoot"]],
   ["--client-ca-file=absent.crt", ["absent.crt"]],
   ["--orchconfig=absent.conf", ["absent.conf"]],
-  ["--bootstrap-orchconfig=b.conf", ["--bootstrap-orchconfig", "--orchconfig"]],
   ["--container-log-max-files=1", ["containerLogMaxFiles"]],
   ["--container-log-max-size=-1Mi", ["containerLogMaxSize"]],
   ["--seccomp-default --feature-gates=SeccompDefault=false", ["SeccompDefault"]],
@@ -157,7 +159,23 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ healthzPort: 70000 }, ["healthzPort"]],
   [{ podsPerCore: -1 }, ["podsPerCore"]],
   [{ nodeStatusMaxImages: -2 }, ["nodeStatusMaxImages"]],
-  [{ nodeLeaseDurationSeconds: 0 }, ["nodeLeaseDurationSeconds"]],
+  [{ nodeLeaseDurationSeconds: -1 }, ["nodeLeaseDurationSeconds"]],
+  [
+    {
+      featureGates: { TopologyManagerPolicyOptions: true, TopologyManagerPolicyAlphaOptions: true },
+      topologyManagerPolicyOptions: { nope: "true" },
+    },
+    ["topologyManagerPolicyOptions", "nope"],
+  ],
+  [
+    {
+      featureGates: { CPUManagerPolicyAlphaOptions: true },
+      cpuManagerPolicyOptions: { "align-by-socket": "true" },
+      topologyManagerPolicy: "single-numa-node",
+    },
+    ["cpuManagerPolicyOptions", "single-numa-node"],
+  ],
+  [{ tracing: { endpoint: "ftp://localhost:4317" } }, ["tracing.endpoint", "unsupported scheme"]],
   [
     { cpuCFSQuotaPeriod: "2s", featureGates: { CustomCPUCFSQuotaPeriod: true } },
     ["cpuCFSQuotaPeriod", "1ms to 1s"],
@@ -167,8 +185,8 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ maxParallelImagePulls: 0, serializeImagePulls: false }, ["maxParallelImagePulls"]],
   [{ shutdownGracePeriod: "500ms" }, ["shutdownGracePeriod"]],
   [
-    { shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "10s" },
-    ["shutdownGracePeriodCriticalPods", "less than the whole"],
+    { shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "11s" },
+    ["shutdownGracePeriodCriticalPods", "more than the whole"],
   ],
   [
     {
@@ -264,6 +282,11 @@ const accepted: (string | Record<string, unknown>)[] = [
   { serializeImagePulls: false, maxParallelImagePulls: 3 },
   { memoryManagerPolicy: "none" },
   { shutdownGracePeriod: "0s", shutdownGracePeriodCriticalPods: "0s" },
+  { shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "10s" },
+  { reservedMemory: [{ numaNode: 0, limits: { "hugepages-2Mi": "100Mi", memory: "1Gi" } }] },
+  { podPidsLimit: -2 },
+  { nodeStatusReportFrequency: "0s" },
+  { nodeLeaseDurationSeconds: 0 },
   { cgroupsPerQOS: false, enforceNodeAllocatable: [] },
   { cpuCFSQuotaPeriod: "50ms", featureGates: { CustomCPUCFSQuotaPeriod: true } },
 ];
@@ -343,6 +366,7 @@ test("reserved memory may be given again and again, and adds up to the other res
     };
   };
   const sums = [
+    "--memory-manager-policy=Static",
     "--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi",
     "--reserved-memory=1:memory=124Mi",
     "--orch-reserved=memory=1Gi",
@@ -358,6 +382,7 @@ test("reserved memory may be given again and again, and adds up to the other res
     (await about(...sums, "--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi")).wrong,
     [],
   );
+  assert.deepEqual((await about("--reserved-memory=0:memory=1Gi")).wrong, [], "only where it is used");
 });
 
 test("original spellings work in their own dialect, in flags, fields and values", async () => {

@@ -90,7 +90,7 @@ export const podsSection = (dialect: Dialect) => {
       ...moved("podPidsLimit"),
       type: int,
       default: -1,
-      check: (value) => (value < -1 || value === 0 ? "must be -1 or above 0" : undefined),
+      check: (value) => (value === 0 ? "must be -1 or above 0" : undefined),
       doc: "Processes per pod; -1 is what the node has to give.",
     }),
     option({

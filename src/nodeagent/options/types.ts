@@ -244,6 +244,12 @@ export const emptyMeans = <T>(type: OptionType<T>, value: T): OptionType<T> => (
   read: (given) => (given === "" ? value : type.read(given)),
 });
 
+/** Of files: zero is as good as not given. */
+export const zeroMeans = (type: OptionType<number>, value: number): OptionType<number> => ({
+  ...type,
+  read: (given) => type.read(given) || value,
+});
+
 /** Grace of pods from this priority up to the next. */
 export interface PriorityGrace {
   readonly priority: number;

@@ -1,12 +1,12 @@
 // The pod resources API on its local socket: monitoring agents ask here which CPUs, memory and devices
 // containers have for themselves.
-import type { Pod } from "#api";
+import { type Pod, runningContainers } from "#api";
 import { GrpcError, type GrpcProcedure, type GrpcServer, grpcServer, unaryProcedure } from "#http";
 import { procedureOf } from "../grpc-procedure.ts";
 import type { ContainerDevice } from "../devices/device-manager.ts";
 import type { MemoryBlock } from "../managers/checkpoints.ts";
 import { type CpuSet, sortedCpus } from "../managers/cpu-set.ts";
-import { containersOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import {
   AllocatableResponse,
   Empty,
@@ -71,7 +71,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     return {
       name: nameOf(pod),
       namespace: namespaceOf(pod),
-      containers: containersOf(pod).map(({ name }) => ({
+      containers: runningContainers(pod.spec).map(({ name }) => ({
         name,
         devices: options.devices(uidOf(pod), name).map(deviceOf),
         cpuIds: withManagers ? sortedCpus(options.exclusive(uidOf(pod), name)) : [],

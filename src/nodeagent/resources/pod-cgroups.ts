@@ -1,6 +1,6 @@
 // The control groups of pods: one each, below the group of their class, with what they may use together.
 import { kill } from "node:process";
-import type { Pod } from "#api";
+import { type Pod, runningContainers } from "#api";
 import { type Clock, type Log, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { type CpuSettings, quotaOf, sharesOf } from "../plan/amounts.ts";
 import { type ResourceKind, podOverhead, podResource } from "../plan/pod-resources.ts";
@@ -191,7 +191,7 @@ function total(pod: Pod, kind: ResourceKind, name: string): number {
 
 function hugepagesOf(pod: Pod): Record<string, number> {
   const names = new Set(
-    containersOf(pod).flatMap(({ resources }) =>
+    runningContainers(pod.spec).flatMap(({ resources }) =>
       Object.keys(resources?.requests ?? {}).filter((name) => name.startsWith("hugepages-")),
     ),
   );
