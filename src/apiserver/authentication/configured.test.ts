@@ -79,6 +79,12 @@ test("tokens of several issuers become the users that expressions make of them",
   }
 });
 
+test("an issuer is trusted by the host's authorities unless its own are given", async () => {
+  const [one] = issuers as [Issuer];
+  const { userOf } = await configured(of(one, { issuer: { url: one.url, audiences: ["app"] } }));
+  assert.equal((await userOf(one.token(claims)))?.username, undefined);
+});
+
 test("a changed file counts at once; a broken one is refused and shown, and the last good one is kept", async () => {
   const [one] = issuers as [Issuer];
   const { userOf, write, until, ask } = await configured();

@@ -318,6 +318,36 @@ for (const flag of partlyBuilt) {
   });
 }
 
+test("webhooks, identity providers and audit have the documented defaults", () => {
+  const defaults = {
+    authenticationTokenWebhookVersion: "v1beta1",
+    authenticationTokenWebhookCacheTtl: 120_000,
+    oidcUsernameClaim: "sub",
+    authorizationWebhookVersion: "v1beta1",
+    authorizationWebhookCacheAuthorizedTtl: 300_000,
+    authorizationWebhookCacheUnauthorizedTtl: 30_000,
+    auditLogMode: "blocking",
+    auditWebhookMode: "batch",
+    auditLogBatchMaxSize: 1,
+    auditWebhookBatchMaxSize: 400,
+    auditLogBatchBufferSize: 10_000,
+    auditWebhookBatchBufferSize: 10_000,
+    auditWebhookBatchMaxWait: 30_000,
+    auditWebhookBatchThrottleQps: 10,
+    auditWebhookBatchThrottleBurst: 15,
+    auditLogTruncateEnabled: false,
+    auditLogTruncateMaxEventSize: 102_400,
+    auditLogTruncateMaxBatchSize: 10_485_760,
+    auditWebhookTruncateEnabled: false,
+    auditWebhookTruncateMaxEventSize: 102_400,
+    auditWebhookTruncateMaxBatchSize: 10_485_760,
+    auditWebhookInitialBackoff: 10_000,
+  } as const;
+  const { values } = run([]);
+  for (const [name, value] of Object.entries(defaults))
+    assert.equal(values[name as keyof typeof defaults], value, name);
+});
+
 test("defaults follow the dialect", () => {
   for (const dialect of Object.values(dialects)) {
     const { values } = run([], { dialect });

@@ -52,6 +52,13 @@ test("every stage of a request is recorded before its answer is out", async () =
   assert.equal(complete!.requestObject, undefined);
 });
 
+test("in blocking mode the options of batches mean nothing", async () => {
+  const options = ["--audit-log-batch-max-size=1000", "--audit-log-batch-max-wait=1h"];
+  const { must, events } = await audited({ rules: [{ level: "Metadata" }] }, ...options);
+  await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
+  assert.equal(events().length, 2);
+});
+
 const forms: [name: string, accept: string][] = [
   ["JSON", "application/json"],
   ["YAML", "application/yaml"],
