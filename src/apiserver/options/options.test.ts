@@ -217,13 +217,22 @@ for (const [argv, blamed, without] of refused) {
 
 test("objects are stored in one of three forms, the binary one unless told otherwise", () => {
   const binary = dialects.orch.wire.protobufMediaType;
-  assert.equal(run([]).values.storageMediaType, binary);
+  assert.equal(
+    run(["--store-servers=http://127.0.0.1:2379"], { without: ["--store-servers"] }).values.storageMediaType,
+    binary,
+  );
   for (const media of ["application/json", binary]) {
     const { errors, values } = run([`--storage-media-type=${media}`]);
     assert.deepEqual([errors, values.storageMediaType], [[], media]);
   }
   assert.match(run(["--storage-media-type=application/yaml"]).errors.join(), /cannot be used yet/);
   assert.match(run(["--storage-media-type=application/xml"]).errors.join(), /must be/);
+});
+
+test("the embedded store holds JSON unless told otherwise", () => {
+  const { values, provenance } = run(["--data-dir=/data"], { without: ["--store-servers"] });
+  assert.equal(values.storageMediaType, "application/json");
+  assert.deepEqual(provenance.storageMediaType, { from: "derived", of: "the embedded store" });
 });
 
 test("a collection is deleted by one worker unless told otherwise, and by at least one", () => {

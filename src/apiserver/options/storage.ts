@@ -17,11 +17,12 @@ import {
 } from "#options";
 
 /** `scheme://host:port`, or `memory://`. */
+const inMemory = "memory://";
 const storeServer: OptionType<string> = {
   ...text,
   parse: (given) => {
     const address = given.trim();
-    if (address === "memory://") return address;
+    if (address === inMemory) return address;
     if (!/^(https?|unix|unixs):\/\/.+$/.test(address) || !URL.canParse(address))
       throw new Refusal("must be a store's address such as https://10.0.0.1:2379, or memory://");
     return address;
@@ -168,9 +169,14 @@ export const storageSection = (dialect: Dialect) =>
       flag: "storage-media-type",
       type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType),
       default: dialect.wire.protobufMediaType,
+      // What the caches hold is what is stored then: one encoding for each write instead of two.
+      derive: (look) =>
+        (look.value("storeServers") as readonly string[]).every((server) => server === inMemory)
+          ? { value: "application/json", from: "the embedded store" }
+          : undefined,
       notYetFor: (type) =>
         type === "application/yaml" ? "objects are stored as JSON or in the binary form" : undefined,
-      doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it.`,
+      doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it. The embedded store holds application/json unless this is given.`,
     }),
     option({
       flag: "encryption-provider-config",

@@ -21,6 +21,7 @@ for (const name of ["one", "two"])
 writeFileSync(file("nonsense"), "token-only\n");
 
 const base = [
+  "--store-servers=memory://",
   "--service-account-issuer=https://x",
   `--service-account-signing-key-file=${file("one.key")}`,
   `--service-account-key-file=${file("one.key")}`,
