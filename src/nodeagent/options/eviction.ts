@@ -115,7 +115,6 @@ export const evictionSection = (dialect: Dialect) => {
       ...moved("imageMinimumGCAge"),
       type: duration,
       default: 120_000,
-      check: notNegative,
       doc: "Age that an unused image reaches before it is collected.",
     }),
     fileOption({

@@ -148,7 +148,14 @@ export const thresholds = mapOf(threshold, {
   keys: evictionSignals,
   name: "signal<threshold,...",
 });
-export const reclaims = mapOf(threshold, { keys: evictionSignals, name: "signal=quantity,..." });
+/** The same; nothing at all may be asked for. */
+const reclaim: OptionType<string> = {
+  ...threshold,
+  parse: (given) => (isZero(given) ? given : threshold.parse(given)),
+  read: (value) => (typeof value === "string" && isZero(value) ? value : threshold.read(value)),
+};
+const isZero = (given: string): boolean => !given.endsWith("%") && parsedQuantity(given) === 0n;
+export const reclaims = mapOf(reclaim, { keys: evictionSignals, name: "signal=quantity,..." });
 const gracePeriod: OptionType<string> = {
   ...text,
   parse: (given) => checkedGrace(given),
