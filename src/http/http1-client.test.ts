@@ -87,17 +87,44 @@ test("exchanges one after the other share a connection, those at the same time d
   client.close();
 });
 
-test("a request that meets a kept connection in its end goes out again on another", async () => {
+test("a kept connection that the server has closed is passed over", async () => {
+  const sockets: Socket[] = [];
   const client = await serverOf((socket, connection) => {
-    let asked = 0;
+    sockets.push(socket);
+    socket.on("data", () => socket.write(answer(String(connection))));
+  });
+  assert.equal(await textOf(client), "0");
+  sockets[0]!.destroy();
+  await once(sockets[0]!, "close");
+  await new Promise((turn) => setImmediate(turn));
+  assert.equal(await textOf(client), "1");
+  client.close();
+});
+
+test("a request that was sent is not sent again when its kept connection breaks", async () => {
+  let asked = 0;
+  const client = await serverOf((socket) =>
     socket.on("data", () => {
       asked += 1;
-      if (connection === 0 && asked === 2) socket.destroy();
-      else socket.write(answer(String(connection)));
-    });
-  });
-  assert.deepEqual([await textOf(client), await textOf(client)], ["0", "1"]);
+      if (asked === 2) socket.end();
+      else socket.write(answer("x"));
+    }),
+  );
+  assert.equal(await textOf(client), "x");
+  await assert.rejects(client.send(ask).reply, { message: "EOF" });
+  assert.equal(asked, 2);
   client.close();
+});
+
+test("an answer in a great many pieces is held once", () => {
+  const reader = new ReplyReader(1 << 20);
+  reader.take(Buffer.from("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"));
+  const piece = Buffer.from("1\r\nx\r\n".repeat(1000));
+  for (let turn = 0; turn < 100; turn++) assert.equal(reader.take(piece), "more");
+  const step = reader.take(Buffer.from("0\r\n\r\n"));
+  assert.ok(step !== "more" && !(step instanceof Error));
+  assert.equal(step.reply.body.length, 100_000);
+  assert.ok(step.reply.body.buffer.byteLength <= 1 << 18);
 });
 
 test("a new connection that ends without an answer fails, and so does half an answer", async () => {

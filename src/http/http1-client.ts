@@ -21,15 +21,14 @@ const defaultMostIdle = 16;
 
 interface KeptConnection {
   readonly socket: Socket;
+  readonly since: number;
   /** What comes without being asked for, an end included, ends a connection without work. */
   readonly forget: () => void;
 }
 const unexpected = ["data", "end", "close", "error"] as const;
 
-/** The exchange broke on a connection that was kept, before anything of an answer came. */
-class StaleConnection extends Error {
-  override readonly name = "StaleConnection";
-}
+/** A connection that was kept for longer may have been closed meanwhile, and is looked at before it is used. */
+const trustedMilliseconds = 100;
 
 export class Http1Client {
   readonly #options: Http1ClientOptions;
@@ -60,14 +59,13 @@ export class Http1Client {
   }
 
   async #exchange(request: string, state: { socket?: Socket; error?: Error }): Promise<WholeReply> {
-    for (let kept = this.#take(); kept; kept = this.#take()) {
-      try {
-        return await this.#on(kept, request, state, true);
-      } catch (error) {
-        // The server had closed it: what it did not read can be sent again, on the next one.
-        if (!(error instanceof StaleConnection) || state.error) throw error;
-      }
+    const kept = await this.#take();
+    const { error } = state;
+    if (error) {
+      if (kept) this.#keep(kept);
+      throw error;
     }
+    if (kept) return await this.#on(kept, request, state);
     const socket = await this.#options.connect();
     if (state.error) {
       socket.on("error", () => undefined);
@@ -75,10 +73,10 @@ export class Http1Client {
       throw state.error;
     }
     socket.setNoDelay(true);
-    return await this.#on(socket, request, state, false);
+    return await this.#on(socket, request, state);
   }
 
-  #on(socket: Socket, request: string, state: { socket?: Socket }, wasKept: boolean): Promise<WholeReply> {
+  #on(socket: Socket, request: string, state: { socket?: Socket }): Promise<WholeReply> {
     state.socket = socket;
     return new Promise((resolve, reject) => {
       const reader = new ReplyReader(this.#options.mostReplyBytes);
@@ -92,8 +90,7 @@ export class Http1Client {
         if (outcome instanceof Error) reject(outcome);
         else resolve(outcome);
       };
-      const fail = (error: Error): void =>
-        settle(wasKept && !reader.began ? new StaleConnection(error.message) : error, false);
+      const fail = (error: Error): void => settle(error, false);
       const read = (chunk: Buffer): void => {
         const step = reader.take(chunk);
         if (step === "more") return;
@@ -123,14 +120,22 @@ export class Http1Client {
     };
     for (const event of unexpected) socket.on(event, forget);
     socket.unref();
-    this.#idle.push({ socket, forget });
+    this.#idle.push({ socket, since: performance.now(), forget });
   }
 
-  /** The connection that was used last: others may end for want of work. */
-  #take(): Socket | undefined {
-    const kept = this.#idle.pop();
-    if (!kept) return undefined;
-    for (const event of unexpected) kept.socket.off(event, kept.forget);
-    return kept.socket.ref();
+  /**
+   * The connection that was used last: others may end for want of work. What the server has closed is passed
+   * over; a request that was sent is never sent again, since the server may have acted on it.
+   */
+  async #take(): Promise<Socket | undefined> {
+    for (let kept = this.#idle.pop(); kept; kept = this.#idle.pop()) {
+      const { socket, since, forget } = kept;
+      // Its end may have come and not been told yet.
+      if (performance.now() - since > trustedMilliseconds)
+        await new Promise((turn) => void setImmediate(turn));
+      for (const event of unexpected) socket.off(event, forget);
+      if (!socket.destroyed) return socket.ref();
+    }
+    return undefined;
   }
 }

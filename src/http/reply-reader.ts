@@ -33,7 +33,8 @@ export class ReplyReader {
   #pending: Buffer = none;
   #head: Head | undefined;
   #rest: Rest | undefined;
-  #body: Buffer[] = [];
+  /** The first `#size` bytes are the body so far; the rest is room for more. */
+  #body: Buffer = none;
   #size = 0;
 
   constructor(mostBytes: number) {
@@ -118,9 +119,19 @@ export class ReplyReader {
   /** Takes bytes of the body from what is pending. */
   #keepBytes(count: number, rest?: { left: number }): Error | undefined {
     if (count === 0) return undefined;
-    this.#size += count;
-    if (this.#size > this.#most) return new Error("the answer is too large");
-    this.#body.push(this.#pending.subarray(0, count));
+    const size = this.#size + count;
+    if (size > this.#most) return new Error("the answer is too large");
+    const bytes = this.#pending.subarray(0, count);
+    if (this.#size === 0) this.#body = bytes;
+    else {
+      if (size > this.#body.length) {
+        const larger = Buffer.allocUnsafe(size * 2);
+        larger.set(this.#body.subarray(0, this.#size));
+        this.#body = larger;
+      }
+      this.#body.set(bytes, this.#size);
+    }
+    this.#size = size;
     this.#pending = this.#pending.subarray(count);
     if (rest) rest.left -= count;
     return undefined;
@@ -135,9 +146,8 @@ export class ReplyReader {
   }
 
   #reply(): WholeReply {
-    const [only, ...more] = this.#body;
-    const body = more.length > 0 ? Buffer.concat(this.#body) : (only ?? none);
-    return { status: this.#head!.status, headers: this.#head!.headers, body };
+    const { status, headers } = this.#head!;
+    return { status, headers, body: this.#body.subarray(0, this.#size) };
   }
 }
 

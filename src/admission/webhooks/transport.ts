@@ -208,6 +208,8 @@ async function post(
   if (/[^\x21-\x7e]/.test(path))
     throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
   const { authorization } = target.credentials;
+  if (authorization && /[^\t\x20-\x7e]/.test(authorization))
+    throw new Error("the credentials for the webhook have characters that no header may have");
   const { reply, abort } = client.send(
     `POST ${path} HTTP/1.1\r\nhost: ${target.hostHeader}\r\ncontent-type: application/json\r\n` +
       `accept: application/json, */*\r\nuser-agent: ${userAgent}\r\n` +
