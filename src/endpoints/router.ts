@@ -63,18 +63,18 @@ export function router(
     if (target.group === "") return true;
     if (version?.remote) return false;
     const endpoint = version?.endpoints.get(target.resource);
-    if (endpoint?.resource.strategy.custom) return fitsScope(target, endpoint);
+    if (endpoint) return endpoint.resource.strategy.custom ? fitsScope(target, endpoint) : true;
     return catalog.isBuiltIn(target.group);
   }
 
-  async function resource(call: ApiCall, version: GroupVersion | undefined): Promise<Reply> {
+  function resource(call: ApiCall, version: GroupVersion | undefined): Promise<Reply> {
     const { target } = call;
     if (!version) throw notServed();
     const virtual = version.virtual.get(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
     checkVerb(call, virtual);
-    if (virtual) return await traced(call, context.slow, () => virtual.handle(call));
+    if (virtual) return traced(call, context.slow, () => virtual.handle(call));
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
@@ -89,7 +89,7 @@ export function router(
       call.removedRelease = deprecated.until.replace(/^v/, "");
       call.annotate(audit.removedRelease, call.removedRelease);
     }
-    return await traced(call, context.slow, () => handler(context, call, endpoint));
+    return traced(call, context.slow, () => handler(context, call, endpoint));
   }
 }
 

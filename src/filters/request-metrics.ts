@@ -145,8 +145,11 @@ export function requestMetrics(
   const reading = current.with("readOnly");
   const writing = current.with("mutating");
 
-  const known = new Map<string, Bound>();
-  const bind = (call: ApiCall, key: string): Bound => {
+  // By resource first: of one resource there are few kinds of request, and comparing short names costs less
+  // than making one long name of them.
+  const known = new Map<string, { readonly kind: RequestKind; readonly bound: Bound }[]>();
+  let size = 0;
+  const bind = (call: ApiCall, kind: RequestKind): Bound => {
     const [verb, dryRun, ...rest] = valuesOf(call, served(call), component);
     const bound: Bound = {
       codes: new Map(),
@@ -157,13 +160,19 @@ export function requestMetrics(
       longRunning: undefined,
       values: [verb!, dryRun!, ...rest],
     };
-    if (known.size >= mostKinds) known.clear();
-    known.set(key, bound);
+    if (size >= mostKinds) {
+      known.clear();
+      size = 0;
+    }
+    known.getOrInsertComputed(kind.resource, () => []).push({ kind, bound });
+    size++;
     return bound;
   };
   const boundFor = (call: ApiCall): Bound => {
-    const key = keyOf(call);
-    return known.get(key) ?? bind(call, key);
+    const kind = kindOf(call);
+    const found = known.get(kind.resource);
+    if (found) for (const each of found) if (isSameKind(each.kind, kind)) return each.bound;
+    return bind(call, kind);
   };
   return {
     began: (call) => {
@@ -240,18 +249,53 @@ const mostKinds = 4096;
 
 const longestName = 512;
 
-/** Tells kinds of request apart without looking at what they mean. */
-function keyOf({ target, method, query }: ApiCall): string {
-  if (!target.isResource) return `${method} ${firstPart(target.path)}`;
-  const place = target.named ? "o" : target.namespace === "" ? "c" : "n";
-  // Clients choose these texts; those of resources that are served are short.
-  if (
-    target.group.length + target.version.length + target.resource.length + target.subresource.length >
-    longestName
-  )
-    return `${method}${target.verb}${place}`;
-  return `${method}${target.verb}${place}${target.group}/${target.version}/${target.resource}/${target.subresource}${query.has("dryRun") ? "?" : ""}${query.has("force") ? "!" : ""}`;
+/** What tells kinds of request apart, without looking at what it means. */
+interface RequestKind {
+  /** Of other paths, their first part. */
+  readonly resource: string;
+  readonly method: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly subresource: string;
+  /** One object, or all of a namespace or of the cluster. */
+  readonly scope: "object" | "namespace" | "cluster" | "";
+  readonly dryRun: boolean;
+  readonly force: boolean;
 }
+
+const nothing: RequestKind = {
+  resource: "",
+  method: "",
+  verb: "",
+  group: "",
+  version: "",
+  subresource: "",
+  scope: "",
+  dryRun: false,
+  force: false,
+};
+
+function kindOf({ target, method, query }: ApiCall): RequestKind {
+  const { verb, resource, group, version, subresource } = target;
+  const scope = target.named ? "object" : target.namespace === "" ? "cluster" : "namespace";
+  if (!target.isResource) return { ...nothing, method, resource: firstPart(target.path) };
+  // Clients choose these texts; those of resources that are served are short.
+  if (group.length + version.length + resource.length + subresource.length > longestName)
+    return { ...nothing, method, verb, scope };
+  const dryRun = query.has("dryRun");
+  return { resource, method, verb, group, version, subresource, scope, dryRun, force: query.has("force") };
+}
+
+const isSameKind = (one: RequestKind, other: RequestKind): boolean =>
+  one.verb === other.verb &&
+  one.scope === other.scope &&
+  one.version === other.version &&
+  one.group === other.group &&
+  one.subresource === other.subresource &&
+  one.method === other.method &&
+  one.dryRun === other.dryRun &&
+  one.force === other.force;
 
 const verbs: Readonly<Record<string, string>> = {
   list: "LIST",

@@ -232,6 +232,7 @@ function finalizersFor(
   const wanted = strategy.withoutDependents
     ? undefined
     : wantedFinalizer(current, policyOf(meta, options, strategy), strategy);
+  if (wanted === undefined && others.length === current.length) return current;
   const next = wanted === undefined ? others : [...others, wanted];
   return new Set(next).symmetricDifference(new Set(current)).size === 0 ? current : next;
 }
