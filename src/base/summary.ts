@@ -26,16 +26,19 @@ export function summarySeries(options: SummaryOptions = {}): Summary {
   const part = windowMilliseconds / windows;
   const counts = Array.from({ length: windows }, () => new Uint32Array(buckets));
   let newest = Math.floor(now() / part);
+  let current = counts[newest % windows]!;
+  let until = (newest + 1) * part;
   let sum = 0;
   let count = 0;
 
   /** Empties the windows whose time has come again. */
-  const advance = (): Uint32Array => {
-    const at = Math.floor(now() / part);
+  const advance = (time: number): void => {
+    const at = Math.floor(time / part);
     for (let each = Math.max(newest + 1, at - windows + 1); each <= at; each++)
       counts[each % windows]!.fill(0);
     newest = Math.max(newest, at);
-    return counts[newest % windows]!;
+    current = counts[newest % windows]!;
+    until = (newest + 1) * part;
   };
   const quantile = (wanted: number): number => {
     const total = counts.reduce((all, each) => all + each.reduce((one, value) => one + value, 0), 0);
@@ -57,12 +60,14 @@ export function summarySeries(options: SummaryOptions = {}): Summary {
     },
     observe: (value) => {
       const bucket = value <= smallest ? 0 : Math.ceil(Math.log(value / smallest) / growth);
-      advance()[Math.min(bucket, buckets - 1)]!++;
+      const time = now();
+      if (time >= until) advance(time);
+      current[bucket < buckets ? bucket : buckets - 1]!++;
       sum += value;
       count++;
     },
     expose: (name, labels) => {
-      advance();
+      advance(now());
       const lead = labels && `${labels},`;
       const braced = labels && `{${labels}}`;
       return `${quantiles
