@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { runProvider } from "./provider-program.ts";
 
 const never = new AbortController().signal;
@@ -29,4 +33,31 @@ test("a program that fails, is not there or is stopped gives nothing", async () 
   });
   await assert.rejects(runProvider({ ...sh(""), path: "/nonexistent" }, "", never));
   await assert.rejects(runProvider(sh("sleep 60"), "", AbortSignal.abort()));
+  await assert.rejects(runProvider(sh("head -c 2000000 /dev/zero; sleep 60"), "", never), /larger than/);
 });
+
+test("a program that is stopped takes along what it started and what holds its output open", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-provider-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const note = join(folder, "pid");
+  const stop = new AbortController();
+  const running = runProvider(
+    sh(`sleep 60 & echo $! > ${note}.new; mv ${note}.new ${note}; wait`),
+    "",
+    stop.signal,
+  );
+  const failed = assert.rejects(running, { name: "AbortError" });
+  while (!existsSync(note)) await sleep(5);
+  stop.abort();
+  await failed;
+  while (isRunning(Number(readFileSync(note, "utf8")))) await sleep(5);
+});
+
+/** What has ended may still wait for somebody to take notice. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

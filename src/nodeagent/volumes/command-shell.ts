@@ -4,6 +4,7 @@
 //   we write   mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
 //   it writes  what the program said, then  #done 0 32
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { killGroup } from "../process-group.ts";
 
 export interface CommandShell {
   /** Resolves when the program ended well; rejects with what it said, and its exit code. */
@@ -15,15 +16,6 @@ interface Waiting {
   readonly text: string;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-}
-
-/** Ends the shell and the program it waits for: they are a process group of their own. */
-function killGroup(shell: ChildProcessWithoutNullStreams): void {
-  try {
-    process.kill(-shell.pid!, "SIGKILL");
-  } catch {
-    shell.kill("SIGKILL");
-  }
 }
 
 const longestOutput = 64 * 1024;
@@ -51,6 +43,7 @@ export function commandShell({
   const drop = (why: string): void => {
     const old = shell;
     shell = undefined;
+    // The program that it waits for goes with it.
     if (old) killGroup(old);
     if (current) end(why);
   };
