@@ -25,6 +25,7 @@ export {
 } from "./cluster.ts";
 export { writeImageArchive } from "./image-archive.ts";
 export { programCommand } from "./program.ts";
+export { killedForMemory } from "./out-of-memory.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";
 export { type CallParts, apiCall, pending, turn, memorySink } from "./api-call.ts";
 export { type Issuer, startIssuer } from "./issuer.ts";

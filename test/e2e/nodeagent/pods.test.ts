@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ContainerStatus, Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, needsCluster, type PodHome, podHome, type SpecPart, startCluster } from "#kit";
+import {
+  type Cluster,
+  killedForMemory,
+  needsCluster,
+  type PodHome,
+  podHome,
+  type SpecPart,
+  startCluster,
+} from "#kit";
 
 const atOnce = 8;
 const dialects = ["orch", "kubernetes"] as const;
@@ -349,14 +357,8 @@ for (const name of dialects) {
     });
 
     test("a container over its memory limit is told to be out of memory", async () => {
-      const pod = await home.script("tail /dev/zero", { resources: { limits: { memory: "16Mi" } } });
-      // The runtime may say why a moment after it says that.
-      const told = await home.until(
-        pod,
-        "is told why",
-        (seen) => statusOf(seen)?.state.terminated?.reason === "OOMKilled",
-      );
-      assert.equal(statusOf(told)?.state.terminated?.exitCode, 137);
+      const pod = await killedForMemory(home, "16Mi");
+      assert.equal(statusOf(pod)?.state.terminated?.exitCode, 137);
     });
 
     test("an ephemeral container joins a running pod", async () => {

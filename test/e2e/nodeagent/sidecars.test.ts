@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";
+import {
+  type Cluster,
+  type PodHome,
+  killedForMemory,
+  needsCluster,
+  podHome,
+  startCluster,
+  until,
+} from "#kit";
 
 const gates = "--feature-gates=SidecarContainers=true,PodLifecycleSleepAction=true";
 const shared = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
@@ -108,11 +116,7 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
   });
 
   test("a container that the kernel kills for its memory is told of on the node", async () => {
-    const name = await home.script("x=a; while :; do x=$x$x; done", {
-      resources: { limits: { memory: "32Mi" } },
-    });
-    const pod = await home.ended(name);
-    assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.reason, "OOMKilled");
+    const name = (await killedForMemory(home, "32Mi")).metadata.name!;
     const found = await until("the event is written", async () => {
       const { items } = await cluster.client.of(kinds.coreEvents).list();
       return items.find(({ reason, message }) => reason === "OOMKilled" && message?.includes(name));
