@@ -68,6 +68,7 @@ import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
+import { timelinePaths } from "./serving/timeline.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
@@ -345,6 +346,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const tracing =
     tracingConfiguration &&
     serverTracing({ configuration: tracingConfiguration, dialect, clock, log, metrics: serving.metrics });
+  const { metrics } = serving;
+  const { signal } = closing;
   const handle = requestHandler(
     filters({
       dialect,
@@ -401,25 +404,15 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           externalAddress: external,
           onError,
         }),
+        ...timelinePaths({ settings, resources: caches.resources, authorizer, clock, signal }),
         ...serving.paths,
         ...(flowControl ? [flowControlDumps(flowControl)] : []),
       ],
     ),
   );
-  const { metrics } = serving;
-  const { signal } = closing;
+  const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
   const running = Promise.all([
-    background({
-      dialect,
-      store,
-      otherStores: overrides.stores,
-      resources: caches.resources,
-      settings,
-      clock,
-      log,
-      metrics,
-      signal,
-    }),
+    background({ ...common, otherStores: overrides.stores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
     definitions.run(signal),
     aggregation.run(signal),

@@ -1,6 +1,6 @@
 // Which built-in APIs exist, for --runtime-config.
 
-import { type Dialect, groupName } from "#dialect";
+import { type Dialect, groupName, timelineGroup } from "#dialect";
 import { hint } from "#options";
 
 /**
@@ -86,7 +86,7 @@ export const versionsSwitchedOn = (given: Readonly<Record<string, string>>): str
   });
 
 function knownVersions(dialect: Dialect): Set<string> {
-  const known = new Set<string>();
+  const known = new Set<string>([`${timelineGroup}/v1`]);
   for (const [name, list] of Object.entries(versions)) {
     const branded = name.endsWith("*");
     const group = groupName(dialect, { group: branded ? name.slice(0, -1) : name, branded });

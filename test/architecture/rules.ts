@@ -38,6 +38,7 @@ export const rooms = [
   "filters",
   "virtual",
   "extensions",
+  "timeline",
   "apiserver",
   "controllerkit",
   "controllers",
@@ -51,7 +52,7 @@ export const rooms = [
 ] as const;
 
 const serverOnly =
-  "store watchcache admission audit fairness registry endpoints filters virtual extensions apiserver".split(
+  "store watchcache admission audit fairness registry endpoints filters virtual extensions timeline apiserver".split(
     " ",
   );
 const clientsOfTheApi = [

@@ -169,6 +169,12 @@ export const servingSection = (dialect: Dialect) =>
       default: "",
       doc: "Path of a unix socket that serves profiling, /statusz and /flagz without authentication or authorization.",
     }),
+    option({
+      flag: "ui",
+      type: bool,
+      default: true,
+      doc: "Serve the page under /ui/, and the API of the event timeline that it reads.",
+    }),
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
     option({
       flag: "contention-profiling",

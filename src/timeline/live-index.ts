@@ -1,0 +1,116 @@
+// The index of all events, made when somebody first asks and kept up to date by a watch until nobody has asked
+// for a while: a server whose timeline is not looked at does no work for it.
+import { type Clock, TimeSlice, selectEverything } from "#base";
+import { Compacted } from "#store";
+import type { Frame, ObjectSource } from "#watchcache";
+import type { Journal } from "./journal.ts";
+import { OwnerGraph } from "./owner-graph.ts";
+import { TimelineIndex } from "./timeline-index.ts";
+
+export interface LiveIndexOptions {
+  readonly events: ObjectSource;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+}
+
+export interface Indexed {
+  readonly index: TimelineIndex;
+  readonly graph: OwnerGraph;
+}
+
+/** How long an index outlives its last use. */
+const idleMilliseconds = 10 * 60_000;
+const mostTries = 5;
+
+export class LiveIndex {
+  readonly #options: LiveIndexOptions;
+  #current: { readonly made: Promise<Indexed>; readonly stop: AbortController } | undefined;
+  #lastUse = 0;
+
+  constructor(options: LiveIndexOptions) {
+    this.#options = options;
+  }
+
+  get active(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** The index with everything that was written before the call. */
+  async use(): Promise<Indexed> {
+    const { clock, events, signal, journal } = this.#options;
+    this.#lastUse = clock.now();
+    if (!this.#current) {
+      const stop = new AbortController();
+      signal.addEventListener("abort", () => stop.abort(), { once: true, signal: stop.signal });
+      const made = this.#make(stop);
+      this.#current = { made, stop };
+      made.catch(() => this.#drop(stop));
+      this.#dropWhenIdle(stop);
+    }
+    const indexed = await this.#current.made;
+    // Whoever asks sees their own writes.
+    await events.get("", { at: "latest" });
+    journal.settle();
+    return indexed;
+  }
+
+  async #make(stop: AbortController): Promise<Indexed> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#load(stop);
+      } catch (error) {
+        // More happened while the index was made than the cache remembers.
+        if (!(error instanceof Compacted) || attempt === mostTries) throw error;
+      }
+    }
+  }
+
+  async #load(stop: AbortController): Promise<Indexed> {
+    const { events, journal } = this.#options;
+    const index = new TimelineIndex();
+    const graph = new OwnerGraph();
+    const { items, revision } = await events.list({
+      below: "",
+      selector: selectEverything,
+      freshness: { at: "latest" },
+    });
+    const slice = new TimeSlice();
+    const known = journal.follow(
+      {
+        added: (record) => index.addChange(record),
+        removed: (record) => index.removeChange(record.sequence),
+        owners: (object) => graph.set(object),
+        forgotten: (uid) => graph.delete(uid),
+      },
+      stop.signal,
+    );
+    for (const _ of index.load(items, known)) if (slice.tick()) await slice.yield();
+    const apply = (frames: readonly Frame[]): void => {
+      for (const { type, item } of frames) {
+        if (type === "DELETED") index.removeEvent(item.key);
+        else if (type !== "BOOKMARK") index.addEvent(item);
+      }
+    };
+    await events.watch(
+      { below: "", selector: selectEverything, from: revision, signal: stop.signal },
+      { deliver: apply, ended: () => this.#drop(stop) },
+    );
+    return { index, graph };
+  }
+
+  #drop(stop: AbortController): void {
+    stop.abort();
+    if (this.#current?.stop === stop) this.#current = undefined;
+  }
+
+  #dropWhenIdle(stop: AbortController): void {
+    const { clock } = this.#options;
+    const cancel = clock.after(idleMilliseconds, () => {
+      if (clock.now() - this.#lastUse >= idleMilliseconds) this.#drop(stop);
+      else this.#dropWhenIdle(stop);
+    });
+    stop.signal.addEventListener("abort", cancel, { once: true });
+  }
+}

@@ -1,0 +1,214 @@
+// The query parameters of the timeline's resources, read and checked.
+import { DurationError, badRequest, durationMillis, fieldErrorText, invalidValue } from "#base";
+import type { Query } from "#http";
+import { microsOf } from "./stored-event.ts";
+
+export type TimelineResource = "timelines" | "lanes" | "buckets";
+export const groupings = ["type", "reason", "controller", "kind", "namespace", "node"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** Values that may match; undefined takes any. */
+export type Choice = ReadonlySet<string> | undefined;
+
+export interface Question {
+  /** The namespace of the path; empty for all. */
+  readonly path: string;
+  readonly namespace: Choice;
+  readonly group: Choice;
+  /** Kinds or resources, in lower case. */
+  readonly kind: Choice;
+  readonly name: Choice;
+  readonly uid: Choice;
+  readonly tree: boolean;
+  readonly type: Choice;
+  readonly reason: Choice;
+  readonly controller: Choice;
+  readonly node: Choice;
+  /** In lower case; empty for any. */
+  readonly text: string;
+  /** Microseconds; the first belongs to the range, the second does not. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly continue: Place | undefined;
+  readonly sort: "owner" | "warnings" | "latest";
+  readonly points: number | undefined;
+  readonly intervalMicros: number | undefined;
+  readonly by: readonly Grouping[];
+  readonly watch: boolean;
+  readonly cursor: Cursor | undefined;
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** Where a page ends: a place in the order of time, or a number of lanes. */
+export interface Place {
+  readonly time: number;
+  readonly sequence: number;
+}
+
+/** Everything up to this revision of the events and this record of the journal has been seen. */
+export interface Cursor {
+  readonly events: number;
+  readonly changes: number;
+}
+
+const usualLimit = 500;
+const mostLimit = 5000;
+const mostPoints = 2000;
+
+const common =
+  "kind group name uid tree namespace since until type reason controller node pretty timeout timeoutSeconds";
+const known: Readonly<Record<TimelineResource, ReadonlySet<string>>> = {
+  timelines: new Set(`${common} text order limit continue watch cursor`.split(" ")),
+  lanes: new Set(`${common} limit continue sort points`.split(" ")),
+  buckets: new Set(`${common} points interval by`.split(" ")),
+};
+
+/** Throws a 400 that names the field and the value. */
+export function readQuestion(
+  resource: TimelineResource,
+  path: string,
+  query: Query,
+  nowMillis: number,
+): Question {
+  for (const name of query.names())
+    if (!known[resource].has(name)) throw bad(name, query.get(name), `is not a parameter of ${resource}`);
+  const since = time(query, "since", nowMillis);
+  const until = time(query, "until", nowMillis);
+  if (since !== undefined && until !== undefined && since >= until)
+    throw bad("until", query.get("until"), "must be later than since");
+  const tree = boolean(query, "tree");
+  if (tree && !query.has("name") && !query.has("uid"))
+    throw bad("tree", query.get("tree"), "needs the name or uid of the object at the root");
+  if (path !== "" && query.has("namespace"))
+    throw bad("namespace", query.get("namespace"), "may not be given where the path names one");
+  if (query.has("points") && query.has("interval"))
+    throw bad("interval", query.get("interval"), "may not be given together with points");
+  return {
+    path,
+    namespace: choice(query, "namespace"),
+    group: choice(query, "group"),
+    kind: choice(query, "kind", (value) => value.toLowerCase()),
+    name: choice(query, "name"),
+    uid: choice(query, "uid"),
+    tree,
+    type: choice(query, "type"),
+    reason: choice(query, "reason"),
+    controller: choice(query, "controller"),
+    node: choice(query, "node"),
+    text: (query.get("text") ?? "").toLowerCase(),
+    since,
+    until,
+    newestFirst: oneOf(query, "order", ["oldest", "newest"]) === "newest",
+    limit: whole(query, "limit", mostLimit) ?? usualLimit,
+    continue: place(query),
+    sort: oneOf(query, "sort", ["owner", "warnings", "latest"]),
+    points: whole(query, "points", mostPoints),
+    intervalMicros: interval(query),
+    by: groupedBy(query),
+    watch: boolean(query, "watch"),
+    cursor: cursor(query),
+    timeoutSeconds: whole(query, "timeoutSeconds", 2 ** 31 - 1),
+  };
+}
+
+const bad = (field: string, value: unknown, detail: string) =>
+  badRequest(fieldErrorText(invalidValue(field, value ?? "", detail)));
+
+function choice(query: Query, name: string, form = (value: string): string => value): Choice {
+  if (!query.has(name)) return undefined;
+  const values = query.all(name).flatMap((value) => value.split(","));
+  // The core group has an empty name: only there an empty value says something.
+  if (name !== "group" && values.includes("")) throw bad(name, "", "must not be empty");
+  return new Set(values.map(form));
+}
+
+function boolean(query: Query, name: string): boolean {
+  const given = query.get(name);
+  if (given === undefined || given === "false" || given === "0") return false;
+  if (given === "true" || given === "1" || given === "") return true;
+  throw bad(name, given, "must be true or false");
+}
+
+/** Clients ask for no limit with 0. */
+function whole(query: Query, name: string, most: number): number | undefined {
+  const given = query.get(name);
+  if (given === undefined || given === "" || given === "0") return undefined;
+  if (!/^[0-9]{1,10}$/.test(given) || Number(given) > most)
+    throw bad(name, given, `must be a whole number from 1 to ${most}`);
+  return Number(given);
+}
+
+function oneOf<T extends string>(query: Query, name: string, values: readonly [T, ...T[]]): T {
+  const given = query.get(name);
+  if (given === undefined) return values[0];
+  const found = values.find((value) => value === given);
+  if (!found) throw bad(name, given, `must be one of ${values.join(", ")}`);
+  return found;
+}
+
+function time(query: Query, name: string, nowMillis: number): number | undefined {
+  const given = query.get(name);
+  if (given === undefined) return undefined;
+  const at = microsOf(given);
+  if (at !== undefined) return at;
+  const before = duration(given);
+  if (before === undefined)
+    throw bad(
+      name,
+      given,
+      "must be a time such as 2006-01-02T15:04:05Z, or a duration before now such as 1h",
+    );
+  return (nowMillis - before) * 1000;
+}
+
+function interval(query: Query): number | undefined {
+  const given = query.get("interval");
+  if (given === undefined) return undefined;
+  const millis = duration(given);
+  if (!millis || millis < 1) throw bad("interval", given, "must be a duration such as 10s, at least 1ms");
+  return millis * 1000;
+}
+
+function duration(given: string): number | undefined {
+  try {
+    const millis = durationMillis(given);
+    return millis >= 0 ? millis : undefined;
+  } catch (error) {
+    if (error instanceof DurationError) return undefined;
+    throw error;
+  }
+}
+
+function groupedBy(query: Query): readonly Grouping[] {
+  const given = query.all("by").flatMap((value) => value.split(","));
+  return given.length === 0
+    ? ["type"]
+    : [...new Set(given)].map((value) => {
+        const found = groupings.find((each) => each === value);
+        if (!found) throw bad("by", value, `must be of ${groupings.join(", ")}`);
+        return found;
+      });
+}
+
+export const placeToken = ({ time, sequence }: Place): string => `${time}.${sequence}`;
+export const cursorToken = ({ events, changes }: Cursor): string => `${events}.${changes}`;
+
+function place(query: Query): Place | undefined {
+  const [time, sequence] = token(query, "continue") ?? [];
+  return time === undefined ? undefined : { time, sequence: sequence! };
+}
+
+function cursor(query: Query): Cursor | undefined {
+  const [events, changes] = token(query, "cursor") ?? [];
+  return events === undefined ? undefined : { events, changes: changes! };
+}
+
+function token(query: Query, name: string): [number, number] | undefined {
+  const given = query.get(name);
+  if (given === undefined || given === "") return undefined;
+  const found = /^(-?[0-9]{1,16})\.([0-9]{1,16})$/.exec(given);
+  if (!found) throw bad(name, given, "must be one that the server gave");
+  return [Number(found[1]), Number(found[2])];
+}

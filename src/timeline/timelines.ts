@@ -1,0 +1,58 @@
+// The entries of a question, a page at a time, in time order.
+import { TimeSlice, type Caller } from "#base";
+import { entryOf } from "./entry.ts";
+import { lanesFor } from "./lanes.ts";
+import type { Kinds } from "./kinds.ts";
+import { placeToken } from "./parameters.ts";
+import type { Point } from "./points.ts";
+import { type Selection, pointsOf } from "./selection.ts";
+import type { TimelineEntry, TimelineLane } from "./wire.ts";
+
+export interface TimelinePage {
+  readonly items: readonly TimelineEntry[];
+  readonly continue?: string;
+  readonly tree?: readonly TimelineLane[];
+}
+
+/** How many points a search for text looks at before it gives what it has; the rest is another page. */
+const mostLooks = 100_000;
+
+export async function timelinePage(selection: Selection, caller?: Caller): Promise<TimelinePage> {
+  const { question, kinds } = selection;
+  const slice = new TimeSlice(caller);
+  const found: Point[] = [];
+  const has = textFilter(question.text);
+  const tree = question.tree ? lanesFor(selection).slice(0, question.limit) : undefined;
+  let looked = 0;
+  let next: Point | undefined;
+  let last: Point | undefined;
+  for (const point of pointsOf(selection, question.continue)) {
+    if (found.length === question.limit || looked++ === mostLooks) {
+      next = point;
+      break;
+    }
+    last = point;
+    if (has(point, kinds)) found.push(point);
+  }
+  const items: TimelineEntry[] = [];
+  for (const point of found) {
+    items.push(entryOf(point, kinds));
+    if (slice.tick()) await slice.yield();
+  }
+  return { items, ...(next && last && { continue: placeToken(last) }), ...(tree && { tree }) };
+}
+
+/** Looks at the bytes first, and reads only what may have it. */
+function textFilter(text: string): (point: Point, kinds: Kinds) => boolean {
+  if (text === "") return () => true;
+  const plain = /^[ !#-[\]-~]*$/.test(text);
+  return (point, kinds) => {
+    const { record } = point;
+    if (plain && record.from === "event" && !record.item.json.toString("latin1").toLowerCase().includes(text))
+      return false;
+    return entryHas(entryOf(point, kinds), text);
+  };
+}
+
+export const entryHas = ({ note, reason, object }: TimelineEntry, text: string): boolean =>
+  [note, reason, object.name].some((value) => value.toLowerCase().includes(text));
