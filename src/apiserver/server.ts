@@ -355,7 +355,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       log,
       lifecycle,
       metrics: serving.requests,
-      timed: filterDurations(serving.metrics),
       authenticator: identities.authenticator,
       authorizer,
       explainer,
@@ -409,6 +408,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         ...(flowControl ? [flowControlDumps(flowControl)] : []),
       ],
     ),
+    filterDurations(serving.metrics),
   );
   const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
   const running = Promise.all([

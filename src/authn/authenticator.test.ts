@@ -55,7 +55,7 @@ test("the first method with an answer wins, even after a bad credential", async 
 });
 test("a bad credential is not anonymous", async () => {
   const chain = authenticatorOf([refuses("one"), refuses("two")], { anonymous: true });
-  await assert.rejects(chain.authenticate(credentials()), new BadCredential("[one, two]"));
+  await assert.rejects(async () => chain.authenticate(credentials()), new BadCredential("[one, two]"));
 });
 test("no credential is anonymous only when allowed", async () => {
   assert.equal(
@@ -70,9 +70,9 @@ test("no credential is anonymous only when allowed", async () => {
 test("a method that fails keeps no other from finding the user", async () => {
   const failing: Authenticator = { authenticate: async () => Promise.reject(new TypeError("away")) };
   assert.equal((await firstOf([failing, says(alice)]).authenticate(credentials()))?.user.name, "alice");
-  const failure = await firstOf([failing, says(undefined)])
-    .authenticate(credentials())
-    .catch((error: unknown) => error);
+  const failure = await Promise.resolve(
+    firstOf([failing, says(undefined)]).authenticate(credentials()),
+  ).catch((error: unknown) => error);
   assert.ok(failure instanceof BadCredential);
   assert.deepEqual([failure.message, failure.failures.map(String)], ["away", ["TypeError: away"]]);
 });
@@ -80,7 +80,7 @@ test("a method of tokens that fails keeps no other from knowing the token", asyn
   const failing = { identify: () => Promise.reject(new Error("away")) };
   const knowing = { identify: () => alice };
   assert.equal((await identifyToken([failing, knowing], "t", [])).user.name, "alice");
-  const failure = await identifyToken([failing], "t", []).catch((error: unknown) => error);
+  const failure = await Promise.resolve(identifyToken([failing], "t", [])).catch((error: unknown) => error);
   assert.ok(failure instanceof BadCredential);
   assert.deepEqual([failure.message, failure.failures.length], ["[invalid bearer token, away]", 1]);
 });
@@ -128,7 +128,7 @@ for (const [name, text, where] of broken)
 test("an unknown token is bad, a known one is authenticated", async () => {
   const chain = authenticatorOf([bearerTokens([file], [])], { anonymous: true });
   await assert.rejects(
-    chain.authenticate(credentials({ bearerToken: "zzz" })),
+    async () => chain.authenticate(credentials({ bearerToken: "zzz" })),
     new BadCredential("invalid bearer token"),
   );
   assert.deepEqual((await chain.authenticate(credentials({ bearerToken: "t3" })))?.user, {
@@ -142,14 +142,32 @@ test("a method without audiences answers for those of the server only", async ()
   assert.deepEqual((await identifyToken([method], "t2", ["https://server", "c"])).audiences, [
     "https://server",
   ]);
-  await assert.rejects(identifyToken([method], "t2", ["vault"]), /invalid bearer token/);
+  await assert.rejects(async () => identifyToken([method], "t2", ["vault"]), /invalid bearer token/);
 });
 test("what a method finds wrong with a token is told beside that nobody knows it", async () => {
   const picky = { identify: () => Promise.reject(new BadCredential("too old")) };
   await assert.rejects(
-    identifyToken([file, picky], "zzz", []),
+    async () => identifyToken([file, picky], "zzz", []),
     new BadCredential("[invalid bearer token, too old]"),
   );
+});
+test("who is known at once is found without a promise", () => {
+  const chain = authenticatorOf([bearerTokens([audienceAgnostic(file, ["a"])], ["a"])], { anonymous: true });
+  const [first, second] = ["t3", "t3"].map((bearerToken) => chain.authenticate(credentials({ bearerToken })));
+  assert.ok(first && "user" in first);
+  assert.equal(first, second);
+  assert.ok("user" in (chain.authenticate(credentials()) ?? {}));
+});
+test("a method that throws at once keeps no other from knowing the token", async () => {
+  const throwing = {
+    identify: () => {
+      throw new Error("away");
+    },
+  };
+  assert.equal((await identifyToken([throwing, { identify: () => alice }], "t", [])).user.name, "alice");
+  await assert.rejects(async () => identifyToken([throwing, throwing], "t", []), {
+    message: "[invalid bearer token, away, away]",
+  });
 });
 
 const prefix = "base64url.bearer.example.";

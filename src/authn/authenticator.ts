@@ -20,8 +20,12 @@ export interface Credentials {
 }
 
 export interface Authenticator {
-  authenticate(credentials: Credentials): Promise<Identity | undefined>;
+  /** Gives no promise when it knows at once: most requests come from somebody who was seen before. */
+  authenticate(credentials: Credentials): Found | Promise<Found>;
 }
+
+/** Who was found, if anybody. */
+export type Found = Identity | undefined;
 
 /** A credential was given and is not good. */
 export class BadCredential extends Error {
@@ -50,21 +54,45 @@ export function badCredentialOf(errors: readonly Error[]): BadCredential {
  * bad or could not be judged, that is the answer.
  */
 export function firstOf(methods: readonly Authenticator[]): Authenticator {
-  return {
-    authenticate: async (credentials) => {
-      const errors: Error[] = [];
-      for (const method of methods) {
-        try {
-          const identity = await method.authenticate(credentials);
-          if (identity) return identity;
-        } catch (error) {
-          errors.push(error as Error);
-        }
-      }
-      if (errors.length > 0) throw badCredentialOf(errors);
-      return undefined;
-    },
-  };
+  return { authenticate: (credentials) => firstFrom(0, methods, credentials, undefined) };
+}
+
+function firstFrom(
+  start: number,
+  methods: readonly Authenticator[],
+  credentials: Credentials,
+  before: readonly Error[] | undefined,
+): Found | Promise<Found> {
+  let errors = before;
+  for (let at = start; at < methods.length; at++) {
+    try {
+      const found = methods[at]!.authenticate(credentials);
+      if (found instanceof Promise) return firstAfter(found, at, methods, credentials, errors);
+      if (found) return found;
+    } catch (error) {
+      errors = [...(errors ?? []), error as Error];
+    }
+  }
+  if (errors) throw badCredentialOf(errors);
+  return undefined;
+}
+
+/** A method has to find out: the others are asked when it has answered. */
+async function firstAfter(
+  pending: Promise<Found>,
+  at: number,
+  methods: readonly Authenticator[],
+  credentials: Credentials,
+  before: readonly Error[] | undefined,
+): Promise<Found> {
+  let errors = before;
+  try {
+    const found = await pending;
+    if (found) return found;
+  } catch (error) {
+    errors = [...(errors ?? []), error as Error];
+  }
+  return await firstFrom(at + 1, methods, credentials, errors);
 }
 
 /**
@@ -77,11 +105,16 @@ export function authenticatorOf(
 ): Authenticator {
   const chain = firstOf(methods);
   const letsIn = typeof anonymous === "function" ? anonymous : () => anonymous;
+  const admitted = (found: Found, credentials: Credentials): Found => {
+    if (found) return authenticated(found);
+    return letsIn(credentials) ? anonymousIdentity : undefined;
+  };
   return {
-    authenticate: async (credentials) => {
-      const identity = await chain.authenticate(credentials);
-      if (identity) return authenticated(identity);
-      return letsIn(credentials) ? anonymousIdentity : undefined;
+    authenticate: (credentials) => {
+      const found = chain.authenticate(credentials);
+      return found instanceof Promise
+        ? found.then((identity) => admitted(identity, credentials))
+        : admitted(found, credentials);
     },
   };
 }

@@ -27,48 +27,78 @@ export function bearerToken(authorization: string | undefined): string | undefin
 export const isBehindSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
 
 /** The first identity that a method finds for the token. A token that no method knows is bad. */
-export async function identifyToken(
+export function identifyToken(
   methods: readonly TokenMethod[],
+  token: string,
+  audiences: readonly string[],
+): Identity | Promise<Identity> {
+  for (let at = 0; at < methods.length; at++) {
+    let found;
+    try {
+      found = methods[at]!.identify(token, audiences);
+    } catch (error) {
+      found = Promise.reject(error as Error);
+    }
+    if (found instanceof Promise) return identifyAfter(found, methods.slice(at + 1), token, audiences);
+    if (found) return authenticated(found);
+  }
+  throw unknownToken([]);
+}
+
+/** A method has to find out, or failed: the others are asked after it. */
+async function identifyAfter(
+  first: Promise<Identity | undefined>,
+  others: readonly TokenMethod[],
   token: string,
   audiences: readonly string[],
 ): Promise<Identity> {
   const errors: Error[] = [];
-  for (const method of methods) {
+  let found = first;
+  for (let at = 0; ; at++) {
     try {
-      const found = method.identify(token, audiences);
-      const identity = found instanceof Promise ? await found : found;
+      const identity = await found;
       if (identity) return authenticated(identity);
     } catch (error) {
       errors.push(error as Error);
     }
+    const next = others[at];
+    if (!next) throw unknownToken(errors);
+    found = (async () => next.identify(token, audiences))();
   }
-  throw badCredentialOf([new BadCredential("invalid bearer token"), ...errors]);
 }
+
+const unknownToken = (errors: readonly Error[]): BadCredential =>
+  badCredentialOf([new BadCredential("invalid bearer token"), ...errors]);
 
 /** Authenticates the tokens of Authorization headers. */
 export const bearerTokens = (
   methods: readonly TokenMethod[],
   audiences: readonly string[],
 ): Authenticator => ({
-  authenticate: async ({ bearerToken: token }) =>
-    token ? identifyToken(methods, token, audiences) : undefined,
+  authenticate: ({ bearerToken: token }) => (token ? identifyToken(methods, token, audiences) : undefined),
 });
 
 /** Restricts a method that knows no audiences to those of this server. */
 export function audienceAgnostic(method: TokenMethod, own: readonly string[]): TokenMethod {
-  const known = new WeakMap<Identity, Map<string, Identity>>();
+  // Audiences that were asked for are mostly one constant: what it shares with ours is found once.
+  const sharedWith = new WeakMap<readonly string[], readonly string[]>();
+  const restricted = new WeakMap<readonly string[], WeakMap<Identity, Identity>>();
+  const restrict = (identity: Identity | undefined, shared: readonly string[]): Identity | undefined =>
+    identity &&
+    restricted
+      .getOrInsertComputed(shared, () => new WeakMap<Identity, Identity>())
+      .getOrInsertComputed(identity, () => ({ ...identity, audiences: shared }));
   return {
-    identify: async (token, audiences) => {
+    identify: (token, audiences) => {
       if (!audiences.length) return method.identify(token, audiences);
-      const shared = audiences.filter((audience) => own.includes(audience));
-      const identity = shared.length ? await method.identify(token, audiences) : undefined;
-      if (!identity) return undefined;
-      let byAudience = known.get(identity);
-      if (!byAudience) known.set(identity, (byAudience = new Map()));
-      const key = JSON.stringify(shared);
-      let restricted = byAudience.get(key);
-      if (!restricted) byAudience.set(key, (restricted = { ...identity, audiences: shared }));
-      return restricted;
+      const shared = sharedWith.getOrInsertComputed(audiences, () =>
+        audiences.filter((audience) => own.includes(audience)),
+      );
+      if (!shared.length) return undefined;
+      const found = method.identify(token, audiences);
+      return found instanceof Promise
+        ? found.then((identity) => restrict(identity, shared))
+        : restrict(found, shared);
     },
   };
 }
@@ -102,7 +132,7 @@ export const webSocketTokens = (
   audiences: readonly string[],
   prefix: string,
 ): Authenticator => ({
-  authenticate: async (credentials) => {
+  authenticate: (credentials) => {
     const token = webSocketToken(credentials, prefix);
     return token === undefined ? undefined : identifyToken(methods, token, audiences);
   },

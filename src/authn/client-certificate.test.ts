@@ -64,7 +64,7 @@ test("how long certificates are still good is told for each request with a good 
     certificateLives(metrics, clock),
   );
   for (const pair of [carol, short, short]) await method.authenticate(presents(pair));
-  await assert.rejects(method.authenticate(presents(mallory)));
+  await assert.rejects(async () => method.authenticate(presents(mallory)));
   const counts = [...metrics.expose().matchAll(/_bucket\{le="(.*?)"\} (\d+)/g)].map(([, limit, count]) => [
     limit,
     count,
@@ -84,7 +84,7 @@ const refused: [name: string, presented: CertificatePair[], at: number, why: Reg
 for (const [name, presented, at, why] of refused) {
   test(`a certificate ${name} is a bad credential`, async () => {
     await assert.rejects(
-      users(at).authenticate(presents(...presented)),
+      async () => users(at).authenticate(presents(...presented)),
       (error: Error) => error instanceof BadCredential && why.test(error.message),
     );
   });
@@ -93,7 +93,7 @@ test("an intermediate authority must be sent along, and is then good", async () 
   const middle = createAuthority({ commonName: "middle" }, year, root);
   const dave = signClient(middle, { commonName: "dave" }, year);
   const method = users();
-  await assert.rejects(method.authenticate(presents(dave)), /unknown authority/);
+  await assert.rejects(async () => method.authenticate(presents(dave)), /unknown authority/);
   assert.equal((await method.authenticate(presents(dave, other, middle)))?.user.name, "dave");
 });
 test("no certificate and a certificate without a name are no opinion", async () => {
@@ -108,7 +108,7 @@ test("a remembered certificate still expires", async () => {
   const presented = presents(short);
   assert.equal(await method.authenticate(presented), await method.authenticate(presented));
   await clock.advance(2 * 86_400_000);
-  await assert.rejects(method.authenticate(presented), /expired/);
+  await assert.rejects(async () => method.authenticate(presented), /expired/);
 });
 
 test("a replaced bundle ends the trust, a broken one is reported and changes nothing", async () => {
@@ -140,7 +140,7 @@ test("a replaced bundle ends the trust, a broken one is reported and changes not
     `${file}: no certificate found (expected PEM text with a CERTIFICATE block)`,
     "changed",
   ]);
-  await assert.rejects(method.authenticate(presents(carol)), BadCredential);
+  await assert.rejects(async () => method.authenticate(presents(carol)), BadCredential);
   assert.ok(await method.authenticate(presents(mallory)));
 });
 test("a broken certificate is named by its place", () => {
@@ -224,8 +224,8 @@ test("headers of a proxy without a certificate are no opinion", async () => {
 test("a proxy that names nobody is no opinion", async () =>
   assert.equal(await proxy.authenticate(proxied({}, carol)), undefined));
 test("a proxy of another name or authority is a bad credential", async () => {
-  await assert.rejects(proxy.authenticate(proxied(remote, short)), /"short" is not allowed/);
-  await assert.rejects(proxy.authenticate(proxied(remote, mallory)), BadCredential);
+  await assert.rejects(async () => proxy.authenticate(proxied(remote, short)), /"short" is not allowed/);
+  await assert.rejects(async () => proxy.authenticate(proxied(remote, mallory)), BadCredential);
 });
 
 const oids: [bytes: readonly number[], text: string, where: string][] = [

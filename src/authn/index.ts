@@ -19,6 +19,7 @@ export {
   type Authenticator,
   BadCredential,
   type Credentials,
+  type Found,
   authenticatorOf,
   firstOf,
 } from "./authenticator.ts";

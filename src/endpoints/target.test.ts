@@ -255,6 +255,20 @@ for (const url of broken)
   test(`a path with a broken escape, ${url}, is about no resource and stays as it was written`, () =>
     assert.deepEqual([target("GET", url).isResource, target("GET", url).path], [false, url]));
 
+test("a path means the same however often it was asked for", () => {
+  const urls = [...resources, ...others].map(([method, url]) => [method, url] as const);
+  for (const [method, url] of [...urls, ...empties.map((empty) => ["GET", empty] as const)]) {
+    // An escape keeps a path from being remembered.
+    const fresh = target(method, url.replace("/api", "/%61pi"));
+    for (let time = 0; time < 3; time++) assert.deepEqual(target(method, url), fresh);
+    for (const below of ["/x", "/x?watch=1", "/status", "/x/status", "//", "/"])
+      assert.deepEqual(
+        target("DELETE", url.split("?")[0]! + below),
+        target("DELETE", url.split("?")[0]!.replace("/api", "/%61pi") + below),
+      );
+  }
+});
+
 test("a boolean parameter is true unless it says false or 0", () => {
   for (const [value, expected] of [
     ["", true],

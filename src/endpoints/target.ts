@@ -52,7 +52,49 @@ const nonResource = (verb: string, path: string): Target => ({
   rest: "",
 });
 
+/**
+ * Collections that were asked for lately, by path: their parts are not cut from it again, and are the same
+ * strings every time, which makes whatever is looked up by them cheaper.
+ */
+const collections = new Map<string, Target>();
+const mostCollections = 1024;
+const longestRemembered = 256;
+
 export function parseTarget(method: string, rawPath: string, query: Query): Target {
+  const verb = own(verbs, method);
+  if (verb !== undefined) {
+    const collection = collections.get(rawPath);
+    if (collection) return { ...collection, ...ofCollection(verb, query) };
+    const cut = rawPath.lastIndexOf("/");
+    const around = collections.get(rawPath.slice(0, cut));
+    const name = rawPath.slice(cut + 1);
+    if (around && name !== "" && !name.includes("%"))
+      return { ...around, verb, path: rawPath, name, named: true };
+  }
+  const parsed = parsePath(method, rawPath, query);
+  remember(rawPath, parsed);
+  return parsed;
+}
+
+/** Keeps the collection of a plain path. What follows `namespaces` is an object and a place at once. */
+function remember(path: string, target: Target): void {
+  const { resource, subresource, named } = target;
+  if (resource === "" || resource === "namespaces" || subresource !== "") return;
+  if (/%|\/\/|\/$|^[^/]|\/watch\//.test(path)) return;
+  const collection = named ? path.slice(0, path.lastIndexOf("/")) : path;
+  if (collection.length > longestRemembered) return;
+  if (collections.size >= mostCollections) collections.clear();
+  collections.set(collection, { ...target, verb: "", path: collection, name: "", named: false });
+}
+
+/** What a method does to a whole collection. A field selector may still name one object. */
+function ofCollection(verb: string, query: Query): Pick<Target, "verb" | "name"> {
+  if (verb === "get")
+    return { verb: isTrue(query.get("watch")) ? "watch" : "list", name: nameFromSelector(query) };
+  return { verb: verb === "delete" ? "deletecollection" : verb, name: "" };
+}
+
+function parsePath(method: string, rawPath: string, query: Query): Target {
   const path = decodePath(rawPath);
   // What cannot be read is no resource.
   if (path === undefined) return nonResource(method.toLowerCase(), rawPath);
@@ -92,11 +134,9 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
-  const selected = name === "" && verb === "get" ? nameFromSelector(query) : "";
-  if (name === "" && verb === "get") verb = isTrue(query.get("watch")) ? "watch" : "list";
-  if (name === "" && verb === "delete") verb = "deletecollection";
+  const asked = name === "" ? ofCollection(verb, query) : { verb, name };
   return {
-    verb,
+    verb: asked.verb,
     path,
     isResource: true,
     group,
@@ -104,7 +144,7 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
     namespace,
     resource,
     subresource,
-    name: name || selected,
+    name: asked.name,
     named: name !== "",
     rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "",
   };

@@ -1,7 +1,8 @@
 // Who is asking: the user behind the request, or 401.
-import { type Authenticator, BadCredential, isBehindSpaces } from "#authn";
+import { type Authenticator, BadCredential, type Found, isBehindSpaces } from "#authn";
 import { unauthorized } from "#base";
-import { header } from "#http";
+import type { ApiCall } from "#endpoints";
+import { type Reply, header } from "#http";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 import type { RecoverOptions } from "./recover.ts";
@@ -12,33 +13,46 @@ export function authenticate(
   unexpected: RecoverOptions["unexpected"],
   observer?: { authenticated(username: string): void },
 ): Filter {
+  const accept = (call: ApiCall, identity: Found, next: () => Promise<Reply>): Promise<Reply> => {
+    if (!identity) throw unauthorized();
+    call.user = identity.user;
+    observer?.authenticated(identity.user.name);
+    call.authenticationNotes = identity.annotations;
+    for (const text of identity.warnings ?? []) call.warn(text);
+    return next();
+  };
+  const refuse = (call: ApiCall, error: unknown): never => {
+    if (!(error instanceof BadCredential)) throw error;
+    for (const failure of error.failures) unexpected(failure, call);
+    throw unauthorized();
+  };
   return {
     name: "authentication",
-    run: async (call, next) => {
-      if (call.call.peer.trusted) call.user = call.call.peer.trusted;
-      else {
-        try {
-          const credentials = new CallCredentials(call.call, call.target.path);
-          if (
-            credentials.bearerToken === undefined &&
-            isBehindSpaces(header(call.call.headers, "authorization") ?? "")
-          )
-            call.warn(
-              "the provided Authorization header contains extra space before the bearer token, and is ignored",
-            );
-          const identity = await authenticator.authenticate(credentials);
-          if (!identity) throw unauthorized();
-          call.user = identity.user;
-          observer?.authenticated(identity.user.name);
-          call.authenticationNotes = identity.annotations;
-          for (const text of identity.warnings ?? []) call.warn(text);
-        } catch (error) {
-          if (!(error instanceof BadCredential)) throw error;
-          for (const failure of error.failures) unexpected(failure, call);
-          throw unauthorized();
-        }
+    // Most users are known at once: no promise is made for them.
+    run: (call, next) => {
+      if (call.call.peer.trusted) {
+        call.user = call.call.peer.trusted;
+        return next();
       }
-      return await next();
+      const credentials = new CallCredentials(call.call, call.target.path);
+      if (credentials.bearerToken === undefined) warnOfSpaces(call);
+      let found;
+      try {
+        found = authenticator.authenticate(credentials);
+      } catch (error) {
+        return refuse(call, error);
+      }
+      if (!(found instanceof Promise)) return accept(call, found, next);
+      return found
+        .catch((error: unknown) => refuse(call, error))
+        .then((identity) => accept(call, identity, next));
     },
   };
+}
+
+function warnOfSpaces(call: ApiCall): void {
+  if (isBehindSpaces(header(call.call.headers, "authorization") ?? ""))
+    call.warn(
+      "the provided Authorization header contains extra space before the bearer token, and is ignored",
+    );
 }

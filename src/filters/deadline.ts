@@ -29,16 +29,18 @@ export function deadline({ clock, requestTimeoutMilliseconds }: DeadlineOptions)
           call.abandon(late);
           reject(late);
         });
-        next().then(
-          (reply) => {
+        const failed = (error: Error): void => {
+          cancel();
+          reject(error);
+        };
+        try {
+          next().then((reply) => {
             cancel();
             resolve(reply);
-          },
-          (error: Error) => {
-            cancel();
-            reject(error);
-          },
-        );
+          }, failed);
+        } catch (error) {
+          failed(error as Error);
+        }
       });
     },
   };

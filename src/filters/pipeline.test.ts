@@ -11,7 +11,6 @@ const options = {
   clock: virtualClock(),
   lifecycle: {},
   metrics: {},
-  timed: (filter: unknown) => filter,
   strictTransportDirectives: [],
   goawayChance: 0,
   corsAllowedOrigins: [],

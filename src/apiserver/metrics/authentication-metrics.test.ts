@@ -11,13 +11,20 @@ const outcomes: [result: string, authenticate: Authenticator["authenticate"]][] 
   ["success", async () => user],
   ["failure", async () => undefined],
   ["error", () => Promise.reject(new Error("no"))],
+  ["success", () => user],
+  ["failure", () => undefined],
+  [
+    "error",
+    () => {
+      throw new Error("no");
+    },
+  ],
 ];
 for (const [result, authenticate] of outcomes)
   test(`an attempt to authenticate that ends in ${result} is counted so`, async () => {
     const metrics = createMetrics();
-    await measuredAuthenticator({ authenticate }, metrics)
-      .authenticate(credentials)
-      .catch(() => undefined);
+    const measured = measuredAuthenticator({ authenticate }, metrics);
+    await (async () => measured.authenticate(credentials))().catch(() => undefined);
     const text = metrics.expose();
     assert.match(text, new RegExp(`authentication_attempts\\{result="${result}"\\} 1`));
     assert.match(text, new RegExp(`authentication_duration_seconds_count\\{result="${result}"\\} 1`));

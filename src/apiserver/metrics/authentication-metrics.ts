@@ -1,5 +1,5 @@
 // How authentication ends and how long it takes, and what becomes of tokens.
-import type { Authenticator, TokenObserver } from "#authn";
+import type { Authenticator, Found, TokenObserver } from "#authn";
 import type { Metrics } from "#base";
 
 const doubling = (start: number, count: number): number[] =>
@@ -20,21 +20,40 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
     labels: ["result"],
     buckets: doubling(0.001, 15),
   });
+  const results = (["success", "failure", "error"] as const).map((result) => {
+    const [attempt, seconds] = [attempts.with(result), duration.with(result)];
+    return (began: number): void => {
+      attempt.add();
+      seconds.observe((performance.now() - began) / 1000);
+    };
+  });
+  const [succeeded, failed, broke] = results as [Ended, Ended, Ended];
+  const ended = (began: number, found: Found): Found => {
+    (found ? succeeded : failed)(began);
+    return found;
+  };
   return {
-    authenticate: async (credentials) => {
+    authenticate: (credentials) => {
       const began = performance.now();
-      let result = "error";
       try {
-        const identity = await authenticator.authenticate(credentials);
-        result = identity ? "success" : "failure";
-        return identity;
-      } finally {
-        attempts.with(result).add();
-        duration.with(result).observe((performance.now() - began) / 1000);
+        const found = authenticator.authenticate(credentials);
+        if (!(found instanceof Promise)) return ended(began, found);
+        return found.then(
+          (identity) => ended(began, identity),
+          (error: Error) => {
+            broke(began);
+            throw error;
+          },
+        );
+      } catch (error) {
+        broke(began);
+        throw error;
       }
     },
   };
 }
+
+type Ended = (began: number) => void;
 
 /** What is counted about tokens: which kinds are used, and how often one was known already. */
 export function tokenMetrics(metrics: Metrics): TokenObserver {

@@ -48,7 +48,7 @@ export class HeaderDecoder {
   private literal(prefix: number): Field {
     const number = this.integer(prefix);
     const name = number === 0 ? this.text() : this.indexed(number).name;
-    return { name, value: this.text() };
+    return { name, value: this.text(), problem: undefined };
   }
 
   private keep(field: Field): Field {

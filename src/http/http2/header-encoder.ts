@@ -14,8 +14,20 @@ const connectionHeaders = new Set([
 let block = Buffer.allocUnsafeSlow(4096);
 let size = 0;
 
-const names = new Map<string, Buffer>();
+/** A name, and the value that it had last: most headers of most answers say the same again and again. */
+interface KnownName {
+  /** Empty for names that have no place here. */
+  readonly start: Buffer;
+  lastValue: string;
+  /** The whole field with the last value; empty where it is not worth keeping. */
+  lastField: Buffer;
+}
+
+const names = new Map<string, KnownName>();
 const mostNames = 256;
+/** Longer fields are written anew. */
+const longestKept = 128;
+const nothing = Buffer.alloc(0);
 const statuses = new Map<number, Buffer>();
 
 /** The block for an answer. Valid until the next call: copy it. */
@@ -34,24 +46,34 @@ export function encodeHeaders(
 }
 
 function field(name: string, value: string): void {
-  const start = nameField(name);
-  if (start.length === 0) return;
-  put(start);
+  const known = knownName(name);
+  if (known.lastValue === value && known.lastField.length > 0) return put(known.lastField);
+  if (known.start.length === 0) return;
+  const start = size;
+  put(known.start);
+  text(value);
+  // A value that comes twice in a row is kept.
+  if (known.lastValue !== value) {
+    known.lastValue = value.length < longestKept ? value : "";
+    known.lastField = nothing;
+  } else if (size - start <= longestKept) known.lastField = Buffer.from(block.subarray(start, size));
+}
+
+function text(value: string): void {
   room(value.length + 5);
   const lengthAt = size;
-  if (value.length < 127) {
-    size++;
-    for (let at = 0; at < value.length; at++) {
-      const code = value.charCodeAt(at);
-      if (code > 126) return longField(lengthAt, value);
-      block[size++] = code < 32 && code !== 9 ? 32 : code;
-    }
-    block[lengthAt] = value.length;
-  } else longField(lengthAt, value);
+  if (value.length >= 127) return longText(lengthAt, value);
+  size++;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code > 126) return longText(lengthAt, value);
+    block[size++] = code < 32 && code !== 9 ? 32 : code;
+  }
+  block[lengthAt] = value.length;
 }
 
 /** Any text, as UTF-8. */
-function longField(lengthAt: number, value: string): void {
+function longText(lengthAt: number, value: string): void {
   const bytes = Buffer.from(value);
   for (let at = 0; at < bytes.length; at++)
     if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
@@ -61,17 +83,17 @@ function longField(lengthAt: number, value: string): void {
   size += bytes.copy(block, size);
 }
 
-function nameField(name: string): Buffer {
+function knownName(name: string): KnownName {
   let known = names.get(name);
   if (!known) {
-    known = encodeName(name.toLowerCase());
+    known = { start: encodeName(name.toLowerCase()), lastValue: "", lastField: nothing };
     if (names.size < mostNames) names.set(name, known);
   }
   return known;
 }
 
 function encodeName(name: string): Buffer {
-  if (connectionHeaders.has(name)) return Buffer.alloc(0);
+  if (connectionHeaders.has(name)) return nothing;
   const start = size;
   const number = staticNumbers.get(name);
   room(name.length + 8);

@@ -53,8 +53,11 @@ export class RequestHead {
       this.tooLarge = true;
       return;
     }
-    if (name.charCodeAt(0) === 58) this.pseudo(name, value);
+    const isPseudo = name.charCodeAt(0) === 58;
+    const problem = (field.problem ??= isPseudo ? problemOfPseudo(name, value) : problemOf(name, value));
+    if (isPseudo) this.pseudo(name, value);
     else this.regular(name, value);
+    if (problem !== "") this.malformed ??= problem;
   }
 
   /** Whether there is any pseudo-header: trailers may have none. */
@@ -74,22 +77,16 @@ export class RequestHead {
   private pseudo(name: string, value: string): void {
     if (this.hasRegular) this.malformed ??= `${name} follows a regular field`;
     const bit = pseudoBits[name] ?? unknownBit;
-    if (bit === unknownBit) this.malformed ??= `${name} is not a pseudo-header of requests`;
-    else if (this.pseudoHeaders & bit) this.malformed ??= `${name} is repeated`;
+    if (bit !== unknownBit && this.pseudoHeaders & bit) this.malformed ??= `${name} is repeated`;
     this.pseudoHeaders |= bit;
     if (name === ":method") this.method = value;
     else if (name === ":path") this.target = value;
     else if (name === ":scheme") this.scheme = value;
     else if (name === ":authority") this.headers[name] = value;
-    if (!isFieldValue(value)) this.malformed ??= `${name} has an invalid value`;
   }
 
   private regular(name: string, value: string): void {
     this.hasRegular = true;
-    if (!isFieldName(name)) this.malformed ??= "a field name is invalid";
-    else if (!isFieldValue(value)) this.malformed ??= `${name} has an invalid value`;
-    else if (connectionFields.has(name) || (name === "te" && value !== "trailers"))
-      this.malformed ??= `${name} is not allowed in HTTP/2`;
     const known = this.headers[name];
     if (known === undefined) this.headers[name] = value;
     else
@@ -100,6 +97,19 @@ export class RequestHead {
             ? [known, value]
             : [...known, value];
   }
+}
+
+function problemOfPseudo(name: string, value: string): string {
+  if (pseudoBits[name] === undefined) return `${name} is not a pseudo-header of requests`;
+  return isFieldValue(value) ? "" : `${name} has an invalid value`;
+}
+
+function problemOf(name: string, value: string): string {
+  if (!isFieldName(name)) return "a field name is invalid";
+  if (!isFieldValue(value)) return `${name} has an invalid value`;
+  if (connectionFields.has(name) || (name === "te" && value !== "trailers"))
+    return `${name} is not allowed in HTTP/2`;
+  return "";
 }
 
 function isFieldName(name: string): boolean {

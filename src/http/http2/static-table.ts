@@ -11,12 +11,14 @@ const fields =
 export interface Field {
   readonly name: string;
   readonly value: string;
+  /** What is wrong with it in a request, or nothing: found once, however often a table gives it. */
+  problem: string | undefined;
 }
 
 /** Numbered from 1: there is nothing at 0. */
 export const staticTable: readonly Field[] = ["", ...fields.split(" ")].map((field) => {
   const [name, value = ""] = field.split("=");
-  return { name: name!, value: value.replace("+", " ") };
+  return { name: name!, value: value.replace("+", " "), problem: undefined };
 });
 
 /** The first number of each name. */
