@@ -37,7 +37,7 @@ export function identifyToken(
     try {
       found = methods[at]!.identify(token, audiences);
     } catch (error) {
-      found = Promise.reject(error as Error);
+      found = Promise.reject(error);
     }
     if (found instanceof Promise) return identifyAfter(found, methods.slice(at + 1), token, audiences);
     if (found) return authenticated(found);

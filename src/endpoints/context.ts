@@ -6,7 +6,7 @@ import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } 
 import type { Span } from "#tracing";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
-import { type Choice, type Form, type Media, contentType, negotiate } from "./represent/negotiate.ts";
+import { type Choice, type Offer, contentType, negotiate } from "./represent/negotiate.ts";
 import { type Representation, representation } from "./represent/representation.ts";
 import type { IncludeObject } from "./represent/table.ts";
 
@@ -71,34 +71,42 @@ export function shownOptions({ query }: ApiCall): Readonly<Record<string, unknow
   };
 }
 
-const representations = new WeakMap<Endpoint, Map<string, Representation>>();
+interface Representations {
+  /** By choice, which is one object for all who ask alike. */
+  readonly plain: WeakMap<Choice, Representation>;
+  /** Tables by what their rows hold of the object. */
+  readonly tables: Map<string, Representation>;
+}
+const representations = new WeakMap<Endpoint, Representations>();
 
 /** The representation a call asks for, shared between calls that ask for the same. */
 export function represented(
   context: EndpointContext,
   call: ApiCall,
   endpoint: Endpoint,
-  forms: readonly Form[],
-  media?: readonly Media[],
+  offer: Offer,
 ): { readonly choice: Choice; readonly as: Representation } {
   const { dialect, strategy } = endpoint.resource;
   const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
-  const choice = negotiate(call.call, call.query, dialect, {
-    forms,
-    ...(untabled && { without: ["Table"] }),
-    ...(media && { media }),
-  });
+  const offered = untabled ? untabledOffers.getOrInsertComputed(offer, withoutTable) : offer;
+  const choice = negotiate(call.call, call.query, dialect, offered);
   if (strategy.custom && choice.media === "protobuf" && choice.form === "object")
     throw notAcceptable("objects of kinds that are defined at run time have no binary form");
-  const include = choice.form === "Table" ? includeObject(call) : "Metadata";
-  const id = `${choice.media} ${choice.form} ${choice.formVersion} ${choice.pretty} ${include}`;
-  let known = representations.get(endpoint);
-  if (!known) representations.set(endpoint, (known = new Map()));
-  let as = known.get(id);
-  if (!as)
-    known.set(id, (as = representation(endpoint, choice, include, () => new Date(context.clock.now()))));
-  return { choice, as };
+  const known = representations.getOrInsertComputed(endpoint, noRepresentations);
+  const make = (include: IncludeObject): Representation =>
+    representation(endpoint, choice, include, () => new Date(context.clock.now()));
+  if (choice.form === "Table") {
+    const include = includeObject(call);
+    const id = `${choice.media} ${choice.formVersion} ${choice.pretty} ${include}`;
+    return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)) };
+  }
+  return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")) };
 }
+
+const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });
+
+const untabledOffers = new WeakMap<Offer, Offer>();
+const withoutTable = (offer: Offer): Offer => ({ ...offer, without: ["Table"] });
 
 export function includeObject(call: ApiCall): IncludeObject {
   const asked = call.query.get("includeObject") ?? "";
@@ -120,7 +128,8 @@ export const replyWith = (
   body,
 });
 
-export const objectForms: readonly Form[] = ["object", "Table", "PartialObjectMetadata"];
+export const ofObjects: Offer = { forms: ["object", "Table", "PartialObjectMetadata"] };
+export const ofLists: Offer = { forms: ["object", "Table", "PartialObjectMetadataList"] };
 
 export function replyObject(
   context: EndpointContext,
@@ -129,6 +138,6 @@ export function replyObject(
   status: number,
   cached: CachedObject,
 ): Reply {
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, ofObjects);
   return replyWith(as, endpoint, status, as.object(cached));
 }

@@ -10,7 +10,8 @@ import { bodyMedia } from "./represent/negotiate.ts";
 import {
   type EndpointContext,
   type EndpointHandler,
-  objectForms,
+  ofLists,
+  ofObjects,
   replyWith,
   represented,
   writeRequest,
@@ -23,7 +24,7 @@ import { isTrue } from "./target.ts";
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
   // Before anything is done: an answer that cannot be given must not find out afterwards.
-  const { as, choice } = represented(context, call, endpoint, objectForms);
+  const { as, choice } = represented(context, call, endpoint, ofObjects);
   const options = await deleteOptions(call, endpoint);
   const request = writeRequest(
     context,
@@ -53,7 +54,7 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
 });
 
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
+  const { as } = represented(context, call, endpoint, ofLists);
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;

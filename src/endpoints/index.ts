@@ -13,7 +13,7 @@ export {
   isServed,
   servesVersion,
 } from "./catalog.ts";
-export { bodyMedia, contentType, negotiate, type Choice } from "./represent/negotiate.ts";
+export { bodyMedia, contentType, justObjects, negotiate, type Choice } from "./represent/negotiate.ts";
 export { shownOptions } from "./context.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";

@@ -23,7 +23,7 @@ import {
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
-import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
 import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
@@ -40,7 +40,7 @@ export type PatchType = (typeof patchTypes)[number];
 export const patch: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, ofObjects);
   const body = await readBody(call);
   recordPatch(call, body);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);

@@ -5,16 +5,15 @@ import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { decodeContinue, encodeContinue } from "./continue.ts";
-import { type EndpointHandler, objectForms, replyWith, represented } from "./context.ts";
+import { type EndpointHandler, ofLists, ofObjects, replyWith, represented } from "./context.ts";
 import { listSpan, responding } from "./operation-span.ts";
 import { type ListOptions, listOptions } from "./options.ts";
-import type { Form } from "./represent/negotiate.ts";
 import { isTrue } from "./target.ts";
 
 export const get: EndpointHandler = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const { target } = call;
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, ofObjects);
   // Long ago objects could be asked for without what a server adds to them.
   if (call.query.has("export") && isTrue(call.query.get("export")))
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
@@ -35,10 +34,8 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
   return replyWith(as, endpoint, 200, as.object(cached));
 };
 
-const listForms: readonly Form[] = ["object", "Table", "PartialObjectMetadataList"];
-
 export const list: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, listForms);
+  const { as } = represented(context, call, endpoint, ofLists);
   const options = listOptions(call, endpoint, context.gates);
   call.operation?.event("About to List from storage");
   const listing = await listPage(call, endpoint, options);

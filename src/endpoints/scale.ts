@@ -24,7 +24,7 @@ import {
   type EndpointContext,
   type EndpointHandler,
   includeObject,
-  objectForms,
+  ofObjects,
   writeRequest,
 } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
@@ -91,7 +91,7 @@ const printed: Pick<Strategy, "columns"> = {
 
 function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cached: CachedObject): Reply {
   const { dialect } = endpoint.resource;
-  const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
+  const choice = negotiate(call.call, call.query, dialect, ofObjects);
   const object = scaleOf(endpoint, endpoint.resource.objectOf(cached));
   const answered = (body: Parameters<typeof viewBody>[0], schema: Message): Reply => ({
     status: 200,

@@ -6,11 +6,11 @@ import { type Frame, RevisionTimeout, type FrameSink, bytesOf } from "#watchcach
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { statusObject } from "./represent/status.ts";
-import { type Form, contentType } from "./represent/negotiate.ts";
+import { type Offer, contentType } from "./represent/negotiate.ts";
 import type { Representation } from "./represent/representation.ts";
 import { eventMessages, isWebSocket, webSocketReply } from "./web-socket.ts";
 import { bookmarks } from "./bookmarks.ts";
-import { type EndpointContext, type EndpointHandler, objectForms, represented } from "./context.ts";
+import { type EndpointContext, type EndpointHandler, ofObjects, represented } from "./context.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import { readError, revisionOf } from "./read.ts";
 
@@ -31,10 +31,13 @@ interface Wanted {
   readonly mute: boolean;
 }
 
-const watchForms: readonly Form[] = [...objectForms, "PartialObjectMetadataList"];
+const ofWatches: Offer = {
+  forms: [...ofObjects.forms, "PartialObjectMetadataList"],
+  media: ["json", "protobuf"],
+};
 
 export const watch: EndpointHandler = async (context, call, endpoint) => {
-  const { as, choice } = represented(context, call, endpoint, watchForms, ["json", "protobuf"]);
+  const { as, choice } = represented(context, call, endpoint, ofWatches);
   const options = listOptions(call, endpoint, context.gates);
   const wanted: Wanted = {
     context,

@@ -10,12 +10,12 @@ import {
 } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { objectFromBody } from "./body.ts";
-import { type EndpointHandler, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
 import { responding } from "./operation-span.ts";
 import { recordRequest } from "./recorded-request.ts";
 
 export const create: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, ofObjects);
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
@@ -28,7 +28,7 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
 };
 
 export const replace: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, ofObjects);
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);

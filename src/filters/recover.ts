@@ -4,7 +4,7 @@ import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import { StoreBusy, StoreClosed } from "#store";
-import { type ApiCall, negotiate, statusObject, statusReply } from "#endpoints";
+import { type ApiCall, justObjects, negotiate, statusObject, statusReply } from "#endpoints";
 import { storeErrorToStatus } from "./store-error.ts";
 import type { Filter } from "./filter.ts";
 
@@ -50,7 +50,7 @@ export function asStatus(
 export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
   let choice;
   try {
-    choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+    choice = negotiate(call.call, call.query, dialect, justObjects);
   } catch {
     choice = { media: "json", form: "object", formVersion: "", pretty: false } as const;
   }

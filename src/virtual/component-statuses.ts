@@ -134,13 +134,15 @@ const columns: readonly [
   ["Error", "", "Why the check failed.", ({ conditions }) => conditions?.[0]?.error ?? ""],
 ];
 
+const offered = { forms: ["object", "Table"] } as const;
+
 async function reply(
   call: ApiCall,
   statuses: readonly ComponentStatus[],
   dialect: Dialect,
   many: boolean,
 ): Promise<Reply> {
-  const choice = negotiate(call.call, call.query, dialect, { forms: ["object", "Table"] });
+  const choice = negotiate(call.call, call.query, dialect, offered);
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.form === "Table") {
     const columnDefinitions = columns.map(([name, format, description]) => ({

@@ -22,6 +22,7 @@ import {
   contentType,
   decodeObject,
   judgeStrictness,
+  justObjects,
   negotiate,
   notServed,
   readBody,
@@ -61,7 +62,7 @@ export async function decodeRequest<T>(
   schema: KindSchema,
   versions: readonly string[] = [schema.kind.version],
 ): Promise<DecodedRequest<T>> {
-  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const choice = negotiate(call.call, call.query, dialect, justObjects);
   const media = bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, "CreateOptions");

@@ -8,7 +8,7 @@ import { type Reply, header, parseAccept } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog, GroupVersion } from "../catalog.ts";
-import { contentType, negotiate } from "../represent/negotiate.ts";
+import { type Offer, contentType, justObjects, negotiate } from "../represent/negotiate.ts";
 import { aggregatedGroups } from "./aggregated.ts";
 import { apiResources } from "./resources.ts";
 
@@ -131,13 +131,15 @@ function aggregatedReply(
   return { status: 200, headers, body };
 }
 
+const ofAnySort: Offer = { ...justObjects, anySort: true };
+
 function plainReply(
   call: ApiCall,
   object: Record<string, unknown>,
   dialect: Dialect,
   anySort: boolean,
 ): Reply {
-  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"], anySort });
+  const choice = negotiate(call.call, call.query, dialect, anySort ? ofAnySort : justObjects);
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {

@@ -23,7 +23,7 @@ export const contentType = (media: Media, dialect: Dialect): string =>
       ? "application/yaml"
       : dialect.wire.protobufMediaType;
 
-/** Which forms an endpoint can give. */
+/** Which forms an endpoint can give. Endpoints have constant ones: what was chosen from them is remembered. */
 export interface Offer {
   readonly forms: readonly Form[];
   /** Forms that are not there to be asked for: clauses about them are passed over. */
@@ -33,12 +33,42 @@ export interface Offer {
   readonly anySort?: boolean;
 }
 
+/** What has no other form than itself. */
+export const justObjects: Offer = { forms: ["object"] };
+
 const forms: readonly Form[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
 const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
+
+/** Clients send few different Accept headers, again and again; long ones are not worth keeping. */
+const mostRemembered = 64;
+const longestRemembered = 256;
+
+/**
+ * The choice of each Accept header; those to be printed for people have a space before it, as no header has.
+ * Refusals are not kept.
+ */
+interface Remembered {
+  readonly dialect: Dialect;
+  readonly choices: Map<string, Choice>;
+}
+const remembered = new WeakMap<Offer, Remembered>();
 
 export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Offer): Choice {
   const accept = header(call.headers, "accept") ?? "";
   const pretty = wantsPretty(call, query);
+  const key = pretty ? ` ${accept}` : accept;
+  let known = remembered.get(offer);
+  const choice = known?.dialect === dialect ? known.choices.get(key) : undefined;
+  if (choice) return choice;
+  const made = choose(accept, pretty, dialect, offer);
+  if (key.length > longestRemembered) return made;
+  if (known?.dialect !== dialect) remembered.set(offer, (known = { dialect, choices: new Map() }));
+  if (known.choices.size >= mostRemembered) known.choices.clear();
+  known.choices.set(key, made);
+  return made;
+}
+
+function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer): Choice {
   const media = offer.media ?? everyMedia;
   if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
   const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
