@@ -73,4 +73,5 @@ export {
   webhookTransport,
   type WebhookExchange,
 } from "./webhooks/transport.ts";
+export { type ExpressionWarning, type KnownKinds, typeWarnings } from "./policies/type-warnings.ts";
 export { type FindParam, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";

@@ -60,6 +60,7 @@ import { openIdHandler } from "./authentication/openid.ts";
 import { rootPaths } from "./serving/root-paths.ts";
 import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
+import { policyTypeChecks } from "./admission/policy-types.ts";
 import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
@@ -266,6 +267,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
+  const checksTypes = plugins.some(({ name }) => name === "ValidatingAdmissionPolicy");
+  const typeChecks = checksTypes ? policyTypeChecks(server, () => served) : undefined;
   /** Everything that runs beside the requests has begun. */
   let started = false;
   const health = healthChecks({
@@ -414,6 +417,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const running = Promise.all([
     background({ ...common, otherStores: overrides.stores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
+    typeChecks?.start().then(() => typeChecks.keep(clock, signal)),
     definitions.run(signal),
     aggregation.run(signal),
     flowControl?.run(signal),

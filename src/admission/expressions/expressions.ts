@@ -44,7 +44,15 @@ export interface VariableChoice {
 export interface Expressions {
   /** Compiles an expression that must have one of the result types. */
   compile(source: string, results: readonly CelType[], variables: VariableChoice): CompiledExpression;
+  /** What is wrong with the types of an expression about objects of known types; undefined for nothing. */
+  typeProblem(source: string, variables: TypedVariables): string | undefined;
   readonly environment: Environment;
+}
+
+export interface TypedVariables {
+  readonly object: CelType;
+  /** There when the policy has parameters; undefined where their type is not known. */
+  readonly params?: CelType | undefined;
 }
 
 function requestType(prefix: string): CelType {
@@ -103,6 +111,13 @@ function makeExpressions(typePrefix: string): Expressions {
       const { program } = compiled;
       if (results.some((type) => sameType(type, program.resultType))) return { source, program };
       return { source, error: wrongResult(results) };
+    },
+    // As in release 1.27, without the authorizer.
+    typeProblem: (source, { object, ...others }) => {
+      const params = "params" in others && { params: others.params ?? types.dyn };
+      const variables = { request: always.request, object, oldObject: object, ...params };
+      const compiled = compile(env, source, { variables });
+      return "error" in compiled && compiled.stage === "compile" ? compiled.error : undefined;
     },
   };
 }

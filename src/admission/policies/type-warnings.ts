@@ -1,0 +1,117 @@
+// Type checking of policies: their expressions against the schemas of the kinds that they match. What is found
+// stands in their status and changes nothing else.
+
+import type { ParamKind, ValidatingAdmissionPolicy } from "#api";
+import type { CelType } from "#cel";
+import type { KindName } from "../attributes.ts";
+import type { Expressions } from "../expressions/expressions.ts";
+
+export interface KnownKinds {
+  /** The kinds of a resource; an empty group stands for all groups. */
+  kindsOf(resource: {
+    readonly group: string;
+    readonly version: string;
+    readonly resource: string;
+  }): readonly KindName[];
+  /** The type of a kind's objects, named `object`; undefined where no schema is known. */
+  typeOf(kind: KindName): CelType | undefined;
+}
+
+export interface ExpressionWarning {
+  readonly fieldRef: string;
+  readonly warning: string;
+}
+
+type MatchedRule = NonNullable<
+  NonNullable<ValidatingAdmissionPolicy["spec"]["matchConstraints"]>["resourceRules"]
+>[number];
+
+const mostKindsPerRule = 10;
+
+export function typeWarnings(
+  { spec }: ValidatingAdmissionPolicy,
+  known: KnownKinds,
+  expressions: Expressions,
+): readonly ExpressionWarning[] {
+  const params = spec.paramKind && paramsType(spec.paramKind, known);
+  const matched = kindsToCheck(spec.matchConstraints?.resourceRules ?? [], known).flatMap((kind) => {
+    const type = known.typeOf(kind);
+    return type ? [{ kind, ...overlaid(type, params) }] : [];
+  });
+  return (spec.validations ?? []).flatMap(({ expression }, position) => {
+    const found = matched.flatMap(({ kind, object, params: of }) => {
+      const problem = expressions.typeProblem(expression, {
+        object,
+        ...(spec.paramKind && { params: of }),
+      });
+      return problem === undefined ? [] : [`${kind.group}/${kind.version}, Kind=${kind.kind}: ${problem}`];
+    });
+    return found.length === 0
+      ? []
+      : [{ fieldRef: `spec.validations[${position}].expression`, warning: found.join("\n") }];
+  });
+}
+
+function paramsType({ apiVersion = "", kind = "" }: ParamKind, known: KnownKinds): CelType | undefined {
+  const cut = apiVersion.indexOf("/");
+  return known.typeOf({
+    group: apiVersion.slice(0, Math.max(cut, 0)),
+    version: apiVersion.slice(cut + 1),
+    kind,
+  });
+}
+
+/** Only what rules name: those with wildcards and subresources are left out. In order of group, version and kind. */
+function kindsToCheck(rules: readonly MatchedRule[], known: KnownKinds): readonly KindName[] {
+  const found = new Map<string, KindName>();
+  for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {
+    if ([...apiGroups, ...apiVersions].some((name) => name.includes("*"))) continue;
+    let count = 0;
+    for (const group of apiGroups.toSorted())
+      for (const version of apiVersions.toSorted())
+        for (const resource of resources.filter((name) => !/[*/]/.test(name)).sort())
+          for (const kind of known.kindsOf({ group, version, resource })) {
+            found.set(`${kind.group}/${kind.version}/${kind.kind}`, kind);
+            count += 1;
+            // As in the reference, a rule with so many kinds ends the search.
+            if (count === mostKindsPerRule) return inOrder(found.values());
+          }
+  }
+  return inOrder(found.values());
+}
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+const inOrder = (kinds: Iterable<KindName>): readonly KindName[] =>
+  [...kinds].sort(
+    (left, right) =>
+      compare(left.group, right.group) ||
+      compare(left.version, right.version) ||
+      compare(left.kind, right.kind),
+  );
+
+/**
+ * The reference finds fields by the name of their type, and both types are named `object`: a field that one of
+ * them lacks is found in the other one.
+ */
+function overlaid(
+  object: CelType,
+  params: CelType | undefined,
+): { object: CelType; params: CelType | undefined } {
+  if (!params) return { object, params };
+  const both = withFieldsOf(object, params);
+  return { object: both, params: both };
+}
+
+function withFieldsOf(first: CelType, second: CelType): CelType {
+  if (first.kind === "list" && second.kind === "list")
+    return { kind: "list", elem: withFieldsOf(first.elem, second.elem) };
+  if (first.kind === "map" && second.kind === "map")
+    return { kind: "map", key: first.key, value: withFieldsOf(first.value, second.value) };
+  if (first.kind !== "object" || second.kind !== "object") return first;
+  const fields = new Map(second.fields);
+  for (const [name, type] of first.fields) {
+    const other = second.fields.get(name);
+    fields.set(name, other ? withFieldsOf(type, other) : type);
+  }
+  return { ...first, fields };
+}

@@ -1,0 +1,115 @@
+// The kinds that policies are checked against, and the status that says what was found.
+
+import {
+  type ExpressionWarning,
+  type KindName,
+  type KnownKinds,
+  admissionExpressions,
+  typeWarnings,
+} from "#admission";
+import type { ValidatingAdmissionPolicy } from "#api";
+import { ApiError } from "#base";
+import { type CelType, type SchemaLike, typeOfSchema } from "#cel";
+import type { Dialect } from "#dialect";
+import type { Catalog } from "#endpoints";
+import { type ApiObject, type Endpoint, type ServerObjects, update } from "#registry";
+import { type SchemaObject, collectDefinitions, schemaName, schemaReference } from "#schema";
+import { type PostStartHook, postStartHook } from "../bootstrap/post-start-hook.ts";
+
+/** Keeps the status of every policy: what the types of its expressions show, and of which generation. */
+export function policyTypeChecks(server: ServerObjects, catalog: () => Catalog): PostStartHook {
+  const policies = server.resources.validatingAdmissionPolicies;
+  const expressions = admissionExpressions(server.dialect.cli.product);
+  return postStartHook({
+    name: "validating-admission-policy-type-checks",
+    everyMilliseconds: 60_000,
+    follows: [policies],
+    reconcile: async () => {
+      const known = knownKinds(catalog(), server.dialect);
+      for (const policy of await policies.list()) {
+        if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
+        await writeWarnings(server, policy, typeWarnings(policy, known, expressions));
+      }
+    },
+    failed: ({ message: error }) =>
+      server.onError("the types of policies could not be checked; it is tried again", { error }),
+  });
+}
+
+async function writeWarnings(
+  server: ServerObjects,
+  policy: ValidatingAdmissionPolicy,
+  warnings: readonly ExpressionWarning[],
+): Promise<void> {
+  const { endpoint } = server.resources.validatingAdmissionPolicies;
+  const { generation } = policy.metadata;
+  const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: [...warnings] };
+  const transform = (old: ApiObject | undefined): ApiObject => {
+    const current = old as ApiObject & ValidatingAdmissionPolicy;
+    // One that was changed meanwhile is looked at again.
+    if (current.metadata.generation === generation)
+      current.status = { ...current.status, observedGeneration: generation, typeChecking };
+    return current;
+  };
+  const request = { ...server.writer.request(endpoint), subresource: "status" };
+  await update(request, policy.metadata.name ?? "", { transform }).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
+  });
+}
+
+/** Groups whose kinds the reference's type checker has no schemas of. */
+const unknownGroups = new Set(["apiextensions", "apiregistration"]);
+
+/** What is served, by resource; types of built-in kinds only, as in release 1.27. */
+export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
+  const made = new Map<Endpoint, CelType | undefined>();
+  return {
+    kindsOf: ({ group, version, resource }) => {
+      const name = resource.toLowerCase();
+      return catalog.versions
+        .filter((each) => each.version === version && (group === "" || each.group === group))
+        .flatMap((each) => [...each.endpoints.values()].map((endpoint) => ({ ...each, endpoint })))
+        .filter(
+          ({
+            endpoint: {
+              kind,
+              resource: { strategy },
+            },
+          }) => [strategy.resource, strategy.singular ?? kind.toLowerCase()].includes(name),
+        )
+        .map(({ group: of, endpoint: { kind } }): KindName => ({ group: of, version, kind }));
+    },
+    typeOf: ({ group, version, kind }) => {
+      const found = catalog.isBuiltIn(group) ? catalog.find(group, version) : undefined;
+      if (!found || unknownGroups.has(found.neutral)) return undefined;
+      const endpoint = [...found.endpoints.values()].find((each) => each.kind === kind);
+      return endpoint && made.getOrInsertComputed(endpoint, () => typeOfKind(endpoint, dialect));
+    },
+  };
+}
+
+function typeOfKind({ schema }: Endpoint, dialect: Dialect): CelType | undefined {
+  const definitions = collectDefinitions([schema], dialect, "v3");
+  const byReference = (reference: string): SchemaObject =>
+    definitions[reference.slice(schemaReference("", "v3").length)] ?? {};
+  const whole = byReference(schemaReference(schemaName(schema, dialect), "v3"));
+  return typeOfSchema(described(whole, byReference), "object", true)?.type;
+}
+
+/** A published schema without references. Those wrapped to say more beside them stand for what they refer to. */
+function described(schema: SchemaObject, byReference: (reference: string) => SchemaObject): SchemaLike {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  const { type, format, properties, additionalProperties, items } =
+    reference === undefined ? schema : byReference(reference);
+  const below = (child: SchemaObject): SchemaLike => described(child, byReference);
+  return {
+    ...(type !== undefined && { type }),
+    ...(format !== undefined && { format }),
+    ...(format === "int-or-string" && { intOrString: true }),
+    ...(items && { items: below(items) }),
+    ...(typeof additionalProperties === "object" && { additionalProperties: below(additionalProperties) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, below(child)])),
+    }),
+  };
+}
