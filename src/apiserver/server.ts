@@ -267,8 +267,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
-  const checksTypes = plugins.some(({ name }) => name === "ValidatingAdmissionPolicy");
-  const typeChecks = checksTypes ? policyTypeChecks(server, () => served) : undefined;
   /** Everything that runs beside the requests has begun. */
   let started = false;
   const health = healthChecks({
@@ -417,7 +415,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const running = Promise.all([
     background({ ...common, otherStores: overrides.stores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
-    typeChecks?.start().then(() => typeChecks.keep(clock, signal)),
+    policyTypeChecks(server, plugins, served)?.(signal),
     definitions.run(signal),
     aggregation.run(signal),
     flowControl?.run(signal),

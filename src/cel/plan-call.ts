@@ -2,10 +2,13 @@
 // failures is kept straight, since nearly all calls go it.
 
 import { accepts } from "./accepts.ts";
+import type { Expression } from "./ast.ts";
 import { type CallCost, costSize, traversal } from "./call-cost.ts";
+import type { Checked } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
 import { equal, mapKey } from "./operations.ts";
+import { isDyn, types } from "./types.ts";
 import { EvaluationError, type MapKey, type Value, noSuchOverload } from "./values.ts";
 
 export interface Planned {
@@ -112,8 +115,21 @@ function twoWithCost(first: Step, second: Step, apply: Implementation, cost: Cal
   };
 }
 
+/** The one implementation, or a choice by the types at run time. */
+export function implementationOf(
+  overloads: readonly Overload[],
+  args: readonly Expression[],
+  checked: Checked,
+): Implementation {
+  const [only] = overloads;
+  const unknown = args.map((node) => isDyn(checked.types[node.id] ?? types.dyn));
+  const same = overloads.every((each) => each.apply === only!.apply);
+  if (same && (overloads.length > 1 || only!.judgesTypes || !unknown.includes(true))) return only!.apply;
+  return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
+}
+
 /** The one implementation, for arguments of which some turn out to have the right type only at run time. */
-export function guarded({ params, apply }: Overload, unknown: readonly boolean[]): Implementation {
+function guarded({ params, apply }: Overload, unknown: readonly boolean[]): Implementation {
   const [first, second] = params;
   const [checkFirst, checkSecond] = unknown;
   if (params.length > 2) return chosen([{ params, apply }]);
@@ -130,7 +146,7 @@ export function guarded({ params, apply }: Overload, unknown: readonly boolean[]
 }
 
 /** A choice by the types at run time. */
-export function chosen(overloads: readonly Pick<Overload, "params" | "apply">[]): Implementation {
+function chosen(overloads: readonly Pick<Overload, "params" | "apply">[]): Implementation {
   return (...args) => {
     const found = overloads.find((each) => each.params.every((param, at) => accepts(param, args[at]!)));
     if (!found) throw noSuchOverload();
@@ -163,13 +179,17 @@ export function equality(left: Planned, right: Planned, positive: boolean): Step
   return (state) => {
     const a = settled(left.run, state);
     const b = settled(right.run, state);
-    const numeric = typeof a === "number" || typeof b === "number";
-    state.charge(numeric ? 1 : traversal(Math.min(costSize(forCost(a)), costSize(forCost(b)))));
+    state.charge(equalityCost(forCost(a), forCost(b)));
     if (a instanceof EvaluationError) throw a;
     if (b instanceof EvaluationError) throw b;
     return equal(a, b) === positive;
   };
 }
+
+export const equalityCost = (left: Value, right: Value): number =>
+  typeof left === "number" || typeof right === "number"
+    ? 1
+    : traversal(Math.min(costSize(left), costSize(right)));
 
 /** Equality with a text that is not empty: the frequent case. */
 function equalsText(run: Step, text: string, positive: boolean): Step {
@@ -207,16 +227,23 @@ const forCost = (value: Value | EvaluationError): Value => (value instanceof Eva
 /** Membership in a constant list: by lookup when all elements are primitive. */
 export function membership(run: Step, list: readonly Value[]): Planned | undefined {
   if (list.length === 0) return constant(false);
-  const keys = new Set<MapKey>();
-  for (const item of list) {
-    const key = mapKey(item);
-    if (key === undefined) return undefined;
-    keys.add(key);
-  }
+  const keys = keysOf(list);
+  if (!keys) return undefined;
   return {
     run: (state) => {
       const key = mapKey(run(state));
       return key !== undefined && keys.has(key);
     },
   };
+}
+
+/** The elements as a set, if all of them are primitive. */
+export function keysOf(list: readonly Value[]): ReadonlySet<MapKey> | undefined {
+  const keys = new Set<MapKey>();
+  for (const item of list) {
+    const key = mapKey(item);
+    if (key === undefined) return undefined;
+    keys.add(key);
+  }
+  return keys;
 }

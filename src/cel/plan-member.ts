@@ -1,5 +1,7 @@
 // Reading members of values: the most frequent steps of all, so plain objects of JSON come first.
 
+import type { Expression } from "./ast.ts";
+import type { Checked } from "./checker.ts";
 import type { Step } from "./evaluation.ts";
 import { isMapLike, lookUp, member, ownMember } from "./operations.ts";
 import { type Value, View, evaluationError, isRecord } from "./values.ts";
@@ -40,4 +42,15 @@ export function presence(run: Step, field: string): Step {
     if (!isMapLike(value)) throw evaluationError("invalid type for field selection.");
     return lookUp(value, field) !== undefined;
   };
+}
+
+/** Whether reading the member costs one more for the base: not when the base is a ternary. */
+export function ownCharge(node: Expression, { references }: Checked): number {
+  let base = node;
+  while (!references[base.id]?.kind.match(/variable|type/)) {
+    if (base.kind === "select" && !base.test) base = base.operand;
+    else if (base.kind === "call" && base.name === "_[_]") base = base.args[0]!;
+    else break;
+  }
+  return base.kind === "call" && base.name === "_?_:_" ? 0 : 1;
 }

@@ -5,23 +5,21 @@
 import type { Call, Expression, Select } from "./ast.ts";
 import { callCost, listCost, mapCost } from "./call-cost.ts";
 import type { Checked, Reference } from "./checker.ts";
-import type { Implementation, Overload } from "./declarations.ts";
+import type { Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
 import { type FoldPlanner, planFold } from "./plan-fold.ts";
 import { index, mapKey } from "./operations.ts";
 import {
   type Planned,
-  chosen,
   constant,
   equality,
-  guarded,
+  implementationOf,
   logical,
   membership,
   strictCall,
 } from "./plan-call.ts";
-import { memberOf, presence, variableMember } from "./plan-member.ts";
+import { memberOf, ownCharge, presence, variableMember } from "./plan-member.ts";
 import { compilePattern } from "./regex/pattern.ts";
-import { isDyn, types } from "./types.ts";
 import { type MapKey, MapValue, TypeValue, type Value, evaluationError, noSuchOverload } from "./values.ts";
 
 /** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
@@ -47,7 +45,10 @@ export function plan(expression: Expression, checked: Checked, options: PlanOpti
   return { run, inputs: planner.inputs, slots: planner.slots };
 }
 
-const conversions = new Set("bool bytes double duration dyn int string timestamp type uint".split(" "));
+/** Functions that are worked out ahead for constants. */
+export const conversions: ReadonlySet<string> = new Set(
+  "bool bytes double duration dyn int string timestamp type uint".split(" "),
+);
 
 class Planner implements FoldPlanner {
   readonly inputs = new Map<string, number>();
@@ -131,19 +132,8 @@ class Planner implements FoldPlanner {
     return slot;
   }
 
-  /** Whether reading the member costs one more for the base: not when the base is a ternary. */
-  #ownCharge(node: Expression): number {
-    let base = node;
-    while (!this.#reference(base)?.kind.match(/variable|type/)) {
-      if (base.kind === "select" && !base.test) base = base.operand;
-      else if (base.kind === "call" && base.name === "_[_]") base = base.args[0]!;
-      else break;
-    }
-    return base.kind === "call" && base.name === "_?_:_" ? 0 : 1;
-  }
-
   #select(node: Select, charged: boolean): Planned {
-    const cost = 1 + (charged ? this.#ownCharge(node) : 0);
+    const cost = 1 + (charged ? ownCharge(node, this.#checked) : 0);
     const { operand } = node;
     const variable = this.#reference(operand);
     if (variable?.kind === "variable")
@@ -166,7 +156,7 @@ class Planner implements FoldPlanner {
       case "_?_:_":
         return this.#ternary(first!, second!, third!);
       case "_[_]":
-        return this.#index(first!, second!, charged ? this.#ownCharge(node) : 0);
+        return this.#index(first!, second!, charged ? ownCharge(node, this.#checked) : 0);
       default:
         return this.#function(node);
     }
@@ -261,7 +251,7 @@ class Planner implements FoldPlanner {
     const folded = this.#folded(node, reference.overloads, args);
     if (folded) return folded;
     this.#checkPattern(node.name, args);
-    const apply = this.#implementation(reference.overloads, nodes);
+    const apply = implementationOf(reference.overloads, nodes, this.#checked);
     const id = reference.overloads.length === 1 ? reference.overloads[0]!.id : "";
     if (id === "equals") return { run: equality(args[0]!, args[1]!, true) };
     if (id === "not_equals") return { run: equality(args[0]!, args[1]!, false) };
@@ -289,14 +279,5 @@ class Planner implements FoldPlanner {
     if (typeof pattern !== "string") return;
     const compiled = compilePattern(pattern);
     if ("error" in compiled) throw new PlanError(compiled.error);
-  }
-
-  /** The one implementation, or a choice by the types at run time. */
-  #implementation(overloads: readonly Overload[], nodes: readonly Expression[]): Implementation {
-    const [only] = overloads;
-    const unknown = nodes.map((node) => isDyn(this.#checked.types[node.id] ?? types.dyn));
-    const same = overloads.every((each) => each.apply === only!.apply);
-    if (same && (overloads.length > 1 || only!.judgesTypes || !unknown.includes(true))) return only!.apply;
-    return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
   }
 }

@@ -8,6 +8,7 @@ import type { Interval, SizeHint } from "./interval.ts";
 import { type FunctionDeclaration, functionsOf } from "./declarations.ts";
 import { CostExceeded, Evaluation, Suspended } from "./evaluation.ts";
 import { type AuthorizerTypes, authorizerLibrary, authorizerTypes } from "./library/authorizer.ts";
+import { type HotPath, hotPath } from "./hot-path.ts";
 import { listsLibrary } from "./library/lists.ts";
 import { regexLibrary } from "./library/regex.ts";
 import { standardLibrary, typeNames } from "./library/standard.ts";
@@ -82,11 +83,13 @@ export function* compileSteps(env: Environment, source: string, options: Compile
   yield;
   if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
   try {
-    const planned = plan(expression, checked, { libraryCosts: options.libraryCosts ?? false });
+    const planning = { libraryCosts: options.libraryCosts ?? false };
+    const planned = plan(expression, checked, planning);
     const resultType = checked.types[expression.id] ?? types.dyn;
     yield;
     const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
-    return { program: programOf(planned, checked, resultType, { expression, estimate }) };
+    const run = runnerOf(planned, () => hotPath(expression, checked, planned.inputs, planning));
+    return { program: programOf(run, checked, resultType, { expression, estimate }) };
   } catch (error) {
     if (error instanceof PlanError) return { error: error.message, stage: "instantiate" };
     throw error;
@@ -94,14 +97,13 @@ export function* compileSteps(env: Environment, source: string, options: Compile
 }
 
 function programOf(
-  planned: Plan,
+  run: Program["evaluate"],
   checked: Checked,
   resultType: CelType,
   of: { readonly expression: Expression; readonly estimate: (sizeHint?: SizeHint) => Interval },
 ): Program {
   const names = new Set<string>();
   for (const reference of checked.references) if (reference?.kind === "variable") names.add(reference.name);
-  const run = runnerOf(planned);
   return {
     resultType,
     reads: (variable) => names.has(variable),
@@ -130,11 +132,29 @@ function programOf(
   };
 }
 
+/** A hot path is made for a program that has run so often. */
+const runsBeforeHot = 200;
+/** One that gives up more often than every fourth time is not taken any more. */
+const mostGivenUp = 50;
+
 /** Runs a plan; what every run needs is worked out once. */
-function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit: number) => Outcome {
+function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefined): Program["evaluate"] {
   const names = [...inputs.keys()];
   const places = [...inputs.values()];
   let idle: Evaluation | undefined;
+  let hot: HotPath | undefined;
+  let runs = 0;
+  let givenUp = 0;
+  const evaluate = (state: Evaluation): Value => {
+    runs += 1;
+    if (runs === runsBeforeHot) hot = makeHot();
+    if (!hot) return run(state);
+    const value = attempt(hot, state);
+    if (value !== undefined) return value;
+    givenUp += 1;
+    if (givenUp > mostGivenUp && givenUp * 4 > runs) hot = undefined;
+    return run(state);
+  };
   return (bindings, costLimit) => {
     const state = idle ?? new Evaluation(slots);
     idle = undefined;
@@ -142,7 +162,7 @@ function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit:
     state.limit = costLimit;
     for (let at = 0; at < names.length; at += 1) state.slots[places[at]!] = bindings[names[at]!];
     try {
-      return { value: run(state), cost: state.cost };
+      return { value: evaluate(state), cost: state.cost };
     } catch (error) {
       if (error instanceof EvaluationError)
         return { error: error.message, cost: state.cost, exceeded: false };
@@ -154,4 +174,13 @@ function runnerOf({ run, inputs, slots }: Plan): (bindings: Bindings, costLimit:
       idle = state;
     }
   };
+}
+
+/** What fails on the hot path fails in the plan, which says how. */
+function attempt(hot: HotPath, state: Evaluation): Value | undefined {
+  try {
+    return hot(state);
+  } catch {
+    return undefined;
+  }
 }

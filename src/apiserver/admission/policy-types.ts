@@ -1,6 +1,7 @@
 // The kinds that policies are checked against, and the status that says what was found.
 
 import {
+  type AdmissionPlugin,
   type ExpressionWarning,
   type KindName,
   type KnownKinds,
@@ -17,7 +18,20 @@ import { type SchemaObject, collectDefinitions, schemaName, schemaReference } fr
 import { type PostStartHook, postStartHook } from "../bootstrap/post-start-hook.ts";
 
 /** Keeps the status of every policy: what the types of its expressions show, and of which generation. */
-export function policyTypeChecks(server: ServerObjects, catalog: () => Catalog): PostStartHook {
+export function policyTypeChecks(
+  server: ServerObjects,
+  plugins: readonly AdmissionPlugin[],
+  catalog: Catalog,
+): ((signal: AbortSignal) => Promise<void>) | undefined {
+  if (!plugins.some(({ name }) => name === "ValidatingAdmissionPolicy")) return undefined;
+  const checks = typeChecks(server, catalog);
+  return async (signal) => {
+    await checks.start();
+    await checks.keep(server.clock, signal);
+  };
+}
+
+function typeChecks(server: ServerObjects, catalog: Catalog): PostStartHook {
   const policies = server.resources.validatingAdmissionPolicies;
   const expressions = admissionExpressions(server.dialect.cli.product);
   return postStartHook({
@@ -25,7 +39,7 @@ export function policyTypeChecks(server: ServerObjects, catalog: () => Catalog):
     everyMilliseconds: 60_000,
     follows: [policies],
     reconcile: async () => {
-      const known = knownKinds(catalog(), server.dialect);
+      const known = knownKinds(catalog, server.dialect);
       for (const policy of await policies.list()) {
         if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
         await writeWarnings(server, policy, typeWarnings(policy, known, expressions));
