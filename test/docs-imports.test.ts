@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -17,6 +17,20 @@ for (const file of ["README.md", "docs/library.md"]) {
     }
   });
 }
+
+for (const [file, room] of [
+  ["docs/ways/the-way-of-a-request.md", "src"],
+  ["docs/ways/the-way-of-a-pod.md", "src/nodeagent"],
+] as const)
+  test(`the files on ${file} are there, and counted`, () => {
+    const text = readFileSync(join(root, file), "utf8");
+    const hops = [...text.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)];
+    for (const [at, [, number, name]] of hops.entries()) {
+      assert.equal(Number(number), at + 1);
+      assert.ok(existsSync(join(root, room, name!)), `${file} names ${name}`);
+    }
+    assert.match(text, new RegExp(`^These are ${hops.length} `, "m"));
+  });
 
 test("the documented use of the client works as written", async () => {
   const snippet = /## The client\n[^]*?```ts\n([^]*?)```[^]*?```ts\n([^]*?)```/.exec(
