@@ -42,6 +42,10 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
     nodeMonitorPeriodMilliseconds: values.nodeMonitorPeriod,
     nodeMonitorGraceMilliseconds: values.nodeMonitorGracePeriod,
     nodeStartupGraceMilliseconds: values.nodeStartupGracePeriod,
+    nodeEvictionRate: values.nodeEvictionRate,
+    secondaryNodeEvictionRate: values.secondaryNodeEvictionRate,
+    largeClusterSizeThreshold: values.largeClusterSizeThreshold,
+    unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     claimBinderSyncMilliseconds: values.pvclaimbinderSyncPeriod,
     terminatedPodThreshold: values.terminatedPodGcThreshold,
     autoscaler: {

@@ -133,3 +133,43 @@ test(
     );
   },
 );
+
+test(
+  "pods are expelled from no node while none is ready, and again when one is",
+  { timeout: 30_000 },
+  async () => {
+    const clock = virtualClock(Date.now());
+    await withController(
+      nodeLifecycleController,
+      async ({ client }) => {
+        const nodes = client.of(kinds.nodes);
+        const say = async (name: string, ready: string): Promise<void> => {
+          await nodes.patch(
+            name,
+            "merge",
+            { status: { conditions: conditions({ Ready: ready }) } },
+            { subresource: "status" },
+          );
+        };
+        const expelled = async (name: string): Promise<boolean> =>
+          (await nodes.get(name)).spec.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
+        for (const name of ["a", "b"]) {
+          await nodes.create({ metadata: { name }, spec: {} });
+          await say(name, "True");
+          await until(async () => !(await nodes.get(name)).spec.taints);
+        }
+        await say("a", "False");
+        await until(() => expelled("a"));
+        await say("b", "False");
+        await until(async () => !(await expelled("a")) && (await nodes.get("b")).spec.taints?.length === 1);
+        assert.equal(await expelled("b"), false);
+        await say("b", "True");
+        await until(async () => {
+          await clock.advance(10_000);
+          return await expelled("a");
+        });
+      },
+      clock,
+    );
+  },
+);

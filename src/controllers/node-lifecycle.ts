@@ -13,6 +13,7 @@ import {
   queueFor,
   recorderFor,
 } from "#controllerkit";
+import { type NodeEvictionSettings, NodeEvictions } from "./node-evictions.ts";
 import { conditionOf } from "./pods.ts";
 import { defaultSettings } from "./settings.ts";
 
@@ -20,7 +21,7 @@ type Condition = NonNullable<Node["status"]["conditions"]>[number];
 
 type SeenNode = Node & AnyObject;
 
-export interface NodeMonitorSettings {
+export interface NodeMonitorSettings extends NodeEvictionSettings {
   readonly nodeMonitorPeriodMilliseconds: number;
   /** A node that was not heard of for so long is Unknown. */
   readonly nodeMonitorGraceMilliseconds: number;
@@ -65,11 +66,15 @@ export function silentConditions(
 
 const title = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-/** The taints that the conditions ask for; those of others stay. */
+/**
+ * The taints that the conditions ask for, those that expel pods only where `expels` says so; those of others
+ * stay.
+ */
 export function taintsFor(
   { spec, status }: Pick<Node, "spec" | "status">,
   { names }: Dialect,
   now: string,
+  expels = true,
 ): Taint[] {
   const {
     notReady,
@@ -90,8 +95,8 @@ export function taintsFor(
   // prettier-ignore
   for (const [type, key] of [["MemoryPressure", memoryPressure], ["DiskPressure", diskPressure], ["PIDPressure", pidPressure], ["NetworkUnavailable", networkUnavailable]] as const) if (is(type) === "True") add(key, "NoSchedule");
   if (spec.unschedulable) add(unschedulable, "NoSchedule");
-  if (ready === "False") add(notReady, "NoExecute");
-  if (ready === "Unknown") add(unreachable, "NoExecute");
+  if (expels && ready === "False") add(notReady, "NoExecute");
+  if (expels && ready === "Unknown") add(unreachable, "NoExecute");
   const ours = new Set<string>([
     notReady,
     unreachable,
@@ -137,20 +142,25 @@ export function nodeLifecycleController(
   /** Nodes that were announced. */
   const registered = new Set<string>();
   const heard = new Map<string, Heard>();
+  const evictions = new NodeEvictions(clock, settings, dialect);
   let lastLook = clock.now();
   let excuse = 0;
-  const queue = queueFor(context, "node lifecycle", (key) =>
-    key === everything ? lookAtAll() : mendTaints(key),
-  );
+  const queue = queueFor(context, "node lifecycle", async (key) => {
+    if (key === everything) return await lookAtAll();
+    if (key !== everyTaint) return await mendTaints(key);
+    for (const { metadata } of nodes.items()) queue.add(metadata.name!);
+  });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
     const name = object.metadata.name!;
     if (type === "deleted") {
       heard.delete(name);
       registered.delete(name);
+      countNodes(() => evictions.forget(name));
       return;
     }
     hear(name, "", object);
     queue.add(name);
+    countNodes(() => evictions.see(object));
     if (registered.has(name)) return;
     registered.add(name);
     const text = `Node ${name} event: Registered Node ${name} in Controller`;
@@ -168,6 +178,22 @@ export function nodeLifecycleController(
   );
   queue.add(everything);
   return { stopped: queue.stopped };
+
+  /** When pods may be expelled faster or slower than before, every node is looked at again. */
+  function countNodes(count: () => boolean): void {
+    const wasStopped = evictions.stopped;
+    if (!count()) return;
+    if (evictions.stopped !== wasStopped) {
+      log.info(
+        evictions.stopped
+          ? "no node is ready: no pods are expelled until one is"
+          : "a node is ready: pods of others may be expelled",
+      );
+      // Whoever was silent together with all others may have been here all the time.
+      if (wasStopped) excuse = clock.now();
+    }
+    queue.add(everyTaint);
+  }
 
   /** Takes a renewed lease or a new heartbeat for a sign of life. */
   function hear(name: string, renewed: string, node: SeenNode | undefined): void {
@@ -240,15 +266,33 @@ export function nodeLifecycleController(
     }
   }
 
-  async function mendTaints(name: string): Promise<void> {
+  async function mendTaints(name: string): Promise<{ againInMilliseconds: number } | void> {
     const node = nodes.get(undefined, name);
     if (!node) return;
-    const taints = taintsFor(node, dialect, timeOfMillis(clock.now()));
-    if (isDeepStrictEqual(taints, node.spec.taints ?? [])) return;
-    const { resourceVersion, uid } = node.metadata;
+    const wait = waitFor(node);
+    const taints = taintsFor(node, dialect, timeOfMillis(clock.now()), wait === 0);
+    if (!isDeepStrictEqual(taints, node.spec.taints ?? [])) await setTaints(node, taints);
+    // Where nothing is expelled, a change of that wakes us.
+    if (wait > 0 && wait < Infinity) return { againInMilliseconds: wait };
+  }
+
+  /** Milliseconds until a node that is not ready may expel its pods; one that does so already goes on. */
+  function waitFor(node: SeenNode): number {
+    const ready = readyOf(node)?.status;
+    if (ready !== "False" && ready !== "Unknown") return 0;
+    if (evictions.stopped) return Infinity;
+    const { notReady, unreachable } = dialect.names.taints;
+    const expels = node.spec.taints?.some(
+      ({ key, effect }) => effect === "NoExecute" && (key === notReady || key === unreachable),
+    );
+    return expels ? 0 : evictions.turn(node);
+  }
+
+  async function setTaints({ metadata: { name, ...metadata } }: SeenNode, taints: Taint[]): Promise<void> {
+    const { resourceVersion, uid } = metadata;
     await ignoreReasons(
       ["NotFound"],
-      client.of(kinds.nodes).patch(name, "merge", {
+      client.of(kinds.nodes).patch(name!, "merge", {
         metadata: { resourceVersion, uid },
         spec: { taints: taints.length > 0 ? taints : null },
       }),
@@ -256,5 +300,6 @@ export function nodeLifecycleController(
   }
 }
 
-/** No node can have this name. */
+/** No node can have these names. */
 const everything = "*";
+const everyTaint = "* taints";

@@ -3,9 +3,10 @@
 import type { TokenKey } from "#authn";
 import { type AutoscalerSettings, defaultAutoscalerSettings } from "./autoscaling/metric-sources.ts";
 import type { SigningSettings } from "./certificates/signing.ts";
+import type { NodeEvictionSettings } from "./node-evictions.ts";
 import type { LocalPathSettings } from "./storage/local-path.ts";
 
-export interface ControllerSettings {
+export interface ControllerSettings extends NodeEvictionSettings {
   /** Where volumes of this node's own disk are made; without it there are none. */
   readonly localPath?: LocalPathSettings;
   /** Signs tokens that are kept in secrets; without it there are none. */
@@ -33,6 +34,10 @@ export const defaultSettings: ControllerSettings = {
   nodeMonitorPeriodMilliseconds: 5000,
   nodeMonitorGraceMilliseconds: 40_000,
   nodeStartupGraceMilliseconds: 60_000,
+  nodeEvictionRate: 0.1,
+  secondaryNodeEvictionRate: 0.01,
+  largeClusterSizeThreshold: 50,
+  unhealthyZoneThreshold: 0.55,
   claimBinderSyncMilliseconds: 15_000,
   terminatedPodThreshold: 12_500,
 };

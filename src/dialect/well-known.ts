@@ -34,6 +34,7 @@ export function wellKnownNames({
       controlPlaneRole: `node-role.${domain}/control-plane`,
       nodeRolePrefix: `node-role.${domain}/`,
       nodeRole: `${domain}/role`,
+      excludeFromDisruption: `node.${domain}/exclude-disruption`,
       excludeFromLoadBalancers: `node.${domain}/exclude-from-external-load-balancers`,
       /** Prefixes under which an agent may label its own node. */
       agentPrefix: `${agent}.${domain}`,

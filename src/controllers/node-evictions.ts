@@ -1,0 +1,143 @@
+// How fast pods may be expelled from nodes that are not ready. A zone that loses many nodes at once more likely
+// has lost its network than its machines: it is slowed down, and when no node at all is ready nothing is expelled.
+import type { Node } from "#api";
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+
+export interface NodeEvictionSettings {
+  /** Nodes per second whose pods are expelled, in each zone. */
+  readonly nodeEvictionRate: number;
+  /** The same in a large zone of which too many nodes are not ready; small ones stop. */
+  readonly secondaryNodeEvictionRate: number;
+  /** A zone of more nodes is large. */
+  readonly largeClusterSizeThreshold: number;
+  /** The share of nodes that are not ready from which on a zone is slowed down. */
+  readonly unhealthyZoneThreshold: number;
+}
+
+/** Fewer nodes than this that are not ready slow nobody down. */
+const fewestNotReady = 3;
+
+interface Zone {
+  ready: number;
+  notReady: number;
+  /** Nodes whose turn has come, at most one. */
+  turns: number;
+  at: number;
+}
+
+interface CountedNode {
+  readonly zone: string;
+  readonly isReady: boolean;
+}
+
+type CountableNode = Pick<Node, "metadata" | "status">;
+
+export class NodeEvictions {
+  readonly #clock: Clock;
+  readonly #settings: NodeEvictionSettings;
+  readonly #labels: Dialect["names"]["labels"];
+  readonly #zones = new Map<string, Zone>();
+  readonly #nodes = new Map<string, CountedNode>();
+
+  constructor(clock: Clock, settings: NodeEvictionSettings, { names }: Dialect) {
+    this.#clock = clock;
+    this.#settings = settings;
+    this.#labels = names.labels;
+  }
+
+  /** Counts a node as it is now. Says whether pods may be expelled faster or slower than before. */
+  see(node: CountableNode): boolean {
+    const name = node.metadata.name!;
+    const labels = node.metadata.labels ?? {};
+    const isReady = node.status.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+    const counted = labels[this.#labels.excludeFromDisruption] === undefined;
+    const before = this.#nodes.get(name);
+    const zone = this.#zoneOf(labels);
+    if (counted && before && before.zone === zone && before.isReady === isReady) return false;
+    return this.#change(() => {
+      this.#remove(name);
+      if (!counted) return;
+      this.#nodes.set(name, { zone, isReady });
+      const its = this.#zones.getOrInsertComputed(zone, () => ({
+        ready: 0,
+        notReady: 0,
+        turns: 1,
+        at: this.#clock.now(),
+      }));
+      its[isReady ? "ready" : "notReady"]++;
+    });
+  }
+
+  forget(name: string): boolean {
+    return this.#change(() => this.#remove(name));
+  }
+
+  /** Whether no node is ready: then nobody can tell whether it is them or us. */
+  get stopped(): boolean {
+    if (this.#zones.size === 0) return false;
+    for (const { ready } of this.#zones.values()) if (ready > 0) return false;
+    return true;
+  }
+
+  /** Milliseconds until the pods of a node may be expelled. Zero takes the turn. */
+  turn(node: CountableNode): number {
+    const zone = this.#zones.get(this.#zoneOf(node.metadata.labels ?? {}));
+    if (!zone) return 0;
+    if (this.stopped) return Infinity;
+    this.#refill(zone);
+    if (zone.turns >= 1) {
+      zone.turns--;
+      return 0;
+    }
+    return Math.ceil(((1 - zone.turns) * 1000) / this.#rateOf(zone));
+  }
+
+  /** Both names are of one zone only together with its region. */
+  #zoneOf(labels: Readonly<Record<string, string>>): string {
+    const { region, zone, betaRegion, betaZone } = this.#labels;
+    return JSON.stringify([
+      labels[region] ?? labels[betaRegion] ?? "",
+      labels[zone] ?? labels[betaZone] ?? "",
+    ]);
+  }
+
+  #remove(name: string): void {
+    const known = this.#nodes.get(name);
+    const zone = known && this.#zones.get(known.zone);
+    if (!zone) return;
+    this.#nodes.delete(name);
+    zone[known.isReady ? "ready" : "notReady"]--;
+    if (zone.ready + zone.notReady === 0) this.#zones.delete(known.zone);
+  }
+
+  #change(change: () => void): boolean {
+    const before = this.#rates();
+    // Turns so far were earned at the rate so far.
+    for (const zone of this.#zones.values()) this.#refill(zone);
+    change();
+    return this.#rates() !== before;
+  }
+
+  #refill(zone: Zone): void {
+    const now = this.#clock.now();
+    zone.turns = Math.min(1, zone.turns + ((now - zone.at) * this.#rateOf(zone)) / 1000);
+    zone.at = now;
+  }
+
+  #rates(): string {
+    return JSON.stringify([
+      this.stopped,
+      ...[...this.#zones].map(([name, zone]) => [name, this.#rateOf(zone)]),
+    ]);
+  }
+
+  #rateOf({ ready, notReady }: Zone): number {
+    const settings = this.#settings;
+    const size = ready + notReady;
+    const isUnhealthy =
+      ready > 0 && notReady >= fewestNotReady && notReady / size >= settings.unhealthyZoneThreshold;
+    if (!isUnhealthy) return settings.nodeEvictionRate;
+    return size > settings.largeClusterSizeThreshold ? settings.secondaryNodeEvictionRate : 0;
+  }
+}
