@@ -31,7 +31,6 @@ export { lockStore } from "./sqlite/lock.ts";
 export { backupStore, restoreStore } from "./sqlite/backup.ts";
 export { type ResourceSpace, type StoreSpace, storeSpace } from "./sqlite/stats.ts";
 export {
-  aesGcm,
   DecryptionFailed,
   encrypted,
   type EncryptionOptions,
@@ -43,6 +42,7 @@ export { openStore, type StoreChoice } from "./open.ts";
 export { type DataKeyObserver, type KmsProvider } from "./encryption/kms.ts";
 export { kmsV1 } from "./encryption/kms-v1.ts";
 export { kmsV2 } from "./encryption/kms-v2.ts";
+export { aesGcm } from "./encryption/aes-gcm.ts";
 export { secretbox } from "./encryption/secretbox.ts";
 export { aesCbc } from "./encryption/aes-cbc.ts";
 export { type EncryptionCount, surveyEncryption } from "./encryption/survey.ts";

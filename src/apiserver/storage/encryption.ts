@@ -131,13 +131,31 @@ function byKey(
     ]),
   );
   const start = storePrefix.length + 1;
-  return (key) => {
-    const [first = "", second = ""] = key.slice(start).split("/", 2);
+  const lookUp = (first: string, second: string): readonly EncryptionProvider[] => {
     // Custom resources lie below their group, whose name has a dot.
     const id =
       places.get(`${first}/${second}`) ??
       places.get(first) ??
       (first.includes(".") && second !== "" ? { group: first, resource: second } : undefined);
     return (id && table()(id)) ?? asTheyAre;
+  };
+  // Only places that no other one lies below: for these the first part of the key decides.
+  const whole = new Set([...places.keys()].filter((place) => !place.includes("/")));
+  for (const place of places.keys()) if (place.includes("/")) whole.delete(place.split("/", 1)[0]!);
+  let known = new Map<string, readonly EncryptionProvider[]>();
+  let knownOf = table();
+  return (key) => {
+    if (knownOf !== table()) {
+      known = new Map();
+      knownOf = table();
+    }
+    const end = key.indexOf("/", start);
+    const first = end < 0 ? key.slice(start) : key.slice(start, end);
+    let providers = known.get(first);
+    if (providers) return providers;
+    const [, second = ""] = key.slice(start).split("/", 2);
+    providers = lookUp(first, second);
+    if (whole.has(first)) known.set(first, providers);
+    return providers;
   };
 }

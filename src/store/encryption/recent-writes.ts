@@ -10,17 +10,24 @@ export interface RecentWrites {
 const mostValues = 256;
 const longestBytes = 16 * 1024;
 
+interface Kept {
+  readonly sealed: Uint8Array;
+  readonly value: Uint8Array;
+}
+
 export function recentWrites(): RecentWrites {
-  const kept = new Map<string, { readonly sealed: Uint8Array; readonly value: Uint8Array }>();
+  // Two generations: when the younger is full it becomes the older, which is cheaper than dropping one by one.
+  let younger = new Map<string, Kept | undefined>();
+  let older = new Map<string, Kept | undefined>();
   return {
     add: (key, sealed, value) => {
-      kept.delete(key);
-      if (value.length > longestBytes) return;
-      kept.set(key, { sealed, value });
-      if (kept.size > mostValues) kept.delete(kept.keys().next().value!);
+      younger.set(key, value.length > longestBytes ? undefined : { sealed, value });
+      if (younger.size <= mostValues / 2) return;
+      older = younger;
+      younger = new Map();
     },
     find: (key, sealed) => {
-      const found = kept.get(key);
+      const found = younger.get(key) ?? older.get(key);
       return found && (found.sealed === sealed || Buffer.compare(found.sealed, sealed) === 0)
         ? found.value
         : undefined;

@@ -1,13 +1,14 @@
-// XSalsa20: the stream cipher of secretbox, with a nonce long enough to be chosen at random.
+// XSalsa20: the stream cipher of secretbox, with a nonce long enough to be chosen at random. It works on words of
+// 32 bits in the byte order of the machine, which is little-endian wherever this runs.
 
 /** "expand 32-byte k" */
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 
 /**
- * Twenty rounds, columns and rows in turn. The words are variables rather than items of an array, so that they stay
- * in registers: it is several times faster.
+ * Adds one block of the key stream to 16 words. Twenty rounds, columns and rows in turn. The words are variables
+ * rather than items of an array, so that they stay in registers: it is several times faster.
  */
-function mixed(state: Uint32Array, x: Uint32Array): Uint32Array {
+function addBlock(state: Uint32Array, out: Uint32Array, at: number): void {
   let x0 = state[0]!;
   let x1 = state[1]!;
   let x2 = state[2]!;
@@ -91,75 +92,65 @@ function mixed(state: Uint32Array, x: Uint32Array): Uint32Array {
     t = (x14 + x13) | 0;
     x15 ^= (t << 18) | (t >>> 14);
   }
-  x[0] = x0;
-  x[1] = x1;
-  x[2] = x2;
-  x[3] = x3;
-  x[4] = x4;
-  x[5] = x5;
-  x[6] = x6;
-  x[7] = x7;
-  x[8] = x8;
-  x[9] = x9;
-  x[10] = x10;
-  x[11] = x11;
-  x[12] = x12;
-  x[13] = x13;
-  x[14] = x14;
-  x[15] = x15;
-  return x;
+  out[at]! ^= x0 + state[0]!;
+  out[at + 1]! ^= x1 + state[1]!;
+  out[at + 2]! ^= x2 + state[2]!;
+  out[at + 3]! ^= x3 + state[3]!;
+  out[at + 4]! ^= x4 + state[4]!;
+  out[at + 5]! ^= x5 + state[5]!;
+  out[at + 6]! ^= x6 + state[6]!;
+  out[at + 7]! ^= x7 + state[7]!;
+  out[at + 8]! ^= x8 + state[8]!;
+  out[at + 9]! ^= x9 + state[9]!;
+  out[at + 10]! ^= x10 + state[10]!;
+  out[at + 11]! ^= x11 + state[11]!;
+  out[at + 12]! ^= x12 + state[12]!;
+  out[at + 13]! ^= x13 + state[13]!;
+  out[at + 14]! ^= x14 + state[14]!;
+  out[at + 15]! ^= x15 + state[15]!;
 }
 
-function stateOf(key: Buffer, input: Buffer): Uint32Array {
-  const k = (at: number): number => key.readUInt32LE(4 * at);
-  const n = (at: number): number => input.readUInt32LE(4 * at);
-  const [c0, c1, c2, c3] = constants;
-  return Uint32Array.of(
-    c0,
-    k(0),
-    k(1),
-    k(2),
-    k(3),
-    c1,
-    n(0),
-    n(1),
-    n(2),
-    n(3),
-    c2,
-    k(4),
-    k(5),
-    k(6),
-    k(7),
-    c3,
-  );
-}
-
-/** The key of the inner cipher, from the first 16 bytes of the nonce (HSalsa20). */
-function subKey(key: Buffer, nonce: Buffer): Buffer {
-  const x = mixed(stateOf(key, nonce), new Uint32Array(16));
-  const out = Buffer.alloc(32);
-  [0, 5, 10, 15, 6, 7, 8, 9].forEach((word, at) => out.writeUInt32LE(x[word]!, 4 * at));
-  return out;
-}
-
-/** `length` bytes of the key stream for a 32-byte key and a 24-byte nonce. */
-export function xsalsa20(key: Buffer, nonce: Buffer, length: number): Buffer {
-  const inner = subKey(key, nonce);
-  const input = Buffer.alloc(16);
-  nonce.copy(input, 0, 16, 24);
-  const state = stateOf(inner, input);
-  const x = new Uint32Array(16);
-  const out = Buffer.allocUnsafe(Math.ceil(length / 64) * 64);
-  for (let block = 0, at = 0; at < length; block++) {
-    state[8] = block;
-    mixed(state, x);
-    for (let word = 0; word < 16; word++) {
-      const sum = x[word]! + state[word]!;
-      out[at++] = sum;
-      out[at++] = sum >>> 8;
-      out[at++] = sum >>> 16;
-      out[at++] = sum >>> 24;
-    }
+/** The words of a cipher: `key` has eight, `input` (nonce and counter) four. */
+function setState(state: Uint32Array, key: Uint32Array, input: Uint32Array): void {
+  state[0] = constants[0];
+  state[5] = constants[1];
+  state[10] = constants[2];
+  state[15] = constants[3];
+  for (let at = 0; at < 4; at++) {
+    state[1 + at] = key[at]!;
+    state[6 + at] = input[at]!;
+    state[11 + at] = key[4 + at]!;
   }
-  return out.subarray(0, length);
+}
+
+// Nothing here outlives a call but as zeros: see the end of xsalsa20.
+const state = new Uint32Array(16);
+const derived = new Uint32Array(16);
+const subKey = new Uint32Array(8);
+const input = new Uint32Array(4);
+const derivedWords = [0, 5, 10, 15, 6, 7, 8, 9] as const;
+
+/**
+ * Adds the key stream of a key of 8 words and a nonce of 6 to `blocks` blocks of 16 words, in place. The key of the
+ * inner cipher is made of the first four words of the nonce (HSalsa20).
+ */
+export function xsalsa20(key: Uint32Array, nonce: Uint32Array, words: Uint32Array, blocks: number): void {
+  setState(state, key, nonce);
+  // HSalsa20 leaves out the last addition: taking the state away again is the same.
+  derived.fill(0);
+  addBlock(state, derived, 0);
+  for (let at = 0; at < 8; at++) {
+    const word = derivedWords[at]!;
+    subKey[at] = derived[word]! - state[word]!;
+  }
+  input[0] = nonce[4]!;
+  input[1] = nonce[5]!;
+  setState(state, subKey, input);
+  for (let block = 0; block < blocks; block++) {
+    state[8] = block;
+    addBlock(state, words, block * 16);
+  }
+  state.fill(0);
+  derived.fill(0);
+  subKey.fill(0);
 }

@@ -1,10 +1,40 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { poly1305 } from "./poly1305.ts";
+import { poly1305 as tagOf } from "./poly1305.ts";
 import { secretbox } from "./secretbox.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ""), "hex");
+
+function poly1305(message: Uint8Array, key: Uint8Array): Buffer {
+  const words = (bytes: Uint8Array, size: number): Uint32Array => {
+    const padded = new Uint8Array(size);
+    padded.set(bytes);
+    return new Uint32Array(padded.buffer);
+  };
+  const whole = Math.ceil(message.length / 16) * 16;
+  return Buffer.from(tagOf(words(message, whole), 0, message.length, words(key, 32)).buffer);
+}
+
+/** As RFC 8439 writes it down, with whole numbers of any size. */
+function poly1305ByDefinition(message: Uint8Array, key: Uint8Array): Buffer {
+  const number = (bytes: Uint8Array): bigint =>
+    bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  const r = number(key.subarray(0, 16)) & 0x0ffffffc0ffffffc0ffffffc0fffffffn;
+  let sum = 0n;
+  for (let at = 0; at < message.length; at += 16) {
+    const block = message.subarray(at, at + 16);
+    sum = ((sum + number(block) + (1n << BigInt(8 * block.length))) * r) % ((1n << 130n) - 5n);
+  }
+  let tag = sum + number(key.subarray(16));
+  return Buffer.from(
+    Array.from({ length: 16 }, () => {
+      const byte = Number(tag & 255n);
+      tag >>= 8n;
+      return byte;
+    }),
+  );
+}
 
 test("Poly1305 gives the tag of RFC 8439", () => {
   const key = hex("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
@@ -23,6 +53,17 @@ test("Poly1305 reduces what is just below and above its prime", () => {
   assert.equal(poly1305(hex(`fd${"ff".repeat(15)}`), two).toString("hex"), `fa${"ff".repeat(15)}`);
 });
 
+test("Poly1305 gives what its definition gives, at every length and at the limits of its numbers", () => {
+  for (let length = 0; length <= 130; length++)
+    for (const [message, key] of [
+      [randomBytes(length), randomBytes(32)],
+      [Buffer.alloc(length, 0xff), Buffer.alloc(32, 0xff)],
+      [Buffer.alloc(length, 0xff), randomBytes(32)],
+      [Buffer.alloc(length), Buffer.alloc(32, 0xff)],
+    ] as const)
+      assert.deepEqual(poly1305(message, key), poly1305ByDefinition(message, key), `${length} bytes`);
+});
+
 test("secretbox opens the box of NaCl's own documentation", () => {
   const key = hex("1b27556473e985d462cd51197a9a46c76009549eac6474f206c4ee0844f68389");
   const nonce = hex("69696ee955b62b73cd62bda875fc73d68219e0036b7a0b37");
@@ -37,7 +78,7 @@ test("secretbox opens the box of NaCl's own documentation", () => {
   assert.equal(plain.length, 131);
 });
 
-for (const size of [0, 1, 15, 16, 17, 63, 64, 65, 5000])
+for (const size of [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 5000, 70_000])
   test(`what was sealed opens, at ${size} bytes, and nothing else does`, () => {
     const box = secretbox("k", randomBytes(32));
     const value = randomBytes(size);

@@ -1,4 +1,7 @@
 // secretbox: XSalsa20 and Poly1305, as NaCl joins them. Stored: nonce (24), tag (16), ciphertext.
+//
+//   words     key of the authenticator (8)   message …        0 … up to a whole block
+//             └ the stream alone             └ plain or sealed, changed in place
 import { timingSafeEqual } from "node:crypto";
 import type { EncryptionProvider } from "../encrypted.ts";
 import { randomNonce } from "./nonce.ts";
@@ -8,34 +11,82 @@ import { xsalsa20 } from "./salsa20.ts";
 const keyBytes = 32;
 const nonceBytes = 24;
 const tagBytes = 16;
+const headBytes = nonceBytes + tagBytes;
+/** Where the message begins behind the key of its authenticator, in bytes and in words. */
+const messageAt = 32;
+const messageWord = 8;
 
 export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvider {
   if (secret.length !== keyBytes)
     throw new RangeError(`encryption key "${keyName}" must have ${keyBytes} bytes, not ${secret.length}`);
-  const key = Buffer.from(secret);
+  const key = wordsOf(secret);
   return {
     id: `secretbox:v1:${keyName}:`,
     seal: (value) => {
       const nonce = randomNonce(nonceBytes);
-      const { once, ciphertext } = crypted(key, nonce, value);
-      return Buffer.concat([nonce, poly1305(ciphertext, once), ciphertext]);
+      const work = workFor(value);
+      crypt(key, nonce, work);
+      const { words, bytes, length } = work;
+      bytes.fill(0, messageAt + length, messageAt + length + 15);
+      const sealed = Buffer.allocUnsafe(headBytes + length);
+      sealed.set(nonce);
+      sealed.set(bytesOf(poly1305(words, messageWord, length, words)), nonceBytes);
+      sealed.set(bytes.subarray(messageAt, messageAt + length), headBytes);
+      words.fill(0, 0, messageWord);
+      return sealed;
     },
     open: (sealed) => {
-      if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
-      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-      const body = bytes.subarray(nonceBytes + tagBytes);
-      const { once, ciphertext: plain } = crypted(key, bytes.subarray(0, nonceBytes), body);
-      if (!timingSafeEqual(poly1305(body, once), bytes.subarray(nonceBytes, nonceBytes + tagBytes)))
+      if (sealed.length < headBytes) throw new Error("it is too short");
+      const work = workFor(sealed.subarray(headBytes));
+      const { words, bytes, length } = work;
+      // The authenticator is over what was sealed: its key first, the message only if it holds.
+      const nonce = sealed.subarray(0, nonceBytes);
+      const once = new Uint32Array(16);
+      xsalsa20(key, wordsOf(nonce), once, 1);
+      const tag = bytesOf(poly1305(words, messageWord, length, once));
+      if (!timingSafeEqual(tag, sealed.subarray(nonceBytes, headBytes)))
         throw new Error("it was changed, or encrypted with another key");
+      crypt(key, nonce, work);
+      const plain = Buffer.from(bytes.subarray(messageAt, messageAt + length));
+      words.fill(0);
       return plain;
     },
   };
 }
 
-/** The stream begins with the key of the authenticator; the message follows. */
-function crypted(key: Buffer, nonce: Buffer, message: Uint8Array): { once: Buffer; ciphertext: Buffer } {
-  const stream = xsalsa20(key, nonce, 32 + message.length);
-  const out = Buffer.allocUnsafe(message.length);
-  for (let at = 0; at < message.length; at++) out[at] = message[at]! ^ stream[32 + at]!;
-  return { once: stream.subarray(0, 32), ciphertext: out };
+interface Work {
+  readonly words: Uint32Array;
+  /** The same memory. */
+  readonly bytes: Uint8Array;
+  readonly length: number;
 }
+
+const blockBytes = 64;
+const blocksFor = (length: number): number => Math.ceil((messageAt + length) / blockBytes);
+
+/** Most values fit into memory that is used again and again. */
+const shared = new Uint32Array(16 * 1024);
+const sharedBytes = new Uint8Array(shared.buffer);
+
+function workFor(message: Uint8Array): Work {
+  const { length } = message;
+  const size = blocksFor(length) * blockBytes;
+  const words = size <= sharedBytes.length ? shared : new Uint32Array(size / 4);
+  const bytes = words === shared ? sharedBytes : new Uint8Array(words.buffer);
+  bytes.fill(0, 0, messageAt);
+  bytes.set(message, messageAt);
+  bytes.fill(0, messageAt + length, size);
+  return { words, bytes, length };
+}
+
+const crypt = (key: Uint32Array, nonce: Uint8Array, { words, length }: Work): void =>
+  xsalsa20(key, wordsOf(nonce), words, blocksFor(length));
+
+/** A copy: bytes may begin anywhere, words may not. */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  const words = new Uint32Array(bytes.length / 4);
+  new Uint8Array(words.buffer).set(bytes);
+  return words;
+}
+
+const bytesOf = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer);

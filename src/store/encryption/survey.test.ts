@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aesGcm, encrypted, identity } from "../encrypted.ts";
+import { encrypted, identity } from "../encrypted.ts";
+import { aesGcm } from "./aes-gcm.ts";
 import { openMemory } from "../memory/memory.ts";
 import { surveyEncryption } from "./survey.ts";
 

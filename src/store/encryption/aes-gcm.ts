@@ -1,0 +1,43 @@
+// AES-GCM. Stored: nonce (12), ciphertext, tag (16).
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
+import type { EncryptionProvider } from "../encrypted.ts";
+import { randomNonce } from "./nonce.ts";
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-GCM with a random nonce; the name of the value is authenticated with it, so that a value moved under
+ * another key does not decrypt. One key is good for about four thousand million writes.
+ */
+export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider {
+  if (![16, 24, 32].includes(secret.length))
+    throw new RangeError(`encryption key "${keyName}" must have 16, 24 or 32 bytes, not ${secret.length}`);
+  if (keyName === "" || keyName.includes(":"))
+    throw new RangeError(
+      `encryption key name ${JSON.stringify(keyName)} must not be empty or contain a colon`,
+    );
+  const algorithm = `aes-${secret.length * 8}-gcm` as "aes-256-gcm";
+  // Imported once, not for each value.
+  const key = createSecretKey(secret);
+  return {
+    id: `aesgcm:v1:${keyName}:`,
+    seal: (value, name) => {
+      const nonce = randomNonce(nonceBytes);
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(name));
+      const sealed = Buffer.allocUnsafe(nonceBytes + value.length + tagBytes);
+      sealed.set(nonce);
+      sealed.set(cipher.update(value), nonceBytes);
+      cipher.final();
+      sealed.set(cipher.getAuthTag(), nonceBytes + value.length);
+      return sealed;
+    },
+    open: (sealed, name) => {
+      if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(name))
+        .setAuthTag(sealed.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    },
+  };
+}
