@@ -107,7 +107,7 @@ function logSink(
   const { apiVersion } = settings;
   const file =
     settings.path === "-"
-      ? standardOutput((bytes) => void process.stdout.write(bytes))
+      ? standardOutput((text) => void process.stdout.write(text))
       : rotatingFile({
           path: settings.path,
           maxBytes: (settings.maxMegabytes || defaultMegabytes) * 1024 * 1024,

@@ -26,7 +26,10 @@ test("an event has its fields in the order of the reference", () => {
     },
     requestObject: '{"a":1}',
     responseObject: '{"b":12345678901234567890}',
-    annotations: { z: "1", a: "2" },
+    annotations: [
+      ["z", "1"],
+      ["a", "2"],
+    ],
   });
   assert.equal(
     eventText(event, "g/v1"),

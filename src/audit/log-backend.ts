@@ -1,4 +1,5 @@
-// Events as lines of a file or of standard output. Lines of one turn of the event loop are written together.
+// Events as lines of a file or of standard output. Lines of one turn of the event loop are written together, and
+// their requests wait for that: a write costs more than what is in it.
 import type { AuditBackend } from "./backend.ts";
 import { type AuditEvent, eventText, legacyText } from "./event.ts";
 import type { RotatingFile } from "./rotating-file.ts";
@@ -12,48 +13,43 @@ export interface LogBackendOptions {
 }
 
 /** More than this is not gathered before it is written. */
-const mostGathered = 256 * 1024;
+const mostGathered = 64 * 1024;
 
 export function logBackend({ format, apiVersion, file, strict }: LogBackendOptions): AuditBackend {
-  let lines: string[] = [];
-  let size = 0;
+  const line = (event: AuditEvent): string =>
+    `${format === "json" ? eventText(event, apiVersion) : legacyText(event)}\n`;
+  let lines = "";
   let waiting: PromiseWithResolvers<void> | undefined;
   const flush = (): void => {
     if (!waiting) return;
     const { resolve, reject } = waiting;
-    const written = lines;
-    lines = [];
-    size = 0;
+    const text = lines;
+    lines = "";
     waiting = undefined;
     try {
-      writeLines(file, written);
+      file.write(text);
       resolve();
     } catch (error) {
       reject(error);
     }
   };
-  const text = (event: AuditEvent): string =>
-    format === "json" ? eventText(event, apiVersion) : legacyText(event);
+  const gather = (event: AuditEvent): Promise<void> => {
+    const text = line(event);
+    if (lines.length + text.length > mostGathered) flush();
+    if (!waiting) {
+      waiting = Promise.withResolvers<void>();
+      setImmediate(flush);
+    }
+    lines += text;
+    return waiting.promise;
+  };
   return {
     process: (events) => {
-      if (!waiting) {
-        waiting = Promise.withResolvers<void>();
-        setImmediate(flush);
-      }
-      const { promise } = waiting;
-      for (const event of events) {
-        const line = `${text(event)}
-`;
-        lines.push(line);
-        size += line.length;
-      }
-      if (size >= mostGathered) flush();
-      if (!strict && events.every(({ stage }) => stage === "RequestReceived")) {
-        // The event of a later stage, behind it in the file, tells of a failure.
-        promise.catch(() => undefined);
-        return undefined;
-      }
-      return promise;
+      const stored = events.length === 1 ? gather(events[0]!) : together(events.map(gather));
+      if (strict || events.some(({ stage }) => stage !== "RequestReceived")) return stored;
+      // The event of a later stage, behind it in the file, tells of a failure.
+      stored.catch(() => undefined);
+      return undefined;
     },
     close: async () => {
       flush();
@@ -62,18 +58,11 @@ export function logBackend({ format, apiVersion, file, strict }: LogBackendOptio
   };
 }
 
-/** Many lines at once: a write costs more than what is in it. */
-function writeLines(file: RotatingFile, lines: readonly string[]): void {
-  for (let at = 0; at < lines.length;) {
-    let text = lines[at++]!;
-    while (at < lines.length && text.length + lines[at]!.length <= mostTogether) text += lines[at++]!;
-    file.write(Buffer.from(text));
-  }
-}
-const mostTogether = 64 * 1024;
+const together = (writes: readonly Promise<void>[]): Promise<void> =>
+  Promise.all(new Set(writes)).then(() => undefined);
 
 /** Standard output in place of a file. */
-export const standardOutput = (write: (bytes: Uint8Array) => void): RotatingFile => ({
+export const standardOutput = (write: (text: string) => void): RotatingFile => ({
   write,
   close: async () => undefined,
 });

@@ -23,8 +23,7 @@ export class AuditRecord {
   readonly level: Level;
   readonly #config: AuditConfig;
   readonly #request: RecordedRequest;
-  readonly #annotations: Record<string, string> = Object.create(null) as Record<string, string>;
-  #annotated = 0;
+  readonly #annotations: (readonly [key: string, value: string])[] = [];
   #impersonated: AuditUser | undefined;
   #status: ResponseStatus | undefined;
   #requestObject: string | undefined;
@@ -52,9 +51,12 @@ export class AuditRecord {
 
   /** Notes something; the first value of a key stays. */
   annotate(key: string, value: string): void {
-    if (key in this.#annotations || this.#annotated >= mostAnnotations) return;
-    this.#annotated++;
-    this.#annotations[key] = value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value;
+    if (this.#annotations.length >= mostAnnotations || this.#annotations.some(([known]) => known === key))
+      return;
+    this.#annotations.push([
+      key,
+      value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value,
+    ]);
   }
 
   impersonated(user: AuditUser): void {
@@ -112,7 +114,7 @@ export class AuditRecord {
       responseObject: this.#responseObject,
       receivedAt,
       stageAt,
-      annotations: this.#annotated > 0 ? { ...this.#annotations } : undefined,
+      annotations: this.#annotations.length > 0 ? this.#annotations.slice() : undefined,
     };
   }
 

@@ -32,18 +32,23 @@ export interface RotatingFileOptions {
 }
 
 export interface RotatingFile {
-  /** Appends bytes; throws when they cannot be written. */
-  write(bytes: Uint8Array): void;
+  /** Appends text; throws when it cannot be written. */
+  write(text: string): void;
   close(): Promise<void>;
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
+const scratchBytes = 32 * 1024;
+/** In UTF-8, for each unit of a string. */
+const mostBytesPerUnit = 3;
 
 export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   const { path, maxBytes, clock } = options;
   let descriptor: number | undefined;
   let size = 0;
+  // Written before anything else happens, so that the same memory serves every text.
+  const scratch = Buffer.allocUnsafeSlow(scratchBytes);
   let cleaning: Promise<void> | undefined;
   let again = false;
 
@@ -78,13 +83,14 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   open();
   clean();
   return {
-    write: (bytes) => {
-      if (bytes.length > maxBytes)
-        throw new Error(`${bytes.length} bytes are more than a file may have (${maxBytes})`);
+    write: (text) => {
+      const bytes = text.length * mostBytesPerUnit <= scratch.length ? scratch : Buffer.from(text);
+      const length = bytes === scratch ? scratch.write(text) : bytes.length;
+      if (length > maxBytes) throw new Error(`${length} bytes are more than a file may have (${maxBytes})`);
       if (descriptor === undefined) open();
-      if (size + bytes.length > maxBytes) rotate();
-      for (let at = 0; at < bytes.length;) at += writeSync(descriptor!, bytes, at);
-      size += bytes.length;
+      if (size + length > maxBytes) rotate();
+      for (let at = 0; at < length;) at += writeSync(descriptor!, bytes, at, length - at);
+      size += length;
     },
     close: async () => {
       if (descriptor !== undefined) closeSync(descriptor);

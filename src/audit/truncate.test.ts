@@ -17,7 +17,7 @@ function harness(maxEventBytes: number) {
 test("a large event loses both bodies and says so", () => {
   const { taken, backend } = harness(1000);
   void backend.process([
-    eventOf({ requestObject: `"${"x".repeat(900)}"`, responseObject: "{}", annotations: { a: "b" } }),
+    eventOf({ requestObject: `"${"x".repeat(900)}"`, responseObject: "{}", annotations: [["a", "b"]] }),
   ]);
   assert.deepEqual(
     taken.map(({ requestObject, responseObject, annotations }) => [
@@ -25,7 +25,16 @@ test("a large event loses both bodies and says so", () => {
       responseObject,
       annotations,
     ]),
-    [[undefined, undefined, { a: "b", truncated: "true" }]],
+    [
+      [
+        undefined,
+        undefined,
+        [
+          ["a", "b"],
+          ["truncated", "true"],
+        ],
+      ],
+    ],
   );
 });
 

@@ -21,7 +21,13 @@ export function truncating(backend: AuditBackend, options: TruncateOptions): Aud
     const bare =
       requestObject === undefined && responseObject === undefined
         ? rest
-        : { ...rest, annotations: { ...rest.annotations, [annotation]: "true" } };
+        : {
+            ...rest,
+            annotations: [
+              ...(rest.annotations ?? []).filter(([key]) => key !== annotation),
+              [annotation, "true"] as const,
+            ],
+          };
     return tooLarge(bare) ? undefined : bare;
   };
   return {

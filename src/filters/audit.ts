@@ -73,8 +73,8 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
         const record = recordOf(call);
         if (!record) return await next();
         call.audit = record;
-        for (const [key, value] of Object.entries(call.authenticationNotes ?? {}))
-          record.annotate(key, value);
+        if (call.authenticationNotes)
+          for (const [key, value] of Object.entries(call.authenticationNotes)) record.annotate(key, value);
         const received = write(record, "RequestReceived");
         if (received && !(await received)) {
           audit.metrics.rejected.add();
@@ -83,7 +83,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
           });
         }
         const lasting = isLongRunning(call.target);
-        const complete = async (stage: "ResponseComplete" | "Panic"): Promise<void> => {
+        const complete = (stage: "ResponseComplete" | "Panic"): Promise<boolean> | undefined => {
           const took = clock.now() - call.call.receivedAt;
           if (!lasting && took > slowMilliseconds)
             for (const [part, milliseconds] of [
@@ -91,7 +91,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
               ["total", took] as const,
             ])
               record.annotate(`${options.latencyPrefix}${part}`, durationOfMillis(milliseconds));
-          await write(record, stage);
+          return write(record, stage);
         };
         let reply: Reply;
         try {
@@ -129,7 +129,9 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
             },
           };
         }
-        await complete("ResponseComplete");
+        // Most events are stored by now: nothing is waited for.
+        const storing = complete("ResponseComplete");
+        if (storing) await storing;
         return reply;
       },
     },
