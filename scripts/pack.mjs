@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { packUi } from "./pack-ui.mjs";
 import { filesUnder, root } from "./setup.mjs";
 
 // An ES import of a built-in module reads all its exports, and some of those load what nobody here uses:
@@ -90,5 +91,6 @@ export async function pack() {
   const made = new Set(outputFiles.map(({ path }) => path));
   for (const program of wholePrograms.filter((name) => existsSync(join(root, `dist/bin/${name}.js`))))
     made.add(await packWhole(build, program, outdir));
+  for (const path of await packUi(join(outdir, "ui"))) made.add(path);
   for (const file of filesUnder("dist/pack")) if (!made.has(join(root, file))) rmSync(join(root, file));
 }

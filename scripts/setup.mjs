@@ -118,7 +118,11 @@ export function filesUnder(folder, suffix = "") {
     .sort();
 }
 
-export const isBuilt = (file) => file.endsWith(".ts") && !/\.(test|contract|fixture)\.ts$/.test(file);
+export const isBuilt = (file) =>
+  (file.endsWith(".ts") || isPage(file)) && !/\.(test|contract|fixture)\.ts$/.test(file);
+
+/** The page is bundled from its sources; the compiler only checks it. */
+const isPage = (file) => file.startsWith("src/ui/");
 
 // npm keeps its own record of what it installed; optional packages are those of other platforms.
 function installed(dev) {
@@ -172,7 +176,7 @@ function noteOrigin() {
 function removeStale() {
   const sources = new Set(
     filesUnder("src")
-      .filter(isBuilt)
+      .filter((file) => isBuilt(file) && !isPage(file))
       .map((file) => file.slice("src/".length, -".ts".length)),
   );
   const outputs = new Set();

@@ -19,7 +19,7 @@ function sources(): readonly Source[] {
   return ["src", "test", "bench", "scripts"]
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap(read)
-    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith(join(root, "test", "architecture")))
+    .filter((path) => /\.(tsx?|mjs)$/.test(path) && !path.startsWith(join(root, "test", "architecture")))
     .map((path) => ({ file: path.slice(root.length + 1), text: readFileSync(path, "utf8") }));
 }
 

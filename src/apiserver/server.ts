@@ -459,6 +459,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         metrics,
         reloads,
         signal: closing.signal,
+        login: identities.login,
         ...(own && { pair: () => own.servingPair(clock.now()) }),
       });
       if (settings.debugSocketPath)

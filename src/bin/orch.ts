@@ -8,6 +8,7 @@ const usage = `Usage:
   orch status              Tell what runs, how large it is, and what is wrong.
   orch token               Print the command by which another machine joins the cluster.
   orch join SERVER [flags] Make this machine a node of a cluster until Ctrl-C.
+  orch ui                  Print a one-time link to the web page of the cluster.
   orch store backup|restore FILE
                            Save what the embedded store holds, and make a store from it.
   orch store encryption    Tell which provider encrypted what the embedded store holds.
@@ -44,6 +45,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./up/token-command.ts")).tokenCommand(rest, await version(), output);
     case "join":
       return await (await import("./up/join.ts")).joinCommand(rest, programs(), await version(), output);
+    case "ui":
+      return await (await import("./up/ui-command.ts")).uiCommand(rest, await version(), output);
     case "store":
       return await (await import("./up/store-command.ts")).storeCommand(rest, output);
     case "config":
@@ -72,7 +75,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "ui", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

@@ -86,6 +86,9 @@ const withoutComments = (text: string): string =>
     (found, literal: string | undefined) => literal ?? found.replaceAll(/[^\n]/g, " "),
   );
 
+/** The page is bundled, so what it is made of is needed for building only. */
+const bundledIntoThePage = ["preact", "uplot"];
+
 /** Makes the rules; `dependencies` are the packages that shipped code may import. */
 export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
   return [
@@ -149,7 +152,7 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
               .filter((to) => !/^[.#]|^node:/.test(to))
               .filter(
                 (to) =>
-                  !dependencies.includes(
+                  !(roomOf(file) === "ui" ? bundledIntoThePage : dependencies).includes(
                     to.startsWith("@") ? to.split("/").slice(0, 2).join("/") : to.split("/")[0]!,
                   ),
               )

@@ -46,6 +46,7 @@ import { modesOf } from "../authorization/modes.ts";
 import { anonymousBy } from "./anonymous.ts";
 import { configuredAuthentication } from "./configured.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import { type OneTimeLogin, oneTimeLogin } from "../ui/one-time-login.ts";
 
 export interface Authentication {
   readonly authenticator: Authenticator;
@@ -58,6 +59,8 @@ export interface Authentication {
   readonly issuer: string;
   readonly signing: TokenKey | undefined;
   readonly verifying: readonly TokenKey[];
+  /** Absent when the page hands out no one-time links. */
+  readonly login: OneTimeLogin | undefined;
 }
 
 export interface AuthenticationObservers {
@@ -96,6 +99,8 @@ export function authenticationFor(
   const objects = tokenObjects(server);
   const observer = tokenMetrics(metrics);
   const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
+  const login = settings.ui && settings.uiLoginFile ? oneTimeLogin(settings.uiLoginFile, clock) : undefined;
+  if (login) tokens.push(audienceAgnostic(login.tokens, audiences));
   if (settings.tokenAuthFile)
     tokens.push(audienceAgnostic(followedTokens(settings.tokenAuthFile, reloads), audiences));
   if (verifying.length) {
@@ -143,6 +148,7 @@ export function authenticationFor(
     issuer: issuers[0] ?? "",
     signing,
     verifying,
+    login,
   };
 }
 

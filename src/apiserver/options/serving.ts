@@ -173,7 +173,13 @@ export const servingSection = (dialect: Dialect) =>
       flag: "ui",
       type: bool,
       default: true,
-      doc: "Serve the page under /ui/, and the API of the event timeline that it reads.",
+      doc: "Serve the web page of events and objects under /ui/, and the API of the event timeline that it reads. The files of the page hold nothing; all it shows comes through the API with the rights of the user who looks.",
+    }),
+    option({
+      flag: "ui-login-file",
+      type: text,
+      default: "",
+      doc: "File through which `orch up` and `orch ui` hand out one-time links to the page: it holds the hash of a code, when the code ends, and for whom it is. When empty there are no such links.",
     }),
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
     option({

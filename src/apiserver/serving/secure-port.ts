@@ -8,6 +8,9 @@ import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
 import type { Reloads } from "./reloads.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import type { OneTimeLogin } from "../ui/one-time-login.ts";
+import { pageFiles } from "../ui/page-files.ts";
+import { builtPageFolder, withUi } from "../ui/ui-handler.ts";
 import { servingCertificates } from "./certificates.ts";
 import { hostAddress } from "./host-address.ts";
 
@@ -21,6 +24,8 @@ export interface SecurePortOptions {
   readonly metrics: Metrics;
   readonly reloads: Reloads;
   readonly signal: AbortSignal;
+  /** One-time links to the page, where they are set up. */
+  readonly login?: OneTimeLogin | undefined;
 }
 
 export interface SecurePort {
@@ -38,6 +43,7 @@ export async function openSecurePort({
   metrics,
   reloads,
   signal,
+  login,
 }: SecurePortOptions): Promise<SecurePort> {
   const main =
     settings.tlsCertFile !== ""
@@ -65,7 +71,7 @@ export async function openSecurePort({
     host,
     port: settings.securePort,
     tls: { ...certificates.options, requestCert, rejectUnauthorized: false },
-    handle,
+    handle: settings.ui ? withUi(handle, { files: pageFiles(builtPageFolder()), login }) : handle,
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     http2Implementation: settings.http2Implementation,

@@ -27,6 +27,8 @@ export interface ClusterPaths {
   /** The container runtime, where the cluster has one of its own. */
   readonly runtime: OwnRuntime;
   readonly tokens: string;
+  /** The note of a one-time link to the page. */
+  readonly uiLogin: string;
   /** Tells that a cluster runs, and marks the directory as ours. */
   readonly running: string;
   /** Everything a cluster makes here. */
@@ -86,6 +88,7 @@ export function pathsFor(
     cgroupRoot: `/orch-${runtime.id}`,
     runtime,
     tokens: join(root, "pki", "tokens.csv"),
+    uiLogin: join(root, "pki", "ui-login.json"),
     running: join(root, "running.json"),
   };
 }

@@ -61,6 +61,7 @@ export function apiserverPlan({
       `--tls-private-key-file=${credentials.servingKey}`,
       `--client-ca-file=${credentials.authorityFile}`,
       `--token-auth-file=${paths.tokens}`,
+      `--ui-login-file=${paths.uiLogin}`,
       "--authorization-mode=Node,RBAC",
       "--enable-admission-plugins=NodeRestriction",
       `--service-account-issuer=https://${dialect.data.apiService}.default.svc`,

@@ -32,6 +32,7 @@ import { preflight, installRuntime, thisMachine } from "./preflight.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
 import type { Supervised } from "./supervisor.ts";
 import { leaveRuntime } from "./cleanup.ts";
+import { makeUiLink } from "./ui-link.ts";
 import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 
 interface Wish {
@@ -213,7 +214,7 @@ async function runCluster(
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
       view.say(
-        `\nThe client config of its administrator is ${paths.adminConfig}. Try:\n\n  ${firstCommand(paths.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`,
+        `\nThe client config of its administrator is ${paths.adminConfig}. Try:\n\n  ${firstCommand(paths.adminConfig)}\n\n${uiHint(wish, server)}Stop with Ctrl-C; everything is kept.`,
       );
     view.say(`stopping: ${early ?? (await stopped)}`);
   } catch (error) {
@@ -227,6 +228,12 @@ async function runCluster(
     clearInterval(alive);
   }
 }
+
+/** Where to look with a browser; empty when the page is switched off. */
+const uiHint = ({ passed, paths }: Wish, server: string): string =>
+  passed.includes("--ui=false")
+    ? ""
+    : `See what happens in it with a browser; this link works once, within ten minutes (orch ui prints another):\n\n  ${makeUiLink(paths, server, { now: Date.now() })}\n\n`;
 
 async function startOwnRuntime(
   { settings, paths }: ClusterPlan,

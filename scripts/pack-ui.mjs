@@ -1,0 +1,65 @@
+// Builds the page of src/ui into a few static files whose names change with their content, compressed ahead:
+// the server only hands them out.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import { root } from "./setup.mjs";
+
+const source = join(root, "src", "ui");
+
+/** Returns the paths of the files that it made. */
+export async function packUi(outdir) {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [join(source, "main.tsx")],
+    outdir,
+    entryNames: "app",
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    target: "es2022",
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    tsconfigRaw: {},
+    define: { timelinePath: JSON.stringify(`/apis/${await timelineGroup()}/v1`) },
+    legalComments: "none",
+    logLevel: "warning",
+    write: false,
+  });
+  const bytesOf = (suffix) => outputFiles.find(({ path }) => path.endsWith(suffix)).contents;
+  const files = {
+    "app.js": bytesOf(".js"),
+    "app.css": bytesOf(".css"),
+    "icon.svg": readFileSync(join(source, "icon.svg")),
+  };
+  let page = readFileSync(join(source, "index.html"), "utf8");
+  const named = Object.entries(files).map(([name, bytes]) => {
+    const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 10);
+    const hashed = name.replace(".", `-${hash}.`);
+    page = page.replaceAll(`./${name}`, hashed);
+    return [hashed, bytes];
+  });
+  mkdirSync(outdir, { recursive: true });
+  return [...named, ["index.html", Buffer.from(page)]].flatMap(([name, bytes]) => [
+    write(join(outdir, name), bytes),
+    write(join(outdir, `${name}.br`), compressed(bytes)),
+  ]);
+}
+
+/** Product names come from one room. */
+async function timelineGroup() {
+  return (await import("#dialect")).timelineGroup;
+}
+
+const compressed = (bytes) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
+
+// Renamed into place, so that a server that reads in this moment reads either the old file or the new one.
+function write(path, bytes) {
+  writeFileSync(`${path}.new`, bytes);
+  renameSync(`${path}.new`, path);
+  return path;
+}

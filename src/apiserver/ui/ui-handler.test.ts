@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
+import { inject } from "#http";
+import { pageFiles } from "./page-files.ts";
+import { builtPageFolder, withUi } from "./ui-handler.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-page-"));
+test.after(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, "index.html"), "<!doctype html>");
+writeFileSync(join(folder, "app-1.js"), "let a");
+writeFileSync(join(folder, "app-1.js.br"), brotliCompressSync("let a"));
+writeFileSync(join(folder, "notes.txt"), "not a file of the page");
+
+const rest = () => Promise.resolve({ status: 418, headers: {} });
+const login = {
+  exchange: (code: string) => (code === "right" ? { token: "t", expires: 0 } : undefined),
+};
+const handle = withUi(rest, { files: pageFiles(folder), login });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  inject(handle, { method: "GET", path, headers });
+const json = { "content-type": "application/json" };
+
+const paths: [path: string, status: number][] = [
+  ["/ui/", 200],
+  ["/ui", 308],
+  ["/ui/index.html", 200],
+  ["/ui/app-1.js", 200],
+  ["/ui/notes.txt", 404],
+  ["/ui/../secret", 404],
+  ["/ui/%2e%2e/secret", 404],
+  ["/ui/app-1.js.br", 404],
+  ["/uix", 418],
+  ["/u", 418],
+  ["/", 418],
+  ["/api/v1/pods", 418],
+];
+for (const [path, status] of paths)
+  test(`GET ${path} is answered with ${status}`, async () => assert.equal((await get(path)).status, status));
+
+test("every answer of the page forbids inline code, frames, other origins and guessed types", async () => {
+  for (const path of ["/ui/", "/ui/app-1.js", "/ui/none", "/ui"]) {
+    const { headers } = await get(path);
+    const policy = String(headers["content-security-policy"]);
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(headers["cross-origin-resource-policy"], "same-origin");
+    assert.equal(headers["access-control-allow-origin"], undefined);
+  }
+});
+
+test("a browser keeps files whose names change, and asks again for the page", async () => {
+  assert.match(String((await get("/ui/app-1.js")).headers["cache-control"]), /immutable/);
+  const first = await get("/ui/");
+  assert.equal(first.headers["cache-control"], "no-cache");
+  assert.equal((await get("/ui/", { "if-none-match": String(first.headers["etag"]) })).status, 304);
+});
+
+test("who takes brotli gets it", async () => {
+  assert.equal(
+    (await get("/ui/app-1.js", { "accept-encoding": "gzip, br" })).headers["content-encoding"],
+    "br",
+  );
+  assert.equal(
+    (await get("/ui/app-1.js", { "accept-encoding": "gzip" })).headers["content-encoding"],
+    undefined,
+  );
+});
+
+test("only reading is allowed", async () => {
+  assert.equal((await inject(handle, { method: "POST", path: "/ui/" })).status, 405);
+});
+
+test("a server without a built page says so", async () => {
+  const bare = withUi(rest, { files: pageFiles(join(folder, "none")) });
+  const reply = await inject(bare, { method: "GET", path: "/ui/" });
+  assert.equal(reply.status, 404);
+  assert.match(await reply.text(), /not part of this build/);
+});
+
+const logins: [
+  name: string,
+  request: { method?: string; headers?: Record<string, string>; body?: string },
+  number,
+][] = [
+  ["the right code gets a token", { headers: json, body: '{"code":"right"}' }, 200],
+  ["a wrong code gets none", { headers: json, body: '{"code":"wrong"}' }, 401],
+  ["a body that is no JSON gets none", { headers: json, body: "code=right" }, 401],
+  [
+    "a body that is too large gets none",
+    { headers: json, body: `{"code":"right","x":"${"x".repeat(2000)}"}` },
+    401,
+  ],
+  ["a form gets none", { headers: { "content-type": "text/plain" }, body: '{"code":"right"}' }, 415],
+  [
+    "another origin gets none",
+    { headers: { ...json, "sec-fetch-site": "cross-site" }, body: '{"code":"right"}' },
+    403,
+  ],
+  ["a link alone gets none", { method: "GET", headers: json }, 405],
+];
+for (const [name, request, status] of logins)
+  test(`sign-in: ${name}`, async () => {
+    const reply = await inject(handle, { method: "POST", path: "/ui/login", ...request });
+    assert.equal(reply.status, status);
+    if (status === 200) assert.equal(reply.headers["cache-control"], "no-store");
+  });
+
+test("sign-in by link is closed where nobody set it up", async () => {
+  const closed = withUi(rest, { files: pageFiles(folder) });
+  const reply = await inject(closed, {
+    method: "POST",
+    path: "/ui/login",
+    headers: json,
+    body: '{"code":"right"}',
+  });
+  assert.equal(reply.status, 404);
+});
+
+test("the page lies beside the packed programs, wherever the code runs from", () => {
+  assert.equal(builtPageFolder("file:///p/dist/pack/apiserver.js"), "/p/dist/pack/ui/");
+  assert.equal(builtPageFolder("file:///p/src/apiserver/ui/ui-handler.ts"), "/p/dist/pack/ui/");
+  assert.equal(builtPageFolder("file:///p/dist/apiserver/ui/ui-handler.js"), "/p/dist/pack/ui/");
+});

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallError, client, pathWith } from "./client.ts";
+
+const answering = (reply: () => Response | Promise<Response>, token?: string) => {
+  const asked: { path: string; headers: Record<string, string> }[] = [];
+  let refused = 0;
+  const calls = client({
+    token: () => token,
+    onUnauthorized: () => refused++,
+    fetch: async (path, init) => {
+      asked.push({ path: path as string, headers: init!.headers as Record<string, string> });
+      return await reply();
+    },
+  });
+  return { calls, asked, refused: () => refused };
+};
+
+test("parameters without a value are left out, lists are repeated", () => {
+  assert.equal(
+    pathWith("/a", { b: "1", c: "", d: undefined, e: [], f: ["x", "y z"], g: 0 }),
+    "/a?b=1&f=x&f=y+z&g=0",
+  );
+  assert.equal(pathWith("/a"), "/a");
+});
+
+test("a call carries the user's token and nothing when there is none", async () => {
+  const withToken = answering(() => Response.json({}), "t");
+  await withToken.calls.json("/a");
+  assert.equal(withToken.asked[0]!.headers["authorization"], "Bearer t");
+  const without = answering(() => Response.json({}));
+  await without.calls.json("/a");
+  assert.ok(!("authorization" in without.asked[0]!.headers));
+});
+
+test("what the server refuses is told in its words", async () => {
+  const { calls } = answering(() => Response.json({ reason: "Forbidden", message: "no" }, { status: 403 }));
+  await assert.rejects(calls.json("/a"), new CallError(403, "Forbidden", "no"));
+});
+
+test("refused credentials ask for a sign-in", async () => {
+  const { calls, refused } = answering(() => new Response("Unauthorized", { status: 401 }));
+  await assert.rejects(calls.json("/a"), { status: 401 });
+  assert.equal(refused(), 1);
+});
+
+test("a server that is gone is told as such", async () => {
+  const { calls } = answering(() => Promise.reject(new TypeError("fetch failed")));
+  await assert.rejects(calls.json("/a"), { status: 0, message: "the server cannot be reached" });
+});
+
+test("lines come whole, however they are cut", async () => {
+  const parts = ['{"a":1}\n{"b"', ':"', "ä".slice(0, 1), '"}\n', '{"c":3}'];
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
+      controller.close();
+    },
+  });
+  const { calls } = answering(() => new Response(body));
+  const lines = await Array.fromAsync(calls.lines("/a", {}, new AbortController().signal));
+  assert.deepEqual(lines, ['{"a":1}', '{"b":"ä"}', '{"c":3}']);
+});

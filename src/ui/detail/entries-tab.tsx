@@ -1,0 +1,113 @@
+// The entries of an object and, on demand, of everything that it owns: newest first, page by page.
+import { useEffect, useState } from "preact/hooks";
+import type { CallError } from "../api/client.ts";
+import type { Timeline, TimelineEntry } from "../api/wire.ts";
+import { useShell } from "../shell/context.ts";
+import { Empty, Failure, Loading } from "../shell/states.tsx";
+import type { Selected } from "../view/route.ts";
+import { Entry } from "./entry.tsx";
+import { onceEach } from "./series.ts";
+import { objectQuery } from "./object-query.ts";
+
+interface EntriesTabProps {
+  readonly selected: Selected;
+  readonly only: "everything" | "changes";
+  readonly onObject: (entry: TimelineEntry) => void;
+}
+
+const pageSize = 100;
+const refreshMilliseconds = 5000;
+const changeTypes = ["Created", "Changed", "Deleted"];
+
+interface Loaded {
+  readonly items: readonly TimelineEntry[];
+  readonly next: string | undefined;
+}
+
+export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
+  const { client, timeline } = useShell();
+  const [tree, setTree] = useState(only === "everything");
+  const [warnings, setWarnings] = useState(false);
+  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [error, setError] = useState<CallError | undefined>(undefined);
+  const { path, query } = objectQuery(timeline, selected);
+  const type = only === "changes" ? changeTypes : warnings ? ["Warning"] : undefined;
+  const page = async (signal: AbortSignal, token?: string): Promise<Loaded> => {
+    const list = await client.json<Timeline>(
+      path,
+      { ...query, type, tree: tree || undefined, order: "newest", limit: pageSize, continue: token },
+      signal,
+    );
+    return { items: list.items, next: list.metadata.continue };
+  };
+  useEffect(() => {
+    const ending = new AbortController();
+    setLoaded(undefined);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = async (): Promise<void> => {
+      try {
+        const first = await page(ending.signal);
+        // Pages that were loaded by hand are not thrown away by a refresh.
+        setLoaded((before) => (before && before.items.length > pageSize ? before : first));
+        setError(undefined);
+      } catch (failure) {
+        if (!ending.signal.aborted) setError(failure as CallError);
+      }
+      if (!ending.signal.aborted) timer = setTimeout(() => void load(), refreshMilliseconds);
+    };
+    void load();
+    return () => {
+      ending.abort();
+      clearTimeout(timer);
+    };
+  }, [client, path, selected, tree, warnings, only]);
+  const more = (): void => {
+    void page(new AbortController().signal, loaded?.next).then(
+      ({ items, next }) => setLoaded((before) => ({ items: [...(before?.items ?? []), ...items], next })),
+      setError,
+    );
+  };
+  return (
+    <>
+      <div class="sub-bar">
+        <label>
+          <input type="checkbox" checked={tree} onChange={() => setTree(!tree)} /> with everything it owns
+        </label>
+        {only === "everything" && (
+          <label>
+            <input type="checkbox" checked={warnings} onChange={() => setWarnings(!warnings)} /> warnings only
+          </label>
+        )}
+      </div>
+      {error && !loaded ? (
+        <Failure error={error} what="The events" />
+      ) : !loaded ? (
+        <Loading what="what happened" />
+      ) : loaded.items.length === 0 ? (
+        <Empty title={only === "changes" ? "No changes are known" : "No events"}>
+          {only === "changes"
+            ? "Changes are kept from the start of the server on, for kinds that you may get."
+            : "Nothing was reported, or it was so long ago that it is gone."}
+        </Empty>
+      ) : (
+        <ul class="entries">
+          {onceEach(loaded.items).map((entry) => (
+            <Entry
+              key={entry.id}
+              entry={entry}
+              withDiff={only === "changes"}
+              onObject={tree ? onObject : undefined}
+            />
+          ))}
+        </ul>
+      )}
+      {loaded?.next !== undefined && (
+        <div class="sub-bar">
+          <button class="button" onClick={more}>
+            Show older ones
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+// What an object owns or owned, over all levels.
+import type { Timeline } from "../api/wire.ts";
+import { useShell } from "../shell/context.ts";
+import { Mark } from "../shell/marks.tsx";
+import { Empty, Failure, Loading } from "../shell/states.tsx";
+import { useLoaded } from "../shell/use-loaded.ts";
+import { visibleLine } from "../text/visible.ts";
+import { rowsOf } from "../timeline/rows.ts";
+import { shortKind } from "../timeline/short-kind.ts";
+import type { Selected } from "../view/route.ts";
+import { objectQuery } from "./object-query.ts";
+
+const open: ReadonlySet<string> = new Set();
+
+export function TreeTab({ selected }: { selected: Selected }) {
+  const { client, timeline, go } = useShell();
+  const { path, query } = objectQuery(timeline, selected);
+  const loaded = useLoaded(
+    (signal) => client.json<Timeline>(path, { ...query, tree: true, limit: 1 }, signal),
+    [client, path, selected],
+  );
+  if (loaded.is === "loading") return <Loading what="the tree" />;
+  if (loaded.is === "failed") return <Failure error={loaded.error} what="The tree" />;
+  const rows = rowsOf(loaded.value.tree ?? [], open);
+  if (rows.length === 0) return <Empty title="It owns nothing">No object names it as its owner.</Empty>;
+  return (
+    <ul class="tree" aria-label="Objects that it owns">
+      {rows.map(({ id, object, depth, lane, warnings }) => (
+        <li key={id}>
+          <button
+            style={{ paddingLeft: `${16 + depth * 18}px` }}
+            onClick={() =>
+              go({
+                selected: {
+                  group: object.group ?? "",
+                  kind: object.kind,
+                  namespace: object.namespace ?? selected.namespace,
+                  name: object.name,
+                  uid: object.uid ?? "",
+                },
+                tab: "events",
+              })
+            }
+          >
+            <span class="badge">{visibleLine(shortKind(object.kind))}</span>
+            <span class="name">{visibleLine(object.name)}</span>
+            {lane?.alive === false && <span class="badge">deleted</span>}
+            {warnings > 0 && (
+              <span class="badge warning">
+                <Mark kind="warning" />
+                {warnings}
+              </span>
+            )}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

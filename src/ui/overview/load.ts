@@ -1,0 +1,130 @@
+// What the overview shows, asked for piece by piece: who may not see one piece sees the others.
+import type { Client } from "../api/client.ts";
+import type { BucketList, List, Namespace, Node, NodeUse, Pod, Timeline } from "../api/wire.ts";
+import { pathOf } from "../timeline/request.ts";
+import { type Problem, nodeProblems, podProblems, ranked, warningProblems } from "./problems.ts";
+
+export interface Scope {
+  readonly client: Client;
+  /** The path of the timeline group. */
+  readonly timeline: string;
+  /** Empty for the whole cluster. */
+  readonly namespace: string;
+}
+
+const pageSize = 500;
+const mostPods = 5000;
+
+export interface Pods {
+  readonly pods: readonly Pod[];
+  /** Whether there are more than were loaded. */
+  readonly isPart: boolean;
+}
+
+export async function loadPods({ client, namespace }: Scope, signal: AbortSignal): Promise<Pods> {
+  const pods: Pod[] = [];
+  let next: string | undefined;
+  do {
+    const list: List<Pod> = await client.json<List<Pod>>(
+      `${pathOf("/api/v1", namespace)}/pods`,
+      { limit: pageSize, continue: next },
+      signal,
+    );
+    pods.push(...list.items);
+    next = list.metadata.continue || undefined;
+  } while (next !== undefined && pods.length < mostPods);
+  return { pods, isPart: next !== undefined };
+}
+
+/** Reasons that the state of objects does not show, or not for long. */
+const telling = [
+  "Unhealthy",
+  "Evicted",
+  "Preempted",
+  "FailedMount",
+  "FailedCreate",
+  "OOMKilling",
+  "SystemOOM",
+];
+
+export async function loadProblems(
+  scope: Scope,
+  signal: AbortSignal,
+  now: number,
+): Promise<readonly Problem[]> {
+  const { client, timeline, namespace } = scope;
+  const [{ pods }, warnings, nodes] = await Promise.all([
+    loadPods(scope, signal),
+    client.json<Timeline>(
+      `${pathOf(timeline, namespace)}/timelines`,
+      { type: "Warning", reason: telling, since: "15m", order: "newest", limit: pageSize },
+      signal,
+    ),
+    namespace === "" ? loadNodes(scope, signal).catch(() => undefined) : undefined,
+  ]);
+  return ranked([
+    ...(nodes?.nodes ?? []).flatMap(nodeProblems),
+    ...podProblems(pods, now),
+    ...warningProblems(warnings.items, new Set(telling)),
+  ]);
+}
+
+export interface Nodes {
+  readonly nodes: readonly Node[];
+  /** By name; empty where nobody measures. */
+  readonly use: ReadonlyMap<string, NodeUse>;
+}
+
+export async function loadNodes({ client }: Scope, signal: AbortSignal): Promise<Nodes> {
+  const [{ items }, use] = await Promise.all([
+    client.json<List<Node>>("/api/v1/nodes", { limit: pageSize }, signal),
+    nodeUse(client, signal).catch(() => []),
+  ]);
+  return { nodes: items, use: new Map(use.map((each) => [each.metadata.name, each])) };
+}
+
+interface Groups {
+  readonly groups: readonly {
+    readonly name: string;
+    readonly preferredVersion: { readonly groupVersion: string };
+  }[];
+}
+
+async function nodeUse(client: Client, signal: AbortSignal): Promise<readonly NodeUse[]> {
+  const { groups } = await client.json<Groups>("/apis", {}, signal);
+  const metrics = groups.find(({ name }) => name.startsWith("metrics."));
+  if (!metrics) return [];
+  const path = `/apis/${metrics.preferredVersion.groupVersion}/nodes`;
+  return (await client.json<List<NodeUse>>(path, {}, signal)).items;
+}
+
+export interface NamespaceRow {
+  readonly name: string;
+  readonly phase: string;
+  readonly warnings: number;
+}
+
+/** Namespaces with their warnings of the last hour, the busiest first. */
+export async function loadNamespaces(
+  { client, timeline }: Scope,
+  signal: AbortSignal,
+): Promise<readonly NamespaceRow[]> {
+  const [{ items }, buckets] = await Promise.all([
+    client.json<List<Namespace>>("/api/v1/namespaces", { limit: pageSize }, signal),
+    client
+      .json<BucketList>(
+        `${timeline}/buckets`,
+        { by: "namespace", type: "Warning", since: "1h", points: 1 },
+        signal,
+      )
+      .catch(() => undefined),
+  ]);
+  const counts = new Map(buckets?.groups.map(({ by, total }) => [by["namespace"], total]));
+  return items
+    .map(({ metadata: { name }, status }) => ({
+      name,
+      phase: status.phase ?? "",
+      warnings: counts.get(name) ?? 0,
+    }))
+    .sort((a, b) => b.warnings - a.warnings || (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,67 @@
+// What is wrong now, each a click from its timeline.
+import { useShell } from "../shell/context.ts";
+import { Mark } from "../shell/marks.tsx";
+import { Failure, Loading } from "../shell/states.tsx";
+import type { Loaded } from "../shell/use-loaded.ts";
+import { queryFor } from "../search/parse.ts";
+import { cut, visibleLine } from "../text/visible.ts";
+import { roughSpan } from "../view/time.ts";
+import type { Problem } from "./problems.ts";
+
+const most = 50;
+
+export function ProblemList({ problems }: { problems: Loaded<readonly Problem[]> }) {
+  if (problems.is === "loading") return <Loading what="what is wrong" />;
+  if (problems.is === "failed") return <Failure error={problems.error} what="What is wrong" />;
+  if (problems.value.length === 0)
+    return (
+      <div class="state">
+        <Mark kind="good" />
+        <h2>Nothing is wrong</h2>
+        <p>No crash loops, no pods without a node, no failing probes, no evictions.</p>
+      </div>
+    );
+  return (
+    <ul class="problems">
+      {problems.value.slice(0, most).map((problem) => (
+        <ProblemLine key={`${problem.object.uid}/${problem.what}`} problem={problem} />
+      ))}
+      {problems.value.length > most && <li class="state">and {problems.value.length - most} more</li>}
+    </ul>
+  );
+}
+
+function ProblemLine({ problem: { what, why, object, since, count } }: { problem: Problem }) {
+  const { go, now } = useShell();
+  const open = (): void =>
+    go({
+      page: "timeline",
+      search: object.namespace === undefined ? queryFor(object) : `-n ${object.namespace}`,
+      selected: {
+        group: object.group ?? "",
+        kind: object.kind,
+        namespace: object.namespace ?? "",
+        name: object.name,
+        uid: object.uid ?? "",
+      },
+      tab: "events",
+    });
+  return (
+    <li>
+      <button class="problem" onClick={open}>
+        <Mark kind="warning" />
+        <span>
+          <span class="what">{visibleLine(what)}</span>
+          <br />
+          <span class="who">
+            {object.namespace !== undefined && `${visibleLine(object.namespace)}/`}
+            {visibleLine(object.name)}
+            {count > 1 && ` and ${count - 1} more`}
+          </span>
+        </span>
+        <span class="why">{visibleLine(cut(why, 400).text)}</span>
+        <time>{since > 0 ? `for ${roughSpan(now() - since)}` : ""}</time>
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Query, everything, inNamespace, parseQuery, queryFor } from "./parse.ts";
+
+const cases: [text: string, want: Partial<Query>][] = [
+  ["", {}],
+  ["pods -n shop", { kinds: ["pods"], namespace: "shop" }],
+  ["get po -A", { kinds: ["pods"] }],
+  ["deploy/web", { kinds: ["deployments"], names: ["web"] }],
+  ["deploy web -n shop", { kinds: ["deployments"], names: ["web"], namespace: "shop" }],
+  ["-nshop rs", { kinds: ["replicasets"], namespace: "shop" }],
+  ["--namespace=shop pod/a pod/b", { kinds: ["pods", "pods"], names: ["a", "b"], namespace: "shop" }],
+  ["pods,svc", { kinds: ["pods", "services"] }],
+  ["get widgets", { kinds: ["widgets"] }],
+  ["widgets.example.com/big", { kinds: ["widgets.example.com"], names: ["big"] }],
+  ["web", { words: ["web"] }],
+  ["get events type=warning reason=BackOff,Failed", { types: ["Warning"], reasons: ["BackOff", "Failed"] }],
+  ["node=worker-1 controller:scheduler", { nodes: ["worker-1"], controllers: ["scheduler"] }],
+  ['pods "two words"', { kinds: ["pods"], names: ["two words"] }],
+  ["describe deploy web --show-events", { kinds: ["deployments"], names: ["web"] }],
+  ["-n", {}],
+  ["<b>", { words: ["<b>"] }],
+];
+for (const [text, want] of cases)
+  test(`${JSON.stringify(text)} is understood`, () =>
+    assert.deepEqual(parseQuery(text), { ...everything, ...want }));
+
+test("an object is found by the words for it", () => {
+  const object = { kind: "Deployment", namespace: "shop", name: "web" };
+  assert.equal(queryFor(object), "deployment/web -n shop");
+  assert.deepEqual(parseQuery(queryFor(object)), {
+    ...everything,
+    kinds: ["deployments"],
+    names: ["web"],
+    namespace: "shop",
+  });
+});
+
+test("a search moves to another namespace", () => {
+  assert.equal(inNamespace("pods -n a web", "b"), "pods web -n b");
+  assert.equal(inNamespace("pods -A", ""), "pods");
+  assert.equal(inNamespace("", "b"), "-n b");
+});

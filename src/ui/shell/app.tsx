@@ -1,0 +1,105 @@
+// The whole page: who looks, what they look at, and the view for it.
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { client } from "../api/client.ts";
+import { Overview } from "../overview/overview.tsx";
+import { TimelinePage } from "../timeline/timeline-page.tsx";
+import { type View, formatRoute, parseRoute } from "../view/route.ts";
+import { Bar } from "./bar.tsx";
+import { type Shell, ShellContext } from "./context.ts";
+import { type Session, type SignIn, accountOf } from "./session.ts";
+import { SignInPage } from "./sign-in.tsx";
+import { Loading } from "./states.tsx";
+import { type Theme, followTheme } from "./theme.ts";
+
+export function App({ session, timeline }: { session: Session; timeline: string }) {
+  const [who, setWho] = useState<SignIn | undefined>(undefined);
+  const [theme, setTheme] = useState<Theme>("light");
+  useEffect(() => followTheme(setTheme), []);
+  useEffect(() => void session.begin().then(setWho), [session]);
+  if (!who) return <Loading what="the page" />;
+  if (who.by === "nobody")
+    return (
+      <SignInPage problem={who.problem} onToken={async (token) => setWho(await session.withToken(token))} />
+    );
+  const leave = (problem?: string): void => {
+    session.end();
+    setWho({ by: "nobody", ...(problem !== undefined && { problem }) });
+  };
+  return (
+    <SignedIn
+      token={who.by === "token" ? who.token : undefined}
+      timeline={timeline}
+      theme={theme}
+      setTheme={setTheme}
+      leave={leave}
+    />
+  );
+}
+
+interface SignedInProps {
+  readonly token: string | undefined;
+  readonly timeline: string;
+  readonly theme: Theme;
+  readonly setTheme: (theme: Theme) => void;
+  readonly leave: (problem?: string) => void;
+}
+
+function SignedIn({ token, timeline, theme, setTheme, leave }: SignedInProps) {
+  const [view, go] = useView();
+  const calls = useMemo(
+    () =>
+      client({
+        token: () => token,
+        onUnauthorized: () => leave("The server does not know you any more: the sign-in has ended."),
+      }),
+    [token],
+  );
+  const ownNamespace = useMemo(
+    () => (token === undefined ? undefined : accountOf(token)?.namespace),
+    [token],
+  );
+  const shell: Shell = {
+    client: calls,
+    timeline,
+    view,
+    go,
+    now: Date.now,
+    theme,
+    signOut: () => leave(),
+    ownNamespace,
+  };
+  return (
+    <ShellContext.Provider value={shell}>
+      <div class="shell">
+        <Bar onTheme={setTheme} />
+        <main>{view.page === "overview" ? <Overview /> : <TimelinePage />}</main>
+      </div>
+    </ShellContext.Provider>
+  );
+}
+
+/** The view in the address, and how to change it. */
+function useView(): [View, Shell["go"]] {
+  const [view, setView] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const read = (): void => setView(parseRoute(location.hash));
+    addEventListener("hashchange", read);
+    return () => removeEventListener("hashchange", read);
+  }, []);
+  const go = useCallback((change: Partial<View>, how: "push" | "replace" = "push") => {
+    setView((before) => {
+      const after = { ...before, ...change };
+      const url = formatRoute(after);
+      if (url !== location.hash)
+        if (how === "push") history.pushState(null, "", url);
+        else history.replaceState(null, "", url);
+      return after;
+    });
+  }, []);
+  useEffect(() => {
+    const read = (): void => setView(parseRoute(location.hash));
+    addEventListener("popstate", read);
+    return () => removeEventListener("popstate", read);
+  }, []);
+  return [view, go];
+}

@@ -1,0 +1,89 @@
+// Who looks: a token that was pasted or came for a one-time code, kept for this tab only, or a client
+// certificate, which the browser brings along by itself.
+
+export type SignIn =
+  | { readonly by: "nobody"; readonly problem?: string }
+  | { readonly by: "certificate" }
+  | { readonly by: "token"; readonly token: string };
+
+export interface SessionOptions {
+  readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
+  readonly fetch: (path: string, init: RequestInit) => Promise<Pick<Response, "status" | "ok" | "json">>;
+  /** The fragment of the page's URL, and how to take the code out of it. */
+  readonly hash: () => string;
+  readonly clearHash: () => void;
+}
+
+const key = "orch.token";
+
+export interface Session {
+  /** What is known already, or can be found out without asking anybody. */
+  begin(): Promise<SignIn>;
+  /** Whether the server takes the token. */
+  withToken(token: string): Promise<SignIn>;
+  end(): void;
+}
+
+export function session({ storage, fetch, hash, clearHash }: SessionOptions): Session {
+  const known = async (token?: string): Promise<number> => {
+    const headers = { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+    return await fetch("/apis", { headers, cache: "no-store" }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  };
+  const withToken = async (given: string): Promise<SignIn> => {
+    const token = given.trim().replace(/^bearer\s+/i, "");
+    if (!/^[\x21-\x7e]+$/.test(token)) return { by: "nobody", problem: "This is not a token." };
+    const status = await known(token);
+    if (status === 401)
+      return { by: "nobody", problem: "The server does not know this token, or it has ended." };
+    if (status === 0) return { by: "nobody", problem: "The server cannot be reached." };
+    storage.setItem(key, token);
+    return { by: "token", token };
+  };
+  const withCode = async (code: string): Promise<SignIn> => {
+    const reply = await fetch("/ui/login", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code }),
+    }).catch(() => undefined);
+    if (!reply?.ok)
+      return {
+        by: "nobody",
+        problem: "This link was used before or is too old. The command orch ui prints a new one.",
+      };
+    const { token } = (await reply.json()) as { token: string };
+    storage.setItem(key, token);
+    return { by: "token", token };
+  };
+  return {
+    begin: async () => {
+      const code = codeIn(hash());
+      if (code !== undefined) {
+        clearHash();
+        return await withCode(code);
+      }
+      const token = storage.getItem(key);
+      if (token !== null) return { by: "token", token };
+      return (await known()) === 200 ? { by: "certificate" } : { by: "nobody" };
+    },
+    withToken,
+    end: () => storage.removeItem(key),
+  };
+}
+
+/** The one-time code in a link. */
+export const codeIn = (hash: string): string | undefined => /^#code=([\w-]+)$/.exec(hash)?.[1];
+
+/** The name and namespace of a service account's token; of others the page learns nothing. */
+export function accountOf(token: string): { readonly namespace: string; readonly name: string } | undefined {
+  try {
+    const payload = token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/");
+    const { sub } = JSON.parse(atob(payload)) as { sub?: unknown };
+    const found = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(String(sub));
+    return found ? { namespace: found[1]!, name: found[2]! } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+// What is shown where there is nothing to show, and what to do about it.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { CallError } from "../api/client.ts";
+import { inNamespace, parseQuery } from "../search/parse.ts";
+import { visible } from "../text/visible.ts";
+import { useShell } from "./context.ts";
+
+export const Loading = ({ what }: { what: string }) => (
+  <div class="state" role="status">
+    <div class="pulse" />
+    <span>Loading {what}…</span>
+  </div>
+);
+
+export const Empty = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <div class="state">
+    <h2>{title}</h2>
+    <p>{children}</p>
+  </div>
+);
+
+export function Failure({ error, what }: { error: CallError; what: string }) {
+  if (error.status === 403) return <NoRights error={error} what={what} />;
+  const advice =
+    error.status === 0
+      ? "Check that the server runs and that this machine reaches it; the page tries again by itself."
+      : error.status === 404
+        ? "It may have been deleted; its events stay readable for as long as they live."
+        : "The server's log tells more.";
+  return (
+    <div class="state" role="alert">
+      <h2>{what} could not be loaded</h2>
+      <p>{visible(error.message)}</p>
+      <p class="muted">{advice}</p>
+    </div>
+  );
+}
+
+/** Rights are often those of one namespace: it can be named here. */
+function NoRights({ error, what }: { error: CallError; what: string }) {
+  const { view, go, ownNamespace } = useShell();
+  const [namespace, setNamespace] = useState(ownNamespace ?? "");
+  const here = parseQuery(view.search).namespace;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (namespace !== "") go({ search: inNamespace(view.search, namespace), page: "timeline" });
+  };
+  return (
+    <div class="state" role="alert">
+      <h2>You may not see {what}</h2>
+      <p>{visible(error.message)}</p>
+      {here === "" ? (
+        <>
+          <p class="muted">If your rights are for one namespace, look there:</p>
+          <form onSubmit={submit}>
+            <input
+              class="input"
+              aria-label="Namespace"
+              placeholder="namespace"
+              value={namespace}
+              onInput={(event) => setNamespace(event.currentTarget.value)}
+            />
+            <button class="button primary" type="submit">
+              Look there
+            </button>
+          </form>
+        </>
+      ) : (
+        <p class="muted">
+          Ask an administrator for a role that allows to list it, or look in another namespace.
+        </p>
+      )}
+    </div>
+  );
+}

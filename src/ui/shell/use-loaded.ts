@@ -1,0 +1,37 @@
+// Something loaded for a component: again when what it depends on changes, or after a time.
+import { useEffect, useState } from "preact/hooks";
+import type { CallError } from "../api/client.ts";
+
+export type Loaded<T> =
+  | { readonly is: "loading" }
+  | { readonly is: "failed"; readonly error: CallError }
+  | { readonly is: "ready"; readonly value: T };
+
+export function useLoaded<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+  everyMilliseconds?: number,
+): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ is: "loading" });
+  useEffect(() => {
+    const ending = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setLoaded({ is: "loading" });
+    const run = async (): Promise<void> => {
+      try {
+        const value = await load(ending.signal);
+        if (!ending.signal.aborted) setLoaded({ is: "ready", value });
+      } catch (error) {
+        if (!ending.signal.aborted) setLoaded({ is: "failed", error: error as CallError });
+      }
+      if (everyMilliseconds !== undefined && !ending.signal.aborted)
+        timer = setTimeout(() => void run(), everyMilliseconds);
+    };
+    void run();
+    return () => {
+      ending.abort();
+      clearTimeout(timer);
+    };
+  }, inputs);
+  return loaded;
+}

@@ -1,0 +1,2 @@
+// Style sheets are bundled; as modules they export nothing.
+declare module "*.css";

@@ -1,0 +1,219 @@
+// The lanes: names as elements that can be reached by keyboard and read aloud, marks on one canvas. Only what
+// is on the screen exists, however many objects there are.
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useShell } from "../shell/context.ts";
+import { type Range, pan, zoom } from "../view/range.ts";
+import { type Cluster, clusterAt, clustersOf, timeAt } from "./clusters.ts";
+import { drawLanes, nearestMarks } from "./draw.ts";
+import { LaneName } from "./lane-name.tsx";
+import type { TimelineData } from "./loader.ts";
+import { paletteNow } from "./palette.ts";
+import type { Row } from "./rows.ts";
+import { MarkTip, type Tip } from "./mark-tip.tsx";
+
+interface LanesProps {
+  readonly rows: readonly Row[];
+  readonly data: TimelineData;
+  readonly from: number;
+  readonly to: number;
+  /** Of the part with the marks. */
+  readonly width: number;
+  readonly onFold: (id: string) => void;
+  readonly onSelect: (row: Row) => void;
+  readonly setRange: (range: Range) => void;
+}
+
+export const rowHeight = 28;
+const margin = 6;
+
+export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange }: LanesProps) {
+  const { view, theme, now } = useShell();
+  const holder = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [height, setHeight] = useState(0);
+  const [firstRow, setFirstRow] = useState(0);
+  const [active, setActive] = useState(0);
+  const [tip, setTip] = useState<Tip | undefined>(undefined);
+  const hovered = useRef<number | undefined>(undefined);
+  const drag = useRef<{ x: number; range: Range; moved: boolean } | undefined>(undefined);
+  const selected = view.selected?.uid;
+  const scale = { from, to, width };
+  const grid = { start: data.start, interval: data.interval };
+
+  const draw = useCallback(() => {
+    const ctx = canvas.current?.getContext("2d");
+    if (!ctx || !holder.current) return;
+    const ratio = devicePixelRatio || 1;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const { scrollTop } = holder.current;
+    const palette = paletteNow();
+    drawLanes(ctx, {
+      rows,
+      rowHeight,
+      scrollTop,
+      height,
+      scale,
+      grid,
+      palette,
+      selected,
+      hovered: hovered.current,
+    });
+  }, [rows, height, from, to, width, data, theme, selected]);
+
+  useLayoutEffect(() => {
+    const element = holder.current!;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const ratio = devicePixelRatio || 1;
+    element.width = Math.max(1, Math.round(width * ratio));
+    element.height = Math.max(1, Math.round(height * ratio));
+    element.style.width = `${width}px`;
+    element.style.height = `${height}px`;
+  }, [width, height]);
+  useLayoutEffect(draw, [draw]);
+
+  const frame = useRef(0);
+  const onScroll = (): void => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => {
+      setFirstRow(Math.floor(holder.current!.scrollTop / rowHeight));
+      setTip(undefined);
+      draw();
+    });
+  };
+
+  const rowAt = (event: MouseEvent): number => {
+    const box = holder.current!.getBoundingClientRect();
+    return Math.floor((event.clientY - box.top + holder.current!.scrollTop) / rowHeight);
+  };
+  const xAt = (event: MouseEvent): number => event.clientX - canvas.current!.getBoundingClientRect().left;
+  const clusterUnder = (event: MouseEvent): { row: Row; cluster: Cluster } | undefined => {
+    const row = rows[rowAt(event)];
+    const marks = row?.lane?.marks;
+    const cluster = marks && clusterAt(clustersOf(marks, grid, scale, nearestMarks), xAt(event), 8);
+    return row && cluster ? { row, cluster } : undefined;
+  };
+  const onMove = (event: MouseEvent): void => {
+    if (drag.current) {
+      const moved = event.clientX - drag.current.x;
+      if (Math.abs(moved) > 3) drag.current.moved = true;
+      if (drag.current.moved) setRange(pan(drag.current.range, -moved / width, now()));
+      return;
+    }
+    hovered.current = rowAt(event);
+    const found = clusterUnder(event);
+    setTip(found && { ...found, x: event.clientX, y: event.clientY });
+    draw();
+  };
+  const onUp = (event: MouseEvent): void => {
+    const wasDrag = drag.current?.moved ?? false;
+    drag.current = undefined;
+    if (wasDrag) return;
+    const row = rows[rowAt(event)];
+    if (row) onSelect(row);
+  };
+
+  // A wheel handler of the framework could not keep the browser from zooming the page.
+  const zoomAt = useRef<(event: WheelEvent) => void>(() => undefined);
+  zoomAt.current = (event) => {
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      const around = timeAt(scale, xAt(event));
+      setRange(zoom(view.range, Math.exp(event.deltaY / 300), now(), around));
+    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
+      event.preventDefault();
+      setRange(pan(view.range, (event.deltaX || event.deltaY) / width, now()));
+    }
+  };
+  useEffect(() => {
+    const element = holder.current!;
+    const wheel = (event: WheelEvent): void => zoomAt.current(event);
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  }, []);
+
+  const show = (at: number): void => {
+    const element = holder.current!;
+    const top = at * rowHeight;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + rowHeight > element.scrollTop + height) element.scrollTop = top + rowHeight - height;
+    setActive(at);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const row = rows[active];
+    const page = Math.max(1, Math.floor(height / rowHeight) - 1);
+    const to_ = (at: number): void => show(Math.max(0, Math.min(rows.length - 1, at)));
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => to_(active + 1),
+      ArrowUp: () => to_(active - 1),
+      PageDown: () => to_(active + page),
+      PageUp: () => to_(active - page),
+      Home: () => to_(0),
+      End: () => to_(rows.length - 1),
+      ArrowLeft: () => setRange(pan(view.range, -0.25, now())),
+      ArrowRight: () => setRange(pan(view.range, 0.25, now())),
+      "+": () => setRange(zoom(view.range, 0.5, now())),
+      "=": () => setRange(zoom(view.range, 0.5, now())),
+      "-": () => setRange(zoom(view.range, 2, now())),
+      Enter: () => row && onSelect(row),
+      " ": () => row && row.children > 0 && onFold(row.id),
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  };
+
+  const last = Math.min(rows.length, firstRow + Math.ceil(height / rowHeight) + margin);
+  const first = Math.max(0, firstRow - margin);
+  return (
+    <div
+      class="lanes"
+      ref={holder}
+      tabIndex={0}
+      role="tree"
+      aria-label="Objects and what happened to them. Arrows move, plus and minus zoom, Enter opens."
+      aria-activedescendant={rows[active] ? `lane-${active}` : undefined}
+      onScroll={onScroll}
+      onKeyDown={onKey}
+    >
+      <div class="canvas-holder">
+        <canvas
+          ref={canvas}
+          aria-hidden="true"
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            drag.current = { x: event.clientX, range: view.range, moved: false };
+          }}
+          onPointerMove={onMove}
+          onPointerUp={onUp}
+          onPointerLeave={() => {
+            hovered.current = undefined;
+            setTip(undefined);
+            draw();
+          }}
+        />
+      </div>
+      <div class="content" style={{ height: `${rows.length * rowHeight}px` }}>
+        {rows.slice(first, last).map((row, offset) => (
+          <LaneName
+            key={row.id}
+            row={row}
+            at={first + offset}
+            top={(first + offset) * rowHeight}
+            isActive={first + offset === active}
+            isSelected={row.id === selected}
+            onFold={onFold}
+            onSelect={onSelect}
+          />
+        ))}
+      </div>
+      {tip && <MarkTip {...tip} />}
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+// The page of the timeline: histogram, lanes, and the details of the object that was chosen.
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { CallError } from "../api/client.ts";
+import { Detail } from "../detail/detail.tsx";
+import { useShell } from "../shell/context.ts";
+import { Mark } from "../shell/marks.tsx";
+import { Empty, Failure, Loading } from "../shell/states.tsx";
+import { visibleLine } from "../text/visible.ts";
+import { type Range, endsOf } from "../view/range.ts";
+import { Histogram } from "./histogram.tsx";
+import { Lanes } from "./lanes.tsx";
+import { Missing } from "./missing.tsx";
+import { requestFor } from "./request.ts";
+import { type Row, idOf, matching, rowsOf } from "./rows.ts";
+import { useNow } from "./use-now.ts";
+import { useTimeline } from "./use-timeline.ts";
+import { useWidth } from "./use-width.ts";
+
+export function TimelinePage() {
+  const { view, go, timeline, now } = useShell();
+  const request = useMemo(
+    () => requestFor(timeline, view.search, view.range),
+    [timeline, view.search, view.range],
+  );
+  const { data, loading, error, following } = useTimeline(request);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const lanes = useMemo(() => matching(data?.lanes ?? [], request.words), [data, request.words]);
+  const rows = useMemo(() => rowsOf(lanes, closed), [lanes, closed]);
+  const holder = useRef<HTMLDivElement>(null);
+  const width = useWidth(holder);
+  // The server's clock counts: its end of the range was now when it answered.
+  const skew = useRef(0);
+  const lastData = useRef(data);
+  if (data !== lastData.current && data && view.range.live) skew.current = data.end - now();
+  lastData.current = data;
+  const time = useNow(view.range.live && following);
+  const { from, to } = endsOf(view.range, time + skew.current);
+
+  const onFold = useCallback(
+    (id: string) => setClosed((before) => (before.has(id) ? without(before, id) : new Set([...before, id]))),
+    [],
+  );
+  const onSelect = useCallback(
+    ({ object }: Row) =>
+      go({
+        selected: {
+          group: object.group ?? "",
+          kind: object.kind,
+          namespace: object.namespace ?? "",
+          name: object.name,
+          uid: object.uid ?? "",
+        },
+        tab: "events",
+      }),
+    [go],
+  );
+  const setRange = useCallback((range: Range) => go({ range }, "replace"), [go]);
+  useEffect(() => {
+    const key = (event: KeyboardEvent): void => {
+      const typing =
+        event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape" && view.selected) go({ selected: undefined });
+      if (event.key === "l") go({ range: { live: true, span: to - from } });
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, [go, view.selected, from, to]);
+
+  const shown = data && rows.length > 0;
+  return (
+    <div class={view.selected ? "with-detail" : ""} style={{ height: "100%" }}>
+      <section class="timeline" aria-label="Timeline" ref={holder} aria-busy={loading}>
+        <Toolbar
+          objects={lanes.length}
+          total={data?.total ?? 0}
+          following={following}
+          error={data && error}
+        />
+        {data ? <Histogram buckets={data.buckets} from={from} to={to} width={width} /> : <div />}
+        {shown ? (
+          <Lanes
+            rows={rows}
+            data={data}
+            from={from}
+            to={to}
+            width={width}
+            onFold={onFold}
+            onSelect={onSelect}
+            setRange={setRange}
+          />
+        ) : error && !data ? (
+          <Failure error={error} what="The timeline" />
+        ) : data ? (
+          <Empty title="Nothing happened here">
+            No events or changes match in this range. Choose a longer range, or another search.
+          </Empty>
+        ) : (
+          <Loading what="the timeline" />
+        )}
+        {data && <Missing missing={data.missing} />}
+      </section>
+      {view.selected && <Detail key={idOf(view.selected)} selected={view.selected} />}
+    </div>
+  );
+}
+
+interface ToolbarProps {
+  readonly objects: number;
+  readonly total: number;
+  readonly following: boolean;
+  readonly error: CallError | undefined;
+}
+
+function Toolbar({ objects, total, following, error }: ToolbarProps) {
+  const { view } = useShell();
+  return (
+    <div class="toolbar">
+      <h2>{view.search === "" ? "All objects" : visibleLine(view.search)}</h2>
+      <span class="summary" role="status">
+        {objects === 1 ? "1 object" : `${objects.toLocaleString("en")} objects`}
+        {total > objects && ` of ${total.toLocaleString("en")}`}
+        {view.range.live && (following ? ", live" : ", connecting…")}
+      </span>
+      {error && <span class="badge warning">{visibleLine(error.message)}</span>}
+      <span class="spacer" />
+      <span class="legend">
+        <span>
+          <Mark kind="normal" /> event
+        </span>
+        <span>
+          <Mark kind="warning" /> warning
+        </span>
+        <span>
+          <Mark kind="change" /> change
+        </span>
+      </span>
+    </div>
+  );
+}
+
+function without(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const rest = new Set(set);
+  rest.delete(id);
+  return rest;
+}

@@ -1,0 +1,14 @@
+// The time for a view that moves on: a new value with a frame, a few times a second.
+import { useEffect, useState } from "preact/hooks";
+
+const stepMilliseconds = 500;
+
+export function useNow(moves: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!moves) return undefined;
+    const timer = setInterval(() => requestAnimationFrame(() => setNow(Date.now())), stepMilliseconds);
+    return () => clearInterval(timer);
+  }, [moves]);
+  return now;
+}

@@ -1,0 +1,44 @@
+// The loader of the timeline in a component. Quick changes of the range ask only once they rest.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useShell } from "../shell/context.ts";
+import { type Loader, type TimelineState, timelineLoader } from "./loader.ts";
+import type { TimelineRequest } from "./request.ts";
+
+const restMilliseconds = 160;
+
+export function useTimeline(request: TimelineRequest): TimelineState {
+  const { client, now } = useShell();
+  const [state, setState] = useState<TimelineState>({
+    data: undefined,
+    loading: true,
+    error: undefined,
+    following: false,
+  });
+  const loader = useRef<Loader | undefined>(undefined);
+  useEffect(() => {
+    const made = timelineLoader({ client, onChange: setState, now, sleep });
+    loader.current = made;
+    return () => made.stop();
+  }, [client]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const timer = setTimeout(() => loader.current?.show(request), isFirst.current ? 0 : restMilliseconds);
+    isFirst.current = false;
+    return () => clearTimeout(timer);
+  }, [client, request]);
+  return state;
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(new Error("stopped"));
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,58 @@
+// A real browser for tests of the page: one Chromium for a file, a fresh profile for each visitor.
+import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
+import { programPath } from "#kit";
+
+export type { Page };
+
+export interface Visitor extends AsyncDisposable {
+  readonly page: Page;
+  /** What the page wrote as errors: nothing, in a good test. */
+  readonly problems: readonly string[];
+}
+
+export interface VisitOptions {
+  readonly dark?: boolean;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: programPath("chromium")!,
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server"],
+  });
+}
+
+/** Opens a tab. Requests that leave the origin fail the test through `problems`. */
+export async function visit(
+  browser: Browser,
+  origin: string,
+  { dark = false, width = 1280, height = 800 }: VisitOptions = {},
+): Promise<Visitor> {
+  const context: BrowserContext = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    colorScheme: dark ? "dark" : "light",
+    viewport: { width, height },
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    // Answers that are no success are part of many tests; the browser notes each of them.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      problems.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${origin}/`)) problems.push(`a request to ${request.url()}`);
+  });
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Signs in as a person would. */
+export async function signIn(page: Page, origin: string, token: string): Promise<void> {
+  await page.goto(`${origin}/ui/`);
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
