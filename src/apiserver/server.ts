@@ -69,7 +69,7 @@ import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
-import { timelinePaths } from "./serving/timeline.ts";
+import { openTimeline } from "./serving/timeline.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
@@ -335,7 +335,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log.warn("--runtime-config switches on an API without resources; it is not served", { version });
   const { authorizer, explainer } = access;
   const external = externalAddress(settings);
-  const audit = openAudit({
+  const { metrics } = serving;
+  const { signal } = closing;
+  const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
+  const ownStore = options.store === undefined;
+  const timeline = await openTimeline({ ...common, defined: definitions, authorizer, ownStore });
+  const opened = openAudit({
     settings: auditSettings(settings),
     dialect,
     clock,
@@ -344,11 +349,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     dial: egress.controlplane,
     followed: reloads.followed,
   });
+  const audit = timeline.observed(opened);
   const tracing =
     tracingConfiguration &&
     serverTracing({ configuration: tracingConfiguration, dialect, clock, log, metrics: serving.metrics });
-  const { metrics } = serving;
-  const { signal } = closing;
   const handle = requestHandler(
     filters({
       dialect,
@@ -404,14 +408,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           externalAddress: external,
           onError,
         }),
-        ...timelinePaths({ settings, resources: caches.resources, authorizer, clock, signal }),
+        ...timeline.paths,
         ...serving.paths,
         ...(flowControl ? [flowControlDumps(flowControl)] : []),
       ],
     ),
     filterDurations(serving.metrics),
   );
-  const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
   const running = Promise.all([
     background({ ...common, otherStores: overrides.stores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
@@ -441,6 +444,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     serving.stop();
     await Promise.all([port?.listener.close(), debugSocket?.close()]);
     await running;
+    await timeline.stop();
     await caches.stop();
     await audit?.sink.close();
     await tracing?.close();

@@ -1,4 +1,8 @@
 export { type TimelineOptions, timeline } from "./timeline.ts";
+export { type DefinedKinds, Kinds } from "./kinds.ts";
+export { ObjectJournal, type ObjectJournalOptions } from "./object-journal.ts";
+export { journalFiles } from "./journal-files.ts";
+export { Writers } from "./writers.ts";
 export type {
   BucketGroup,
   BucketList,

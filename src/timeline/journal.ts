@@ -22,16 +22,8 @@ export interface Journal {
   settle(): void;
   /** What is known, and from then on what changes, until the signal. */
   follow(follower: JournalFollower, signal: AbortSignal): readonly JournalRecord[];
+  /** Objects that live now and have owners; undefined for each that has none, so that others can run. */
+  owned(): Iterable<Owned | undefined>;
   /** The records behind a number; undefined where some of them are gone. */
   after(sequence: number): readonly JournalRecord[] | undefined;
 }
-
-/** Keeps nothing. */
-export const noJournal = (nowMicros: number): Journal => ({
-  sequence: 0,
-  dropped: 0,
-  since: nowMicros,
-  settle: () => undefined,
-  follow: () => [],
-  after: () => [],
-});

@@ -15,27 +15,66 @@ export interface ServedKind {
   readonly cached: boolean;
 }
 
-export class Kinds {
-  readonly #byKind = new Map<string, ServedKind>();
-  readonly #byResource = new Map<string, ServedKind>();
-  readonly #byWord = new Map<string, Set<string>>();
+/** Kinds that are defined while the server runs. */
+export interface DefinedKinds {
+  /** Counts up whenever they change. */
+  generation(): number;
+  served(): readonly { readonly resource: Resource }[];
+}
 
-  constructor(resources: readonly Resource[] = []) {
-    for (const resource of resources) this.add(resource);
+export class Kinds {
+  readonly #builtIn: readonly Resource[];
+  readonly #defined: DefinedKinds | undefined;
+  #generation = -1;
+  #byKind = new Map<string, ServedKind>();
+  #byResource = new Map<string, ServedKind>();
+  #byWord = new Map<string, Set<string>>();
+
+  constructor(builtIn: readonly Resource[] = [], defined?: DefinedKinds) {
+    this.#builtIn = builtIn;
+    this.#defined = defined;
+    this.refresh();
   }
 
-  add(resource: Resource): void {
+  /** Looks for kinds that have come or gone; the number that comes back counts up when there were any. */
+  refresh(): number {
+    const generation = this.#defined?.generation() ?? 0;
+    if (generation === this.#generation) return generation;
+    this.#generation = generation;
+    const known = new Map(this.#byResource.values().map((served) => [served.resource, served]));
+    this.#byKind = new Map();
+    this.#byResource = new Map();
+    this.#byWord = new Map();
+    const defined = new Set(this.#defined?.served().map(({ resource }) => resource));
+    for (const resource of [...this.#builtIn, ...defined]) this.#add(resource, known.get(resource));
+    return generation;
+  }
+
+  /** Up to where the built-in kinds are known. */
+  revision(): number {
+    return this.#builtIn[0]?.source.revision() ?? 0;
+  }
+
+  has(served: ServedKind): boolean {
+    return this.#byResource.get(served.groupResource) === served;
+  }
+
+  #add(resource: Resource, known: ServedKind | undefined): void {
     const { strategy, groupResource } = resource;
     for (const { group, kind } of resource.endpoints) {
       if (this.#byKind.has(`${kind}.${group}`)) continue;
-      const served: ServedKind = {
-        group,
-        kind,
-        plural: strategy.resource,
-        groupResource,
-        resource,
-        cached: !(resource.source instanceof DirectSource),
-      };
+      const first = this.#byResource.get(groupResource) ?? known;
+      const served: ServedKind =
+        first?.group === group && first.kind === kind
+          ? first
+          : {
+              group,
+              kind,
+              plural: strategy.resource,
+              groupResource,
+              resource,
+              cached: !(resource.source instanceof DirectSource),
+            };
       this.#byKind.set(`${kind}.${group}`, served);
       if (!this.#byResource.has(groupResource)) this.#byResource.set(groupResource, served);
       for (const word of [strategy.resource, strategy.singular ?? "", ...(strategy.shortNames ?? [])])
@@ -53,6 +92,13 @@ export class Kinds {
 
   groupResources(): Iterable<string> {
     return this.#byResource.keys();
+  }
+
+  /** Those whose changes are recorded: neither events nor leases, which change all the time and tell nothing. */
+  journaled(): readonly ServedKind[] {
+    return [...this.#byResource.values()].filter(
+      ({ cached, plural }) => cached && plural !== "events" && plural !== "leases",
+    );
   }
 
   /** The resources of these kinds, each once. */

@@ -87,6 +87,11 @@ export class LiveIndex {
       stop.signal,
     );
     for (const _ of index.load(items, known)) if (slice.tick()) await slice.yield();
+    for (const { owners, ...object } of known) if (owners) graph.set({ ...object, owners });
+    for (const object of journal.owned()) {
+      if (object) graph.set(object);
+      if (slice.tick()) await slice.yield();
+    }
     const apply = (frames: readonly Frame[]): void => {
       for (const { type, item } of frames) {
         if (type === "DELETED") index.removeEvent(item.key);

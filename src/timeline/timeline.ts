@@ -9,8 +9,8 @@ import type { Resource } from "#registry";
 import { bucketsOf } from "./buckets.ts";
 import { type Filter, filterFor } from "./filter.ts";
 import { follow } from "./follow.ts";
-import { type Journal, noJournal } from "./journal.ts";
-import { Kinds } from "./kinds.ts";
+import type { Journal } from "./journal.ts";
+import type { Kinds } from "./kinds.ts";
 import { lanePage } from "./lanes.ts";
 import { LiveIndex } from "./live-index.ts";
 import { type Question, type TimelineResource, cursorToken, placeToken, readQuestion } from "./parameters.ts";
@@ -20,7 +20,10 @@ import { timelinePage } from "./timelines.ts";
 import type { BucketList, LaneList, Missing, Timeline } from "./wire.ts";
 
 export interface TimelineOptions {
-  readonly resources: readonly Resource[];
+  /** Where events are stored. */
+  readonly events: Resource;
+  readonly kinds: Kinds;
+  readonly journal: Journal;
   readonly authorizer: Authorizer;
   readonly clock: Clock;
   readonly closing: AbortSignal;
@@ -33,11 +36,8 @@ const apiVersion = `${timelineGroup}/${version}`;
 const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "lanes", "buckets"]);
 
 export function timeline(options: TimelineOptions): PathHandler {
-  const { resources, authorizer, clock, closing } = options;
-  const stored = resources.find(({ strategy }) => strategy.resource === "events")!;
-  const events = stored.source;
-  const kinds = new Kinds(resources);
-  const journal: Journal = noJournal(clock.now() * 1000);
+  const { kinds, journal, authorizer, clock, closing } = options;
+  const events = options.events.source;
   const live = new LiveIndex({ events, journal, clock, signal: closing });
 
   return async (call) => {
@@ -54,6 +54,7 @@ export function timeline(options: TimelineOptions): PathHandler {
     const watching = target.verb === "watch";
     if (call.method !== "GET" || (target.verb !== "list" && !(watching && resource === "timelines")))
       throw methodNotAllowed();
+    kinds.refresh();
     const question = readQuestion(resource, target.namespace, call.query, clock.now());
     const access = accessOf(call, question);
     const filter = filterFor(question, kinds, access.mayGet);

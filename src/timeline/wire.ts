@@ -79,7 +79,7 @@ export interface OwnerInfo {
 
 /** One field. Values are JSON, cut when long; Secrets never show any. */
 export interface FieldChange {
-  /** `spec.replicas`, `metadata.labels["app"]`, `status.conditions[2].status`. */
+  /** `spec.replicas`, `metadata.labels["example.com/app"]`, `status.conditions[type=Ready].status`, `args[2]`. */
   readonly path: string;
   readonly op: "added" | "removed" | "changed";
   readonly from?: string;

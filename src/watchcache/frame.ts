@@ -16,10 +16,13 @@ export interface FrameEncoder {
 export class Frame {
   readonly type: FrameType;
   readonly item: CachedObject;
+  /** What a changed object was before, where that is known. */
+  readonly previous: CachedObject | undefined;
   #made: Map<FrameEncoder, Uint8Array> | undefined;
-  constructor(type: FrameType, item: CachedObject) {
+  constructor(type: FrameType, item: CachedObject, previous?: CachedObject) {
     this.type = type;
     this.item = item;
+    this.previous = previous;
   }
   bytes(encoder: FrameEncoder): Uint8Array {
     let bytes = this.#made?.get(encoder);
@@ -89,6 +92,7 @@ export class Change {
     return (this.#frames[type] ??= new Frame(
       type,
       type === "DELETED" && !this.deleted ? atRevision(this.previous!, this.revision) : this.item,
+      this.previous,
     ));
   }
 }

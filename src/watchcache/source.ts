@@ -77,6 +77,8 @@ export interface ObjectSource {
   /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
   getCached(key: string): CachedObject | undefined;
   listCached(below: string): CachedObject[];
+  /** Where objects are loaded when somebody first asks: called once they are, or at once. */
+  onFirstUse?(used: () => void): void;
 }
 
 /** The revision asked for did not arrive in time. */

@@ -72,4 +72,11 @@ export const limitsSection = () =>
       check: notNegative,
       doc: "How long events are kept.",
     }),
+    option({
+      flag: "timeline-max-bytes",
+      type: int,
+      default: 16 * 1024 * 1024,
+      check: atLeast(0),
+      doc: "Memory for what the event timeline tells of changes of objects. They are kept as long as events are; those that do not fit go early and are counted.",
+    }),
   ]);

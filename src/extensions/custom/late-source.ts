@@ -59,9 +59,9 @@ export class LateSource implements ObjectSource {
     }
   }
 
-  /** Called once objects are loaded. */
   onFirstUse(used: () => void): void {
-    this.#firstUse.push(used);
+    if (this.#cache) used();
+    else this.#firstUse.push(used);
   }
 
   /** Ends watches; what is asked later is read from the store. */

@@ -1,0 +1,123 @@
+// A change in a watch cache as the journal records it: whose it is, who made it, and what differs.
+import { type CachedObject, uidOf } from "#watchcache";
+import { fieldChanges } from "./field-changes.ts";
+import type { JournalRecord } from "./journal-record.ts";
+import type { ServedKind } from "./kinds.ts";
+import { ownerInfo } from "./owner-graph.ts";
+import type { OwnerInfo } from "./wire.ts";
+
+/** One change, or several of one object in a row. */
+export interface ObservedChange {
+  readonly kind: ServedKind;
+  readonly type: JournalRecord["type"];
+  /** Microseconds. */
+  readonly time: number;
+  readonly item: CachedObject;
+  /** Before the first of these. */
+  readonly previous: CachedObject | undefined;
+  readonly revisions: number;
+}
+
+interface StoredMeta {
+  readonly ownerReferences?: readonly Parameters<typeof ownerInfo>[0][];
+  readonly managedFields?: readonly ManagedFields[];
+}
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fieldsV1?: unknown;
+}
+
+type Stored = Readonly<Record<string, unknown>> & { readonly metadata: StoredMeta };
+
+const read = (item: CachedObject): Stored => JSON.parse(item.json.toString()) as Stored;
+const ownersKey = Buffer.from('"ownerReferences":[');
+
+/** The owners of an object; most have none, which their bytes tell. */
+export function ownersOf(item: CachedObject): readonly OwnerInfo[] {
+  if (!item.json.includes(ownersKey)) return [];
+  return (read(item).metadata.ownerReferences ?? []).map(ownerInfo);
+}
+
+/** Undefined where nothing has changed that is worth telling. Without `details` nothing is compared. */
+export function changeRecord(
+  { kind, type, time, item, previous, revisions }: ObservedChange,
+  details: boolean,
+): Omit<JournalRecord, "sequence"> | undefined {
+  const base = {
+    type,
+    time,
+    revision: item.revision,
+    group: kind.group,
+    kind: kind.kind,
+    resource: kind.plural,
+    namespace: item.namespace,
+    name: item.name,
+    uid: uidOf(item),
+    ...(revisions > 1 && { revisions }),
+  };
+  if (type !== "Changed") {
+    const owners = ownersOf(item);
+    const manager = type === "Created" ? firstManager(item) : undefined;
+    return {
+      ...base,
+      ...(manager !== undefined && { managers: [manager] }),
+      ...(owners.length > 0 && { owners }),
+    };
+  }
+  if (!previous || !details) return base;
+  const before = read(previous);
+  const after = read(item);
+  const isSecret = kind.kind === "Secret" && kind.group === "";
+  const { fields, more } = fieldChanges(before, after, !isSecret);
+  if (fields.length === 0) return undefined;
+  const managers = changedManagers(before.metadata.managedFields ?? [], after.metadata.managedFields ?? []);
+  const owners = fields.some(({ path }) => path.startsWith("metadata.ownerReferences"))
+    ? (after.metadata.ownerReferences ?? []).map(ownerInfo)
+    : undefined;
+  return {
+    ...base,
+    ...(managers.length > 0 && { managers }),
+    ...(owners && { owners }),
+    fields,
+    ...(more > 0 && { moreFields: more }),
+  };
+}
+
+/** Of an object that is new there is one; read without parsing the rest. */
+function firstManager({ json }: CachedObject): string | undefined {
+  const at = json.indexOf('"managedFields":[');
+  if (at < 0) return undefined;
+  const found = /"manager":("(?:[^"\\]|\\.)*")/.exec(json.toString("utf8", at, at + 1024));
+  return found ? (JSON.parse(found[1]!) as string) : undefined;
+}
+
+const idOf = ({ manager, operation, subresource = "" }: ManagedFields): string =>
+  JSON.stringify([manager, operation, subresource]);
+
+/**
+ * Those who took fields or wrote later than before, the latest first. Who only lost fields did nothing. Times are
+ * whole seconds: where they tell nothing, the last to write is taken.
+ */
+function changedManagers(before: readonly ManagedFields[], after: readonly ManagedFields[]): string[] {
+  const known = new Map(before.map((each) => [idOf(each), each]));
+  const latest = [...after].sort((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1));
+  const changed = latest.filter((each) => {
+    const old = known.get(idOf(each));
+    return !old || old.time !== each.time || hasMore(each.fieldsV1, old.fieldsV1);
+  });
+  const found = changed.length > 0 ? changed : latest.filter(({ time }) => time === latest[0]!.time);
+  return [...new Set(found.map(({ manager = "" }) => manager))];
+}
+
+/** Whether a tree of fields has one that another has not. */
+function hasMore(tree: unknown, other: unknown): boolean {
+  if (typeof tree !== "object" || tree === null) return false;
+  const known = (other ?? {}) as Record<string, unknown>;
+  return Object.entries(tree).some(
+    ([key, below]) => !Object.hasOwn(known, key) || hasMore(below, known[key]),
+  );
+}

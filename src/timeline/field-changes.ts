@@ -1,0 +1,93 @@
+// Which fields differ between two revisions of an object. Elements of lists are told apart by their name where
+// they have one.
+//
+//   spec.replicas   status.conditions[type=Ready].status   metadata.labels["example.com/app"]   args[2]
+import { isDeepStrictEqual } from "node:util";
+import type { FieldChange } from "./wire.ts";
+
+export interface FieldChanges {
+  readonly fields: readonly FieldChange[];
+  /** Fields that changed beyond those. */
+  readonly more: number;
+}
+
+const mostFields = 24;
+const longestValue = 256;
+const mostLevels = 32;
+/** Told by other means, or by nothing but the change itself. */
+const skipped = new Set(["metadata.managedFields", "metadata.resourceVersion", "metadata.generation"]);
+/** Signs of life: an object of which nothing else changed has not changed. */
+const signsOfLife = new Set(["lastHeartbeatTime", "lastProbeTime", "renewTime"]);
+/** By which lists of objects are told apart, in this order. */
+const listKeys = ["name", "type", "key", "uid", "ip", "mountPath", "containerPort", "port"];
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `values` false says only which fields changed. */
+export function fieldChanges(before: Json, after: Json, values: boolean): FieldChanges {
+  const fields: FieldChange[] = [];
+  let more = 0;
+  compare(before, after, "", 0);
+  return { fields, more };
+
+  function compare(from: unknown, to: unknown, path: string, level: number): void {
+    if (from === to || skipped.has(path)) return;
+    if (level < mostLevels) {
+      if (isObject(from) && isObject(to)) {
+        for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
+          if (!signsOfLife.has(key)) compare(from[key], to[key], pathTo(path, key), level + 1);
+        return;
+      }
+      if (Array.isArray(from) && Array.isArray(to)) {
+        compareLists(from, to, path, level);
+        return;
+      }
+    }
+    if (!isDeepStrictEqual(from, to)) add(from, to, path);
+  }
+
+  function compareLists(from: readonly unknown[], to: readonly unknown[], path: string, level: number): void {
+    const key = listKeys.find((each) => tellsApart(from, each) && tellsApart(to, each));
+    if (key === undefined) {
+      for (let at = 0; at < Math.max(from.length, to.length); at++)
+        compare(from[at], to[at], `${path}[${at}]`, level + 1);
+      return;
+    }
+    const before_ = byKey(from, key);
+    const after_ = byKey(to, key);
+    for (const value of new Set([...before_.keys(), ...after_.keys()]))
+      compare(before_.get(value), after_.get(value), `${path}[${key}=${value}]`, level + 1);
+  }
+
+  function add(from: unknown, to: unknown, path: string): void {
+    if (fields.length === mostFields) {
+      more++;
+      return;
+    }
+    fields.push({
+      path: path.slice(0, longestValue),
+      op: from === undefined ? "added" : to === undefined ? "removed" : "changed",
+      ...(values
+        ? { ...(from !== undefined && { from: shown(from) }), ...(to !== undefined && { to: shown(to) }) }
+        : { withheld: true }),
+    });
+  }
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const tellsApart = (list: readonly unknown[], key: string): boolean =>
+  list.every((each) => isObject(each) && ["string", "number"].includes(typeof each[key])) &&
+  new Set(list.map((each) => (each as Json)[key])).size === list.length;
+
+const byKey = (list: readonly unknown[], key: string): Map<string, unknown> =>
+  new Map(list.map((each) => [String((each as Json)[key]), each]));
+
+const pathTo = (path: string, key: string): string =>
+  /^[A-Za-z_][\w-]*$/.test(key) ? (path === "" ? key : `${path}.${key}`) : `${path}[${JSON.stringify(key)}]`;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+}

@@ -1,0 +1,85 @@
+// The journal on disk: JSON lines in numbered segments, appended in batches. The oldest segment goes as a whole
+// once nothing in it is wanted.
+//
+//   journal-000000000001.jsonl   journal-000000004097.jsonl     the number is that of the segment's first record
+import { type FileHandle, open, readFile, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder } from "#base";
+import type { JournalRecord } from "./journal-record.ts";
+
+export interface JournalFiles {
+  /** All records, oldest first. What a crash left half written is passed over. */
+  read(): Promise<readonly JournalRecord[]>;
+  append(records: readonly JournalRecord[]): Promise<void>;
+  /** Removes segments that end before this record. */
+  forgetBefore(sequence: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Segment {
+  readonly first: number;
+  readonly file: string;
+}
+
+/** Throws where the folder cannot be made. */
+export function journalFiles(folder: string, segmentBytes: number): JournalFiles {
+  makeFolder(folder);
+  let segments: Segment[] = [];
+  let current: { readonly handle: FileHandle; bytes: number } | undefined;
+
+  const segmentFrom = (first: number): Segment => ({
+    first,
+    file: join(folder, `journal-${String(first).padStart(12, "0")}.jsonl`),
+  });
+
+  const close = async (): Promise<void> => {
+    const { handle } = current ?? {};
+    current = undefined;
+    await handle?.close();
+  };
+
+  return {
+    read: async () => {
+      const found = (await readdir(folder)).flatMap((name) => {
+        const number = /^journal-([0-9]{12})\.jsonl$/.exec(name)?.[1];
+        return number === undefined ? [] : [segmentFrom(Number(number))];
+      });
+      segments = found.sort((a, b) => a.first - b.first);
+      const records: JournalRecord[] = [];
+      for (const { file } of segments) records.push(...parsed(await readFile(file, "utf8")));
+      return records;
+    },
+    append: async (records) => {
+      if (records.length === 0) return;
+      if (current && current.bytes > segmentBytes) await close();
+      if (!current) {
+        // A new one at every start: what a crash left at the end of the last is not appended to.
+        const segment = segmentFrom(records[0]!.sequence);
+        current = { handle: await open(segment.file, "w", 0o600), bytes: 0 };
+        segments = [...segments.filter(({ first }) => first !== segment.first), segment];
+      }
+      const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      current.bytes += bytes.length;
+      await current.handle.appendFile(bytes);
+    },
+    forgetBefore: async (sequence) => {
+      while (segments.length > 1 && segments[1]!.first <= sequence) {
+        const [oldest] = segments;
+        segments = segments.slice(1);
+        await rm(oldest!.file, { force: true });
+      }
+    },
+    close,
+  };
+}
+
+function parsed(text: string): JournalRecord[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      const record = JSON.parse(line) as JournalRecord;
+      return typeof record.sequence === "number" && typeof record.time === "number" ? [record] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,309 @@
+// The journal of objects: watches the caches, gathers what changed for a moment, and keeps a record of each change
+// as long as events live, within a budget of bytes. Requests wait for none of it.
+import { type Clock, type Log, selectEverything } from "#base";
+import { type CachedObject, type Frame, uidOf } from "#watchcache";
+import { type ObservedChange, changeRecord, ownersOf } from "./change-record.ts";
+import type { Journal, JournalFollower } from "./journal.ts";
+import type { JournalFiles } from "./journal-files.ts";
+import type { JournalRecord } from "./journal-record.ts";
+import type { Kinds, ServedKind } from "./kinds.ts";
+import type { Owned } from "./owner-graph.ts";
+import { microsOf } from "./stored-event.ts";
+import type { Writers } from "./writers.ts";
+
+export interface ObjectJournalOptions {
+  readonly kinds: Kinds;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly keepMilliseconds: number;
+  readonly maxBytes: number;
+  /** Absent where nothing is kept over a restart. */
+  readonly files?: JournalFiles | undefined;
+  /** Whether values of fields may be written to these files. */
+  readonly valuesInFiles: boolean;
+  /** Who wrote what, where that is known. */
+  readonly writers?: Writers | undefined;
+}
+
+interface Kept {
+  readonly record: JournalRecord;
+  readonly bytes: number;
+}
+
+/** How long changes are gathered before they are recorded. */
+const batchMilliseconds = 1000;
+/** Changes gathered beyond this many are counted, not kept. */
+const mostGathered = 20_000;
+/** Changes of one batch that are compared field by field; with more, those of one object are joined first. */
+const mostCompared = 1000;
+
+export class ObjectJournal implements Journal {
+  readonly #options: ObjectJournalOptions;
+  readonly #followers = new Set<JournalFollower>();
+  #kept: Kept[] = [];
+  #bytes = 0;
+  #gathered: ObservedChange[] = [];
+  #unsaved: JournalRecord[] = [];
+  #saving: Promise<void> = Promise.resolve();
+  #timer: (() => void) | undefined;
+  #sequence = 0;
+  #dropped = 0;
+  #lastTime = 0;
+  #since: number;
+  #generation = 0;
+  /** Where the last look for new kinds was. */
+  #looked = { revision: 0, time: 0 };
+  readonly #watched = new Set<ServedKind>();
+
+  constructor(options: ObjectJournalOptions) {
+    this.#options = options;
+    this.#since = options.clock.now() * 1000;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+  get dropped(): number {
+    return this.#dropped;
+  }
+  get since(): number {
+    return this.#since;
+  }
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes up what an earlier run has kept, and watches from here on. */
+  async start(): Promise<void> {
+    const known = (await this.#options.files?.read()) ?? [];
+    for (const record of known) this.#keep(record);
+    const last = known.at(-1);
+    this.#sequence = last?.sequence ?? 0;
+    this.#lastTime = last?.time ?? 0;
+    if (known[0]) this.#since = Math.min(this.#since, known[0].time);
+    this.#expire();
+    const revision = known.reduce((most, record) => Math.max(most, record.revision), 0);
+    const created = new Set(known.flatMap(({ type, uid }) => (type === "Created" ? [uid] : [])));
+    const { kinds, clock } = this.#options;
+    this.#generation = kinds.refresh();
+    this.#looked = { revision: kinds.revision(), time: clock.now() * 1000 };
+    for (const kind of kinds.journaled()) {
+      this.#watch(kind);
+      if (last)
+        this.#missed(kind, revision, (item) => !created.has(uidOf(item)) && isNewerThan(item, last.time));
+    }
+    this.settle();
+  }
+
+  /** What changed between a revision and now without our seeing it: that it did, not how. */
+  #missed(kind: ServedKind, revision: number, isNew: (item: CachedObject) => boolean): void {
+    for (const item of kind.resource.source.listCached("")) {
+      if (item.revision <= revision) continue;
+      const type = isNew(item) ? "Created" : "Changed";
+      this.#gather({ kind, type, time: this.#nextTime(), item, previous: undefined, revisions: 1 });
+    }
+  }
+
+  /** Kinds that were defined since the last look are watched too, with what was made of them since. */
+  #watchDefined(): void {
+    const { kinds, clock } = this.#options;
+    const generation = kinds.refresh();
+    const { revision, time } = this.#looked;
+    this.#looked = { revision: kinds.revision(), time: clock.now() * 1000 };
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    const before = new Set(this.#watched);
+    for (const kind of this.#watched) if (!kinds.has(kind)) this.#watched.delete(kind);
+    for (const kind of kinds.journaled()) {
+      if (before.has(kind)) continue;
+      this.#watch(kind);
+      this.#missed(kind, revision, (item) => isNewerThan(item, time));
+    }
+  }
+
+  #watch(kind: ServedKind): void {
+    if (this.#watched.has(kind)) return;
+    this.#watched.add(kind);
+    const { source } = kind.resource;
+    // Objects that nobody has asked for are not loaded for the journal's sake.
+    if (source.onFirstUse) source.onFirstUse(() => this.#begin(kind));
+    else this.#begin(kind);
+  }
+
+  #begin(kind: ServedKind): void {
+    const { source } = kind.resource;
+    const { signal, log, kinds } = this.#options;
+    const ended = (): void => {
+      this.#watched.delete(kind);
+      if (signal.aborted || !kinds.has(kind)) return;
+      // The cache was made anew: what happened in between is not known.
+      this.#dropped++;
+      this.#watch(kind);
+    };
+    source
+      .watch(
+        { below: "", selector: selectEverything, from: source.revision(), signal },
+        { deliver: (frames) => this.#deliver(kind, frames), ended },
+      )
+      .catch((error: Error) => {
+        this.#watched.delete(kind);
+        log.error("changes of a resource are not recorded", {
+          resource: kind.groupResource,
+          error: error.message,
+        });
+      });
+  }
+
+  #deliver(kind: ServedKind, frames: readonly Frame[]): void {
+    for (const { type, item, previous } of frames) {
+      if (type === "BOOKMARK") continue;
+      const change = type === "ADDED" ? "Created" : type === "DELETED" ? "Deleted" : "Changed";
+      this.#gather({ kind, type: change, time: this.#nextTime(), item, previous, revisions: 1 });
+    }
+    this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.settle());
+  }
+
+  #gather(change: ObservedChange): void {
+    if (this.#gathered.length < mostGathered) this.#gathered.push(change);
+    else this.#dropped++;
+  }
+
+  /** No two records have the same time. */
+  #nextTime(): number {
+    this.#lastTime = Math.max(this.#options.clock.now() * 1000, this.#lastTime + 1);
+    return this.#lastTime;
+  }
+
+  settle(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+    this.#watchDefined();
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    const { writers } = this.#options;
+    let compared = 0;
+    for (const change of gathered.length > mostCompared ? joinedChanges(gathered) : gathered) {
+      const details = change.type !== "Changed" || compared++ < mostCompared;
+      const found = changeRecord(change, details);
+      if (!found) continue;
+      const user = writers?.of(found);
+      const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
+      this.#keep(record);
+      if (this.#options.files) this.#unsaved.push(record);
+      for (const follower of this.#followers) this.#tell(follower, record);
+    }
+    writers?.forget();
+    this.#expire();
+    this.#save();
+  }
+
+  #tell(follower: JournalFollower, record: JournalRecord): void {
+    const { group, kind, namespace, name, uid, owners } = record;
+    if (owners) follower.owners({ group, kind, namespace, name, uid, owners });
+    follower.added(record);
+  }
+
+  #keep(record: JournalRecord): void {
+    // What it takes in memory is about twice its text.
+    const bytes = JSON.stringify(record).length * 2;
+    this.#kept.push({ record, bytes });
+    this.#bytes += bytes;
+  }
+
+  #expire(): void {
+    const { clock, keepMilliseconds, maxBytes } = this.#options;
+    const oldest = (clock.now() - keepMilliseconds) * 1000;
+    let gone = 0;
+    for (const { record, bytes } of this.#kept) {
+      const early = record.time >= oldest;
+      if (early && this.#bytes <= maxBytes) break;
+      gone++;
+      this.#bytes -= bytes;
+      if (early) {
+        this.#dropped++;
+        this.#since = record.time + 1;
+      }
+      for (const follower of this.#followers) {
+        follower.removed(record);
+        if (record.type === "Deleted") follower.forgotten(record.uid);
+      }
+    }
+    if (gone > 0) this.#kept = this.#kept.slice(gone);
+    this.#since = Math.max(this.#since, oldest);
+  }
+
+  #save(): void {
+    const { files, log, valuesInFiles } = this.#options;
+    if (!files || this.#unsaved.length === 0) return;
+    const records = valuesInFiles ? this.#unsaved : this.#unsaved.map(withoutValues);
+    const first = this.#kept[0]?.record.sequence ?? this.#sequence;
+    this.#unsaved = [];
+    this.#saving = this.#saving
+      .then(() => files.append(records))
+      .then(() => files.forgetBefore(first))
+      .catch((error: Error) =>
+        log.error("changes of objects cannot be kept on disk; they are kept in memory", {
+          error: error.message,
+        }),
+      );
+  }
+
+  follow(follower: JournalFollower, signal: AbortSignal): readonly JournalRecord[] {
+    this.settle();
+    this.#followers.add(follower);
+    signal.addEventListener("abort", () => this.#followers.delete(follower), { once: true });
+    return this.#kept.map(({ record }) => record);
+  }
+
+  /** Objects that live now and have owners. */
+  *owned(): Generator<Owned | undefined> {
+    for (const kind of this.#watched)
+      for (const item of kind.resource.source.listCached("")) {
+        const owners = ownersOf(item);
+        const { namespace, name } = item;
+        yield owners.length === 0
+          ? undefined
+          : { group: kind.group, kind: kind.kind, namespace, name, uid: uidOf(item), owners };
+      }
+  }
+
+  after(sequence: number): readonly JournalRecord[] | undefined {
+    this.settle();
+    const first = this.#kept[0]?.record.sequence ?? this.#sequence + 1;
+    if (sequence < first - 1 || sequence > this.#sequence) return undefined;
+    return this.#kept.slice(sequence - first + 1).map(({ record }) => record);
+  }
+
+  /** Writes what is gathered and lets go of the files. */
+  async stop(): Promise<void> {
+    this.settle();
+    await this.#saving;
+    await this.#options.files?.close();
+  }
+}
+
+/** Changes of one object in a row as one, from what it was before the first to what it is after the last. */
+function joinedChanges(changes: readonly ObservedChange[]): readonly ObservedChange[] {
+  const joined: ObservedChange[] = [];
+  const last = new Map<string, number>();
+  for (const change of changes) {
+    const at = last.get(change.item.key);
+    const before = at === undefined ? undefined : joined[at];
+    if (before?.type === "Changed" && change.type === "Changed")
+      joined[at!] = { ...change, previous: before.previous, revisions: before.revisions + change.revisions };
+    else last.set(change.item.key, joined.push(change) - 1);
+  }
+  return joined.sort((a, b) => a.time - b.time);
+}
+
+/** Whether it was created at that time or later, as far as whole seconds tell. */
+function isNewerThan({ json }: CachedObject, micros: number): boolean {
+  const { metadata } = JSON.parse(json.toString()) as { metadata: { creationTimestamp?: string } };
+  return (microsOf(metadata.creationTimestamp) ?? 0) >= Math.floor(micros / 1e6) * 1e6;
+}
+
+const withoutValues = ({ fields, ...record }: JournalRecord): JournalRecord => ({
+  ...record,
+  ...(fields && { fields: fields.map(({ path, op }) => ({ path, op, withheld: true as const })) }),
+});
