@@ -30,6 +30,16 @@ export {
   watch as watchPath,
 } from "./client.ts";
 export { kinds } from "./kinds.ts";
+export { rateLimiter } from "./rate-limiter.ts";
+export {
+  type EventObserver,
+  type EventRecorder,
+  type EventRecorderOptions,
+  type EventType,
+  type RunningEventRecorder,
+  eventRecorder,
+  loggedEvents,
+} from "./events/recorder.ts";
 export { type Informer, type InformerEvent, type InformerOptions, informer } from "./informer.ts";
 export {
   type ClientConfig,

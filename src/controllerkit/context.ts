@@ -1,9 +1,8 @@
 // What every controller gets, and the queue that it works through.
 import type { Clock, Log, Metrics } from "#base";
-import type { ApiClient } from "#client";
+import { type ApiClient, type EventRecorder, eventRecorder } from "#client";
 import type { Dialect } from "#dialect";
 import type { ClusterView } from "./cluster-view.ts";
-import { type EventRecorder, eventRecorder } from "./event-recorder.ts";
 import { type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 import { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
 
@@ -68,8 +67,13 @@ export function queueFor(
   return queue;
 }
 
-export const recorderFor = (
-  { client, clock, log }: ControllerContext,
+/** Records what a controller does until it is stopped. */
+export function recorderFor(
+  { client, clock, log, signal }: Pick<ControllerContext, "client" | "clock" | "log" | "signal">,
   component: string,
   form: "core" | "events" = "core",
-): EventRecorder => eventRecorder({ client, clock, log, component, form });
+): EventRecorder {
+  const recorder = eventRecorder({ client, clock, log, component, form });
+  signal.addEventListener("abort", () => recorder.stop(), { once: true });
+  return recorder;
+}

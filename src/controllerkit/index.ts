@@ -37,7 +37,6 @@ export {
   metadataClient,
   resourceText,
 } from "./discovery.ts";
-export { type EventRecorder, type EventType, type RecorderOptions, eventRecorder } from "./event-recorder.ts";
 export { type Expectations, expectations } from "./expectations.ts";
 export {
   ignoreReasons,

@@ -1,8 +1,8 @@
 // Creating and deleting the pods of a workload, with the events that users know.
 import type { Pod } from "#api";
 import { ApiError } from "#base";
-import { type AnyObject, type ApiClient, type Draft, kinds } from "#client";
-import { type EventRecorder, isNamespaceTerminating, isNotFound } from "#controllerkit";
+import { type AnyObject, type ApiClient, type Draft, type EventRecorder, kinds } from "#client";
+import { isNamespaceTerminating, isNotFound } from "#controllerkit";
 import type { SeenPod } from "./pods.ts";
 
 export interface PodControl {

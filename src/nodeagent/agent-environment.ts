@@ -2,13 +2,13 @@
 // lock, events.
 import { hostname } from "node:os";
 import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base";
-import type { ApiClient } from "#client";
+import { type ApiClient, eventRecorder, loggedEvents } from "#client";
 import { apiAccess } from "./agent-certificates.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import { type AgentTracing, agentTracing } from "./agent-tracing.ts";
 import { type AgentDeps, runtimeFrom } from "./agent-parts.ts";
 import type { AgentOptions } from "./agent.ts";
-import { eventRecorder } from "./events/recorder.ts";
+import { eventMetrics } from "./event-metrics.ts";
 import { type LockFile, lockFile } from "./lock-file.ts";
 import { prepareHost } from "./resources/host.ts";
 import { readMachine } from "./resources/machine.ts";
@@ -72,8 +72,10 @@ export async function prepareEnvironment(
         client,
         clock,
         log,
-        metrics,
-        node: { kind: "Node", name: nodeName, uid: nodeName },
+        component: dialect.cli.agent,
+        host: nodeName,
+        lossesConcern: { kind: "Node", name: nodeName, uid: nodeName },
+        observer: eventMetrics(metrics, dialect),
         queriesPerSecond: settings.eventQps,
         burst: settings.eventBurst,
       })
@@ -98,9 +100,6 @@ export async function prepareEnvironment(
     tracing,
     lock,
     joined: settings.runonce ? undefined : client,
-    events: recorder ?? {
-      event: (regarding, type, reason, message) =>
-        log.verbose(2, "event", { regarding: regarding.name, type, reason, message }),
-    },
+    events: recorder ?? loggedEvents(log),
   };
 }

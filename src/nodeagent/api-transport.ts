@@ -2,8 +2,7 @@
 // have a limit of their own, and heartbeats wait for nobody, least of all for an answer that does not come: a
 // node that is busy must not look dead.
 import type { Clock, Metrics } from "#base";
-import { type ClientRequest, type Transport, Unreachable } from "#client";
-import { rateLimiter } from "./events/recorder.ts";
+import { type ClientRequest, type Transport, Unreachable, rateLimiter } from "#client";
 
 export interface ApiTransportOptions {
   readonly clock: Clock;

@@ -3,7 +3,6 @@
 import type {
   ConfigMap,
   Container,
-  ObjectReference,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -151,16 +150,7 @@ export interface PodCgroups {
   podUids(): Promise<ReadonlySet<string>>;
 }
 
-export interface EventRecorder {
-  event(
-    regarding: ObjectReference,
-    type: "Normal" | "Warning",
-    reason: string,
-    message: string,
-    action?: string,
-    annotations?: Readonly<Record<string, string>>,
-  ): void;
-}
+export type { EventRecorder } from "#client";
 
 /** `preempts` are pods that must end first, for want of what `lacking` names. */
 export type Admitted =

@@ -1,14 +1,8 @@
 // Binds pods without a node to one. Pods that fit nowhere say why, and are tried again when something changes
 // that may help them.
 import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#base";
-import { type ApiClient, kinds } from "#client";
-import {
-  type ClusterView,
-  type EventRecorder,
-  eventRecorder,
-  ignoreReasons,
-  orUndefined,
-} from "#controllerkit";
+import { type ApiClient, type EventRecorder, kinds } from "#client";
+import { type ClusterView, recorderFor, ignoreReasons, orUndefined } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { ClusterCache, isOver } from "./cluster-cache.ts";
 import type { ClusterEvent, Snapshot } from "./framework.ts";
@@ -47,10 +41,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     (options.profiles ?? [profileFrom({})]).map((profile) => [profile.schedulerName, profile]),
   );
   const recorders = new Map(
-    [...profiles.keys()].map((component) => [
-      component,
-      eventRecorder({ client, clock, log, component, form: "events" }),
-    ]),
+    [...profiles.keys()].map((component) => [component, recorderFor(options, component, "events")]),
   );
   const pods = client.of(kinds.pods);
   const cache = new ClusterCache();

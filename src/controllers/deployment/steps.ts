@@ -3,9 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Deployment, DeploymentStatus, ReplicaSet } from "#api";
 import type { Clock } from "#base";
-import type { AnyObject, ResourceClient } from "#client";
+import type { AnyObject, EventRecorder, ResourceClient } from "#client";
 import {
-  type EventRecorder,
   controllerReference,
   ignoreReasons,
   isAlreadyExists,

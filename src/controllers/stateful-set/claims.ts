@@ -1,7 +1,7 @@
 // The claims of a stateful set's pods: made with the pod, and owned according to the retention policy.
 import type { OwnerReference } from "#api";
-import { type AnyObject, type ApiClient, kinds } from "#client";
-import { type ClusterView, type EventRecorder, isAlreadyExists, replaceObject } from "#controllerkit";
+import { type AnyObject, type ApiClient, type EventRecorder, kinds } from "#client";
+import { type ClusterView, isAlreadyExists, replaceObject } from "#controllerkit";
 import { type SeenStatefulSet, claimsOf, isInRange, ordinalOf } from "./identity.ts";
 
 export interface StatefulClaims {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics, silentLog, virtualClock } from "#base";
-import { Unreachable } from "#client";
+import { Unreachable, eventRecorder } from "#client";
 import { dialects } from "#dialect";
-import { fakeApi } from "../fake-api.fixture.ts";
-import { eventRecorder } from "./recorder.ts";
+import { eventMetrics } from "./event-metrics.ts";
+import { fakeApi } from "./fake-api.fixture.ts";
 
 const node = { kind: "Node", name: "n1", uid: "n1" };
 const pod = (name: string) => ({
@@ -27,8 +27,10 @@ function setUp(
     client: api.client,
     clock,
     log: silentLog,
-    metrics,
-    node,
+    component: dialect.cli.agent,
+    host: "n1",
+    lossesConcern: node,
+    observer: eventMetrics(metrics, dialect),
     queriesPerSecond: 0,
     burst: 0,
     ...limits,

@@ -45,8 +45,13 @@ const keyOf = (
   ...more: readonly string[]
 ): string => JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
 
+export interface CorrelatorOptions {
+  /** Whether events that differ only in their message become one. */
+  readonly combines: boolean;
+}
+
 /** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
-export function correlator(): (happening: Happening) => Verdict {
+export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => Verdict {
   const known = new LRUCache<string, KnownEvent>({ max: keptEntries });
   const alike = new LRUCache<string, { messages: Set<string>; at: number }>({ max: keptEntries });
   let lastStamp = 0n;
@@ -83,7 +88,7 @@ export function correlator(): (happening: Happening) => Verdict {
   };
   return (happening) => {
     const { regarding, type, reason, message, at } = happening;
-    const together = hasManyAlike(happening);
+    const together = combines && hasManyAlike(happening);
     const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, together ? "" : message);
     const shown = together ? `(combined from similar events): ${message}` : message;
     const flooding = isFlooding(happening);

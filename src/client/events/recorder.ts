@@ -1,0 +1,276 @@
+// Writes events about objects. One that repeats counts up in place, many alike become one, and no object floods
+// the rest. Events wait in a bounded queue and leave at a bounded rate; what does not fit is counted and told.
+import { hostname } from "node:os";
+import { CoreEvent, Event, type ObjectReference } from "#api";
+import { ApiError, type Clock, type Log, microTimeOfMillis, timeOfMillis } from "#base";
+import type { AnyObject, ApiClient, ResourceKind } from "../client.ts";
+import { rateLimiter } from "../rate-limiter.ts";
+import { type Happening, type KnownEvent, correlator } from "./correlator.ts";
+
+export type EventType = "Normal" | "Warning";
+
+export interface EventRecorder {
+  event(
+    regarding: ObjectReference | AnyObject,
+    type: EventType,
+    reason: string,
+    message: string,
+    action?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ): void;
+}
+
+export interface RunningEventRecorder extends EventRecorder {
+  /** Resolves when nothing waits any more. */
+  sent(): Promise<void>;
+  /** The same, or after the time given. */
+  flush(milliseconds: number): Promise<void>;
+  stop(): void;
+}
+
+export interface EventRecorderOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Who reports, as users read it. */
+  readonly component: string;
+  /** Where it runs. */
+  readonly host?: string;
+  /** `core` counts in the event, as most components do; `events` writes series in the newer group. */
+  readonly form?: "core" | "events";
+  /** Requests per second; 0, as without it, is no limit. */
+  readonly queriesPerSecond?: number;
+  readonly burst?: number;
+  readonly queueSize?: number;
+  /** What is told, by an event of its own, that others were lost. */
+  readonly lossesConcern?: ObjectReference;
+  readonly observer?: EventObserver;
+}
+
+export interface EventObserver {
+  sent(verb: "create" | "patch"): void;
+  dropped(reason: "object limit" | "queue full" | "refused" | "server unreachable"): void;
+}
+
+const coreEvents: ResourceKind<typeof CoreEvent> = { schema: CoreEvent, plural: "events", namespaced: true };
+const newerEvents: ResourceKind<typeof Event> = { schema: Event, plural: "events", namespaced: true };
+const retryMilliseconds = 10_000;
+const mostTries = 60;
+const summaryMilliseconds = 60_000;
+/** What the server takes in the newer group. */
+const longestNote = 1024;
+
+export function eventRecorder(options: EventRecorderOptions): RunningEventRecorder {
+  const { client, clock, log, component, host, form = "core", lossesConcern, observer } = options;
+  const queueSize = options.queueSize ?? 1000;
+  const decide = correlator({ combines: form === "core" });
+  const waiting = new Set<KnownEvent>();
+  const stopping = new AbortController();
+  const take = rateLimiter(clock, options.queriesPerSecond ?? 0, options.burst ?? 0);
+  let lost = 0;
+  let summaryDue: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+
+  return {
+    event: (regarding, type, reason, message, action, annotations) =>
+      record({
+        regarding: referenceTo(regarding),
+        type,
+        reason,
+        message,
+        action,
+        annotations,
+        at: clock.now(),
+      }),
+    sent: async () => {
+      while (running) await running;
+    },
+    flush: async (milliseconds) => {
+      const limit = new AbortController();
+      await Promise.race([running, clock.sleep(milliseconds, limit.signal).catch(() => undefined)]);
+      limit.abort();
+    },
+    stop: () => {
+      stopping.abort(new Error("the recorder was stopped"));
+      summaryDue?.();
+    },
+  };
+
+  function record(happening: Happening): void {
+    const { regarding, type, reason, message } = happening;
+    log.verbose(3, "event", {
+      object: `${regarding.namespace ?? ""}/${regarding.name}`,
+      kind: regarding.kind ?? "",
+      type,
+      reason,
+      message,
+    });
+    if (stopping.signal.aborted) return;
+    const verdict = decide(happening);
+    if (verdict.do === "drop") lose("object limit");
+    if (verdict.do !== "send" || waiting.has(verdict.event)) return;
+    if (waiting.size >= queueSize) {
+      lose("queue full");
+      return;
+    }
+    waiting.add(verdict.event);
+    run();
+  }
+
+  function run(): void {
+    running ??= drain().finally(() => {
+      running = undefined;
+      if (waiting.size > 0 && !stopping.signal.aborted) run();
+    });
+  }
+
+  /** Counts an event that is not recorded, and says so once a minute at most. */
+  function lose(why: "object limit" | "queue full" | "server unreachable"): void {
+    observer?.dropped(why);
+    lost++;
+    summaryDue ??= clock.after(summaryMilliseconds, () => {
+      summaryDue = undefined;
+      const many = lost;
+      lost = 0;
+      log.warn("events were not recorded", { component, count: many });
+      if (!lossesConcern) return;
+      record({
+        regarding: lossesConcern,
+        type: "Warning",
+        reason: "EventsDropped",
+        message: `${many} events of this node were not recorded: too many at once`,
+        at: clock.now(),
+      });
+    });
+  }
+
+  async function drain(): Promise<void> {
+    for (const event of waiting) {
+      await take(stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      waiting.delete(event);
+      await deliver(event);
+    }
+  }
+
+  async function deliver(event: KnownEvent): Promise<void> {
+    for (let tries = 1; !stopping.signal.aborted; tries++) {
+      try {
+        await tell(event);
+        return;
+      } catch (error) {
+        if (isFinal(error)) {
+          refused(event, error as ApiError);
+          return;
+        }
+        if (tries >= mostTries) {
+          lose("server unreachable");
+          return;
+        }
+        // Servers that come back meet agents one by one.
+        await clock
+          .sleep(tries === 1 ? retryMilliseconds * Math.random() : retryMilliseconds, stopping.signal)
+          .catch(() => undefined);
+      }
+    }
+  }
+
+  /** In a namespace that is going away nothing can be written any more: that is nobody's mistake. */
+  function refused({ namespace, name, first: { reason } }: KnownEvent, error: ApiError): void {
+    observer?.dropped("refused");
+    const about = { event: `${namespace}/${name}`, reason, error: error.message };
+    if (error.code === 404 || error.details?.causes?.[0]?.reason === "NamespaceTerminating")
+      log.verbose(2, "event not written: its namespace goes away", about);
+    else log.error("event rejected by the API server", about);
+  }
+
+  async function tell(event: KnownEvent): Promise<void> {
+    const { count } = event;
+    const verb = (await repeated(event)) ? "patch" : "create";
+    if (verb === "create") await created(event);
+    event.told = count;
+    observer?.sent(verb);
+  }
+
+  /** Counts an event up. False when there is none. */
+  async function repeated({ name, namespace, count, lastAt, message, told }: KnownEvent): Promise<boolean> {
+    if (told === 0) return false;
+    try {
+      if (form === "core") {
+        const patch = { count, lastTimestamp: timeOfMillis(lastAt), message };
+        await client.of(coreEvents).patch(name, "strategic", patch, { namespace });
+      } else {
+        const series = { count, lastObservedTime: microTimeOfMillis(lastAt) };
+        await client.of(newerEvents).patch(name, "merge", { series }, { namespace });
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 404) throw error;
+      return false;
+    }
+  }
+
+  async function created(event: KnownEvent): Promise<void> {
+    try {
+      if (form === "core") await client.of(coreEvents).create(coreForm(event) as never);
+      else await client.of(newerEvents).create(newerForm(event) as never);
+    } catch (error) {
+      // It is there already when the answer to an earlier try was lost.
+      if (!(error instanceof ApiError) || error.reason !== "AlreadyExists") throw error;
+    }
+  }
+
+  function coreForm({ first, name, namespace, message, lastAt, count }: KnownEvent): object {
+    const { regarding, type, reason, action, annotations, at } = first;
+    return {
+      metadata: { name, namespace, ...(annotations && { annotations }) },
+      involvedObject: regarding,
+      reason,
+      message,
+      source: { component, ...(host !== undefined && { host }) },
+      firstTimestamp: timeOfMillis(at),
+      lastTimestamp: timeOfMillis(lastAt),
+      count,
+      type,
+      ...(action && { action }),
+      reportingComponent: component,
+      reportingInstance: host ?? "",
+    };
+  }
+
+  function newerForm({ first, name, namespace, message, lastAt, count }: KnownEvent): object {
+    const { regarding, type, reason, action, annotations, at } = first;
+    return {
+      metadata: { name, namespace, ...(annotations && { annotations }) },
+      eventTime: microTimeOfMillis(at),
+      ...(count > 1 && { series: { count, lastObservedTime: microTimeOfMillis(lastAt) } }),
+      reportingController: component,
+      reportingInstance: `${component}-${host ?? hostname()}`,
+      action: action ?? reason,
+      reason,
+      regarding,
+      note: message.slice(0, longestNote),
+      type,
+    };
+  }
+}
+
+/** Where there is no API server to write to: events go to the log. */
+export const loggedEvents = (log: Log): EventRecorder => ({
+  event: (regarding, type, reason, message) =>
+    log.verbose(2, "event", { regarding: referenceTo(regarding).name ?? "", type, reason, message }),
+});
+
+function referenceTo(regarding: ObjectReference | AnyObject): ObjectReference {
+  if (!("metadata" in regarding)) return regarding;
+  const { apiVersion, kind, metadata } = regarding;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, namespace, name, uid, resourceVersion };
+}
+
+/**
+ * Whether trying again cannot help: the server answered, and neither with "later" nor with trouble of its
+ * own.
+ */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.code !== 429 && error.code < 500;

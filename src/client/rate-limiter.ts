@@ -1,0 +1,20 @@
+// No more requests a second than allowed.
+import type { Clock } from "#base";
+
+/** A token bucket: resolves when the caller may go on. */
+export function rateLimiter(
+  clock: Clock,
+  perSecond: number,
+  burst: number,
+): (signal: AbortSignal) => Promise<void> {
+  if (perSecond <= 0) return () => Promise.resolve();
+  const most = Math.max(1, burst);
+  let tokens = most;
+  let at = clock.now();
+  return async (signal) => {
+    const now = clock.now();
+    tokens = Math.min(most, tokens + ((now - at) * perSecond) / 1000) - 1;
+    at = now;
+    if (tokens < 0) await clock.sleep((-tokens * 1000) / perSecond, signal);
+  };
+}

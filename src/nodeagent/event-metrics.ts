@@ -1,0 +1,21 @@
+// What is counted about the events that the agent records.
+import type { Metrics } from "#base";
+import type { EventObserver } from "#client";
+import type { Dialect } from "#dialect";
+
+export function eventMetrics(metrics: Metrics, { data: { agentMetricPrefix } }: Dialect): EventObserver {
+  const sent = metrics.counter({
+    name: `${agentMetricPrefix}events_sent_total`,
+    help: "Events told to the API server, by what was done.",
+    labels: ["verb"],
+  });
+  const dropped = metrics.counter({
+    name: `${agentMetricPrefix}events_dropped_total`,
+    help: "Events that were not recorded, by reason.",
+    labels: ["reason"],
+  });
+  return {
+    sent: (verb) => sent.with(verb).add(),
+    dropped: (reason) => dropped.with(reason).add(),
+  };
+}
