@@ -1,7 +1,7 @@
 // Builds the page of src/ui into a few static files whose names change with their content, compressed ahead:
 // the server only hands them out.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { root } from "./setup.mjs";
@@ -10,6 +10,7 @@ const source = join(root, "src", "ui");
 
 /** Returns the paths of the files that it made. */
 export async function packUi(outdir) {
+  if (!existsSync(join(source, "main.tsx"))) return [];
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     absWorkingDir: root,
