@@ -66,6 +66,16 @@ const stages = [
   ],
   [
     {
+      name: "ui",
+      files: filesUnder("test/ui", ".test.ts"),
+      args: ["--test-concurrency=2"],
+      minutes: 5,
+      verbose: true,
+      again: true,
+    },
+  ],
+  [
+    {
       name: "robustness",
       files: filesUnder("test/robustness", ".test.ts"),
       args: ["--test-concurrency=1"],

@@ -19,7 +19,7 @@ export interface VisitOptions {
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: programPath("chromium")!,
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server"],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
   });
 }
 
@@ -47,6 +47,13 @@ export async function visit(
     if (!request.url().startsWith(`${origin}/`)) problems.push(`a request to ${request.url()}`);
   });
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** As if somebody had signed in in this tab before. */
+export async function signedIn(page: Page, token: string): Promise<void> {
+  await page.addInitScript((given) => {
+    if (sessionStorage.getItem("orch.token") === null) sessionStorage.setItem("orch.token", given);
+  }, token);
 }
 
 /** Signs in as a person would. */

@@ -11,7 +11,7 @@ import { bytesText, coresText, quantity } from "./quantity.ts";
 
 export function NodeTable({ nodes }: { nodes: Loaded<Nodes> }) {
   if (nodes.is === "loading") return <Loading what="nodes" />;
-  if (nodes.is === "failed") return <Failure error={nodes.error} what="Nodes" />;
+  if (nodes.is === "failed") return <Failure error={nodes.error} what="Nodes" isPart />;
   if (nodes.value.nodes.length === 0)
     return (
       <Empty title="There are no nodes">A machine joins with orch join, or orch up runs one here.</Empty>

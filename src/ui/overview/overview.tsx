@@ -71,7 +71,7 @@ export function Overview() {
 function NamespaceTable({ namespaces }: { namespaces: Loaded<readonly NamespaceRow[]> }) {
   const { go } = useShell();
   if (namespaces.is === "loading") return <Loading what="namespaces" />;
-  if (namespaces.is === "failed") return <Failure error={namespaces.error} what="Namespaces" />;
+  if (namespaces.is === "failed") return <Failure error={namespaces.error} what="Namespaces" isPart />;
   return (
     <table class="grid-table">
       <thead>

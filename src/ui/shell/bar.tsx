@@ -45,8 +45,18 @@ export function Bar({ onTheme }: { onTheme: (theme: "light" | "dark") => void })
       >
         {theme === "dark" ? "☀" : "☾"}
       </button>
-      <button class="button plain" onClick={signOut}>
-        Sign out
+      <button class="button plain icon" aria-label="Sign out" title="Sign out" onClick={signOut}>
+        <svg
+          width="16"
+          height="16"
+          viewBox="0 0 16 16"
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.5"
+          aria-hidden="true"
+        >
+          <path d="M6.5 2.5h-4v11h4M6 8h8m-3-3 3 3-3 3" stroke-linecap="round" stroke-linejoin="round" />
+        </svg>
       </button>
     </header>
   );

@@ -20,8 +20,16 @@ export const Empty = ({ title, children }: { title: string; children: ComponentC
   </div>
 );
 
-export function Failure({ error, what }: { error: CallError; what: string }) {
-  if (error.status === 403) return <NoRights error={error} what={what} />;
+interface FailureProps {
+  readonly error: CallError;
+  /** Begins with a capital: "The timeline". */
+  readonly what: string;
+  /** Whether it is one piece among others that can be seen. */
+  readonly isPart?: boolean;
+}
+
+export function Failure({ error, what, isPart = false }: FailureProps) {
+  if (error.status === 403) return <NoRights error={error} what={what} isPart={isPart} />;
   const advice =
     error.status === 0
       ? "Check that the server runs and that this machine reaches it; the page tries again by itself."
@@ -38,7 +46,7 @@ export function Failure({ error, what }: { error: CallError; what: string }) {
 }
 
 /** Rights are often those of one namespace: it can be named here. */
-function NoRights({ error, what }: { error: CallError; what: string }) {
+function NoRights({ error, what, isPart }: Required<FailureProps>) {
   const { view, go, ownNamespace } = useShell();
   const [namespace, setNamespace] = useState(ownNamespace ?? "");
   const here = parseQuery(view.search).namespace;
@@ -48,9 +56,11 @@ function NoRights({ error, what }: { error: CallError; what: string }) {
   };
   return (
     <div class="state" role="alert">
-      <h2>You may not see {what}</h2>
+      <h2>You may not see {what.charAt(0).toLowerCase() + what.slice(1)}</h2>
       <p>{visible(error.message)}</p>
-      {here === "" ? (
+      {isPart ? (
+        <p class="muted">A role that allows to list it shows it here.</p>
+      ) : here === "" ? (
         <>
           <p class="muted">If your rights are for one namespace, look there:</p>
           <form onSubmit={submit}>

@@ -80,12 +80,12 @@ function drawGrid(
 }
 
 function bar(path: Path2D, x: number, middle: number, size: number): void {
-  const tall = 6 + 12 * size;
-  path.rect(Math.round(x - 2), Math.round(middle - tall / 2), 4, Math.round(tall));
+  const tall = 8 + 12 * size;
+  path.roundRect(Math.round(x - 2.5), Math.round(middle - tall / 2), 5, Math.round(tall), 1.5);
 }
 
 function triangle(path: Path2D, x: number, middle: number, size: number): void {
-  const half = 4.5 + 3 * size;
+  const half = 5 + 3 * size;
   path.moveTo(x, middle - half);
   path.lineTo(x + half, middle + half * 0.8);
   path.lineTo(x - half, middle + half * 0.8);

@@ -2,6 +2,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
 import { Detail } from "../detail/detail.tsx";
+import { parseQuery } from "../search/parse.ts";
+import { titleOf } from "../search/title.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
@@ -116,7 +118,7 @@ function Toolbar({ objects, total, following, error }: ToolbarProps) {
   const { view } = useShell();
   return (
     <div class="toolbar">
-      <h2>{view.search === "" ? "All objects" : visibleLine(view.search)}</h2>
+      <h2>{visibleLine(titleOf(parseQuery(view.search)))}</h2>
       <span class="summary" role="status">
         {objects === 1 ? "1 object" : `${objects.toLocaleString("en")} objects`}
         {total > objects && ` of ${total.toLocaleString("en")}`}

@@ -1,0 +1,3 @@
+import { pageSuite } from "./page.fixture.ts";
+
+pageSuite("orch");

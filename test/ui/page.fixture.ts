@@ -1,0 +1,229 @@
+// The page in a real browser, used as a person would: the same in both dialects.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { Browser } from "playwright-core";
+import type { DialectName } from "#dialect";
+import { needs } from "#kit";
+import {
+  type Page,
+  type VisitOptions,
+  type Visitor,
+  openBrowser,
+  signIn,
+  signedIn,
+  visit,
+} from "./browser.fixture.ts";
+import { type Shop, openShop } from "./shop.fixture.ts";
+
+/** Pictures for the docs; with UPDATE=1 they are made anew. */
+const pictures = join(import.meta.dirname, "..", "..", "docs", "ui");
+const chromium = needs("chromium");
+
+export function pageSuite(dialect: DialectName): void {
+  describe(`the page of a server that speaks ${dialect}`, chromium, () => {
+    let shop: Shop;
+    let browser: Browser;
+    before(async () => {
+      [shop, browser] = await Promise.all([openShop(dialect), openBrowser()]);
+    });
+    after(async () => {
+      await browser?.close();
+      await shop?.[Symbol.asyncDispose]();
+    });
+    const open = (options?: VisitOptions): Promise<Visitor> => visit(browser, shop.url, options);
+    const asAdmin = async (page: Page, route: string): Promise<void> => {
+      await signedIn(page, shop.adminToken);
+      await page.goto(`${shop.url}/ui/${route}`);
+    };
+    const picture = async (page: Page, name: string): Promise<void> => {
+      const path = join(pictures, `${name}.png`);
+      if (dialect === "orch" && (process.env["UPDATE"] || !existsSync(path))) await page.screenshot({ path });
+    };
+
+    test("a wrong token is refused with words, a right one shows the overview", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await page.goto(`${shop.url}/ui/`);
+      await page.getByLabel("Token").fill("wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").getByText("does not know this token").waitFor();
+      await page.getByLabel("Token").fill(shop.adminToken);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "What is wrong now" }).waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      assert.equal(await page.evaluate("sessionStorage.length"), 0);
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("the cause of a failed rollout is found in three clicks", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await signIn(page, shop.url, shop.adminToken);
+      const problem = page.getByRole("button", { name: /ImagePullBackOff/ });
+      await problem.waitFor();
+      await page.getByText("Insufficient memory").first().waitFor();
+      await picture(page, "overview");
+      await problem.click();
+      const detail = page.getByRole("complementary");
+      await detail.getByText("manifest unknown: no such tag").first().waitFor();
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      await picture(page, "cause");
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("a search in the words of the command line finds an object with all that it owns", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline");
+      await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor();
+      await picture(page, "timeline");
+      await page.keyboard.press("/");
+      await page.keyboard.type("deploy/web -n shop");
+      await page.keyboard.press("Enter");
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor({ state: "detached" });
+      assert.match(page.url(), /q=deploy%2Fweb/);
+      await page.goBack();
+      await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor();
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("dragging across the histogram chooses the range, and a link shows the same to others", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      const chart = page.getByRole("img", { name: /warnings,/ });
+      await chart.waitFor();
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      const box = (await chart.boundingBox())!;
+      await page.mouse.move(box.x + box.width * 0.6, box.y + 40);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.8, box.y + 40, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/since=.*until=/);
+      assert.equal(await page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed"), "false");
+      const link = page.url();
+      await using other = await open();
+      await signedIn(other.page, shop.adminToken);
+      await other.page.goto(link);
+      await other.page.getByRole("region", { name: "Timeline" }).waitFor();
+      assert.equal(
+        await other.page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed"),
+        "false",
+      );
+      await page.getByRole("button", { name: "Live" }).click();
+      await page.waitForURL((url) => !url.href.includes("until="));
+      assert.deepEqual([...visitor.problems, ...other.problems], []);
+    });
+
+    test("everything can be done with the keyboard alone", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      const lanes = page.getByRole("tree");
+      await lanes.waitFor();
+      await lanes.focus();
+      const ranges: string[] = [];
+      for (const key of ["+", "-", "-", "ArrowLeft", "l"]) {
+        await page.keyboard.press(key);
+        ranges.push(page.url());
+      }
+      assert.match(ranges[0]!, /last=30m/);
+      assert.match(ranges[2]!, /last=2h/);
+      assert.match(ranges[3]!, /since=/);
+      await lanes.waitFor();
+      await lanes.focus();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      const detail = page.getByRole("complementary");
+      await detail.waitFor();
+      await detail.getByRole("tab", { name: "Events" }).focus();
+      await page.keyboard.press("ArrowRight");
+      assert.equal(await detail.getByRole("tab", { name: "Tree" }).getAttribute("aria-selected"), "true");
+      await page.keyboard.press("Escape");
+      await detail.waitFor({ state: "detached" });
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("an object shows its events, its YAML and, where there is no agent, why there is no log", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).click();
+      const detail = page.getByRole("complementary", { name: "Pod web-7c9b-c3" });
+      await detail.getByText("Back-off pulling image").first().waitFor();
+      await detail.getByLabel("warnings only").check();
+      await detail.getByText("Pulling image", { exact: false }).first().waitFor();
+      await detail.getByRole("tab", { name: "YAML" }).click();
+      await detail.getByText("name: web-7c9b-c3").first().waitFor();
+      await detail.getByRole("tab", { name: "Logs" }).click();
+      await detail.getByRole("alert").getByText("could not be loaded").waitFor();
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("what happens now appears without being asked for", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+quiet&last=5m");
+      await page.getByText("Nothing happened here").waitFor();
+      const made = await shop.create("/api/v1/namespaces/quiet/configmaps", {
+        metadata: { name: "settings" },
+      });
+      await shop.report(
+        { ...made, kind: "ConfigMap", apiVersion: "v1" },
+        { reason: "Touched", message: "now" },
+      );
+      await page.getByRole("treeitem", { name: /settings/ }).waitFor();
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("who may see one namespace sees it, and is told what is closed", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await signIn(page, shop.url, shop.viewerToken);
+      await page.getByRole("button", { name: /ImagePullBackOff/ }).waitFor();
+      await page.getByText("in shop", { exact: true }).waitFor();
+      await page.getByRole("heading", { name: "You may not see nodes" }).waitFor();
+      await picture(page, "one-namespace");
+      await page.getByRole("link", { name: "Timeline" }).click();
+      await page.getByRole("heading", { name: /You may not see/ }).waitFor();
+      await page.getByRole("button", { name: "Look there" }).click();
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      assert.equal(await page.getByRole("treeitem", { name: /node-1/ }).count(), 0);
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).click();
+      await page.getByRole("complementary").getByText("manifest unknown").first().waitFor();
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("colours follow the system until somebody chooses", async () => {
+      await using visitor = await open({ dark: true });
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      const theme = (): Promise<unknown> => page.evaluate("document.documentElement.dataset.theme");
+      assert.equal(await theme(), "dark");
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      await picture(page, "dark");
+      await page.getByRole("button", { name: "Switch to light colours" }).click();
+      await page.reload();
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      assert.equal(await theme(), "light");
+    });
+
+    test("a small screen shows the lanes, and the details instead of them", async () => {
+      await using visitor = await open({ width: 390, height: 800 });
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      const lane = page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ });
+      await lane.waitFor();
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+      await picture(page, "small");
+      await lane.click();
+      await page.getByRole("complementary").getByText("manifest unknown").first().waitFor();
+      assert.equal(await page.getByRole("tree").isVisible(), false);
+      assert.deepEqual(visitor.problems, []);
+    });
+  });
+}
