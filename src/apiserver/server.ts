@@ -416,6 +416,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     filterDurations(serving.metrics),
   );
   const running = Promise.all([
+    timeline.start(),
     background({ ...common, otherStores: overrides.stores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
     policyTypeChecks(server, plugins, served)?.(signal),

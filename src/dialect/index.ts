@@ -20,4 +20,4 @@ export {
 export { type WellKnownNames } from "./well-known.ts";
 export { chosenDialect, dialectArgument, dialectNamed, dialects, originalDialect } from "./dialects.ts";
 export { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";
-export { timelineGroup } from "./own-groups.ts";
+export { foldedAnnotation, timelineGroup } from "./own-groups.ts";

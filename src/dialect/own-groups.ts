@@ -2,3 +2,6 @@
 
 /** The read-only group of the event timeline. */
 export const timelineGroup = "timeline.orch.io";
+
+/** The annotation of an event into which others were folded: how many. */
+export const foldedAnnotation = `${timelineGroup}/folded`;

@@ -1,4 +1,5 @@
 // An entry of the answer, made from a point.
+import { foldedAnnotation } from "#dialect";
 import type { Kinds } from "./kinds.ts";
 import { type ObjectName, groupOf } from "./lane.ts";
 import type { JournalRecord } from "./journal-record.ts";
@@ -47,7 +48,15 @@ function eventEntry(
     ...some("node", facet.node),
     ...some("action", event.action ?? ""),
     ...((count > 1 || last > first) && {
-      series: { edge, count, first: timeText(first), last: timeText(last) },
+      series: {
+        edge,
+        count,
+        first: timeText(first),
+        last: timeText(last),
+        ...(metadata.annotations?.[foldedAnnotation] !== undefined && {
+          folded: Number(metadata.annotations[foldedAnnotation]) || 0,
+        }),
+      },
     }),
     event: {
       namespace: metadata.namespace ?? "",

@@ -29,6 +29,8 @@ export interface TimelineOptions {
   readonly closing: AbortSignal;
   /** Watches last at least this long unless they ask for less. */
   readonly minRequestTimeoutSeconds: number;
+  /** What went before its time. */
+  readonly keeping: { evicted(): number; folded(): number };
 }
 
 const version = "v1";
@@ -36,7 +38,7 @@ const apiVersion = `${timelineGroup}/${version}`;
 const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "lanes", "buckets"]);
 
 export function timeline(options: TimelineOptions): PathHandler {
-  const { kinds, journal, authorizer, clock, closing } = options;
+  const { kinds, journal, authorizer, clock, closing, keeping } = options;
   const events = options.events.source;
   const live = new LiveIndex({ events, journal, clock, signal: closing });
 
@@ -78,8 +80,8 @@ export function timeline(options: TimelineOptions): PathHandler {
     const selection = select({ index, graph, kinds, question, filter, mayGet: access.mayGet, nowMicros });
     const cursor = cursorToken({ events: events.revision(), changes: journal.sequence });
     const missing: Missing = {
-      eventsEvicted: 0,
-      eventsFolded: 0,
+      eventsEvicted: keeping.evicted(),
+      eventsFolded: keeping.folded(),
       changesDropped: journal.dropped,
       changesSince: timeText(journal.since),
       withheld: [...index.facets.resources()].filter((each) => !access.mayGet(each)).sort(),

@@ -1,6 +1,21 @@
 // Limits on requests and on what is kept.
 
-import { atLeast, between, bool, duration, float, int, notNegative, oneOf, option, section } from "#options";
+import {
+  atLeast,
+  between,
+  bool,
+  duration,
+  float,
+  int,
+  mapOf,
+  notNegative,
+  oneOf,
+  option,
+  section,
+} from "#options";
+
+const limitsProblem = (limits: Readonly<Record<string, number>>): string | undefined =>
+  Object.values(limits).some((limit) => limit < 0) ? "must not be negative" : undefined;
 
 export const limitsSection = () =>
   section("Limits", [
@@ -71,6 +86,55 @@ export const limitsSection = () =>
       default: 3_600_000,
       check: notNegative,
       doc: "How long events are kept.",
+    }),
+    option({
+      flag: "event-max-count",
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "How many events are kept at most; 0 is no limit. The oldest go first, and warnings only when nothing else is left. What goes early is counted.",
+    }),
+    option({
+      flag: "event-max-bytes",
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "How many bytes of events are kept at most; 0 is no limit.",
+    }),
+    option({
+      flag: "event-max-count-per-namespace",
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "How many events of one namespace are kept at most; 0 is no limit.",
+    }),
+    option({
+      flag: "event-max-bytes-per-namespace",
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "How many bytes of events of one namespace are kept at most; 0 is no limit.",
+    }),
+    option({
+      flag: "event-max-count-per-type",
+      type: mapOf(int, { keys: ["Normal", "Warning"] }),
+      default: {},
+      check: limitsProblem,
+      doc: "How many events of a type are kept at most: Normal=10000,Warning=50000. 0 is no limit.",
+    }),
+    option({
+      flag: "event-max-bytes-per-type",
+      type: mapOf(int, { keys: ["Normal", "Warning"] }),
+      default: {},
+      check: limitsProblem,
+      doc: "How many bytes of events of a type are kept at most; 0 is no limit.",
+    }),
+    option({
+      flag: "event-fold-after",
+      type: int,
+      default: 0,
+      check: (value) => (value === 0 || value >= 2 ? undefined : "must be 0 or at least 2"),
+      doc: "Fold events of one object, reason, type and controller into a series once more than so many are stored. The first and the last stay, and the first says how many were folded. 0 never folds.",
     }),
     option({
       flag: "timeline-max-bytes",

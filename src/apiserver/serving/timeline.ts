@@ -1,5 +1,5 @@
-// The event timeline of a server: served with the page, or where --runtime-config asks for it. Where it is
-// switched off nothing of it exists.
+// The event timeline of a server: served with the page, or where --runtime-config asks for it, and the limits of
+// events. Where these are switched off nothing of them exists.
 import { join } from "node:path";
 import type { Audit } from "#audit";
 import type { Authorizer } from "#authz";
@@ -9,6 +9,7 @@ import { type PathHandler, versionsSwitchedOn } from "#endpoints";
 import type { Resource } from "#registry";
 import { type DefinedKinds, Kinds, ObjectJournal, Writers, journalFiles, timeline } from "#timeline";
 import { timelineMetrics } from "../metrics/timeline-metrics.ts";
+import { eventKeeping } from "../storage/event-limits.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface TimelineParts {
@@ -28,15 +29,17 @@ export interface OpenTimeline {
   readonly paths: readonly PathHandler[];
   /** The same, with the timeline told who writes what. */
   observed(audit: Audit | undefined): Audit | undefined;
+  /** Begins to keep events within their limits; resolves once they are. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const switchedOff: OpenTimeline = { paths: [], observed: (audit) => audit, stop: async () => undefined };
-
 export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> {
   const { settings, resources, defined, authorizer, clock, log, metrics, signal } = parts;
+  const keeping = eventKeeping(parts);
+  const start = (): Promise<void> => keeping.start();
   if (!settings.ui && !versionsSwitchedOn(settings.runtimeConfig).includes(`${timelineGroup}/v1`))
-    return switchedOff;
+    return { paths: [], observed: (audit) => audit, start, stop: async () => undefined };
   const kinds = new Kinds(resources, defined);
   const writers = new Writers();
   const journal = new ObjectJournal({
@@ -57,7 +60,16 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
   const { minRequestTimeout: minRequestTimeoutSeconds } = settings;
   return {
     paths: [
-      timeline({ events, kinds, journal, authorizer, clock, closing: signal, minRequestTimeoutSeconds }),
+      timeline({
+        events,
+        kinds,
+        journal,
+        authorizer,
+        clock,
+        closing: signal,
+        minRequestTimeoutSeconds,
+        keeping,
+      }),
     ],
     observed: (audit) => {
       if (!audit) return undefined;
@@ -68,6 +80,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       };
       return { ...audit, sink: { write, close: () => sink.close() } };
     },
+    start,
     stop: () => journal.stop(),
   };
 }

@@ -1,0 +1,154 @@
+// Folds floods of events into series: of the events of one object with the same reason, type and controller, the
+// first and the last stay as they are, and the first counts those between them.
+//
+//   before   e1  e2  e3  e4  e5      after   e1 (count 4, last seen with e4, 3 folded)   e5
+import type { Event } from "#api";
+import { type Clock, type Log, formatTime, selectEverything } from "#base";
+import { foldedAnnotation } from "#dialect";
+import type { CachedObject, Frame, ObjectSource } from "#watchcache";
+import { readEvent, storedEvent, timeText } from "./stored-event.ts";
+
+export interface FoldingOptions {
+  /** More than so many events of one group are folded; at least two. */
+  readonly most: number;
+  readonly events: ObjectSource;
+  /** Writes the event anew unless it has changed since; whether it did. */
+  readonly replace: (item: CachedObject, change: (event: Event) => void) => Promise<boolean>;
+  readonly remove: (key: string, revision: number) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+interface Group {
+  readonly key: string;
+  readonly items: Map<string, CachedObject>;
+}
+
+/** Floods are let come together before they are folded. */
+const pauseMilliseconds = 1000;
+
+export class EventFolding {
+  readonly #options: FoldingOptions;
+  readonly #groups = new Map<string, Group>();
+  readonly #groupOf = new Map<string, Group>();
+  readonly #large = new Set<Group>();
+  #cancel: (() => void) | undefined;
+  /** How many events were folded into others. */
+  folded = 0;
+
+  constructor(options: FoldingOptions) {
+    this.#options = options;
+    options.signal.addEventListener("abort", () => this.#cancel?.(), { once: true });
+  }
+
+  async start(): Promise<void> {
+    const { events, signal, log } = this.#options;
+    try {
+      await events.watch(
+        { below: "", selector: selectEverything, from: "state", signal },
+        { deliver: (frames) => this.#deliver(frames), ended: () => this.#restart() },
+      );
+    } catch (error) {
+      log.error("events cannot be followed; they are not folded for now", {
+        error: (error as Error).message,
+      });
+      this.#restart();
+    }
+  }
+
+  #restart(): void {
+    const { signal, clock } = this.#options;
+    this.#groups.clear();
+    this.#groupOf.clear();
+    this.#large.clear();
+    if (signal.aborted) return;
+    this.#cancel?.();
+    this.#cancel = clock.after(pauseMilliseconds, () => {
+      this.#cancel = undefined;
+      void this.start();
+    });
+  }
+
+  #deliver(frames: readonly Frame[]): void {
+    for (const { type, item } of frames) {
+      if (type === "DELETED") this.#forget(item.key);
+      else if (type !== "BOOKMARK") this.#add(item);
+    }
+    if (this.#large.size > 0)
+      this.#cancel ??= this.#options.clock.after(pauseMilliseconds, () => {
+        this.#cancel = undefined;
+        void this.fold();
+      });
+  }
+
+  #add(item: CachedObject): void {
+    const known = this.#groupOf.get(item.key);
+    const key = groupKey(item);
+    const group = known ?? this.#groups.getOrInsertComputed(key, () => ({ key, items: new Map() }));
+    group.items.set(item.key, item);
+    this.#groupOf.set(item.key, group);
+    if (group.items.size > this.#options.most) this.#large.add(group);
+  }
+
+  #forget(key: string): void {
+    const group = this.#groupOf.get(key);
+    if (!group) return;
+    this.#groupOf.delete(key);
+    group.items.delete(key);
+    if (group.items.size === 0) this.#groups.delete(group.key);
+  }
+
+  /** Folds the groups that have grown too large. */
+  async fold(): Promise<void> {
+    const groups = [...this.#large];
+    this.#large.clear();
+    for (const { items } of groups) {
+      if (this.#options.signal.aborted) return;
+      try {
+        await this.#foldGroup([...items.values()]);
+      } catch (error) {
+        this.#options.log.error("events could not be folded", { error: (error as Error).message });
+      }
+    }
+  }
+
+  async #foldGroup(items: readonly CachedObject[]): Promise<void> {
+    const { replace, remove } = this.#options;
+    const read = items.map((item) => ({ item, ...readEvent(storedEvent(item)) }));
+    const [first, ...rest] = read.sort((a, b) => a.first - b.first || a.item.revision - b.item.revision);
+    const latest = rest.reduce((most, each) => (each.last >= most.last ? each : most), rest[0]!);
+    const between = rest.filter((each) => each !== latest);
+    if (!first || between.length === 0) return;
+    const count = between.reduce((sum, each) => sum + each.count, 0);
+    const last = Math.max(first.last, ...between.map((each) => each.last));
+    if (!(await replace(first.item, (event) => addSeen(event, count, last, between.length)))) return;
+    await Promise.all(between.map(({ item }) => remove(item.key, item.revision)));
+    this.folded += between.length;
+  }
+}
+
+/** In the form that the event has: the older one counts by itself, the newer one has a series. */
+function addSeen(event: Event, count: number, lastMicros: number, folded: number): void {
+  if (event.eventTime)
+    event.series = { count: (event.series?.count ?? 1) + count, lastObservedTime: timeText(lastMicros) };
+  else {
+    event.deprecatedCount = (event.deprecatedCount || 1) + count;
+    event.deprecatedLastTimestamp = formatTime({ seconds: Math.floor(lastMicros / 1e6) });
+  }
+  event.metadata.annotations = {
+    ...event.metadata.annotations,
+    [foldedAnnotation]: String(Number(event.metadata.annotations?.[foldedAnnotation] ?? 0) + folded),
+  };
+}
+
+const groupKey = ({ namespace, fields }: CachedObject): string =>
+  JSON.stringify([
+    namespace,
+    fields["involvedObject.uid"],
+    fields["involvedObject.kind"],
+    fields["involvedObject.name"],
+    fields["reason"],
+    fields["type"],
+    fields["source"],
+  ]);

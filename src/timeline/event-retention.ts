@@ -1,0 +1,135 @@
+// Keeps the stored events within their limits: follows them, and deletes what is beyond. A deletion that loses a race
+// with an update leaves the event alone.
+import { type Clock, type Log, selectEverything } from "#base";
+import type { CachedObject, Frame, ObjectSource } from "#watchcache";
+import {
+  EventBudget,
+  type EventClass,
+  type EventLimits,
+  type Evicted,
+  type LimitName,
+} from "./event-budget.ts";
+
+export interface RetentionOptions {
+  readonly limits: EventLimits;
+  readonly events: ObjectSource;
+  /** Deletes an event unless it has changed since; whether it did. */
+  readonly remove: (key: string, revision: number) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Told of each event that went before its time. */
+  readonly evicted: (type: EventClass, limit: LimitName) => void;
+}
+
+/** Deletions under way at once: the store writes those that come together in one batch. */
+const mostAtOnce = 64;
+const retryMilliseconds = 1000;
+
+export class EventRetention {
+  readonly #options: RetentionOptions;
+  readonly #budget: EventBudget;
+  #queue: Evicted[] = [];
+  #next = 0;
+  #working = 0;
+  #idle: (() => void)[] = [];
+  evicted = 0;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    this.#budget = new EventBudget(options.limits);
+  }
+
+  get count(): number {
+    return this.#budget.count;
+  }
+
+  get bytes(): number {
+    return this.#budget.bytes;
+  }
+
+  /** Resolves once the events that are there keep within the limits. */
+  async start(): Promise<void> {
+    const { events, signal, log } = this.#options;
+    try {
+      await events.watch(
+        { below: "", selector: selectEverything, from: "state", signal },
+        { deliver: (frames) => this.#deliver(frames), ended: () => this.#restart() },
+      );
+    } catch (error) {
+      log.error("events cannot be followed; their limits are not kept for now", {
+        error: (error as Error).message,
+      });
+      this.#restart();
+    }
+    await this.settled();
+  }
+
+  /** Resolves when nothing is left to delete. */
+  async settled(): Promise<void> {
+    if (this.#working > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #restart(): void {
+    const { clock, signal } = this.#options;
+    this.#budget.clear();
+    if (signal.aborted) return;
+    const cancel = clock.after(retryMilliseconds, () => {
+      signal.removeEventListener("abort", cancel);
+      void this.start();
+    });
+    signal.addEventListener("abort", cancel, { once: true });
+  }
+
+  #deliver(frames: readonly Frame[]): void {
+    for (const { type, item } of frames) {
+      if (type === "DELETED") this.#budget.remove(item.key);
+      else if (type !== "BOOKMARK") this.#budget.add(eventOf(item));
+    }
+    this.#enforce();
+  }
+
+  #enforce(): void {
+    for (const evicted of this.#budget.overflow()) this.#queue.push(evicted);
+    while (this.#working < mostAtOnce && this.#next < this.#queue.length) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    const { remove, evicted: tell, signal, log, clock } = this.#options;
+    this.#working++;
+    for (let next = this.#take(); next && !signal.aborted; next = this.#take()) {
+      const { event, limit } = next;
+      try {
+        if (!(await remove(event.key, event.revision))) continue;
+        this.evicted++;
+        tell(event.type, limit);
+      } catch (error) {
+        log.error("an event beyond the limits could not be deleted; it is tried again", {
+          event: event.key,
+          error: (error as Error).message,
+        });
+        this.#budget.add(event);
+        await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
+        for (const again of this.#budget.overflow()) this.#queue.push(again);
+      }
+    }
+    if (--this.#working === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #take(): Evicted | undefined {
+    const next = this.#queue[this.#next++];
+    if (!next) {
+      this.#queue = [];
+      this.#next = 0;
+    }
+    return next;
+  }
+}
+
+const eventOf = ({ key, namespace, fields, line, revision }: CachedObject) => ({
+  key,
+  namespace,
+  type: fields["type"] === "Warning" ? ("Warning" as const) : ("Normal" as const),
+  bytes: line.length,
+  revision,
+});
