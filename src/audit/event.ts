@@ -1,7 +1,7 @@
 // An audit event: what is recorded of a request at one stage, and its form on the wire and in the log.
 
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
-export type Level = (typeof levels)[number];
+export type AuditLevel = (typeof levels)[number];
 export const stages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
 export type Stage = (typeof stages)[number];
 
@@ -34,7 +34,7 @@ export interface ResponseStatus {
 }
 
 export interface AuditEvent {
-  readonly level: Level;
+  readonly level: AuditLevel;
   readonly auditId: string;
   readonly stage: Stage;
   readonly requestUri: string;

@@ -3,7 +3,7 @@ export { type AuditMode, type AuditSink } from "./backend.ts";
 export {
   type AuditEvent,
   type AuditUser,
-  type Level,
+  type AuditLevel,
   type ObjectReference,
   type ResponseStatus,
   type Stage,

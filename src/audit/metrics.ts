@@ -1,11 +1,11 @@
 // What the audit system counts.
 import type { Counter, Metrics } from "#base";
-import { type Level, levels } from "./event.ts";
+import { type AuditLevel, levels } from "./event.ts";
 
 export interface AuditMetrics {
   readonly events: Counter;
   readonly rejected: Counter;
-  readonly level: Readonly<Record<Level, Counter>>;
+  readonly level: Readonly<Record<AuditLevel, Counter>>;
   /** Events that a backend lost. */
   lost(backend: string, count: number): void;
 }
@@ -35,7 +35,10 @@ export function auditMetrics(metrics: Metrics): AuditMetrics {
         stability,
       })
       .with(),
-    level: Object.fromEntries(levels.map((level) => [level, perLevel.with(level)])) as Record<Level, Counter>,
+    level: Object.fromEntries(levels.map((level) => [level, perLevel.with(level)])) as Record<
+      AuditLevel,
+      Counter
+    >,
     lost: (backend, count) => errors.with(backend).add(count),
   };
 }

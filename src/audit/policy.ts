@@ -1,7 +1,7 @@
 // The audit policy: what is recorded of which request. The first rule that matches decides.
 import { AuditPolicyFile, type AuditPolicyRule, configObject } from "#api";
 import type { Dialect } from "#dialect";
-import { type Level, type Stage, levels, stages } from "./event.ts";
+import { type AuditLevel, type Stage, levels, stages } from "./event.ts";
 
 /** A request as policies see it. */
 export interface PolicyRequest {
@@ -21,7 +21,7 @@ export interface PolicyRequest {
 }
 
 export interface AuditConfig {
-  readonly level: Level;
+  readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<Stage>;
   readonly omitManagedFields: boolean;
 }
@@ -46,7 +46,7 @@ export function parsePolicy(text: string, file: string, dialect: Dialect): Audit
     (rule): { matches: (request: PolicyRequest) => boolean; config: AuditConfig } => ({
       matches: matcher(rule),
       config: {
-        level: rule.level as Level,
+        level: rule.level as AuditLevel,
         omitStages: new Set([...(value.omitStages ?? []), ...(rule.omitStages ?? [])] as Stage[]),
         omitManagedFields: rule.omitManagedFields ?? value.omitManagedFields ?? false,
       },
@@ -111,7 +111,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 
 function ruleProblems(rule: AuditPolicyRule, path: string): string[] {
   const problems: string[] = [];
-  if (!levels.includes(rule.level as Level))
+  if (!levels.includes(rule.level as AuditLevel))
     problems.push(
       `${path}.level: ${JSON.stringify(rule.level ?? "")} is not a level; known are ${levels.join(", ")}`,
     );

@@ -1,6 +1,6 @@
 // What is being recorded of one request: the filter makes it, whoever learns something about the request
 // adds to it, and each stage is written as an event.
-import type { AuditUser, AuditEvent, Level, ObjectReference, ResponseStatus, Stage } from "./event.ts";
+import type { AuditUser, AuditEvent, AuditLevel, ObjectReference, ResponseStatus, Stage } from "./event.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
 import type { AuditConfig } from "./policy.ts";
 
@@ -20,7 +20,7 @@ const longestAnnotation = 128 * 1024;
 const mostAnnotations = 256;
 
 export class AuditRecord {
-  readonly level: Level;
+  readonly level: AuditLevel;
   readonly #config: AuditConfig;
   readonly #request: RecordedRequest;
   readonly #annotations: (readonly [key: string, value: string])[] = [];

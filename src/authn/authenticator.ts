@@ -21,11 +21,11 @@ export interface Credentials {
 
 export interface Authenticator {
   /** Gives no promise when it knows at once: most requests come from somebody who was seen before. */
-  authenticate(credentials: Credentials): Found | Promise<Found>;
+  authenticate(credentials: Credentials): MaybeIdentity | Promise<MaybeIdentity>;
 }
 
 /** Who was found, if anybody. */
-export type Found = Identity | undefined;
+export type MaybeIdentity = Identity | undefined;
 
 /** A credential was given and is not good. */
 export class BadCredential extends Error {
@@ -62,7 +62,7 @@ function firstFrom(
   methods: readonly Authenticator[],
   credentials: Credentials,
   before: readonly Error[] | undefined,
-): Found | Promise<Found> {
+): MaybeIdentity | Promise<MaybeIdentity> {
   let errors = before;
   for (let at = start; at < methods.length; at++) {
     try {
@@ -79,12 +79,12 @@ function firstFrom(
 
 /** A method has to find out: the others are asked when it has answered. */
 async function firstAfter(
-  pending: Promise<Found>,
+  pending: Promise<MaybeIdentity>,
   at: number,
   methods: readonly Authenticator[],
   credentials: Credentials,
   before: readonly Error[] | undefined,
-): Promise<Found> {
+): Promise<MaybeIdentity> {
   let errors = before;
   try {
     const found = await pending;
@@ -105,7 +105,7 @@ export function authenticatorOf(
 ): Authenticator {
   const chain = firstOf(methods);
   const letsIn = typeof anonymous === "function" ? anonymous : () => anonymous;
-  const admitted = (found: Found, credentials: Credentials): Found => {
+  const admitted = (found: MaybeIdentity, credentials: Credentials): MaybeIdentity => {
     if (found) return authenticated(found);
     return letsIn(credentials) ? anonymousIdentity : undefined;
   };

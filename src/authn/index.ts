@@ -19,7 +19,7 @@ export {
   type Authenticator,
   BadCredential,
   type Credentials,
-  type Found,
+  type MaybeIdentity,
   authenticatorOf,
   firstOf,
 } from "./authenticator.ts";

@@ -1,10 +1,10 @@
 // For tests: requests as flow control sees them, and objects with the usual specs.
 import type { LevelSpec } from "./level.ts";
 import type { SchemaSpec } from "./flow-control.ts";
-import type { ListParameters, RequestDigest } from "./request-digest.ts";
+import type { ListRequest, RequestDigest } from "./request-digest.ts";
 
 export const digest = (
-  parts: Partial<RequestDigest> & { readonly parameters?: Partial<ListParameters> } = {},
+  parts: Partial<RequestDigest> & { readonly parameters?: Partial<ListRequest> } = {},
 ): RequestDigest => {
   const { parameters, ...rest } = parts;
   return {

@@ -1,5 +1,5 @@
 // The debug dumps of flow control, as tables in the columns of kube-apiserver.
-import type { Level } from "./level.ts";
+import type { PriorityLevel } from "./level.ts";
 import type { Queue } from "./queue-set.ts";
 
 const levelColumns = [
@@ -49,7 +49,7 @@ const detailColumns = [
 
 type Row = readonly (string | number | boolean)[];
 
-export function dumpLevels(levels: readonly Level[]): string {
+export function dumpLevels(levels: readonly PriorityLevel[]): string {
   return table([
     levelColumns,
     ...byName(levels).map(({ name, queues, quiescing }): Row =>
@@ -71,7 +71,7 @@ export function dumpLevels(levels: readonly Level[]): string {
   ]);
 }
 
-export function dumpQueues(levels: readonly Level[]): string {
+export function dumpQueues(levels: readonly PriorityLevel[]): string {
   const row = (name: string, queue: Queue): Row => [
     name,
     queue.index,
@@ -91,7 +91,7 @@ export function dumpQueues(levels: readonly Level[]): string {
   ]);
 }
 
-export function dumpRequests(levels: readonly Level[], details: boolean): string {
+export function dumpRequests(levels: readonly PriorityLevel[], details: boolean): string {
   const rows: Row[] = [details ? [...requestColumns, ...detailColumns] : requestColumns];
   for (const { name, queues } of byName(levels))
     for (const queue of queues?.queues ?? [])
@@ -123,7 +123,8 @@ export function dumpRequests(levels: readonly Level[], details: boolean): string
   return table(rows);
 }
 
-const byName = (levels: readonly Level[]): Level[] => levels.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+const byName = (levels: readonly PriorityLevel[]): PriorityLevel[] =>
+  levels.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 const none = (name: string, columns: readonly string[]): Row => [
   name,
   ...columns.slice(1).map(() => "<none>"),

@@ -5,8 +5,8 @@ import type { Clock, Metrics } from "#base";
 import { allocate } from "./allocation.ts";
 import { inOrder, schemaMatcher } from "./classifier.ts";
 import { type FlowMetrics, type SchemaMetrics, flowMetrics } from "./flow-metrics.ts";
-import { Level, type LevelSpec, type NamedLevel } from "./level.ts";
-import { type FairRequest, type FlowIdentity, type Rejection, workOf } from "./queue-set.ts";
+import { PriorityLevel, type LevelSpec, type NamedLevel } from "./level.ts";
+import { type FairRequest, type FlowIdentity, type QueueRejection, workOf } from "./queue-set.ts";
 import type { RequestDigest } from "./request-digest.ts";
 import { flowHash } from "./shuffle-shard.ts";
 import { WatchTracker } from "./watch-tracker.ts";
@@ -38,7 +38,7 @@ export interface FlowControlOptions {
 /** A flow schema in effect. */
 export interface Flow extends FlowIdentity {
   readonly uid: string;
-  readonly level: Level;
+  readonly level: PriorityLevel;
   readonly isExempt: boolean;
   readonly matches: (request: RequestDigest) => boolean;
   readonly distinguish: (request: RequestDigest) => string;
@@ -49,7 +49,7 @@ export interface Seats {
   readonly admitted: true;
   release(): void;
 }
-export type Admission = Seats | { readonly admitted: false; readonly why: Rejection };
+export type Admission = Seats | { readonly admitted: false; readonly why: QueueRejection };
 
 const borrowingMilliseconds = 10_000;
 const catchAll = "catch-all";
@@ -59,7 +59,7 @@ export class FlowControl {
   readonly metrics: FlowMetrics;
   readonly #options: FlowControlOptions;
   readonly #facts: WorkFacts;
-  readonly #levels = new Map<string, Level>();
+  readonly #levels = new Map<string, PriorityLevel>();
   readonly #schemaMetrics = new Map<string, SchemaMetrics>();
   #flows: readonly Flow[] = [];
   #fallback: Flow | undefined;
@@ -75,7 +75,7 @@ export class FlowControl {
     this.configure([], []);
   }
 
-  get levels(): readonly Level[] {
+  get levels(): readonly PriorityLevel[] {
     return [...this.#levels.values()];
   }
 
@@ -167,7 +167,7 @@ export class FlowControl {
     let level = this.#levels.get(name);
     if (!level) {
       const { clock, maxWaitMilliseconds } = this.#options;
-      level = new Level(
+      level = new PriorityLevel(
         { name, uid, spec },
         { clock, maxWaitMilliseconds, metrics: this.metrics.level(name) },
       );
@@ -178,7 +178,7 @@ export class FlowControl {
     level.quiescing = false;
   }
 
-  #removeLevel(level: Level): void {
+  #removeLevel(level: PriorityLevel): void {
     if (this.#levels.delete(level.name)) level.metrics.remove();
   }
 
@@ -220,7 +220,7 @@ export class FlowControl {
     this.rebalance();
   }
 
-  #admission(outcome: "execute" | Rejection, level: Level, request: FairRequest): Admission {
+  #admission(outcome: "execute" | QueueRejection, level: PriorityLevel, request: FairRequest): Admission {
     if (outcome !== "execute") {
       this.#reap(level);
       return { admitted: false, why: outcome };
@@ -234,7 +234,7 @@ export class FlowControl {
     };
   }
 
-  #reap(level: Level): void {
+  #reap(level: PriorityLevel): void {
     if (!level.quiescing || !level.queues?.isIdle) return;
     this.#removeLevel(level);
     this.#share();

@@ -8,4 +8,4 @@ export {
   type SchemaSpec,
 } from "./flow-control.ts";
 export type { LevelSpec, NamedLevel } from "./level.ts";
-export type { ListParameters, RequestDigest } from "./request-digest.ts";
+export type { ListRequest, RequestDigest } from "./request-digest.ts";

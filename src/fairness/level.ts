@@ -17,7 +17,7 @@ export interface NamedLevel {
 /** The most of a level's seats that one request may take. */
 const maxSeatsShare = 0.15;
 
-export class Level {
+export class PriorityLevel {
   readonly name: string;
   uid = "";
   spec: LevelSpec;

@@ -1,5 +1,5 @@
 // What a queue set tells about itself, for metrics and for borrowing.
-import type { FairRequest, Rejection } from "./queue-set.ts";
+import type { FairRequest, QueueRejection } from "./queue-set.ts";
 
 export interface DispatchBounds {
   readonly min: number;
@@ -16,7 +16,7 @@ export interface QueueSetObserver {
   waiting(request: FairRequest, by: 1 | -1): void;
   started(request: FairRequest, waitedMilliseconds: number): void;
   finished(request: FairRequest, tookMilliseconds: number): void;
-  rejected(request: FairRequest, why: Rejection, waitedMilliseconds: number): void;
+  rejected(request: FairRequest, why: QueueRejection, waitedMilliseconds: number): void;
   /** Seats that a request takes, or gives back when negative. */
   seats(request: FairRequest, by: number): void;
   /** Seats in use and asked for. */

@@ -18,7 +18,7 @@ export interface QueueSetConfig {
   readonly queueLengthLimit: number;
 }
 
-export type Rejection = "concurrency-limit" | "queue-full" | "time-out" | "cancelled";
+export type QueueRejection = "concurrency-limit" | "queue-full" | "time-out" | "cancelled";
 
 export interface Queue {
   readonly index: number;
@@ -51,7 +51,7 @@ export interface FairRequest {
   startedAt: number;
   queue: Queue | undefined;
   /** Settles the wait in a queue. */
-  decide: ((outcome: "execute" | Rejection) => void) | undefined;
+  decide: ((outcome: "execute" | QueueRejection) => void) | undefined;
 }
 
 /** What service takes until it is known, in milliseconds. */
@@ -120,7 +120,7 @@ export class QueueSet {
     request: FairRequest,
     hash: number,
     signal: () => AbortSignal,
-  ): "execute" | Rejection | Promise<"execute" | Rejection> {
+  ): "execute" | QueueRejection | Promise<"execute" | QueueRejection> {
     const now = this.#clock.now();
     this.#syncTime(now);
     request.arrivedAt = now;
@@ -177,14 +177,14 @@ export class QueueSet {
     this.#dispatchAll();
   }
 
-  #wait(request: FairRequest, queue: Queue, signal: AbortSignal): Promise<"execute" | Rejection> {
+  #wait(request: FairRequest, queue: Queue, signal: AbortSignal): Promise<"execute" | QueueRejection> {
     this.#activate(queue);
     queue.requests.push(request);
     this.#nonEmpty.add(queue);
     this.#count(request, queue, 1);
     this.#observer.queued(request, queue.requests.length);
     return new Promise((resolve) => {
-      const leave = (why: Rejection): void => {
+      const leave = (why: QueueRejection): void => {
         this.#syncTime(this.#clock.now());
         if (!this.#dequeue(request, queue)) return;
         this.#deactivate(queue);
@@ -279,7 +279,7 @@ export class QueueSet {
     this.#noteDemand();
   }
 
-  #reject(request: FairRequest, why: Rejection): Rejection {
+  #reject(request: FairRequest, why: QueueRejection): QueueRejection {
     this.rejected++;
     if (why === "time-out") this.timedOut++;
     if (why === "cancelled") this.cancelled++;

@@ -13,10 +13,10 @@ export interface RequestDigest {
   readonly subresource: string;
   readonly name: string;
   /** The parameters of a list that decide how much of the store it goes through. */
-  list(): ListParameters;
+  list(): ListRequest;
 }
 
-export interface ListParameters {
+export interface ListRequest {
   readonly limit: number;
   readonly resourceVersion: string;
   readonly continues: boolean;

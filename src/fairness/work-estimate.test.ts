@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digest } from "./digest.fixture.ts";
-import type { ListParameters } from "./request-digest.ts";
+import type { ListRequest } from "./request-digest.ts";
 import { WatchTracker } from "./watch-tracker.ts";
 import { estimateWork } from "./work-estimate.ts";
 
@@ -13,7 +13,7 @@ const facts = (objects: number | undefined, watches = 0) => ({
 const lists: [
   name: string,
   objects: number | undefined,
-  parameters: Partial<ListParameters>,
+  parameters: Partial<ListRequest>,
   maxSeats: number,
   seats: number,
 ][] = [

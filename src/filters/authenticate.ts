@@ -1,5 +1,5 @@
 // Who is asking: the user behind the request, or 401.
-import { type Authenticator, BadCredential, type Found, isBehindSpaces } from "#authn";
+import { type Authenticator, BadCredential, type MaybeIdentity, isBehindSpaces } from "#authn";
 import { unauthorized } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
@@ -13,7 +13,7 @@ export function authenticate(
   unexpected: RecoverOptions["unexpected"],
   observer?: { authenticated(username: string): void },
 ): Filter {
-  const accept = (call: ApiCall, identity: Found, next: () => Promise<Reply>): Promise<Reply> => {
+  const accept = (call: ApiCall, identity: MaybeIdentity, next: () => Promise<Reply>): Promise<Reply> => {
     if (!identity) throw unauthorized();
     call.user = identity.user;
     observer?.authenticated(identity.user.name);

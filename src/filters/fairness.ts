@@ -3,7 +3,7 @@
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
-import type { Admission, Flow, FlowControl, ListParameters, RequestDigest } from "#fairness";
+import type { Admission, Flow, FlowControl, ListRequest, RequestDigest } from "#fairness";
 import type { Reply } from "#http";
 import { expectsBody } from "./await-body.ts";
 import type { Filter } from "./filter.ts";
@@ -221,7 +221,7 @@ class CallDigest implements RequestDigest {
     this.name = target.name;
   }
 
-  list(): ListParameters {
+  list(): ListRequest {
     const { query } = this.#call;
     const match = query.get("resourceVersionMatch") ?? "";
     return {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { ask, secured } from "./listener.fixture.ts";
-import type { Refusal } from "./listener.ts";
+import type { ConnectionRefusal } from "./listener.ts";
 
 const limits = { connections: 100, unfinishedHandshakes: 2 };
 const well = async () => ({ status: 200, headers: {}, body: Buffer.from("well") });
@@ -30,7 +30,7 @@ test("a connection that sends something else than TLS is closed at once", async 
 });
 
 test("past the bound the oldest unfinished handshake gives way and is reported, finished ones stay", async (t) => {
-  const refusals: Refusal[] = [];
+  const refusals: ConnectionRefusal[] = [];
   const server = await secured(t, well, { limits, onRefused: (refusal) => refusals.push(refusal) });
   const finished = await server.http2();
   const sockets = [await silent(t, server.port), await silent(t, server.port)];
@@ -49,7 +49,7 @@ test("past the bound the oldest unfinished handshake gives way and is reported, 
 });
 
 test("past the limit on connections new ones are closed and reported", async (t) => {
-  const refusals: Refusal[] = [];
+  const refusals: ConnectionRefusal[] = [];
   const server = await secured(t, well, {
     limits: { connections: 1, unfinishedHandshakes: 10 },
     onRefused: (refusal) => refusals.push(refusal),

@@ -19,7 +19,7 @@ export {
   type Http2Implementation,
   type Listener,
   type ListenerOptions,
-  type Refusal,
+  type ConnectionRefusal,
   type PlainListener,
   type PlainListenerOptions,
   listen,

@@ -40,14 +40,14 @@ export interface ListenerOptions {
   /** By default what the process's limit on open files allows. */
   readonly limits?: ConnectionLimits;
   /** Told, at most every ten seconds each, of connections that were refused since. */
-  readonly onRefused?: (refusal: Refusal) => void;
+  readonly onRefused?: (refusal: ConnectionRefusal) => void;
   /** Told of every TLS handshake that fails. */
   readonly onHandshakeError?: () => void;
 }
 
 export type Http2Implementation = "builtin" | "node";
 
-export interface Refusal {
+export interface ConnectionRefusal {
   readonly reason: "too many connections" | "too many unfinished TLS handshakes" | "accepting failed";
   /** How many since the last report of this reason. */
   readonly count: number;
@@ -81,7 +81,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   // It never listens itself, but only a listening server keeps track of its connections: their time limits,
   // and which are idle.
   plain.emit("listening");
-  const refused = (reason: Refusal["reason"]): ((error?: unknown) => void) =>
+  const refused = (reason: ConnectionRefusal["reason"]): ((error?: unknown) => void) =>
     rateLimited(options.now, (count, error) =>
       options.onRefused?.({
         reason,

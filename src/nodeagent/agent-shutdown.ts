@@ -8,7 +8,8 @@ import { checkpointStore } from "./resources/checkpoint-store.ts";
 import { connectDbus } from "./shutdown/dbus.ts";
 import { logind } from "./shutdown/logind.ts";
 import { type NodeShutdown, nodeShutdown } from "./shutdown/node-shutdown.ts";
-import { type PriorityGrace, shutdownSteps } from "./shutdown/plan.ts";
+import type { PriorityGrace } from "./options/types.ts";
+import { shutdownSteps } from "./shutdown/plan.ts";
 
 type Enabled = (gate: string) => boolean;
 

@@ -17,12 +17,8 @@ import { cpuTopology } from "./managers/cpu-topology.ts";
 import { chooseTopology, maskOf, nodesOf, type ProviderHints, type TopologyPolicy } from "./managers/numa.ts";
 import { takeDistributed, takePacked } from "./managers/take-cpus.ts";
 import { credentialProvidersFrom } from "./options/credential-providers.ts";
-import {
-  inhibitSeconds,
-  type PriorityGrace,
-  shutdownPlan as planOf,
-  shutdownSteps,
-} from "./shutdown/plan.ts";
+import type { PriorityGrace } from "./options/types.ts";
+import { inhibitSeconds, shutdownPlan as planOf, shutdownSteps } from "./shutdown/plan.ts";
 
 const dialect = dialectNamed("kubernetes")!;
 type Texts = Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Plugin } from "./framework.ts";
 import { readPluginConfig } from "./plugin-args.ts";
 import { type Profile, defaultSchedulerName, pluginsWith, usualPluginSettings } from "./profile.ts";
 import {
-  type Reader,
+  type FieldReader,
   readBoolean,
   readInteger,
   readList,
@@ -42,7 +42,7 @@ const preemption = "DefaultPreemption";
 /** Plug-ins of the original that stand for limits of volumes in clouds. */
 const absent = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
 
-const readDuration: Reader<number> = (value, path, problems) => {
+const readDuration: FieldReader<number> = (value, path, problems) => {
   try {
     return durationMillis(readText(value, path, problems));
   } catch {

@@ -4,7 +4,7 @@ import type { NodeInfo, SeenPod } from "./node-info.ts";
 import type { VolumeView } from "./volumes/volume-view.ts";
 
 /** Why a node, or every node, is not for the pod. */
-export interface Rejection {
+export interface NodeRejection {
   readonly plugin: string;
   readonly reasons: readonly string[];
   /** Whether driving other pods out cannot help. */
@@ -24,10 +24,10 @@ export interface Snapshot {
 /** What a plug-in says about one pod. */
 export interface PodView {
   /** No node at all is possible. */
-  readonly rejectsPod?: Rejection;
+  readonly rejectsPod?: NodeRejection;
   /** Only these nodes are possible. */
   readonly onlyNodes?: ReadonlySet<string>;
-  filter?(node: NodeInfo): Rejection | undefined;
+  filter?(node: NodeInfo): NodeRejection | undefined;
 }
 
 /** How a plug-in compares the nodes that are possible for one pod. */

@@ -1,5 +1,5 @@
 // Finding a node for a pod: filter, then score; or saying why there is none.
-import type { Plugin, PodView, Rejection, Snapshot } from "./framework.ts";
+import type { Plugin, PodView, NodeRejection, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
 import { priorityOf } from "./scheduling-queue.ts";
 
@@ -11,8 +11,8 @@ export type Placement =
 export interface FilterFailures {
   readonly total: number;
   /** A reason that holds for every node. */
-  readonly forAll?: Rejection;
-  readonly byNode: ReadonlyMap<string, Rejection>;
+  readonly forAll?: NodeRejection;
+  readonly byNode: ReadonlyMap<string, NodeRejection>;
 }
 
 /** Pods that are to get room on a node where others are being driven out, by node. */
@@ -41,7 +41,7 @@ export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plug
 }
 
 /** The first plug-in that rejects the node decides. */
-export function filterNode(views: readonly PodView[], node: NodeInfo): Rejection | undefined {
+export function filterNode(views: readonly PodView[], node: NodeInfo): NodeRejection | undefined {
   for (const view of views) {
     const rejection = view.filter?.(node);
     if (rejection) return rejection;
@@ -59,7 +59,7 @@ export function filterWithNominated(
   views: readonly PodView[],
   node: NodeInfo,
   { plugins, nominated }: Pick<PlacementOptions, "plugins" | "nominated">,
-): Rejection | undefined {
+): NodeRejection | undefined {
   const expected = (nominated.get(node.name) ?? []).filter(
     (each) => each.metadata.uid !== pod.metadata.uid && priorityOf(each) >= priorityOf(pod),
   );
@@ -82,7 +82,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const total = snapshot.nodes.size;
   const views = viewsOf(pod, snapshot, plugins);
   const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
-  const byNode = new Map<string, Rejection>();
+  const byNode = new Map<string, NodeRejection>();
   if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));

@@ -4,7 +4,7 @@ import type { ScoringStrategy, WeightedResource } from "./plugins/resources.ts";
 import { usualResources } from "./plugins/resources.ts";
 import { type PluginSettings, usualPluginSettings } from "./profile.ts";
 import {
-  type Reader,
+  type FieldReader,
   readInteger,
   readList,
   readObject,
@@ -62,7 +62,7 @@ const nodeAffinityArgs = readObject({
 type Change = (settings: PluginSettings) => PluginSettings;
 
 /** What the arguments of a plug-in change; undefined for plug-ins without arguments. */
-const changes: Readonly<Record<string, Reader<Change>>> = {
+const changes: Readonly<Record<string, FieldReader<Change>>> = {
   NodeResourcesFit: (value, path, problems) => {
     const args = fitArgs(value, path, problems);
     const given = args.scoringStrategy;
@@ -143,11 +143,11 @@ const weighted = (
     : given.map(({ name = "", weight = 1 }) => ({ name, weight }));
 
 const pluginConfig = readList(
-  readObject({ name: readText, args: ((value) => value) satisfies Reader<unknown> }),
+  readObject({ name: readText, args: ((value) => value) satisfies FieldReader<unknown> }),
 );
 
 /** Reads `pluginConfig` of a profile. */
-export const readPluginConfig: Reader<PluginSettings> = (value, path, problems) => {
+export const readPluginConfig: FieldReader<PluginSettings> = (value, path, problems) => {
   let settings = usualPluginSettings;
   const seen = new Set<string>();
   for (const [index, { name = "", args }] of pluginConfig(value, path, problems).entries()) {

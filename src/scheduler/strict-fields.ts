@@ -1,15 +1,15 @@
 // Reading a configuration object strictly: fields that nobody knows and values of the wrong type are problems,
 // each with its path.
 
-export type Reader<T> = (value: unknown, path: string, problems: string[]) => T;
-type Readers = Readonly<Record<string, Reader<unknown>>>;
+export type FieldReader<T> = (value: unknown, path: string, problems: string[]) => T;
+type Readers = Readonly<Record<string, FieldReader<unknown>>>;
 type ValuesOf<R extends Readers> = { readonly [K in keyof R]?: ReturnType<R[K]> };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Fields that are null are taken for absent. */
-export function readObject<R extends Readers>(readers: R): Reader<ValuesOf<R>> {
+export function readObject<R extends Readers>(readers: R): FieldReader<ValuesOf<R>> {
   return (value, path, problems) => {
     const found: Record<string, unknown> = {};
     if (!isObject(value)) {
@@ -26,7 +26,7 @@ export function readObject<R extends Readers>(readers: R): Reader<ValuesOf<R>> {
 }
 
 export const readList =
-  <T>(item: Reader<T>): Reader<readonly T[]> =>
+  <T>(item: FieldReader<T>): FieldReader<readonly T[]> =>
   (value, path, problems) => {
     if (Array.isArray(value)) return value.map((each, index) => item(each, `${path}[${index}]`, problems));
     problems.push(`${path}: must be a list`);
@@ -34,7 +34,7 @@ export const readList =
   };
 
 const readType =
-  <T>(type: string, word: string, fallback: T): Reader<T> =>
+  <T>(type: string, word: string, fallback: T): FieldReader<T> =>
   (value, path, problems) => {
     if (typeof value === type) return value as T;
     problems.push(`${path}: must be ${word}`);
@@ -44,7 +44,7 @@ export const readText = readType("string", "a string", "");
 export const readBoolean = readType("boolean", "true or false", false);
 
 export const readInteger =
-  (least: number, most: number): Reader<number> =>
+  (least: number, most: number): FieldReader<number> =>
   (value, path, problems) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
     problems.push(`${path}: must be a whole number from ${least} to ${most}`);
@@ -52,7 +52,7 @@ export const readInteger =
   };
 
 export const readOneOf =
-  <T extends string>(...allowed: readonly T[]): Reader<T> =>
+  <T extends string>(...allowed: readonly T[]): FieldReader<T> =>
   (value, path, problems) => {
     if (allowed.includes(value as T)) return value as T;
     problems.push(`${path}: must be one of ${allowed.join(", ")}`);
@@ -61,7 +61,7 @@ export const readOneOf =
 
 /** A field of the original that has no counterpart here: only the value that changes nothing is accepted. */
 export const readOnly =
-  (accepted: readonly unknown[], why: string): Reader<undefined> =>
+  (accepted: readonly unknown[], why: string): FieldReader<undefined> =>
   (value, path, problems) => {
     if (!accepted.includes(value) && !(Array.isArray(value) && value.length === 0))
       problems.push(`${path}: ${why}`);

@@ -24,7 +24,7 @@ export {
 } from "./errors.ts";
 export { type MemoryOptions, MemoryStore, openMemory } from "./memory/memory.ts";
 export { type LeaseReuse, leaseReuse } from "./leases.ts";
-export { type Unreachable, unreachableStore } from "./etcd/calls.ts";
+export { type EtcdUnreachable, unreachableStore } from "./etcd/calls.ts";
 export { type EtcdOptions, EtcdStore, openEtcd } from "./etcd/etcd.ts";
 export { type SqliteOptions, openSqlite } from "./sqlite/sqlite.ts";
 export { lockStore } from "./sqlite/lock.ts";

@@ -6,7 +6,7 @@ import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { BrokenCall } from "./errors.ts";
 import { type Invocation, apiVersionOf } from "./hooks.ts";
-import { type Answer, checkAnswer, question, reviewVersion } from "./review.ts";
+import { type ReviewAnswer, checkAnswer, question, reviewVersion } from "./review.ts";
 import type { PostReview } from "./transport.ts";
 
 export interface AskOptions {
@@ -27,7 +27,7 @@ export async function ask(
   attributes: AdmissionAttributes,
   mutating: boolean,
   options: AskOptions,
-): Promise<Answer> {
+): Promise<ReviewAnswer> {
   const { name, sideEffects } = webhook;
   if (attributes.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun")
     throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);

@@ -7,7 +7,7 @@ import { namespaceOf } from "./matching.ts";
 
 export type ReviewVersion = "v1" | "v1beta1";
 
-export interface Answer {
+export interface ReviewAnswer {
   readonly allowed: boolean;
   readonly status?: GivenStatus;
   /** The operations of a JSON patch, as text; empty for none. */
@@ -46,7 +46,7 @@ export function requestOf(attributes: AdmissionAttributes, matched: Equivalent):
   };
 }
 
-export interface Question {
+export interface ReviewQuestion {
   readonly uid: string;
   readonly body: Record<string, unknown>;
 }
@@ -56,7 +56,7 @@ export function question(
   matched: Equivalent,
   apiVersion: string,
   objects: ReturnType<AdmissionAttributes["versioned"]>,
-): Question {
+): ReviewQuestion {
   const uid = randomUUID();
   const request = {
     uid,
@@ -77,7 +77,7 @@ interface Response {
   readonly warnings?: unknown;
 }
 
-export type Checked = { readonly answer: Answer } | { readonly problem: string };
+export type Checked = { readonly answer: ReviewAnswer } | { readonly problem: string };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

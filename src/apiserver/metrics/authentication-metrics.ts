@@ -1,5 +1,5 @@
 // How authentication ends and how long it takes, and what becomes of tokens.
-import type { Authenticator, Found, TokenObserver } from "#authn";
+import type { Authenticator, MaybeIdentity, TokenObserver } from "#authn";
 import type { Metrics } from "#base";
 
 const doubling = (start: number, count: number): number[] =>
@@ -28,7 +28,7 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
     };
   });
   const [succeeded, failed, broke] = results as [Ended, Ended, Ended];
-  const ended = (began: number, found: Found): Found => {
+  const ended = (began: number, found: MaybeIdentity): MaybeIdentity => {
     (found ? succeeded : failed)(began);
     return found;
   };

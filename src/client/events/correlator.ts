@@ -26,7 +26,7 @@ export interface KnownEvent {
   message: string;
 }
 
-export type Verdict =
+export type EventDecision =
   | { readonly do: "send"; readonly event: KnownEvent }
   /** Counted, and told with the next one that is sent. */
   | { readonly do: "hold" }
@@ -51,7 +51,7 @@ export interface CorrelatorOptions {
 }
 
 /** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
-export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => Verdict {
+export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => EventDecision {
   const known = new LRUCache<string, KnownEvent>({ max: keptEntries });
   const alike = new LRUCache<string, { messages: Set<string>; at: number }>({ max: keptEntries });
   let lastStamp = 0n;

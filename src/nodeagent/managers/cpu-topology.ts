@@ -10,7 +10,7 @@ export interface CpuPlace {
   readonly numaNode: number;
 }
 
-export type Level = "socket" | "core" | "numaNode";
+export type TopologyLevel = "socket" | "core" | "numaNode";
 
 export interface CpuTopology {
   readonly places: ReadonlyMap<number, CpuPlace>;
@@ -22,7 +22,7 @@ export interface CpuTopology {
 }
 
 export function cpuTopology(places: readonly CpuPlace[]): CpuTopology {
-  const count = (level: Level): number => new Set(places.map((place) => place[level])).size;
+  const count = (level: TopologyLevel): number => new Set(places.map((place) => place[level])).size;
   return {
     places: new Map(places.map((place) => [place.cpu, place])),
     cpus: new Set(places.map(({ cpu }) => cpu)),
@@ -37,15 +37,18 @@ export function cpuTopology(places: readonly CpuPlace[]): CpuTopology {
 export function cpusIn(
   { places }: CpuTopology,
   cpus: Iterable<number>,
-  level: Level,
+  level: TopologyLevel,
   ids: ReadonlySet<number>,
 ): CpuSet {
   return new Set([...cpus].filter((cpu) => ids.has(places.get(cpu)![level])));
 }
 
 /** The cores, sockets or NUMA nodes of these CPUs. */
-export const idsOf = ({ places }: CpuTopology, cpus: Iterable<number>, level: Level): ReadonlySet<number> =>
-  new Set([...cpus].map((cpu) => places.get(cpu)![level]));
+export const idsOf = (
+  { places }: CpuTopology,
+  cpus: Iterable<number>,
+  level: TopologyLevel,
+): ReadonlySet<number> => new Set([...cpus].map((cpu) => places.get(cpu)![level]));
 
 export interface NumaNode {
   readonly id: number;

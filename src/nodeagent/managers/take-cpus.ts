@@ -1,14 +1,14 @@
 // Which CPUs a container gets for itself: whole NUMA nodes, sockets and cores first, so that little is
 // shared; or spread evenly over NUMA nodes. The choice is that of the kubelet's CPU manager.
 import { type CpuSet, noCpus, sortedCpus } from "./cpu-set.ts";
-import { type CpuTopology, type Level, cpusIn, idsOf } from "./cpu-topology.ts";
+import { type CpuTopology, type TopologyLevel, cpusIn, idsOf } from "./cpu-topology.ts";
 
 /** Throws when there are too few. */
 export function takePacked(topology: CpuTopology, available: CpuSet, count: number): CpuSet {
   if (count < 1) return noCpus;
   const accumulator = accumulatorOf(topology, available, count);
   if (count > accumulator.free().size) throw new Error("not enough cpus available to satisfy request");
-  const levels: Level[] = numaFirst(topology) ? ["numaNode", "socket"] : ["socket", "numaNode"];
+  const levels: TopologyLevel[] = numaFirst(topology) ? ["numaNode", "socket"] : ["socket", "numaNode"];
   for (const level of [...levels, "core"] as const) {
     accumulator.takeWhole(level);
     if (accumulator.needed() === 0) return accumulator.taken();
@@ -23,7 +23,7 @@ interface Accumulator {
   readonly free: () => CpuSet;
   readonly taken: () => CpuSet;
   readonly needed: () => number;
-  takeWhole(level: Level): void;
+  takeWhole(level: TopologyLevel): void;
   takeSingle(): void;
 }
 
@@ -66,8 +66,8 @@ function accumulatorOf(topology: CpuTopology, available: CpuSet, count: number):
 }
 
 /** The ids of a level: those with the fewest free CPUs first, below the order of the levels above. */
-function sortedIds(topology: CpuTopology, free: CpuSet, level: Level): number[] {
-  const upper: Level[] = numaFirst(topology) ? ["numaNode", "socket"] : ["socket", "numaNode"];
+function sortedIds(topology: CpuTopology, free: CpuSet, level: TopologyLevel): number[] {
+  const upper: TopologyLevel[] = numaFirst(topology) ? ["numaNode", "socket"] : ["socket", "numaNode"];
   const at = level === "core" ? 2 : upper.indexOf(level);
   const within = (cpus: CpuSet, depth: number): number[] => {
     const current = depth === at ? level : upper[depth]!;

@@ -20,7 +20,7 @@ export interface NodeIdentity {
   readonly nodeIps?: readonly string[];
 }
 
-export interface StatusFacts {
+export interface NodeStatusFacts {
   readonly machine: Machine;
   readonly capacity: Amounts;
   readonly allocatable: Amounts;
@@ -37,7 +37,7 @@ export interface StatusFacts {
 /** Labels that every node has, then those asked for. */
 export function nodeLabels(
   { dialect, labels }: NodeIdentity,
-  { machine, hostname }: Pick<StatusFacts, "machine" | "hostname">,
+  { machine, hostname }: Pick<NodeStatusFacts, "machine" | "hostname">,
 ): Record<string, string> {
   const names = dialect.names.labels;
   return {
@@ -67,7 +67,7 @@ const specifiedIps = ({ nodeIps = [] }: Pick<NodeIdentity, "nodeIps">): readonly
 /** The object to register, without conditions. */
 export function freshNode(
   identity: NodeIdentity,
-  facts: StatusFacts,
+  facts: NodeStatusFacts,
 ): Pick<Node, "metadata" | "spec" | "status"> {
   const { dialect, name, taints, schedulable, providerId } = identity;
   const annotations = nodeAnnotations(identity);
@@ -101,7 +101,7 @@ const distinct = (taints: readonly Taint[]): Taint[] =>
 /** Everything in the status but the conditions. */
 export function statusParts(
   identity: Pick<NodeIdentity, "dialect" | "port" | "externalCloud" | "nodeIps">,
-  facts: StatusFacts,
+  facts: NodeStatusFacts,
 ): Omit<NodeStatus, "conditions"> {
   const { machine } = facts;
   const { dialect, port } = identity;

@@ -6,7 +6,7 @@ import { fakeApi } from "../fake-api.fixture.ts";
 import { csiNode } from "./csi-node.ts";
 import { nodeLease } from "./lease.ts";
 import type { NodeHealth } from "./conditions.ts";
-import type { NodeIdentity, StatusFacts } from "./node-object.ts";
+import type { NodeIdentity, NodeStatusFacts } from "./node-object.ts";
 import { nodeLife } from "./node.ts";
 
 const machine = {
@@ -26,7 +26,7 @@ const machine = {
   appArmor: false,
   selinux: false,
 };
-const facts: StatusFacts = {
+const facts: NodeStatusFacts = {
   machine,
   capacity: { cpu: "2" },
   allocatable: { cpu: "1" },

@@ -7,7 +7,7 @@ import type { EventRecorder, NodeFacts } from "../interfaces.ts";
 import { type NodeHealth, nextConditions } from "./conditions.ts";
 import {
   type NodeIdentity,
-  type StatusFacts,
+  type NodeStatusFacts,
   freshNode,
   nodeAnnotations,
   nodeLabels,
@@ -27,7 +27,7 @@ export interface NodeLifeOptions {
   readonly updateMilliseconds: number;
   readonly reportMilliseconds: number;
   /** Looks at the machine. */
-  readonly observe: () => Promise<{ readonly facts: StatusFacts; readonly health: NodeHealth }>;
+  readonly observe: () => Promise<{ readonly facts: NodeStatusFacts; readonly health: NodeHealth }>;
 }
 
 export type KnownNode = Node & AnyObject;
@@ -60,14 +60,14 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   const reference = { kind: "Node", name, uid: name };
   const stopping = new AbortController();
   const registered = Promise.withResolvers<void>();
-  let last: { facts: StatusFacts; health: NodeHealth } | undefined;
+  let last: { facts: NodeStatusFacts; health: NodeHealth } | undefined;
   let standing: KnownNode | undefined;
   let follower: Informer<KnownNode> | undefined;
   let toldAt = -Infinity;
   let isCordoned = false;
   let wake: () => void = () => undefined;
 
-  const facts = (): StatusFacts => {
+  const facts = (): NodeStatusFacts => {
     if (!last) throw new Error("the node was not looked at yet");
     return last.facts;
   };

@@ -6,7 +6,7 @@ import { type AddressSources, nodeAddresses } from "./addresses.ts";
 import { type Amounts, allocatableOf, capacityOf } from "./capacity.ts";
 import type { NodeHealth } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
-import type { StatusFacts } from "./node-object.ts";
+import type { NodeStatusFacts } from "./node-object.ts";
 import type { RuntimeHealth } from "./runtime-health.ts";
 
 export interface ObserveOptions {
@@ -43,10 +43,10 @@ const patienceMilliseconds = 5000;
 /** Gives the function that node life asks again and again. The machine itself is read once. */
 export function nodeObserver(
   options: ObserveOptions,
-): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
+): () => Promise<{ facts: NodeStatusFacts; health: NodeHealth }> {
   const { clock, log, runtime, runtimeHealth } = options;
   let machine: Machine | undefined;
-  let images: StatusFacts["images"] = [];
+  let images: NodeStatusFacts["images"] = [];
   let addresses: { readonly at: number; readonly found: readonly string[] } | undefined;
   return async () => {
     machine ??= await (options.machine ?? readMachine)();
@@ -60,7 +60,7 @@ export function nodeObserver(
     await lookAtImages();
     const version = runtimeHealth.version();
     const devices = options.devices?.();
-    const facts: StatusFacts = {
+    const facts: NodeStatusFacts = {
       machine,
       capacity: { ...capacity, ...devices?.capacity },
       allocatable: {

@@ -8,7 +8,7 @@ import { grpcErrorText } from "../errors.ts";
 import { type HttpGet, headersOf, httpGet, urlOf } from "./http-get.ts";
 
 /** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
-export interface Answer {
+export interface ProbeAnswer {
   readonly result: "success" | "warning" | "failure";
   readonly output: string;
 }
@@ -23,10 +23,10 @@ export interface AskOptions {
 }
 
 const mostRedirects = 10;
-const success = (output = ""): Answer => ({ result: "success", output });
-const failure = (output: string): Answer => ({ result: "failure", output });
+const success = (output = ""): ProbeAnswer => ({ result: "success", output });
+const failure = (output: string): ProbeAnswer => ({ result: "failure", output });
 
-export async function ask(probe: Probe, options: AskOptions): Promise<Answer> {
+export async function ask(probe: Probe, options: AskOptions): Promise<ProbeAnswer> {
   const seconds = Math.max(1, probe.timeoutSeconds ?? 1);
   if (probe.exec) return askByCommand(probe.exec.command ?? [], seconds, options);
   if (probe.httpGet) return askByHttp(probe, seconds, options);
@@ -66,7 +66,7 @@ async function askByCommand(
   command: readonly string[],
   seconds: number,
   { runtime, containerId, signal }: AskOptions,
-): Promise<Answer> {
+): Promise<ProbeAnswer> {
   try {
     const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
     const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
@@ -83,7 +83,7 @@ async function askByHttp(
   { httpGet: action }: Probe,
   seconds: number,
   { container, podIp, userAgent, signal }: AskOptions,
-): Promise<Answer> {
+): Promise<ProbeAnswer> {
   const { path, port, host, scheme, httpHeaders } = action!;
   let get: HttpGet = {
     scheme: scheme === "HTTPS" ? "https" : "http",
@@ -119,10 +119,10 @@ async function askByHttp(
   }
 }
 
-function askByTcp(host: string, port: number, seconds: number): Promise<Answer> {
+function askByTcp(host: string, port: number, seconds: number): Promise<ProbeAnswer> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
-    const done = (answer: Answer): void => {
+    const done = (answer: ProbeAnswer): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
@@ -160,7 +160,7 @@ async function askByGrpc(
   service: string,
   seconds: number,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ProbeAnswer> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const left = deadline - Date.now();
@@ -183,7 +183,7 @@ async function tryGrpc(
     left,
     signal,
   }: { readonly seconds: number; readonly left: number; readonly signal: AbortSignal },
-): Promise<Answer | undefined> {
+): Promise<ProbeAnswer | undefined> {
   const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: left });
   try {
     const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: left, signal });

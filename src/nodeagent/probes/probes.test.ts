@@ -6,13 +6,13 @@ import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { type ContainerRuntime, fakeRuntime } from "#cri";
 import { observed, samplePod, container as running } from "../pod.fixture.ts";
-import { type Answer, ask, portNumber } from "./ask.ts";
+import { type ProbeAnswer, ask, portNumber } from "./ask.ts";
 import { headersOf } from "./http-get.ts";
 import { probes } from "./probes.ts";
 import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
-const question = (probe: object, podIp = "127.0.0.1"): Promise<Answer> =>
+const question = (probe: object, podIp = "127.0.0.1"): Promise<ProbeAnswer> =>
   ask(probe, {
     runtime: fakeRuntime(),
     container,
@@ -181,7 +181,7 @@ for (const [name, probe, given, expected] of runs) {
           return Promise.reject(new Error("no"));
         }
         left.shift();
-        return Promise.resolve({ result: next === "g" ? "success" : "failure", output: "" } as Answer);
+        return Promise.resolve({ result: next === "g" ? "success" : "failure", output: "" } as ProbeAnswer);
       },
       onTrouble: () => undefined,
       onVerdict: (good) => {
@@ -209,7 +209,7 @@ test("a probe may be asked at once, and keeps its times; not before its delay is
     startedAt: 0,
     ask: () => {
       asked.push(clock.now() / 1000);
-      return Promise.resolve({ result: "success", output: "" } as Answer);
+      return Promise.resolve({ result: "success", output: "" } as ProbeAnswer);
     },
     onTrouble: () => undefined,
     onVerdict: () => true,
@@ -270,7 +270,7 @@ test("after a restart of the agent the first answer decides, and later ones as e
     probe: { successThreshold: 2 },
     startedAt: 0,
     firstDecides: true,
-    ask: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as Answer),
+    ask: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as ProbeAnswer),
     onTrouble: () => undefined,
     onVerdict: (good) => {
       verdicts.push(`${good ? "good" : "bad"}@${clock.now() / 1000}`);

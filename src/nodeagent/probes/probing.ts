@@ -2,7 +2,7 @@
 import type { Probe } from "#api";
 import type { Clock } from "#base";
 import { grpcErrorText } from "../errors.ts";
-import type { Answer } from "./ask.ts";
+import type { ProbeAnswer } from "./ask.ts";
 
 export interface ProbingOptions {
   readonly clock: Clock;
@@ -12,7 +12,7 @@ export interface ProbingOptions {
   /** Whether the first answer decides alone: what is known is from before the agent restarted. */
   readonly firstDecides?: boolean;
   /** Undefined while the question must not be asked yet. */
-  readonly ask: (signal: AbortSignal) => Promise<Answer> | undefined;
+  readonly ask: (signal: AbortSignal) => Promise<ProbeAnswer> | undefined;
   /** Told each answer that is not a plain success, and failures to ask. */
   readonly onTrouble: (kind: "failed" | "errored" | "warning", text: string) => void;
   /** Told when the verdict is reached, every time anew. False ends the probing. */

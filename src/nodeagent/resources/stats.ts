@@ -67,13 +67,13 @@ export interface NodeFigures {
   readonly disk: Filesystem;
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
   readonly processes: number;
-  readonly podsGroup: GroupFigures | undefined;
+  readonly podsGroup: CgroupFigures | undefined;
   /** Groups of the system by what they hold, where the settings name them. */
-  readonly systemGroups?: Readonly<Record<string, GroupFigures>>;
+  readonly systemGroups?: Readonly<Record<string, CgroupFigures>>;
   readonly pods: readonly PodFigures[];
 }
 
-export interface GroupFigures {
+export interface CgroupFigures {
   readonly startedAt: number;
   readonly cpu: CpuFigures;
   readonly usage: CgroupUsage;
@@ -140,11 +140,11 @@ export function stats(options: StatsOptions): Stats {
       const figures = await ofPod(pod, containerStats, measured);
       if (figures) pods.push(figures);
     }
-    const ofGroup = async (group: string): Promise<GroupFigures | undefined> => {
+    const ofGroup = async (group: string): Promise<CgroupFigures | undefined> => {
       const usage = await cgroupUsage(tree, group);
       return usage && { startedAt, cpu: cpu(group, usage.cpuNanoseconds), usage };
     };
-    const systemGroups: Record<string, GroupFigures> = {};
+    const systemGroups: Record<string, CgroupFigures> = {};
     for (const [name, group] of Object.entries(options.systemGroups ?? {})) {
       const figures = await ofGroup(group);
       if (figures) systemGroups[name] = figures;

@@ -7,7 +7,7 @@ import type { Query, Reply, Sink } from "#http";
 import { fsErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../interfaces.ts";
-import { type LogQuery, readLog } from "./cri-log.ts";
+import { type ContainerLogQuery, readLog } from "./cri-log.ts";
 import { text } from "./replies.ts";
 import type { Request } from "./routes.ts";
 
@@ -87,7 +87,7 @@ function isTrue(query: Query, name: string): boolean {
   return value !== undefined && value !== "0" && value.toLowerCase() !== "false";
 }
 
-function logQuery(query: Query, now: number): LogQuery | { readonly problem: "decode" | "invalid" } {
+function logQuery(query: Query, now: number): ContainerLogQuery | { readonly problem: "decode" | "invalid" } {
   const numbers: Record<string, number> = {};
   for (const name of ["tailLines", "limitBytes", "sinceSeconds"]) {
     const value = query.get(name);

@@ -5,7 +5,7 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "#base";
 
-export interface LogQuery {
+export interface ContainerLogQuery {
   readonly follow: boolean;
   readonly tailLines?: number;
   /** Lines from this moment on, in milliseconds. */
@@ -16,7 +16,7 @@ export interface LogQuery {
 
 export interface LogReading {
   readonly path: string;
-  readonly query: LogQuery;
+  readonly query: ContainerLogQuery;
   readonly clock: Clock;
   /** Whether more may be written. */
   readonly isRunning: () => boolean | Promise<boolean>;
@@ -160,7 +160,7 @@ interface LineWriter {
   flush(): Promise<void>;
 }
 
-function lineWriter(query: LogQuery, write: (bytes: Uint8Array) => Promise<void>): LineWriter {
+function lineWriter(query: ContainerLogQuery, write: (bytes: Uint8Array) => Promise<void>): LineWriter {
   let parts: Uint8Array[] = [];
   let left = query.limitBytes ?? Infinity;
   let isPast = query.since === undefined;

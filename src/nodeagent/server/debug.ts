@@ -3,14 +3,14 @@ import { Session } from "node:inspector/promises";
 import type { Clock } from "#base";
 import { type Query, type Reply, plainReply } from "#http";
 import { text } from "./replies.ts";
-import type { Answer } from "./routes.ts";
+import type { RouteHandler } from "./routes.ts";
 
 const sure = { "x-content-type-options": "nosniff" };
 const plain = { "content-type": "text/plain", "x-content-type-options": "nosniff" };
 const largestNumber = 100;
 const longestProfileSeconds = 300;
 
-export function verbosityFlag(setVerbosity: (level: number) => void): Answer {
+export function verbosityFlag(setVerbosity: (level: number) => void): RouteHandler {
   return async ({ call }) => {
     if (call.method !== "PUT") return text(406, "unsupported http method\n", plain);
     const given = Buffer.from(await call.body(largestNumber)).toString();
@@ -25,7 +25,7 @@ export function verbosityFlag(setVerbosity: (level: number) => void): Answer {
  * Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. Of the heap only
  * where memory was taken is told, never what it holds: that would be every key and secret of the agent.
  */
-export function profiles(clock: Clock): Answer {
+export function profiles(clock: Clock): RouteHandler {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
     switch (name) {
       case "cmdline":

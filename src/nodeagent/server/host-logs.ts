@@ -9,14 +9,14 @@ import { promisify } from "node:util";
 import { type Reply, type Sink, fileReply, plainReply } from "#http";
 import { fsErrorText } from "../errors.ts";
 import {
-  type LogQuery,
+  type SystemLogQuery,
   hasOptions,
   journalArguments,
   logQueryProblem,
   parseLogQuery,
   queryOf,
 } from "./log-query.ts";
-import type { Answer } from "./routes.ts";
+import type { RouteHandler } from "./routes.ts";
 
 const run = promisify(execFile);
 /** What a query may take in all. */
@@ -24,7 +24,7 @@ const longestMilliseconds = 30_000;
 const largestUnitList = 16 << 20;
 const journal = "journalctl";
 
-export function hostLogs(folder: string, answersQueries = false): Answer {
+export function hostLogs(folder: string, answersQueries = false): RouteHandler {
   return async ({ call, parts: { rest = "" } }) => {
     if (!answersQueries) return await file(rest);
     const parsed = parseLogQuery(queryOf(call.search));
@@ -54,7 +54,7 @@ export function hostLogs(folder: string, answersQueries = false): Answer {
 }
 
 /** What the journal has of services, and files of those that it does not know. */
-function servicesReply(folder: string, query: LogQuery): Reply {
+function servicesReply(folder: string, query: SystemLogQuery): Reply {
   return {
     status: 200,
     headers: { "content-type": "text/plain;charset=UTF-8" },

@@ -7,7 +7,7 @@ const longestService = 256;
 const mostServices = 4;
 const mostLines = 100_000;
 
-export interface LogQuery {
+export interface SystemLogQuery {
   readonly services: readonly string[];
   readonly files: readonly string[];
   readonly sinceTime?: Date;
@@ -17,7 +17,7 @@ export interface LogQuery {
   readonly pattern?: string;
 }
 
-export type ParsedQuery = { readonly query?: LogQuery } | { readonly error: string };
+export type ParsedQuery = { readonly query?: SystemLogQuery } | { readonly error: string };
 
 /** Of a pair with a semicolon nothing is taken. */
 export function queryOf(search: string): URLSearchParams {
@@ -60,12 +60,12 @@ export function parseLogQuery(given: URLSearchParams): ParsedQuery {
   return isEmpty ? {} : { query: { services, files, ...options } };
 }
 
-export const hasOptions = (query: LogQuery): boolean =>
+export const hasOptions = (query: SystemLogQuery): boolean =>
   Object.keys(query).some((field) => field !== "services" && field !== "files");
 
 /** What speaks against a query; `fileProblem` says why a file cannot be had. */
 export async function logQueryProblem(
-  query: LogQuery,
+  query: SystemLogQuery,
   fileProblem: (name: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { services, files, sinceTime, untilTime, boot, tailLines, pattern } = query;
@@ -106,7 +106,7 @@ export async function logQueryProblem(
 }
 
 /** The arguments of the journal's program. */
-export function journalArguments(query: LogQuery, services: readonly string[]): readonly string[] {
+export function journalArguments(query: SystemLogQuery, services: readonly string[]): readonly string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = query;
   return [
     "--utc",

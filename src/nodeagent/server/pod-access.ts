@@ -9,7 +9,7 @@ import { grpcErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../interfaces.ts";
 import { json, text } from "./replies.ts";
-import type { Answer, Request } from "./routes.ts";
+import type { RouteHandler, Request } from "./routes.ts";
 import { type TunnelLimits, tunnel } from "./streaming.ts";
 
 export interface PodAccessOptions {
@@ -22,11 +22,11 @@ export interface PodAccessOptions {
 }
 
 export interface PodAccess {
-  readonly exec: Answer;
-  readonly attach: Answer;
-  readonly portForward: Answer;
-  readonly run: Answer;
-  readonly checkpoint: Answer;
+  readonly exec: RouteHandler;
+  readonly attach: RouteHandler;
+  readonly portForward: RouteHandler;
+  readonly run: RouteHandler;
+  readonly checkpoint: RouteHandler;
 }
 
 const largestForm = 64 * 1024;
@@ -122,7 +122,7 @@ export function podAccess({
   function toContainer(
     missing: (name: string, pod: Pod) => string,
     connect: (to: Connected, request: Request) => Promise<string>,
-  ): Answer {
+  ): RouteHandler {
     return async (request) => {
       const streams = streamsOf(request.query);
       if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");

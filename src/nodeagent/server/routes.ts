@@ -11,31 +11,31 @@ export interface Request {
   readonly query: Query;
   readonly parts: Readonly<Record<string, string>>;
 }
-export type Answer = (request: Request) => Promise<Reply> | Reply;
+export type RouteHandler = (request: Request) => Promise<Reply> | Reply;
 
 export interface ServiceRoute {
   /** Below the service's prefix: `/{namespace}/{pod}`; `/{rest*}` takes all that follows. */
   readonly path: string;
   readonly methods: readonly string[];
-  readonly answer: Answer;
+  readonly answer: RouteHandler;
 }
 
 export type Route =
-  | { readonly path: string; readonly answer: Answer }
+  | { readonly path: string; readonly answer: RouteHandler }
   /**
    * `bare` answers the prefix without its slash by the service, too; otherwise it leads to the one with the
    * slash.
    */
   | { readonly prefix: string; readonly bare: boolean; readonly routes: readonly ServiceRoute[] }
   /** Every path below is answered the same. */
-  | { readonly prefix: string; readonly answer: Answer };
+  | { readonly prefix: string; readonly answer: RouteHandler };
 
-export type Found =
+export type RouteMatch =
   | { readonly found: true; readonly answer: () => Promise<Reply> }
   | { readonly found: false; readonly reply: Reply };
 
 /** Finds what answers a call. What is not found was answered here, before anyone asks who is calling. */
-export function router(routes: readonly Route[]): (call: Call) => Found {
+export function router(routes: readonly Route[]): (call: Call) => RouteMatch {
   const plain = new Map(
     routes.flatMap((route) => ("path" in route ? [[route.path, route.answer] as const] : [])),
   );
@@ -47,7 +47,7 @@ export function router(routes: readonly Route[]): (call: Call) => Found {
     const search = call.search === "" ? "" : `?${call.search}`;
     if (clean !== call.path) return { found: false, reply: moved(clean + search) };
     const query = parseQuery(call.search);
-    const answered = (answer: Answer, parts: Request["parts"] = {}): Found => ({
+    const answered = (answer: RouteHandler, parts: Request["parts"] = {}): RouteMatch => ({
       found: true,
       answer: async () => await answer({ call, query, parts }),
     });

@@ -17,7 +17,7 @@ import { resourceText } from "./figures-text.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
 import { exposition, json, text } from "./replies.ts";
-import { type Answer, type Route, router } from "./routes.ts";
+import { type RouteHandler, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
 import { summary } from "./summary.ts";
 
@@ -62,7 +62,7 @@ const sure = { "x-content-type-options": "nosniff" };
 
 const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Route[] => {
   const answer =
-    (name: string): Answer =>
+    (name: string): RouteHandler =>
     () =>
       (name === "syncloop" || name === "") && isStalled()
         ? plainReply(500, "sync loop took longer than expected")
@@ -83,8 +83,8 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     json(
       `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":${pods.length === 0 ? "null" : `[${pods.map((pod) => itemText(encodeJson(podSchema, pod as never))).join(",")}]`}}\n`,
     );
-  const list: Answer = () => podList(registry.pods());
-  const summarized: Answer = async ({ query }) =>
+  const list: RouteHandler = () => podList(registry.pods());
+  const summarized: RouteHandler = async ({ query }) =>
     json(
       `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
     );
@@ -126,7 +126,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
   if (port === "readonly")
     reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
   if (!isDebugging) {
-    const disabled: Answer = () => plainReply(405, "Debug endpoints are disabled.");
+    const disabled: RouteHandler = () => plainReply(405, "Debug endpoints are disabled.");
     return [
       ...reads,
       ...[
@@ -147,7 +147,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     dialect,
   };
   const reach = podAccess({ clock, registry, runtime, limits, checkpointFolder: parts.checkpointFolder });
-  const inContainer = (prefix: string, methods: readonly string[], answer: Answer): Route => ({
+  const inContainer = (prefix: string, methods: readonly string[], answer: RouteHandler): Route => ({
     prefix,
     bare: true,
     routes: ["/{namespace}/{pod}/{container}", "/{namespace}/{pod}/{uid}/{container}"].map((path) => ({

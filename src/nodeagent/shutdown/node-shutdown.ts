@@ -4,7 +4,8 @@ import type { Clock, Log } from "#base";
 import type { CheckpointStore, EventRecorder, PodAdmitHandler, PodEvictor } from "../interfaces.ts";
 import { keyOf, uidOf } from "../pod.ts";
 import type { Logind } from "./logind.ts";
-import { type PriorityGrace, inhibitSeconds, shutdownPlan } from "./plan.ts";
+import type { PriorityGrace } from "../options/types.ts";
+import { inhibitSeconds, shutdownPlan } from "./plan.ts";
 
 export interface NodeShutdownOptions {
   readonly clock: Clock;

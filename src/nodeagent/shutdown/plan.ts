@@ -1,11 +1,6 @@
 // Who ends when at a node's shutdown, and with how much time: groups of pods by priority, the lowest first.
 import type { Pod } from "#api";
-
-/** Pods from this priority up to the next entry's have these seconds. */
-export interface PriorityGrace {
-  readonly priority: number;
-  readonly shutdownGracePeriodSeconds: number;
-}
+import type { PriorityGrace } from "../options/types.ts";
 
 export interface ShutdownSettings {
   readonly graceSeconds: number;

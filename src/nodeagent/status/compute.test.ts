@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { Pod, PodStatus } from "#api";
 import type { ObservedPod } from "../containers/observed.ts";
 import { container, observed, samplePod, sandbox } from "../pod.fixture.ts";
-import { type StatusFacts, computeStatus, publishable, terminatedStatus } from "./compute.ts";
+import { type PodStatusFacts, computeStatus, publishable, terminatedStatus } from "./compute.ts";
 import { statusPatch } from "./writer.ts";
 
-const facts = (seen: ObservedPod, more: Partial<StatusFacts> = {}): StatusFacts => ({
+const facts = (seen: ObservedPod, more: Partial<PodStatusFacts> = {}): PodStatusFacts => ({
   now: Date.parse("2030-01-01T00:01:00Z"),
   runtimeName: "rt",
   hostIps: ["192.0.2.1"],
@@ -60,7 +60,7 @@ const runningBefore: PodStatus = {
   ],
 };
 
-const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<StatusFacts>][] = [
+const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<PodStatusFacts>][] = [
   ["a pod of which nothing is made yet is pending", pod, observed([], []), "Pending c=ContainerCreating"],
   [
     "a pod with init containers of which nothing is made yet is initializing",
@@ -320,7 +320,7 @@ test("a condition keeps its time until it changes", () => {
 });
 
 test("addresses: the node's family first; a pod on the node's network has the node's; a stopped sandbox keeps the last", () => {
-  const ips = (of: Pod, seen: ObservedPod, more: Partial<StatusFacts> = {}): unknown =>
+  const ips = (of: Pod, seen: ObservedPod, more: Partial<PodStatusFacts> = {}): unknown =>
     (computeStatus(of, facts(seen, more)).podIPs ?? []).map(({ ip }) => ip);
   assert.deepEqual(ips(pod, observed([], [sandbox({ ips: ["fd00::1", "10.0.0.1", "10.0.0.2"] })])), [
     "10.0.0.1",
@@ -380,7 +380,7 @@ test("while containers may run, a pod is not called over", () => {
   );
 });
 
-const endings: [name: string, ended: StatusFacts["ended"], ready: string][] = [
+const endings: [name: string, ended: PodStatusFacts["ended"], ready: string][] = [
   [
     "a pod that is evicted is as ready as its containers while they end",
     { reason: "Evicted", message: "m" },

@@ -12,12 +12,12 @@ import { timeOfMillis } from "#base";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { qosClass } from "../plan/qos.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isHostNetwork } from "../pod.ts";
-import { type Found, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
+import { type ComputedCondition, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
 import { type StartError, containerStatuses, lostAtTermination } from "./container-statuses.ts";
 import type { Ending } from "../worker/state.ts";
 import { phaseOf } from "./phase.ts";
 
-export interface StatusFacts {
+export interface PodStatusFacts {
   readonly now: number;
   readonly runtimeName: string;
   readonly hostIps: readonly string[];
@@ -38,7 +38,7 @@ export interface StatusFacts {
 
 const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
 
-export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
+export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
   const { old, observed, runtimeName, trouble } = facts;
   const base = { runtimeName, observed, trouble };
   const inits = containerStatuses(pod, initContainersOf(pod), {
@@ -119,7 +119,7 @@ function keepShort(status: ContainerStatus, bytes: number): void {
   }
 }
 
-function readiness(pod: Pod, status: ContainerStatus, { probes }: StatusFacts): void {
+function readiness(pod: Pod, status: ContainerStatus, { probes }: PodStatusFacts): void {
   const container = runningContainers(pod.spec).find(({ name }) => name === status.name);
   const id = status.containerID?.slice(status.containerID.indexOf("://") + 3) ?? "";
   const running = status.state.running !== undefined;
@@ -128,7 +128,7 @@ function readiness(pod: Pod, status: ContainerStatus, { probes }: StatusFacts): 
 }
 
 /** The pod's addresses: of the sandbox, by the node's preferred family first, or the node's own. */
-function addresses(pod: Pod, { observed, hostIps, old }: StatusFacts): readonly string[] {
+function addresses(pod: Pod, { observed, hostIps, old }: PodStatusFacts): readonly string[] {
   if (isHostNetwork(pod)) {
     const known = (old.podIPs ?? []).map(({ ip }) => ip ?? "");
     return known.length > 0 ? [...known, ...hostIps.slice(known.length)] : hostIps;
@@ -144,7 +144,7 @@ function addresses(pod: Pod, { observed, hostIps, old }: StatusFacts): readonly 
 }
 
 /** A condition with the time of its last change. */
-function stamped(found: Found, old: readonly PodCondition[], now: number): PodCondition {
+function stamped(found: ComputedCondition, old: readonly PodCondition[], now: number): PodCondition {
   const before = old.find(({ type }) => type === found.type);
   const lastTransitionTime =
     before && before.status === found.status && before.lastTransitionTime

@@ -2,7 +2,7 @@
 import { type ContainerStatus, type Pod, type PodCondition, isSidecar, runningContainers } from "#api";
 import { initContainersOf } from "../pod.ts";
 
-export type Found = Pick<PodCondition, "type" | "status"> & {
+export type ComputedCondition = Pick<PodCondition, "type" | "status"> & {
   readonly reason?: string;
   readonly message?: string;
 };
@@ -15,7 +15,7 @@ export function initialized(
   statuses: readonly ContainerStatus[],
   others: readonly ContainerStatus[],
   phase: string,
-): Found {
+): ComputedCondition {
   const inits = initContainersOf(pod);
   const isThrough = (status: ContainerStatus): boolean =>
     inits.some((each) => each.name === status.name && isSidecar(each))
@@ -32,7 +32,11 @@ export function initialized(
     : { type: "Initialized", status: "True" };
 }
 
-export function containersReady(pod: Pod, statuses: readonly ContainerStatus[], phase: string): Found {
+export function containersReady(
+  pod: Pod,
+  statuses: readonly ContainerStatus[],
+  phase: string,
+): ComputedCondition {
   const { unknown, unready } = sortedOut(runningContainers(pod.spec), statuses, (status) => status.ready);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "ContainersReady", status: "False", reason: "PodCompleted" };
@@ -44,7 +48,11 @@ export function containersReady(pod: Pod, statuses: readonly ContainerStatus[], 
 }
 
 /** Ready when the containers are and every readiness gate that others set is open. */
-export function ready(pod: Pod, containers: Found, others: readonly PodCondition[]): Found {
+export function ready(
+  pod: Pod,
+  containers: ComputedCondition,
+  others: readonly PodCondition[],
+): ComputedCondition {
   if (containers.status !== "True") return { ...containers, type: "Ready" };
   const closed = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = others.find(({ type }) => type === conditionType);

@@ -18,7 +18,7 @@ import { containerDevices, containerMounts } from "./mounts.ts";
 import { nodeHostsText } from "./node-files.ts";
 import { graceFor, stopContainer } from "./stop.ts";
 
-export interface StartFacts {
+export interface ContainerStart {
   readonly observed: ObservedPod;
   readonly sandboxId: string;
   readonly sandbox: PodSandboxConfig;
@@ -38,7 +38,7 @@ export async function startContainer(
   context: SyncContext,
   pod: Pod,
   container: Container | EphemeralContainer,
-  facts: StartFacts,
+  facts: ContainerStart,
   memory: PodMemory,
   signal: AbortSignal,
 ): Promise<StartOutcome> {

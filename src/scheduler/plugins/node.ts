@@ -1,6 +1,6 @@
 // Plug-ins that look at the node alone: its name, taints, labels, ports and images.
 import { type Taint, type Toleration, tolerates, wantsNode } from "#api";
-import { type PodView, type Plugin, type Rejection, maxScore, normalizeByMax } from "../framework.ts";
+import { type PodView, type Plugin, type NodeRejection, maxScore, normalizeByMax } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
 import { collide, useOf } from "../requests.ts";
 import { matchesSelectorTerm } from "./node-terms.ts";
@@ -8,7 +8,7 @@ import { matchesSelectorTerm } from "./node-terms.ts";
 const tolerated = (pod: SeenPod, taint: Taint): boolean =>
   (pod.spec.tolerations ?? []).some((each: Toleration) => tolerates(each, taint));
 
-const rejection = (plugin: string, reason: string, isFinal: boolean): Rejection => ({
+const rejection = (plugin: string, reason: string, isFinal: boolean): NodeRejection => ({
   plugin,
   reasons: [reason],
   isFinal,

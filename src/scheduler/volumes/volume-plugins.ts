@@ -1,11 +1,11 @@
 // Plug-ins for volumes: exclusive claims, limits, zones, and binding that waits for the pod.
 import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit";
-import type { Plugin, PodView, Rejection, Snapshot } from "../framework.ts";
+import type { Plugin, PodView, NodeRejection, Snapshot } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
 import { matchesTerms } from "../plugins/node-terms.ts";
 import { type VolumeView, claimsOf } from "./volume-view.ts";
 
-const reject = (plugin: string, reason: string, isFinal = true): Rejection => ({
+const reject = (plugin: string, reason: string, isFinal = true): NodeRejection => ({
   plugin,
   reasons: [reason],
   isFinal,
@@ -133,7 +133,7 @@ interface SortedClaims {
 function sortClaims(
   pod: SeenPod,
   { volumes, dialect }: Snapshot,
-): SortedClaims | { readonly rejectsPod: Rejection } {
+): SortedClaims | { readonly rejectsPod: NodeRejection } {
   const namespace = pod.metadata.namespace!;
   const bound: SeenVolume[] = [];
   const waiting: string[] = [];
@@ -194,7 +194,7 @@ function decide(
   node: NodeInfo,
   { volumes, dialect }: Snapshot,
   { bound, waiting }: SortedClaims,
-): VolumeDecision | Rejection {
+): VolumeDecision | NodeRejection {
   if (!bound.every((volume) => reaches(node, volume)))
     return reject(plugin, "node(s) had volume node affinity conflict");
   const excluded = new Set(volumes.promised);

@@ -29,9 +29,9 @@ export const calls = {
   status: method("Maintenance/Status", m.StatusRequest, m.StatusResponse),
 } as const;
 
-export type Refusal = "compacted" | "future" | "lease gone" | "full" | "too long";
+export type EtcdRefusal = "compacted" | "future" | "lease gone" | "full" | "too long";
 
-const refusals: readonly [words: string, refusal: Refusal][] = [
+const refusals: readonly [words: string, refusal: EtcdRefusal][] = [
   ["required revision has been compacted", "compacted"],
   ["required revision is a future revision", "future"],
   ["requested lease not found", "lease gone"],
@@ -41,13 +41,13 @@ const refusals: readonly [words: string, refusal: Refusal][] = [
 ];
 
 /** What etcd refused, told by its words: its codes are too coarse. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function refusalOf(error: unknown): EtcdRefusal | undefined {
   return error instanceof GrpcError
     ? refusals.find(([words]) => error.detail.includes(words))?.[1]
     : undefined;
 }
 
-export interface Unreachable {
+export interface EtcdUnreachable {
   /** Whether no answer came in time; otherwise there is no connection. */
   readonly late: boolean;
   /** Whether the request certainly had no effect. */
@@ -55,7 +55,7 @@ export interface Unreachable {
 }
 
 /** How a store elsewhere could not be reached; undefined for errors of any other kind. */
-export function unreachableStore(error: unknown): Unreachable | undefined {
+export function unreachableStore(error: unknown): EtcdUnreachable | undefined {
   if (!(error instanceof GrpcError)) return undefined;
   if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
   return { late: error.code === "DEADLINE_EXCEEDED", unprocessed: error.unprocessed };

@@ -3,7 +3,7 @@
 
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
-import type { Job } from "./writer.ts";
+import type { WriterJob } from "./writer.ts";
 
 /** A write that waits for its batch. */
 export interface Pending {
@@ -89,7 +89,7 @@ export function jobOf(
     readonly compacted?: Revision;
     readonly vacuumPages?: number;
   },
-): Job {
+): WriterJob {
   const numbers = new Float64Array(decided.length * 4);
   const bytes = new Uint8Array(decided.reduce((sum, { change }) => sum + (change.value?.length ?? 0), 0));
   let offset = 0;

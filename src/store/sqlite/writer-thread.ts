@@ -3,7 +3,7 @@
 
 import { Worker } from "node:worker_threads";
 import { beside, type Fault, faultOf } from "./files.ts";
-import type { Answer, Job, Order, WriterData } from "./writer.ts";
+import type { WriterAnswer, WriterJob, Order, WriterData } from "./writer.ts";
 
 export interface Pages {
   readonly pages: number;
@@ -23,7 +23,7 @@ export class JobFailed extends Error {
 export class WriterThread {
   readonly #worker: Worker;
   #settle:
-    | { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+    | { readonly resolve: (answer: WriterAnswer) => void; readonly reject: (error: Error) => void }
     | undefined;
   #gone: Error | undefined;
 
@@ -35,7 +35,7 @@ export class WriterThread {
       name: "store writer",
       resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
     });
-    this.#worker.on("message", (answer: Answer) => this.#take()?.resolve(answer));
+    this.#worker.on("message", (answer: WriterAnswer) => this.#take()?.resolve(answer));
     this.#worker.on("error", (error) => this.#lose(new JobFailed(faultOf(error))));
     this.#worker.on("exit", () => this.#lose(new JobFailed({ code: 0, message: "the writer thread ended" })));
   }
@@ -53,7 +53,7 @@ export class WriterThread {
   }
 
   /** Hands over a job, its buffers included. The next may follow only when this one has settled. */
-  async run(job: Job): Promise<Pages> {
+  async run(job: WriterJob): Promise<Pages> {
     // An idle thread does not keep the process alive, a working one does.
     this.#worker.ref();
     const answered = this.#answer();
@@ -81,13 +81,13 @@ export class WriterThread {
     await ended;
   }
 
-  #answer(): Promise<Answer> {
+  #answer(): Promise<WriterAnswer> {
     if (this.#gone) return Promise.reject(this.#gone);
     return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
   }
 
   #take():
-    | { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+    | { readonly resolve: (answer: WriterAnswer) => void; readonly reject: (error: Error) => void }
     | undefined {
     const settle = this.#settle;
     this.#settle = undefined;

@@ -20,7 +20,7 @@ import {
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
 
 /** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
-export interface Job {
+export interface WriterJob {
   readonly first: Revision;
   readonly keys: readonly string[];
   /** Four per change: created, before, expires, length of the value (-1 for a deletion). */
@@ -34,8 +34,8 @@ export interface Job {
   /** How many free pages to give back to the file system. */
   readonly vacuumPages: number;
 }
-export type Order = { readonly do: "job"; readonly job: Job } | { readonly do: "close" };
-export type Answer =
+export type Order = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
+export type WriterAnswer =
   | { readonly is: "done"; readonly pages: number; readonly freePages: number }
   | { readonly is: "failed"; readonly fault: Fault }
   | { readonly is: "closed" };
@@ -87,7 +87,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const acknowledged = openAcknowledged(acknowledgedFile(dirname(file)));
   let sinceCheckpoint = 0;
 
-  const apply = ({ first, keys, numbers, bytes, forget, compacted }: Job): void => {
+  const apply = ({ first, keys, numbers, bytes, forget, compacted }: WriterJob): void => {
     let offset = 0;
     for (const [i, key] of keys.entries()) {
       const revision = first + i;
@@ -107,7 +107,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     if (compacted) setCompacted.run(compacted);
   };
 
-  const commit = (job: Job): Answer => {
+  const commit = (job: WriterJob): WriterAnswer => {
     try {
       if (job.keys.length || job.forget.length || job.compacted) {
         db.exec("BEGIN IMMEDIATE");
@@ -143,11 +143,11 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       tolerate(() => checkpoint("TRUNCATE"));
       db.close();
       acknowledged.close();
-      port.postMessage({ is: "closed" } satisfies Answer);
+      port.postMessage({ is: "closed" } satisfies WriterAnswer);
       port.close();
       return;
     }
-    let answer: Answer;
+    let answer: WriterAnswer;
     try {
       answer = commit(order.job);
     } catch (error) {
@@ -174,9 +174,9 @@ if (parentPort) {
   try {
     const data = workerData as WriterData;
     serve(parentPort, openDatabase(data), data.file);
-    parentPort.postMessage({ is: "done", pages: 0, freePages: 0 } satisfies Answer);
+    parentPort.postMessage({ is: "done", pages: 0, freePages: 0 } satisfies WriterAnswer);
   } catch (error) {
-    parentPort.postMessage({ is: "failed", fault: faultOf(error) } satisfies Answer);
+    parentPort.postMessage({ is: "failed", fault: faultOf(error) } satisfies WriterAnswer);
     parentPort.close();
   }
 }

@@ -6,7 +6,7 @@ import { dialects } from "#dialect";
 import type { AdmissionAttributes } from "../../attributes.ts";
 import { attemptOf } from "../../attributes.fixture.ts";
 import { podSecurity } from "./pod-security.ts";
-import { type Level, policyOf, standardText } from "./policy.ts";
+import { type PodSecurityLevel, policyOf, standardText } from "./policy.ts";
 import { detailsText, findings } from "./standards.ts";
 
 const dialect = dialects.orch;
@@ -72,7 +72,7 @@ const pod = (
     spec: { containers: [{ name: c, ...(context && { securityContext: context }) }], ...spec },
   }) as unknown as Pod;
 
-const judged: [name: string, level: Level, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
+const judged: [name: string, level: PodSecurityLevel, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
   ["anything goes", "privileged", "latest", pod({ privileged: true }), ""],
   ["a plain pod keeps the baseline", "baseline", "latest", pod(undefined), ""],
   ["a careful pod is restricted", "restricted", "latest", pod(fine), ""],

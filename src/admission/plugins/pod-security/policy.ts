@@ -2,10 +2,10 @@
 // that warns.
 import { type FieldError, invalidValue } from "#base";
 
-export type Level = "privileged" | "baseline" | "restricted";
+export type PodSecurityLevel = "privileged" | "baseline" | "restricted";
 /** A standard as of a release (its minor number), or the newest there is. */
 export interface Standard {
-  readonly level: Level;
+  readonly level: PodSecurityLevel;
   readonly version: number | "latest";
 }
 export interface Policy {
@@ -14,12 +14,13 @@ export interface Policy {
   readonly warn: Standard;
 }
 
-const levels: readonly Level[] = ["privileged", "baseline", "restricted"];
+const levels: readonly PodSecurityLevel[] = ["privileged", "baseline", "restricted"];
 const anything: Standard = { level: "privileged", version: "latest" };
 const privilegedPolicy: Policy = { enforce: anything, audit: anything, warn: anything };
 const minorVersion = /^v1\.(0|[1-9]\d*)$/;
 
-export const stricter = (a: Level, b: Level): boolean => levels.indexOf(a) > levels.indexOf(b);
+export const stricter = (a: PodSecurityLevel, b: PodSecurityLevel): boolean =>
+  levels.indexOf(a) > levels.indexOf(b);
 export const sameStandard = (a: Standard, b: Standard): boolean =>
   a.level === b.level && a.version === b.version;
 export const standardText = ({ level, version }: Standard): string =>
@@ -45,7 +46,7 @@ export function policyOf(
   } => {
     const [label, versionLabel] = [`${prefix}${mode}`, `${prefix}${mode}-version`];
     const [level, version] = [labels?.[label], labels?.[versionLabel]];
-    const levelFits = level !== undefined && levels.includes(level as Level);
+    const levelFits = level !== undefined && levels.includes(level as PodSecurityLevel);
     if (level !== undefined && !levelFits) wrong(label, level, `must be one of ${levels.join(", ")}`);
     const minor = version === undefined ? undefined : minorVersion.exec(version)?.[1];
     if (version !== undefined && version !== "latest" && minor === undefined)
@@ -53,7 +54,8 @@ export function policyOf(
     const unreadable = mode === "enforce" ? "restricted" : "privileged";
     return {
       standard: {
-        level: level === undefined ? defaults[mode].level : levelFits ? (level as Level) : unreadable,
+        level:
+          level === undefined ? defaults[mode].level : levelFits ? (level as PodSecurityLevel) : unreadable,
         version:
           version === undefined ? defaults[mode].version : minor === undefined ? "latest" : Number(minor),
       },
