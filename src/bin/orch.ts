@@ -17,6 +17,10 @@ const usage = `Usage:
   orch audit FILE...       Print an audit log for people: who did what to which object.
   orch auth why USER VERB RESOURCE
                            Tell whether somebody may do something, and what decided it.
+  orch events [OBJECT] [--tree] [--since 1h]
+                           Print what happened to an object and to all that it owns, with lanes.
+  orch events export [--follow]
+                           Write events as JSON lines, or send them to a collector, without loss.
   orch why-pending POD     Tell why a pod has no node yet.
   orch envtest [--dir DIR] Write the programs that envtest harnesses start.
   orch node why-evict|shutdown-plan NODE
@@ -55,6 +59,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await (await import("./audit/audit-command.ts")).auditCommand(rest, output);
     case "auth":
       return await (await import("./auth/auth-command.ts")).authCommand(rest, output);
+    case "events":
+      return await (await import("./events/events-command.ts")).eventsCommand(rest, await version(), output);
     case "why-pending":
       return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
     case "envtest":
@@ -75,7 +81,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "ui", "store", "config", "audit", "auth", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "ui", "store", "config", "audit", "auth", "events", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

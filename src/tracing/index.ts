@@ -5,6 +5,7 @@ export {
   samplingRateProblem,
 } from "./configuration.ts";
 export { type ExporterOptions, type SpanExporter, type SpanOutcome, spanExporter } from "./exporter.ts";
+export { type LogRecord, encodeLogs, exportLogs } from "./otlp-logs.ts";
 export { slowTraces } from "./slow-trace.ts";
 export {
   type AttributeValue,

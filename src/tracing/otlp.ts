@@ -53,7 +53,7 @@ function writeLink(writer: ProtobufWriter, link: RemoteSpan): void {
   hexadecimal(writer, 1, link.traceId);
 }
 
-function writeAttributes(writer: ProtobufWriter, field: number, attributes: Attributes): void {
+export function writeAttributes(writer: ProtobufWriter, field: number, attributes: Attributes): void {
   for (const [key, value] of Object.entries(attributes).toReversed())
     message(writer, field, () => {
       message(writer, 2, () => writeValue(writer, value));
@@ -75,19 +75,19 @@ function writeValue(writer: ProtobufWriter, value: AttributeValue): void {
   }
 }
 
-function message(writer: ProtobufWriter, field: number, write: () => void): void {
+export function message(writer: ProtobufWriter, field: number, write: () => void): void {
   const mark = writer.mark();
   write();
   writer.uint32(writer.mark() - mark);
   writer.uint32(tag(field, bytes));
 }
 
-function text(writer: ProtobufWriter, field: number, value: string): void {
+export function text(writer: ProtobufWriter, field: number, value: string): void {
   writer.string(value);
   writer.uint32(tag(field, bytes));
 }
 
-function integer(writer: ProtobufWriter, field: number, value: number): void {
+export function integer(writer: ProtobufWriter, field: number, value: number): void {
   writer.uint32(value);
   writer.uint32(tag(field, varint));
 }
@@ -98,7 +98,11 @@ function hexadecimal(writer: ProtobufWriter, field: number, value: string): void
 }
 
 /** A time of performance.now() as nanoseconds since the epoch. */
-function time(writer: ProtobufWriter, field: number, at: number): void {
-  writer.fixed64(BigInt(Math.round((performance.timeOrigin + at) * 1000)) * 1000n);
+const time = (writer: ProtobufWriter, field: number, at: number): void =>
+  fixedTime(writer, field, performance.timeOrigin + at);
+
+/** Milliseconds since the epoch as nanoseconds. */
+export function fixedTime(writer: ProtobufWriter, field: number, millis: number): void {
+  writer.fixed64(BigInt(Math.round(millis * 1000)) * 1000n);
   writer.uint32(tag(field, fixed64));
 }

@@ -1,0 +1,184 @@
+// `orch events`: what happened to an object and to all that it owns; `orch events export`: all of it, elsewhere.
+import { systemClock } from "#base";
+import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
+import { type Dialect, timelineGroup } from "#dialect";
+import {
+  type OptionSet,
+  type OptionsOf,
+  type SettingsOf,
+  bool,
+  dialectOption,
+  duration,
+  file,
+  helpOption,
+  option,
+  section,
+  terminalWidth,
+  text,
+} from "#options";
+import type { Timeline } from "#timeline";
+import type { Output } from "../output.ts";
+import { reasonToStop } from "../up/channel.ts";
+import { clusterCommand } from "../up/cluster-command.ts";
+import { dataDirOption, pathsFor } from "../up/paths.ts";
+import { exportEvents } from "./export.ts";
+import { cursorFile, noCursor } from "./export-cursor.ts";
+import { fileTarget, streamTarget } from "./export-file.ts";
+import { otlpTarget } from "./export-otlp.ts";
+import { laneView } from "./lane-view.ts";
+
+const sections = (dialect: Dialect) =>
+  [
+    section("Cluster", [
+      option({
+        flag: "orchconfig",
+        type: file,
+        default: "",
+        defaultText: "that of the administrator of orch up",
+        doc: "Client configuration file.",
+      }),
+      option({
+        flag: "namespace",
+        short: "n",
+        type: text,
+        default: "",
+        defaultText: "default; for an export all of them",
+        doc: "Namespace of the object, or of the events to export.",
+      }),
+      option({
+        flag: "all-namespaces",
+        short: "A",
+        type: bool,
+        default: false,
+        doc: "Look at all namespaces, and at objects that have none.",
+      }),
+      dataDirOption,
+      dialectOption(dialect),
+      helpOption,
+    ]),
+    section("View", [
+      option({
+        flag: "tree",
+        type: bool,
+        default: false,
+        doc: "Also tell of everything that the object owns or owned.",
+      }),
+      option({ flag: "since", type: duration, default: 3_600_000, doc: "How far to look back." }),
+    ]),
+    section("Export", [
+      option({
+        flag: "follow",
+        type: bool,
+        default: false,
+        doc: "Go on with what happens, until Ctrl-C.",
+      }),
+      option({
+        flag: "cursor-file",
+        type: text,
+        default: "",
+        doc: "File that keeps how far the export has come, for the next start to go on from.",
+      }),
+      option({
+        flag: "file",
+        type: text,
+        default: "",
+        defaultText: "standard output",
+        doc: "File to append JSON lines to. With a cursor no line is in it twice, whatever happens.",
+      }),
+      option({
+        flag: "otlp-endpoint",
+        type: text,
+        default: "",
+        doc: "Collector to send OpenTelemetry logs to over gRPC, such as localhost:4317; instead of lines.",
+      }),
+    ]),
+  ] as const;
+type EventsOption = OptionsOf<ReturnType<typeof sections>>;
+const eventsOptions = (dialect: Dialect): OptionSet<EventsOption> => ({
+  program: "orch events",
+  summary:
+    "Prints what happened, to an object as kind/name or to all of a namespace. `orch events export` writes all events elsewhere.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+  takesWords: true,
+});
+
+export const eventsCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
+  clusterCommand(eventsOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+    const [first, ...more] = words;
+    if (more.length > 0) throw new Error("name one object as kind/name, or export");
+    const { orchconfig, dataDir } = settings;
+    const config = readClientConfig(orchconfig || pathsFor(dialect, dataDir).adminConfig);
+    const transport = https(connectionOf(config));
+    try {
+      const client = apiClient(transport, dialect);
+      if (first === "export") {
+        await runExport(client, settings, output);
+        return 0;
+      }
+      const path = timelinePath(first, settings);
+      const timeline = (await client.request("GET", path)) as Timeline;
+      const until = Date.now();
+      const width = terminalWidth(process.env, process.stdout.columns);
+      const items = timeline.items.toReversed();
+      output.out(laneView({ ...timeline, items }, { width, since: until - settings.since, until }));
+      return 0;
+    } finally {
+      transport.close();
+    }
+  });
+
+type EventsSettings = SettingsOf<EventsOption>;
+
+/** The newest entries of the range; throws where the object is not named as it must be. */
+export function timelinePath(
+  object: string | undefined,
+  settings: Pick<EventsSettings, "namespace" | "allNamespaces" | "tree" | "since">,
+): string {
+  const { namespace, allNamespaces, tree, since } = settings;
+  const query = new URLSearchParams({ since: `${since}ms`, limit: "5000", order: "newest" });
+  if (object !== undefined) {
+    const [kind, name, ...rest] = object.split("/");
+    if (!kind || !name || rest.length > 0)
+      throw new Error(`"${object}" is not kind/name, such as deploy/web`);
+    query.set("kind", kind);
+    query.set("name", name);
+    if (tree) query.set("tree", "true");
+  } else if (tree) throw new Error("--tree needs an object, such as deploy/web");
+  const place = allNamespaces ? "" : `namespaces/${encodeURIComponent(namespace || "default")}/`;
+  return `/apis/${timelineGroup}/v1/${place}timelines?${query.toString()}`;
+}
+
+async function runExport(
+  client: ReturnType<typeof apiClient>,
+  settings: EventsSettings,
+  output: Output,
+): Promise<void> {
+  const { file: lines, otlpEndpoint, cursorFile: cursor, follow, namespace, allNamespaces } = settings;
+  if (lines !== "" && otlpEndpoint !== "")
+    throw new Error("events go to a file or to a collector: give --file or --otlp-endpoint");
+  const clock = systemClock;
+  const target =
+    otlpEndpoint !== ""
+      ? otlpTarget(otlpEndpoint, clock)
+      : lines !== ""
+        ? await fileTarget(lines)
+        : streamTarget(process.stdout);
+  const stop = new AbortController();
+  if (follow) void reasonToStop().then(() => stop.abort());
+  try {
+    await exportEvents({
+      events: client.of(kinds.events),
+      namespace: allNamespaces ? "" : namespace,
+      cursor: cursor === "" ? noCursor : cursorFile(cursor),
+      target,
+      follow,
+      clock,
+      signal: stop.signal,
+      warn: (message) => output.err(`warning: ${message}\n`),
+    });
+  } finally {
+    await target.close();
+  }
+}

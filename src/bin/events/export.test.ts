@@ -1,0 +1,177 @@
+// The export of events: what there is, what happens, and nothing lost or doubled when it is interrupted.
+import assert from "node:assert/strict";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Event } from "#api";
+import { virtualClock } from "#base";
+import type { ResourceClient, WatchEvent } from "#client";
+import { type ExportOptions, type ExportTarget, exportEvents } from "./export.ts";
+import { cursorFile, noCursor } from "./export-cursor.ts";
+import { fileTarget } from "./export-file.ts";
+import { recordOf } from "./export-otlp.ts";
+
+type Client = Pick<ResourceClient<Event>, "pages" | "watch">;
+type Watched = WatchEvent<Event> | Error;
+
+const folder = mkdtempSync(join(tmpdir(), "export-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const event = (name: string, resourceVersion: number): Event =>
+  ({
+    metadata: { name, resourceVersion: String(resourceVersion) },
+    regarding: {},
+    deprecatedSource: {},
+  }) as Event;
+const added = (name: string, revision: number): Watched => ({ type: "ADDED", object: event(name, revision) });
+
+/** A server with these lists and watches, one after the other; after the last watch the export is stopped. */
+function server(lists: [revision: number, items: Event[]][], watches: Watched[][], stop: AbortController) {
+  const asked: string[] = [];
+  const client: Client = {
+    pages: async function* () {
+      const [revision, items] = lists.shift()!;
+      asked.push("list");
+      yield { resourceVersion: String(revision), items };
+    },
+    watch: async function* ({ resourceVersion = "" }) {
+      asked.push(`watch ${resourceVersion}`);
+      for (const each of watches.shift() ?? []) {
+        if (each instanceof Error) throw each;
+        yield each;
+      }
+      if (watches.length === 0) stop.abort();
+    } as Client["watch"],
+  };
+  return { client, asked };
+}
+
+function memory(): ExportTarget & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    lines,
+    write: (line) =>
+      void lines.push(line.type === "GAP" ? `GAP ${line.from}-${line.to}` : line.object.metadata.name!),
+    flush: async () => 0,
+    rewind: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+const clock = { ...virtualClock(0), sleep: async () => undefined };
+const run = async (options: Partial<ExportOptions> & Pick<ExportOptions, "events" | "target" | "signal">) =>
+  await exportEvents({
+    namespace: "",
+    cursor: noCursor,
+    follow: true,
+    clock,
+    warn: () => undefined,
+    ...options,
+  });
+
+const cases: [
+  name: string,
+  lists: [number, Event[]][],
+  watches: Watched[][],
+  lines: string[],
+  asked: string[],
+][] = [
+  [
+    "what there is comes first, then what happens",
+    [[5, [event("a", 3), event("b", 5)]]],
+    [[added("c", 6), added("d", 7)]],
+    ["a", "b", "c", "d"],
+    ["list", "watch 5"],
+  ],
+  [
+    "a lost connection goes on behind the last event",
+    [[5, []]],
+    [[added("a", 6), new Error("connection lost")], [added("b", 7)]],
+    ["a", "b"],
+    ["list", "watch 5", "watch 6"],
+  ],
+  [
+    "where the past is gone the gap is told, and what is newer follows",
+    [
+      [5, [event("a", 5)]],
+      [20, [event("a", 5), event("c", 18)]],
+    ],
+    [[{ type: "ERROR", object: { code: 410 } }], [added("d", 21)]],
+    ["a", "GAP 5-20", "c", "d"],
+    ["list", "watch 5", "list", "watch 20"],
+  ],
+  [
+    "that the time of an event is over is not exported, and moves the cursor",
+    [[5, []]],
+    [[{ type: "DELETED", object: event("a", 9) }], []],
+    [],
+    ["list", "watch 5", "watch 9"],
+  ],
+];
+
+for (const [name, lists, watches, lines, asked] of cases)
+  test(name, async () => {
+    const stop = new AbortController();
+    const from = server(lists, watches, stop);
+    const target = memory();
+    await run({ events: from.client, target, signal: stop.signal });
+    assert.deepEqual(target.lines, lines);
+    assert.deepEqual(from.asked, asked);
+  });
+
+test("what a crash has written behind the cursor is cut off and comes again, once", async () => {
+  const [lines, cursor] = [join(folder, "lines"), join(folder, "cursor")];
+  writeFileSync(lines, "from elsewhere\n");
+  const once = async (lists: [number, Event[]][], watches: Watched[][]): Promise<string[]> => {
+    const stop = new AbortController();
+    const { client, asked } = server(lists, watches, stop);
+    const target = await fileTarget(lines);
+    await run({ events: client, target, cursor: cursorFile(cursor), signal: stop.signal });
+    await target.close();
+    return asked;
+  };
+  await once([[5, [event("a", 5)]]], [[added("b", 6)]]);
+  appendFileSync(lines, '{"type":"ADDED","obj');
+  assert.deepEqual(await once([], [[added("c", 7)]]), ["watch 6"]);
+  const [first, ...rest] = readFileSync(lines, "utf8").trimEnd().split("\n");
+  assert.equal(first, "from elsewhere");
+  assert.deepEqual(
+    rest.map((line) => (JSON.parse(line) as { object: Event }).object.metadata.name),
+    ["a", "b", "c"],
+  );
+});
+
+test("a cursor that is none is refused, and so is a file that is shorter than its cursor", async () => {
+  const [lines, cursor] = [join(folder, "short"), join(folder, "wrong")];
+  writeFileSync(cursor, "x");
+  assert.throws(() => cursorFile(cursor).read(), /is no cursor of an export/);
+  const target = await fileTarget(lines);
+  await assert.rejects(target.rewind(10), /is shorter than its cursor says/);
+  await target.close();
+});
+
+test("a log record carries the event's note, time, severity and object", () => {
+  const object = {
+    ...event("a", 1),
+    type: "Warning",
+    note: "it failed",
+    eventTime: "2030-01-01T00:00:00.000000Z",
+    regarding: { kind: "Pod", name: "p" },
+    series: { count: 3, lastObservedTime: "2030-01-01T00:00:05.000000Z" },
+  } as Event;
+  assert.deepEqual(recordOf({ type: "ADDED", object }, 7), {
+    timeMillis: Date.parse("2030-01-01T00:00:05Z"),
+    observedMillis: 7,
+    severity: 13,
+    severityText: "Warning",
+    body: "it failed",
+    attributes: {
+      "event.change": "ADDED",
+      "event.name": "a",
+      "event.count": 3,
+      "object.kind": "Pod",
+      "object.name": "p",
+    },
+  });
+});

@@ -1,0 +1,131 @@
+// Exports events without loss: what there is, then every change from there on. The cursor is written only once what
+// it stands for has been delivered, so that whoever starts again goes on behind it.
+import type { Event } from "#api";
+import { ApiError, type Clock } from "#base";
+import type { ResourceClient } from "#client";
+import type { ExportCursor } from "./export-cursor.ts";
+
+export type ExportedLine =
+  | { readonly type: "ADDED" | "MODIFIED"; readonly object: Event }
+  /** Events between these revisions may have come and gone unseen. */
+  | { readonly type: "GAP"; readonly from: string; readonly to: string };
+
+/** Where lines go. */
+export interface ExportTarget {
+  write(line: ExportedLine): void;
+  /** Resolves once everything written is delivered; gives how far a file then reaches. */
+  flush(): Promise<number>;
+  /** Takes back what was written behind this place. */
+  rewind(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ExportOptions {
+  readonly events: Pick<ResourceClient<Event>, "pages" | "watch">;
+  readonly namespace: string;
+  readonly cursor: ExportCursor;
+  readonly target: ExportTarget;
+  readonly follow: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told of what an operator should know. */
+  readonly warn: (message: string) => void;
+}
+
+/** So many lines, or this long, until they are flushed and the cursor moves. */
+const mostLines = 1000;
+const longestMilliseconds = 1000;
+const retryMilliseconds = 1000;
+
+/** How far the lines have come that were handed to the target. */
+interface Progress {
+  at: string;
+}
+
+/** Resolves when everything there is has been exported; following, when the signal is aborted. */
+export async function exportEvents(options: ExportOptions): Promise<void> {
+  const { cursor, target, follow, clock, signal, warn } = options;
+  const known = cursor.read();
+  // A file that has lines from elsewhere keeps them.
+  if (known) await target.rewind(known.bytes);
+  else cursor.write({ resourceVersion: "", bytes: await target.flush() });
+  const progress: Progress = { at: known?.resourceVersion ?? "" };
+  if (progress.at === "" || !follow) await exportList(options, progress);
+  while (follow && !signal.aborted) {
+    try {
+      await exportChanges(options, progress);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof ApiError && error.code === 410) {
+        warn(`revision ${progress.at} is too old: events that came and went since are not exported`);
+        await exportList(options, progress);
+      } else {
+        warn(`the export is interrupted and tried again: ${(error as Error).message}`);
+        await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** What is there now and is newer than what was exported. */
+async function exportList(options: ExportOptions, progress: Progress): Promise<void> {
+  const { events, namespace, target, signal, follow } = options;
+  const after = progress.at;
+  let revision = after;
+  for await (const page of events.pages(namespace === "" ? {} : { namespace })) {
+    signal.throwIfAborted();
+    if (revision === after && after !== "" && follow)
+      target.write({ type: "GAP", from: after, to: page.resourceVersion });
+    revision = page.resourceVersion;
+    for (const object of page.items)
+      if (after === "" || Number(object.metadata.resourceVersion) > Number(after))
+        target.write({ type: "ADDED", object });
+    await target.flush();
+  }
+  progress.at = revision;
+  await commit(options, revision);
+}
+
+/** Follows changes until the server ends the watch. */
+async function exportChanges(options: ExportOptions, progress: Progress): Promise<void> {
+  const { events, namespace, target, signal, clock } = options;
+  // What could not be delivered before goes first.
+  await commit(options, progress.at);
+  let lines = 0;
+  let committing: Promise<void> | undefined;
+  let failure: Error | undefined;
+  let cancel: (() => void) | undefined;
+  const save = (): void => {
+    cancel?.();
+    cancel = undefined;
+    lines = 0;
+    const revision = progress.at;
+    committing = (committing ?? Promise.resolve())
+      .then(() => commit(options, revision))
+      .catch((error: Error) => void (failure ??= error));
+  };
+  try {
+    const where = namespace === "" ? {} : { namespace };
+    for await (const { type, object } of events.watch({ resourceVersion: progress.at, signal, ...where })) {
+      if (type === "ERROR")
+        throw new ApiError(object.code ?? 500, object.reason ?? "", object.message ?? "the watch failed");
+      // That an event's time is over is no happening.
+      if (type === "ADDED" || type === "MODIFIED") target.write({ type, object });
+      progress.at = object.metadata.resourceVersion ?? progress.at;
+      if (++lines >= mostLines) {
+        save();
+        // Nothing more is taken until this is delivered: what waits stays bounded.
+        await committing;
+      } else cancel ??= clock.after(longestMilliseconds, save);
+      if (failure) break;
+    }
+  } finally {
+    if (cancel) save();
+    await committing;
+  }
+  if (failure) throw failure;
+}
+
+async function commit({ target, cursor }: ExportOptions, resourceVersion: string): Promise<void> {
+  cursor.write({ resourceVersion, bytes: await target.flush() });
+}

@@ -1,0 +1,90 @@
+// The timeline as a terminal shows it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Timeline, TimelineEntry } from "#timeline";
+import { timelinePath } from "./events-command.ts";
+import { laneView, plain } from "./lane-view.ts";
+
+const start = Date.parse("2030-01-01T00:00:00Z");
+const entry = (second: number, type: string, kind: string, name: string, note = ""): TimelineEntry => ({
+  id: `${kind}${name}${second}`,
+  time: `2030-01-01T00:00:${String(second).padStart(2, "0")}.000000Z`,
+  type,
+  object: { kind, name, uid: `${kind}-${name}` },
+  reason: type,
+  note,
+});
+const timeline = (more: Partial<Timeline>): Timeline => ({
+  kind: "Timeline",
+  apiVersion: "v1",
+  metadata: { cursor: "0.0" },
+  missing: { eventsEvicted: 0, eventsFolded: 0, changesDropped: 0, changesSince: "", withheld: [] },
+  items: [],
+  ...more,
+});
+const lane = (kind: string, name: string, owner?: string) => ({
+  object: { kind, name, uid: `${kind}-${name}` },
+  owners: owner === undefined ? [] : [{ kind: "X", name: "x", uid: owner }],
+  counts: {},
+  first: "",
+  last: "",
+});
+
+test("objects stand below their owners, each with its lane", () => {
+  const items = [
+    entry(0, "Created", "Deployment", "web"),
+    entry(20, "Created", "Pod", "a"),
+    entry(30, "Normal", "Pod", "a", "pulled"),
+    entry(50, "Warning", "Pod", "a", "back\u001b[31m off"),
+  ];
+  const tree = [lane("Deployment", "web"), lane("Pod", "a", "Deployment-web")];
+  const view = laneView(timeline({ items, tree }), { width: 28, since: start, until: start + 60_000 });
+  assert.deepEqual(view.split("\n").slice(0, 9), [
+    "Deployment/web  +···········",
+    "└ Pod/a         ····+·*···!·",
+    "                00:00:00 00:01:00",
+    "",
+    "+ created   ~ changed   - deleted   * event   ! warning",
+    "",
+    "TIME                 TYPE     OBJECT          REASON   BY  NOTE",
+    "2030-01-01 00:00:00  Created  Deployment/web  Created",
+    "2030-01-01 00:00:20  Created  Pod/a           Created",
+  ]);
+  assert.ok(view.includes("back\\u001b[31m off"));
+});
+
+test("what is missing is said", () => {
+  const missing = {
+    eventsEvicted: 2,
+    eventsFolded: 0,
+    changesDropped: 1,
+    changesSince: "",
+    withheld: ["secrets"],
+  };
+  const view = laneView(timeline({ items: [entry(1, "Normal", "Pod", "a")], missing }), {
+    width: 80,
+    since: start,
+    until: start + 1000,
+  });
+  assert.match(view, /3 older entries went before their time\./);
+  assert.match(view, /you may not get them: secrets\./);
+  assert.equal(laneView(timeline({}), { width: 80, since: 0, until: 1 }), "Nothing happened in this time.\n");
+});
+
+test("nothing acts on the terminal", () => {
+  assert.equal(plain("a\u0000b\u202ec\u2028d\u009be"), "a\\u0000b\\u202ec\\u2028d\\u009be");
+});
+
+test("an object is named by kind and name", () => {
+  const settings = { namespace: "", allNamespaces: false, tree: true, since: 60_000 };
+  assert.match(
+    timelinePath("deploy/web", settings),
+    /\/namespaces\/default\/timelines\?since=60000ms&limit=5000&order=newest&kind=deploy&name=web&tree=true$/,
+  );
+  assert.match(
+    timelinePath(undefined, { ...settings, tree: false, allNamespaces: true }),
+    /\/v1\/timelines\?/,
+  );
+  assert.throws(() => timelinePath("web", settings), /"web" is not kind\/name/);
+  assert.throws(() => timelinePath(undefined, settings), /--tree needs an object/);
+});
