@@ -8,7 +8,7 @@ import {
   WriteState,
   replaceContents,
 } from "#admission";
-import { badRequest } from "#base";
+import { badRequest, deepCopy } from "#base";
 import { groupName } from "#dialect";
 import { applyDefaults } from "#schema";
 import { decodeJson } from "./encoding.ts";
@@ -114,7 +114,7 @@ export class WriteAttributes implements AdmissionAttributes {
   versioned(apiVersion: string): ReturnType<AdmissionAttributes["versioned"]> {
     const endpoint = this.#view?.endpoint ?? this.#endpoint(apiVersion);
     const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] =>
-      object && (endpoint.fromHub(structuredClone(object) as unknown as ApiObject) as never);
+      object && (endpoint.fromHub(deepCopy(object) as unknown as ApiObject) as never);
     return { object: shown(this.object), oldObject: shown(this.oldObject) };
   }
   replace(object: Record<string, unknown>, apiVersion: string): void {

@@ -21,8 +21,20 @@ type Configuration<W> = {
   readonly webhooks?: readonly W[] | undefined;
 };
 
-/** The webhooks of all configurations, by the names of the configurations. */
-export function hooksOf<W extends ValidatingWebhook>(configurations: readonly Configuration<W>[]): Hook<W>[] {
+const ordered = new WeakMap<readonly Configuration<never>[], readonly Hook<never>[]>();
+
+/** The webhooks of all configurations, by the names of the configurations; worked out once for the same list. */
+export const hooksOf = <W extends ValidatingWebhook>(
+  configurations: readonly Configuration<W>[],
+): readonly Hook<W>[] =>
+  (ordered as WeakMap<readonly Configuration<W>[], readonly Hook<W>[]>).getOrInsertComputed(
+    configurations,
+    inOrder,
+  );
+
+function inOrder<W extends ValidatingWebhook>(
+  configurations: readonly Configuration<W>[],
+): readonly Hook<W>[] {
   const nameOf = ({ metadata }: Configuration<W>): string => metadata.name ?? "";
   return configurations
     .toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))

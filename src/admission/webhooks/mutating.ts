@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
+import { deepCopy } from "#base";
 import { type Json, jsonPatch } from "#schema";
 import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 import { reinvocation } from "../reinvocation.ts";
@@ -62,7 +63,7 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
       }
       if (hook.webhook.reinvocationPolicy === "IfNeeded") state.asked.add(hook.uid);
     }
-    state.output = structuredClone(attributes.object);
+    state.output = deepCopy(attributes.object);
   }
 }
 

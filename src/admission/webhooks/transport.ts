@@ -77,17 +77,28 @@ interface Target {
 
 export function webhookTransport(options: TransportOptions): PostReview {
   const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
-  const clientFor = ({ caBundle }: WebhookClientConfig, target: Target): Http1Client => {
+  const locations = new LRUCache<string, Location>({ max: mostClients, memoMethod: locationOf });
+  const locate = (url: string): Location => locations.memo(url);
+  /** The key of a client's last target: certificates make keys long, and the target is the same nearly always. */
+  const keys = new WeakMap<WebhookClientConfig, { readonly target: Target; readonly key: string }>();
+  const keyOf = (client: WebhookClientConfig, target: Target): string => {
+    const known = keys.get(client);
+    if (known && sameTarget(known.target, target)) return known.key;
     const { host, port, serverName, credentials } = target;
-    const key = [host, port, serverName, caBundle, JSON.stringify(credentials)].join("\n");
+    const key = [host, port, serverName, client.caBundle, JSON.stringify(credentials)].join("\n");
+    keys.set(client, { target, key });
+    return key;
+  };
+  const clientFor = (client: WebhookClientConfig, target: Target): Http1Client => {
+    const key = keyOf(client, target);
     const known = clients.get(key);
     if (known) return known;
-    const made = new Http1Client({ connect: connectionsTo(target, textOf(caBundle)), mostReplyBytes });
+    const made = new Http1Client({ connect: connectionsTo(target, textOf(client.caBundle)), mostReplyBytes });
     clients.set(key, made);
     return made;
   };
   return async (client, body, timeoutSeconds, parent) => {
-    const target = await targetOf(client, options);
+    const target = await targetOf(client, options, locate);
     const text = JSON.stringify(body);
     const began = performance.now();
     let answer: WebhookReply | undefined;
@@ -127,6 +138,29 @@ const requestAttributes =
     "http.method": "POST",
   });
 
+/** Credentials are the same object where there are none, and read anew where there are. */
+const sameTarget = (left: Target, right: Target): boolean =>
+  left.host === right.host &&
+  left.port === right.port &&
+  left.serverName === right.serverName &&
+  left.credentials === right.credentials;
+
+const noCredentials: WebhookCredentials = {};
+
+/** Where a URL leads. */
+interface Location {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly hostHeader: string;
+}
+
+function locationOf(url: string): Location {
+  const { hostname, port, pathname, host } = new URL(url);
+  const bare = hostname.replaceAll(/^\[|\]$/g, "");
+  return { host: bare, port: port === "" ? 443 : Number(port), path: pathname, hostHeader: host };
+}
+
 const textOf = (bundle: unknown): string =>
   typeof bundle === "string"
     ? Buffer.from(bundle, "base64").toString("utf8")
@@ -137,8 +171,9 @@ const textOf = (bundle: unknown): string =>
 async function targetOf(
   { service, url }: WebhookClientConfig,
   { resolveService, credentialsFor, dial }: TransportOptions,
+  locate: (url: string) => Location,
 ): Promise<Target> {
-  const credentials = (host: string, port: number) => credentialsFor?.(host, port) ?? {};
+  const credentials = (host: string, port: number) => credentialsFor?.(host, port) ?? noCredentials;
   if (service) {
     const { namespace, name, path } = service;
     const port = service.port ?? 443;
@@ -153,18 +188,9 @@ async function targetOf(
     };
   }
   if (!url) throw new Error("webhook configuration must have either service or URL");
-  const { hostname, port, pathname, host } = new URL(url);
-  const number = port === "" ? 443 : Number(port);
-  const bare = hostname.replaceAll(/^\[|\]$/g, "");
-  return {
-    host: bare,
-    port: number,
-    path: pathname,
-    hostHeader: host,
-    serverName: undefined,
-    credentials: credentials(bare, number),
-    dial,
-  };
+  const location = locate(url);
+  const { host, port } = location;
+  return { ...location, serverName: undefined, credentials: credentials(host, port), dial };
 }
 
 interface PostOptions {
