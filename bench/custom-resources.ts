@@ -2,7 +2,7 @@
 // as much processor time), five hundred definitions are served within ten seconds and 250 MB, and no definition
 // holds the event loop for 50 ms. The server runs in this process, without sockets.
 //
-//   npm run bench -- custom-resources [--objects=5000] [--definitions=500]
+//   npm run bench -- custom-resources [--objects=2000] [--definitions=500]
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { startServer } from "#apiserver";
 
@@ -11,7 +11,7 @@ const given = new Map<string, string>(
     .slice(2)
     .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
 );
-const objects = Number(given.get("objects") ?? 5000);
+const objects = Number(given.get("objects") ?? 2000);
 const definitions = Number(given.get("definitions") ?? 500);
 
 const server = await startServer({ store: "memory" });
@@ -79,27 +79,6 @@ async function timed(count: number, work: (i: number) => Promise<void>): Promise
   return (user + system) / count;
 }
 
-await must(201, "POST", crds, definition("things", "Thing"));
-await served(kinds.defined.path);
-const figures = new Map<string, Record<string, number>>();
-for (const round of [0, 1])
-  for (const [name, { path, object }] of Object.entries(kinds)) {
-    const of = (i: number): string => `r${round}-${i}`;
-    const row = {
-      create: await timed(objects, (i) => must(201, "POST", path, object(of(i)))),
-      get: await timed(objects, (i) => must(200, "GET", `${path}/${of(i)}`)),
-      list: await timed(50, () => must(200, "GET", `${path}?limit=500`)),
-    };
-    if (round === 1) figures.set(name, row);
-  }
-const [builtIn, defined] = [figures.get("built-in")!, figures.get("defined")!];
-for (const step of ["create", "get", "list"]) {
-  const ratio = defined[step]! / builtIn[step]!;
-  console.log(
-    `${step.padEnd(8)} built-in ${builtIn[step]!.toFixed(0)} µs, defined ${defined[step]!.toFixed(0)} µs: ${ratio.toFixed(2)} times (at most 1.3)`,
-  );
-}
-
 const began = performance.now();
 for (let i = 0; i < definitions; i++) await must(201, "POST", crds, definition(`kinds${i}s`, `Kind${i}`));
 await served(`/apis/bench.example.com/v1${namespace}/kinds${definitions - 1}s`);
@@ -109,6 +88,30 @@ const megabytes = process.memoryUsage.rss() / 2 ** 20;
 console.log(
   `${definitions} definitions: ${seconds.toFixed(1)} s (at most 10), ${megabytes.toFixed(0)} MB (at most 250)`,
 );
+
+await must(201, "POST", crds, definition("things", "Thing"));
+await served(kinds.defined.path);
+const figures = new Map<string, Record<"create" | "get" | "list", number>>();
+// The best of rounds that alternate: the machine has other things to do, too.
+for (const round of [0, 1, 2, 3])
+  for (const [name, { path, object }] of Object.entries(kinds)) {
+    const of = (i: number): string => `r${round}-${i}`;
+    const row: Record<"create" | "get" | "list", number> = {
+      create: await timed(objects, (i) => must(201, "POST", path, object(of(i)))),
+      get: await timed(objects, (i) => must(200, "GET", `${path}/${of(i)}`)),
+      list: await timed(500, () => must(200, "GET", `${path}?limit=500`)),
+    };
+    const best = figures.get(name) ?? row;
+    for (const step of ["create", "get", "list"] as const) best[step] = Math.min(best[step], row[step]);
+    figures.set(name, best);
+  }
+const [builtIn, defined] = [figures.get("built-in")!, figures.get("defined")!];
+for (const step of ["create", "get", "list"] as const) {
+  const ratio = defined[step] / builtIn[step];
+  console.log(
+    `${step.padEnd(8)} built-in ${builtIn[step].toFixed(0)} µs, defined ${defined[step].toFixed(0)} µs: ${ratio.toFixed(2)} times (at most 1.3)`,
+  );
+}
 
 /** A schema as deep, or as wide, as a request takes. */
 const deep = (levels: number): unknown =>
