@@ -73,5 +73,6 @@ export {
   webhookTransport,
   type WebhookExchange,
 } from "./webhooks/transport.ts";
+export { compileVariables } from "./policies/variables.ts";
 export { type ExpressionWarning, type KnownKinds, typeWarnings } from "./policies/type-warnings.ts";
-export { type FindParam, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";
+export { type FindParams, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";

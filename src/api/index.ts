@@ -281,6 +281,7 @@ export {
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicySpec,
+  laterPolicies,
 } from "./admissionregistration/policy.ts";
 export { APIGroupDiscovery, APIGroupDiscoveryV2beta1 } from "./apidiscovery/discovery.ts";
 export {

@@ -38,6 +38,12 @@ export const admissionregistration = apiPackage({
   branded: true,
   version: "v1",
 });
+export const admissionregistrationV1beta1 = apiPackage({
+  package: "api.admissionregistration.v1beta1",
+  group: "admissionregistration",
+  branded: true,
+  version: "v1beta1",
+});
 export const admissionregistrationV1alpha1 = apiPackage({
   package: "api.admissionregistration.v1alpha1",
   group: "admissionregistration",

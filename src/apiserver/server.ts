@@ -5,14 +5,7 @@ import { type Clock, type Log, createLog, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
-import {
-  type ServerObjects,
-  builtInStrategies,
-  gatedStrategies,
-  resourceHandles,
-  serverWriter,
-  serviceWith,
-} from "#registry";
+import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "#registry";
 import { apiServiceStrategy, definitionStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
@@ -78,6 +71,7 @@ import { cachedResources } from "./storage/caches.ts";
 import { openEncryption } from "./storage/encryption.ts";
 import { uncachedResources } from "./storage/uncached.ts";
 import { openStoreFor } from "./storage/open-store.ts";
+import { strategiesFor } from "./storage/strategies.ts";
 import { openOverrides } from "./storage/overrides.ts";
 
 export interface StartOptions {
@@ -135,9 +129,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const services = serviceWith(allocator);
   const strategies = [
-    ...gatedStrategies(builtInStrategies, gates.enabled).map((each) =>
-      each.hub === services.hub ? services : each,
-    ),
+    ...strategiesFor(settings, gates, dialect).map((each) => (each.hub === services.hub ? services : each)),
     definitionStrategy(dialect),
     apiServiceStrategy(dialect),
   ];

@@ -1,5 +1,5 @@
 export { type CelType, formatType, listOf, mapOf, objectType, sameType, types } from "./types.ts";
-export { type Value, Double, Duration, Timestamp, Uint, isList } from "./values.ts";
+export { type Value, Double, Duration, Timestamp, Uint, View, evaluationError, isList } from "./values.ts";
 export { elements } from "./operations.ts";
 export {
   type Bindings,

@@ -25,7 +25,7 @@ export { accepted, isHandshake, isWebSocket, part, webSocketReply } from "./web-
 export { decodeObject, judgeStrictness, readAnyBody, readBody } from "./body.ts";
 export { mostFields } from "./body-values.ts";
 export { statusObject, statusReply } from "./represent/status.ts";
-export { runtimeConfigProblems, versionsSwitchedOn } from "./runtime-config.ts";
+export { runtimeConfigProblems, switchedOn, versionsSwitchedOn } from "./runtime-config.ts";
 export { splicedLongList } from "./represent/long-list.ts";
 export { discovery } from "./discovery/discovery.ts";
 export { openApi } from "./openapi/handler.ts";

@@ -40,6 +40,7 @@ export {
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { gatedStrategies } from "./gated-strategies.ts";
 export { builtInStrategies } from "./strategies/index.ts";
+export { withLaterPolicies } from "./strategies/admission-policy.ts";
 export { systemClasses } from "./strategies/priority-class.ts";
 export { type ServiceAllocator, serviceWith } from "./strategies/service.ts";
 export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";

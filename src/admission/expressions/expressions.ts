@@ -39,13 +39,18 @@ export interface VariableChoice {
   readonly params: boolean;
   /** The authorizer; there unless said otherwise. */
   readonly authorizer?: boolean;
+  /** What policies of later releases see: the namespace of the object, and their own variables if they have any. */
+  readonly later?: { readonly variables?: Readonly<Record<string, CelType>> | undefined } | undefined;
 }
 
 export interface Expressions {
-  /** Compiles an expression that must have one of the result types. */
+  /** Compiles an expression that must have one of the result types; any type will do where there are none. */
   compile(source: string, results: readonly CelType[], variables: VariableChoice): CompiledExpression;
-  /** What is wrong with the types of an expression about objects of known types; undefined for nothing. */
-  typeProblem(source: string, variables: TypedVariables): string | undefined;
+  /** The type of an expression about objects of known types, or what is wrong with it. */
+  checkTypes(
+    source: string,
+    variables: TypedVariables,
+  ): { readonly type: CelType } | { readonly problem: string } | undefined;
   readonly environment: Environment;
 }
 
@@ -53,6 +58,8 @@ export interface TypedVariables {
   readonly object: CelType;
   /** There when the policy has parameters; undefined where their type is not known. */
   readonly params?: CelType | undefined;
+  /** The variables of a policy of a later release. */
+  readonly later?: VariableChoice["later"];
 }
 
 function requestType(prefix: string): CelType {
@@ -85,6 +92,30 @@ function requestType(prefix: string): CelType {
   });
 }
 
+function namespaceType(prefix: string): CelType {
+  const { int, string, timestamp } = types;
+  const texts = mapOf(string, string);
+  const metadata = objectType(`${prefix}.NamespaceMetadata`, {
+    name: string,
+    generateName: string,
+    namespace: string,
+    labels: texts,
+    annotations: texts,
+    UID: string,
+    creationTimestamp: timestamp,
+    deletionGracePeriodSeconds: int,
+    deletionTimestamp: timestamp,
+    generation: int,
+    resourceVersion: string,
+    finalizers: listOf(string),
+  });
+  return objectType(`${prefix}.Namespace`, {
+    metadata,
+    spec: objectType(`${prefix}.NamespaceSpec`, { finalizers: listOf(string) }),
+    status: objectType(`${prefix}.NamespaceStatus`, { phase: string }),
+  });
+}
+
 const made = new Map<string, Expressions>();
 
 /** Made once per dialect; its product begins the names of types. */
@@ -98,10 +129,15 @@ function makeExpressions(typePrefix: string): Expressions {
     authorizer: env.authorizer.authorizer,
     "authorizer.requestResource": env.authorizer.resourceCheck,
   };
+  const laterVariables = ({ later }: Pick<VariableChoice, "later">): Readonly<Record<string, CelType>> => ({
+    ...(later && { namespaceObject: namespaceType(typePrefix) }),
+    ...(later?.variables && { variables: objectType(`${typePrefix}.variables`, later.variables) }),
+  });
   const variablesOf = (choice: VariableChoice): Readonly<Record<string, CelType>> => ({
     ...always,
     ...(choice.params && { params: types.dyn }),
     ...(choice.authorizer !== false && authorizer),
+    ...laterVariables(choice),
   });
   return {
     environment: env,
@@ -109,15 +145,18 @@ function makeExpressions(typePrefix: string): Expressions {
       const compiled = compile(env, source, { variables: variablesOf(choice) });
       if ("error" in compiled) return { source, error: compileError(compiled) };
       const { program } = compiled;
-      if (results.some((type) => sameType(type, program.resultType))) return { source, program };
+      const fits = results.length === 0 || results.some((type) => sameType(type, program.resultType));
+      if (fits) return { source, program };
       return { source, error: wrongResult(results) };
     },
-    // As in release 1.27, without the authorizer.
-    typeProblem: (source, { object, ...others }) => {
+    checkTypes: (source, { object, later, ...others }) => {
       const params = "params" in others && { params: others.params ?? types.dyn };
-      const variables = { request: always.request, object, oldObject: object, ...params };
+      // Release 1.27 checks without the authorizer, so that whoever uses it is warned.
+      const more = later ? { ...authorizer, ...laterVariables({ later }) } : {};
+      const variables = { request: always.request, object, oldObject: object, ...params, ...more };
       const compiled = compile(env, source, { variables });
-      return "error" in compiled && compiled.stage === "compile" ? compiled.error : undefined;
+      if ("program" in compiled) return { type: compiled.program.resultType };
+      return compiled.stage === "compile" ? { problem: compiled.error } : undefined;
     },
   };
 }
@@ -136,6 +175,8 @@ export interface RequestView {
   readonly objects: ReturnType<AdmissionAttributes["versioned"]>;
   /** Undefined where there are no parameters to speak of; null where they are left out. */
   readonly params?: Value;
+  /** The namespace of the object, for the expressions of later releases; null for objects without one. */
+  readonly namespace?: Value;
   readonly decide: Decide;
 }
 
@@ -155,6 +196,7 @@ export function bindingsOf(env: Environment, view: RequestView): Readonly<Record
     oldObject: (objects.oldObject ?? null) as Value,
     request: requestOf(attributes, asked) as Value,
     params: view.params ?? null,
+    namespaceObject: view.namespace ?? null,
     authorizer,
     "authorizer.requestResource": requestResource,
   };
@@ -170,21 +212,25 @@ export class BudgetExceeded extends Error {
 /** Evaluates expressions one after the other until their budget is used up. */
 export class Evaluator {
   readonly #bindings: Readonly<Record<string, Value>>;
+  readonly #elsewhere: () => number;
   #left: number;
 
-  constructor(bindings: Readonly<Record<string, Value>>, budget: number) {
+  /** What expressions cost elsewhere, in the variables that they read, is asked for after each of them. */
+  constructor(bindings: Readonly<Record<string, Value>>, budget: number, elsewhere: () => number = () => 0) {
     this.#bindings = bindings;
     this.#left = budget;
+    this.#elsewhere = elsewhere;
   }
 
   async run({ source, program, error }: CompiledExpression): Promise<Evaluated> {
     if (!program) return { error: `compilation error: ${error ?? ""}` };
     const outcome = await program.evaluateWaiting(this.#bindings, costLimit, never);
-    if (outcome.cost > this.#left)
+    const cost = outcome.cost + this.#elsewhere();
+    if (cost > this.#left)
       throw new BudgetExceeded(
         "validation failed due to running out of cost budget, no further validation rules will be run",
       );
-    this.#left -= outcome.cost;
+    this.#left -= cost;
     if ("value" in outcome) return { value: outcome.value };
     return { error: `expression '${source}' resulted in error: ${outcome.error}` };
   }

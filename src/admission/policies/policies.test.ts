@@ -5,7 +5,7 @@ import { ApiError } from "#base";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { attemptOf } from "../attributes.fixture.ts";
 import { admissionExpressions } from "../expressions/expressions.ts";
-import { type FindParam, admissionPolicies } from "./policies.ts";
+import { type FindParams, admissionPolicies } from "./policies.ts";
 
 type PolicySpec = ValidatingAdmissionPolicy["spec"];
 type BindingSpec = ValidatingAdmissionPolicyBinding["spec"];
@@ -28,7 +28,7 @@ async function judge(
   policy: Partial<PolicySpec>,
   binding: Partial<BindingSpec> = {},
   given: Partial<AdmissionAttributes> = {},
-  findParam: FindParam = () => Promise.resolve({ error: "no parameters here" }),
+  findParams: FindParams = () => Promise.resolve({ error: "no parameters here" }),
 ): Promise<Outcome> {
   const warnings: string[] = [];
   const notes: Record<string, string> = {};
@@ -37,7 +37,7 @@ async function judge(
   const plugin = admissionPolicies({
     policies: () => [{ metadata: { name: "policy", creationTimestamp: null }, spec, status: {} } as never],
     bindings: () => [{ metadata: { name: "binding", creationTimestamp: null }, spec: bound } as never],
-    findParam,
+    findParams,
     expressions: admissionExpressions("orch"),
     namespaceLabels: () => Promise.resolve({ team: "a" }),
     decide: () => (query) => Promise.resolve({ allowed: query.verb === "get", reason: "because" }),
@@ -63,7 +63,7 @@ async function judge(
 const check = (expression: string, more: object = {}): Partial<PolicySpec> => ({
   validations: [{ expression, ...more }],
 });
-const params: FindParam = () => Promise.resolve({ object: { data: { most: "2" } } });
+const params: FindParams = () => Promise.resolve({ objects: [{ data: { most: "2" } }] });
 const paramKind = { apiVersion: "v1", kind: "ConfigMap" };
 
 const verdicts: [name: string, policy: Partial<PolicySpec>, code: number | undefined, message?: RegExp][] = [

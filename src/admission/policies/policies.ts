@@ -17,25 +17,30 @@ import {
   type NamespaceLabels,
   matchedResource,
   namespaceMatches,
+  namespaceOf,
   objectMatches,
 } from "../webhooks/matching.ts";
 import type { WebhookMetrics } from "../webhooks/metrics.ts";
 import { type CompiledPolicy, compilePolicy } from "./policy.ts";
 
-/** The object of a kind that a binding refers to, or why there is none. */
-export type FindParam = (
+/** The objects of a kind that a binding refers to, or why there are none. Those of later releases may be several. */
+export type FindParams = (
   kind: ParamKind,
   ref: ParamRef,
-) => Promise<{ readonly object: Record<string, unknown> } | { readonly error: string }>;
+  /** Where the object of the request is. */
+  namespace: string,
+) => Promise<{ readonly objects: readonly Record<string, unknown>[] } | { readonly error: string }>;
 
 export interface PolicyOptions {
   readonly policies: () => readonly ValidatingAdmissionPolicy[];
   readonly bindings: () => readonly ValidatingAdmissionPolicyBinding[];
-  readonly findParam: FindParam;
+  readonly findParams: FindParams;
   readonly expressions: Expressions;
   readonly namespaceLabels: NamespaceLabels;
   readonly decide: (user: UserInfo) => Decide;
   readonly metrics: Pick<WebhookMetrics, "conditionFailed">;
+  /** Set where policies are those of later releases: their expressions see the namespace of the object. */
+  readonly namespace?: ((name: string) => Promise<object | undefined>) | undefined;
   /** The group of policies on the wire. */
   readonly registrationGroup: string;
   /** The audit annotation that tells of broken rules. */
@@ -61,7 +66,9 @@ interface Denial {
 export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
   const compiled = new WeakMap<ValidatingAdmissionPolicy, CompiledPolicy>();
   const compiledOf = (policy: ValidatingAdmissionPolicy): CompiledPolicy =>
-    compiled.getOrInsertComputed(policy, () => compilePolicy(options.expressions, policy));
+    compiled.getOrInsertComputed(policy, () =>
+      compilePolicy(options.expressions, policy, options.namespace !== undefined),
+    );
   return {
     name: "ValidatingAdmissionPolicy",
     handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
@@ -185,16 +192,10 @@ class PolicyJudge {
     const name = metadata.name ?? "";
     if (spec.matchResources && !(await this.#matches(spec.matchResources, name))) return;
     const { paramKind } = this.#policy.spec;
-    let params: Value = null;
-    if (paramKind && spec.paramRef) {
-      const found = await this.#options.findParam(paramKind, spec.paramRef);
-      if ("error" in found) {
-        this.#misconfigured(found.error, name);
-        return;
-      }
-      params = found.object as Value;
-    }
-    await this.#evaluate(binding, name, matched, params);
+    if (!paramKind || !spec.paramRef) return await this.#evaluate(binding, name, matched, null);
+    const found = await this.#options.findParams(paramKind, spec.paramRef, namespaceOf(this.#attributes));
+    if ("error" in found) return this.#misconfigured(found.error, name);
+    for (const params of found.objects) await this.#evaluate(binding, name, matched, params as Value);
   }
 
   async #evaluate(
@@ -204,11 +205,13 @@ class PolicyJudge {
     params: Value,
   ): Promise<void> {
     const attributes = this.#attributes;
+    const namespace = namespaceOf(attributes);
     const view = {
       attributes,
       matched,
       objects: attributes.versioned(apiVersionOf(matched)),
       params,
+      namespace: ((namespace && (await this.#options.namespace?.(namespace))) || null) as Value,
       decide: this.#options.decide(attributes.user),
     };
     const onError = () => this.#options.metrics.conditionFailed(this.#name, "validating");

@@ -12,6 +12,7 @@ import {
   bindingsOf,
   policyBudget,
 } from "../expressions/expressions.ts";
+import { LazyVariables, compileVariables } from "./variables.ts";
 
 /** A rule that is not kept, or that could not be evaluated. */
 export interface Failure {
@@ -43,16 +44,22 @@ interface Rule {
   readonly reason: string;
 }
 
-export function compilePolicy(expressions: Expressions, { spec }: ValidatingAdmissionPolicy): CompiledPolicy {
+export function compilePolicy(
+  expressions: Expressions,
+  { spec }: ValidatingAdmissionPolicy,
+  later: boolean,
+): CompiledPolicy {
   const params = spec.paramKind !== undefined;
+  const variables = compileVariables(expressions, spec);
+  const seen = { params, later: later ? { variables: variables.types } : undefined };
   const ignore = spec.failurePolicy === "Ignore";
   const rules = (spec.validations ?? []).map(
     ({ expression, message = "", messageExpression = "", reason }): Rule => ({
-      test: expressions.compile(expression, [types.bool], { params }),
+      test: expressions.compile(expression, [types.bool], seen),
       message:
         messageExpression === ""
           ? undefined
-          : expressions.compile(messageExpression, [types.string], { params, authorizer: false }),
+          : expressions.compile(messageExpression, [types.string], { ...seen, authorizer: false }),
       text: message.trim(),
       source: expression.trim(),
       reason: reason ?? "Invalid",
@@ -60,7 +67,7 @@ export function compilePolicy(expressions: Expressions, { spec }: ValidatingAdmi
   );
   const annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
     key,
-    value: expressions.compile(valueExpression.trim(), [types.string, types.null], { params }),
+    value: expressions.compile(valueExpression.trim(), [types.string, types.null], seen),
   }));
   const conditions: Conditions | undefined = spec.matchConditions?.length
     ? conditionsOf(expressions, spec.matchConditions, spec.failurePolicy, params)
@@ -72,10 +79,13 @@ export function compilePolicy(expressions: Expressions, { spec }: ValidatingAdmi
       const matched = conditions ? await conditions(view, onConditionError) : { matches: true };
       if ("error" in matched) return { ...nothing, failures: failed(matched.error) };
       if (!matched.matches) return nothing;
-      const bindings = bindingsOf(expressions.environment, view);
+      const known = bindingsOf(expressions.environment, view);
+      const lazy = variables.types && new LazyVariables(variables, known);
+      const bindings = lazy ? { ...known, variables: lazy } : known;
+      const evaluator = () => new Evaluator(bindings, policyBudget, lazy && (() => lazy.takeCost()));
       try {
-        const failures = await brokenRules(rules, new Evaluator(bindings, policyBudget), failed);
-        const noted = await notes(annotations, new Evaluator(bindings, policyBudget), ignore);
+        const failures = await brokenRules(rules, evaluator(), failed);
+        const noted = await notes(annotations, evaluator(), ignore);
         return { failures, ...noted };
       } catch (error) {
         if (!(error instanceof BudgetExceeded)) throw error;

@@ -1,8 +1,8 @@
 // Type checking of policies: their expressions against the schemas of the kinds that they match. What is found
 // stands in their status and changes nothing else.
 
-import type { ParamKind, ValidatingAdmissionPolicy } from "#api";
-import type { CelType } from "#cel";
+import type { ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec } from "#api";
+import { type CelType, types } from "#cel";
 import type { KindName } from "../attributes.ts";
 import type { Expressions } from "../expressions/expressions.ts";
 
@@ -28,28 +28,54 @@ type MatchedRule = NonNullable<
 
 const mostKindsPerRule = 10;
 
+interface CheckedExpression {
+  readonly fieldRef: string;
+  readonly expression: string;
+  /** The variable of that name has the type of the expression. */
+  readonly variable?: string;
+}
+
+/** Those of later releases have variables, which are checked as well. */
+const expressionsOf = ({ variables, validations }: ValidatingAdmissionPolicySpec): CheckedExpression[] => [
+  ...(variables ?? []).map(({ name, expression }, position) => ({
+    fieldRef: `spec.variables[${position}].expression`,
+    expression,
+    variable: name,
+  })),
+  ...(validations ?? []).map(({ expression }, position) => ({
+    fieldRef: `spec.validations[${position}].expression`,
+    expression,
+  })),
+];
+
 export function typeWarnings(
   { spec }: ValidatingAdmissionPolicy,
   known: KnownKinds,
   expressions: Expressions,
 ): readonly ExpressionWarning[] {
   const params = spec.paramKind && paramsType(spec.paramKind, known);
-  const matched = kindsToCheck(spec.matchConstraints?.resourceRules ?? [], known).flatMap((kind) => {
+  const checked = expressionsOf(spec);
+  const found = checked.map((): string[] => []);
+  for (const kind of kindsToCheck(spec.matchConstraints?.resourceRules ?? [], known)) {
     const type = known.typeOf(kind);
-    return type ? [{ kind, ...overlaid(type, params) }] : [];
-  });
-  return (spec.validations ?? []).flatMap(({ expression }, position) => {
-    const found = matched.flatMap(({ kind, object, params: of }) => {
-      const problem = expressions.typeProblem(expression, {
+    if (!type) continue;
+    const { object, params: of } = overlaid(type, params);
+    let variables = spec.variables && {};
+    for (const [position, { expression, variable }] of checked.entries()) {
+      const result = expressions.checkTypes(expression, {
         object,
         ...(spec.paramKind && { params: of }),
+        ...(variables && { later: { variables } }),
       });
-      return problem === undefined ? [] : [`${kind.group}/${kind.version}, Kind=${kind.kind}: ${problem}`];
-    });
-    return found.length === 0
-      ? []
-      : [{ fieldRef: `spec.validations[${position}].expression`, warning: found.join("\n") }];
-  });
+      if (result && "problem" in result)
+        found[position]!.push(`${kind.group}/${kind.version}, Kind=${kind.kind}: ${result.problem}`);
+      if (variable !== undefined)
+        variables = { ...variables, [variable]: result && "type" in result ? result.type : types.dyn };
+    }
+  }
+  return checked.flatMap(({ fieldRef }, position) =>
+    found[position]!.length === 0 ? [] : [{ fieldRef, warning: found[position]!.join("\n") }],
+  );
 }
 
 function paramsType({ apiVersion = "", kind = "" }: ParamKind, known: KnownKinds): CelType | undefined {

@@ -1,9 +1,9 @@
 // The parameters of admission policies: where they are found, and who may refer to them.
 
-import { type AdmissionAttributes, type AdmissionPlugin, type FindParam, typed } from "#admission";
-import type { ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
+import { type AdmissionAttributes, type AdmissionPlugin, type FindParams, typed } from "#admission";
+import type { ParamKind, ParamRef, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
 import type { Authorizer } from "#authz";
-import { type FieldError, forbiddenField } from "#base";
+import { type FieldError, forbiddenField, fromLabelSelector } from "#base";
 import type { Catalog } from "#endpoints";
 import type { Endpoint } from "#registry";
 import { isDeepStrictEqual } from "node:util";
@@ -21,21 +21,58 @@ function endpointFor(catalog: Catalog, { apiVersion = "", kind }: ParamKind): En
   return [...endpoints].find((endpoint) => endpoint.kind === kind);
 }
 
-export function paramFinder(catalog: () => Catalog): FindParam {
-  return async (paramKind, { name = "", namespace = "" }) => {
+type Found = Awaited<ReturnType<FindParams>>;
+
+/** Finds parameters. Those of later releases may be selected by labels, and say what it means that there are none. */
+export function paramsFinder(catalog: () => Catalog): FindParams {
+  return async (paramKind, ref, requestNamespace) => {
     const endpoint = endpointFor(catalog(), paramKind);
     if (!endpoint)
       return {
         error: `paramKind kind \`${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}\` not known`,
       };
     const { resource } = endpoint;
-    if (resource.namespaced && namespace === "") return { error: "the parameter needs a namespace" };
+    const { name = "", parameterNotFoundAction: absent } = ref;
+    const namespace = ref.namespace || (absent && resource.namespaced ? requestNamespace : "");
+    if (resource.namespaced && namespace === "")
+      return {
+        error: absent
+          ? "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
+          : "the parameter needs a namespace",
+      };
     if (!resource.namespaced && namespace !== "") return { error: "the parameter has no namespace" };
-    const key = resource.keyOf(namespace, name);
-    const cached = resource.source.getCached(key) ?? (await resource.source.get(key, { at: "latest" }));
-    if (!cached) return { error: `${resource.strategy.resource} "${name}" not found` };
-    return { object: endpoint.fromHub(resource.objectOf(cached)) as unknown as Record<string, unknown> };
+    const found = ref.selector
+      ? await selected(endpoint, namespace, ref.selector)
+      : await named(endpoint, namespace, name);
+    if (found.length > 0) return { objects: found };
+    if (absent === "Allow") return { objects: [] };
+    return {
+      error: absent
+        ? "no params found for policy binding with `Deny` parameterNotFoundAction"
+        : `${resource.strategy.resource} "${name}" not found`,
+    };
   };
+}
+
+type Objects = Extract<Found, { objects: unknown }>["objects"];
+
+async function named({ resource, fromHub }: Endpoint, namespace: string, name: string): Promise<Objects> {
+  const key = resource.keyOf(namespace, name);
+  const cached = resource.source.getCached(key) ?? (await resource.source.get(key, { at: "latest" }));
+  return cached ? [fromHub(resource.objectOf(cached)) as unknown as Record<string, unknown>] : [];
+}
+
+async function selected(
+  { resource, fromHub }: Endpoint,
+  namespace: string,
+  labels: NonNullable<ParamRef["selector"]>,
+): Promise<Objects> {
+  const { items } = await resource.source.list({
+    below: namespace === "" ? "" : `${namespace}/`,
+    selector: fromLabelSelector(labels),
+    freshness: { at: "any" },
+  });
+  return items.map((item) => fromHub(resource.objectOf(item)) as unknown as Record<string, unknown>);
 }
 
 /** Who makes a policy or a binding must be able to read the parameters that it refers to. */

@@ -13,6 +13,7 @@ import {
   webhookMetrics,
   webhookTransport,
 } from "#admission";
+import { ValidatingAdmissionPolicy } from "#api";
 import type { User } from "#authn";
 import type { Authorizer } from "#authz";
 import type { Log, Metrics } from "#base";
@@ -21,7 +22,7 @@ import type { Catalog } from "#endpoints";
 import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
 import { podSecurityMetrics } from "../metrics/extension-metrics.ts";
-import { paramFinder, policyParamsGuard } from "./policy-params.ts";
+import { paramsFinder, policyParamsGuard } from "./policy-params.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import { webhookCredentials } from "./plugin-settings.ts";
 import { webhookCredentialsFrom } from "./webhook-credentials.ts";
@@ -106,13 +107,19 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
             ...shared,
             policies: () => resources.validatingAdmissionPolicies.listCached(""),
             bindings: () => resources.validatingAdmissionPolicyBindings.listCached(""),
-            findParam: paramFinder(options.catalog),
+            findParams: paramsFinder(options.catalog),
+            namespace: hasLaterPolicies(resources) ? namespace : undefined,
             failureAnnotation: `validation.policy.admission.${suffix}/validation_failure`,
           }),
         ]
       : [],
   };
 }
+
+/** Whether policies are those of later releases. */
+const hasLaterPolicies = ({
+  validatingAdmissionPolicies: { resource },
+}: ServerObjects["resources"]): boolean => resource.strategy.hub !== ValidatingAdmissionPolicy;
 
 const expressionsOf = ({ dialect }: ServerObjects): Expressions => admissionExpressions(dialect.cli.product);
 

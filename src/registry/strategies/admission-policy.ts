@@ -1,20 +1,22 @@
 // Admission policies and their bindings: what they may say.
-import { admissionExpressions } from "#admission";
+import { admissionExpressions, compileVariables } from "#admission";
 import {
   type AuditAnnotation,
   type MatchResources,
   type NamedRuleWithOperations,
   type ParamKind,
+  type ParamRef,
   type PolicyValidation,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
+  laterPolicies,
 } from "#api";
-import { type FieldError, duplicate, invalidValue, required } from "#base";
+import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { type CelType, types } from "#cel";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { pathSegment } from "../names.ts";
-import { type RequestContext, strategy } from "../strategy.ts";
+import { type KindSchema, type RequestContext, type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { conditionErrors } from "./rules/conditions.ts";
@@ -32,9 +34,19 @@ const longestValueExpression = 5 * 1024;
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
 const actions = ["Audit", "Deny", "Warn"];
 
-function policyErrors(policy: ValidatingAdmissionPolicy, ctx: RequestContext, old?: Spec): FieldError[] {
+type Seen = Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2];
+
+/** Policies of later releases have variables, and see the namespace of the object. */
+function policyErrors(
+  policy: ValidatingAdmissionPolicy,
+  ctx: RequestContext,
+  later: boolean,
+  old?: Spec,
+): FieldError[] {
   const { spec, metadata } = policy;
   const withParams = spec.paramKind !== undefined;
+  const composed = compileVariables(admissionExpressions(ctx.dialect.cli.product), spec);
+  const seen: Seen = { params: withParams, later: later ? { variables: composed.types } : undefined };
   const errors = [
     ...supported(spec.failurePolicy ?? "", "spec.failurePolicy", ["Fail", "Ignore"]),
     ...(spec.paramKind ? paramKindErrors(spec.paramKind, "spec.paramKind") : []),
@@ -47,15 +59,41 @@ function policyErrors(policy: ValidatingAdmissionPolicy, ctx: RequestContext, ol
     errors.push(
       ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx.dialect, withParams),
     );
+  spec.variables?.forEach((variable, position) =>
+    errors.push(...variableErrors(variable, composed.variables[position]?.compiled.error, position)),
+  );
   const { validations = [], auditAnnotations = [] } = spec;
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = "validations or auditAnnotations must contain at least one item";
     return [...errors, required("spec.validations", detail), required("spec.auditAnnotations", detail)];
   }
   validations.forEach((validation, position) =>
-    errors.push(...validationErrors(validation, `spec.validations[${position}]`, ctx, withParams)),
+    errors.push(...validationErrors(validation, `spec.validations[${position}]`, ctx, seen)),
   );
-  return [...errors, ...annotationErrors(auditAnnotations, metadata.name ?? "", ctx, withParams)];
+  return [...errors, ...annotationErrors(auditAnnotations, metadata.name ?? "", ctx, seen)];
+}
+
+/** A name as expressions can spell it. */
+const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+const reserved = new Set(
+  "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
+    " ",
+  ),
+);
+
+function variableErrors(
+  { name, expression }: NonNullable<Spec["variables"]>[number],
+  problem: string | undefined,
+  position: number,
+): FieldError[] {
+  const at = `spec.variables[${position}]`;
+  const errors: FieldError[] = [];
+  if (name.trim() === "") errors.push(required(`${at}.name`, "name is not specified"));
+  else if (!identifier.test(name) || reserved.has(name))
+    errors.push(invalidValue(`${at}.name`, name, "name is not a valid CEL identifier"));
+  if (expression.trim() === "") errors.push(required(`${at}.expression`, "expression is not specified"));
+  else if (problem !== undefined) errors.push(invalidValue(`${at}.expression`, expression, problem));
+  return errors;
 }
 
 function constraintErrors(constraints: MatchResources | undefined): FieldError[] {
@@ -121,7 +159,7 @@ function expressionErrors(
   field: string,
   results: readonly CelType[],
   ctx: RequestContext,
-  variables: { readonly params: boolean; readonly authorizer?: boolean },
+  variables: Seen,
   shown = source,
 ): FieldError[] {
   const { error } = admissionExpressions(ctx.dialect.cli.product).compile(source, results, variables);
@@ -132,16 +170,16 @@ function validationErrors(
   { expression, message = "", messageExpression = "", reason }: PolicyValidation,
   at: string,
   ctx: RequestContext,
-  params: boolean,
+  seen: Seen,
 ): FieldError[] {
   const errors =
     expression.trim() === ""
       ? [required(`${at}.expression`, "expression is not specified")]
-      : expressionErrors(expression, `${at}.expression`, [types.bool], ctx, { params });
+      : expressionErrors(expression, `${at}.expression`, [types.bool], ctx, seen);
   if (messageExpression !== "" && messageExpression.trim() === "")
     errors.push(invalidValue(`${at}.messageExpression`, messageExpression, "must be non-empty if specified"));
   else if (messageExpression !== "") {
-    const variables = { params, authorizer: false };
+    const variables = { ...seen, authorizer: false };
     errors.push(
       ...expressionErrors(messageExpression, `${at}.messageExpression`, [types.string], ctx, variables),
     );
@@ -160,7 +198,7 @@ function annotationErrors(
   annotations: readonly AuditAnnotation[],
   policy: string,
   ctx: RequestContext,
-  params: boolean,
+  seen: Seen,
 ): FieldError[] {
   const path = "spec.auditAnnotations";
   const errors: FieldError[] = [];
@@ -179,9 +217,7 @@ function annotationErrors(
     else if (Buffer.byteLength(source) > longestValueExpression)
       errors.push(required(field, `must not exceed ${longestValueExpression} bytes in length`));
     else
-      errors.push(
-        ...expressionErrors(source, field, [types.string, types.null], ctx, { params }, valueExpression),
-      );
+      errors.push(...expressionErrors(source, field, [types.string, types.null], ctx, seen, valueExpression));
     if (repeated(key)) errors.push(duplicate(`${at}.key`, key));
   });
   return errors;
@@ -199,7 +235,7 @@ function statusErrors({ status }: ValidatingAdmissionPolicy): FieldError[] {
   ];
 }
 
-function bindingErrors({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
+function bindingErrors({ spec }: ValidatingAdmissionPolicyBinding, later: boolean): FieldError[] {
   const { policyName = "", paramRef, matchResources, validationActions = [] } = spec;
   return [
     ...(policyName === ""
@@ -207,14 +243,29 @@ function bindingErrors({ spec }: ValidatingAdmissionPolicyBinding): FieldError[]
       : dns1123SubdomainProblems(policyName).map((detail) =>
           invalidValue("spec.policyName", policyName, detail),
         )),
-    ...(paramRef
-      ? pathSegment(paramRef.name ?? "").map((detail) =>
-          invalidValue("spec.paramRef.name", paramRef.name ?? "", detail),
-        )
-      : []),
+    ...(paramRef ? (later ? laterParamRefErrors(paramRef) : paramRefErrors(paramRef)) : []),
     // The reference misspells the field, and clients have seen nothing else.
     ...(matchResources ? matchResourcesErrors(matchResources, "spec.matchResouces") : []),
     ...actionErrors(validationActions, "spec.validationActions"),
+  ];
+}
+
+const paramRefErrors = ({ name = "" }: ParamRef): FieldError[] =>
+  pathSegment(name).map((detail) => invalidValue("spec.paramRef.name", name, detail));
+
+function laterParamRefErrors(ref: ParamRef): FieldError[] {
+  const { name = "", selector, parameterNotFoundAction: action = "" } = ref;
+  const at = "spec.paramRef";
+  const exclusive = "name and selector are mutually exclusive";
+  return [
+    ...(name === "" ? [] : paramRefErrors(ref)),
+    ...(name !== "" && selector ? [forbiddenField(`${at}.name`, exclusive)] : []),
+    ...labelSelectorErrors(selector, `${at}.selector`),
+    ...(name !== "" && selector ? [forbiddenField(`${at}.selector`, exclusive)] : []),
+    ...(name === "" && !selector ? [required(at, "one of name or selector must be specified")] : []),
+    ...(action === ""
+      ? [required(`${at}.parameterNotFoundAction`)]
+      : supported(action, `${at}.parameterNotFoundAction`, ["Deny", "Allow"])),
   ];
 }
 
@@ -245,58 +296,95 @@ const shared = {
   categories: ["api-extensions"],
 } as const;
 
-export const validatingAdmissionPolicy = strategy<ValidatingAdmissionPolicy>({
-  ...shared,
-  resource: "validatingadmissionpolicies",
-  singular: "validatingadmissionpolicy",
-  hub: ValidatingAdmissionPolicy,
-  status: "cleared",
-  prepareForCreate: (obj) => {
-    obj.status = {};
-  },
-  validate: (obj, ctx) => policyErrors(obj, ctx),
-  validateUpdate: (obj, old, ctx) => policyErrors(obj, ctx, old.spec),
-  subresources: { status: bareStatusPart(statusErrors) },
-  columns: [
-    nameColumn,
-    {
-      name: "Validations",
-      type: "integer",
-      doc: "Number of rules.",
-      cell: ({ spec }) => spec.validations?.length ?? 0,
-    },
-    {
-      name: "ParamKind",
-      type: "string",
-      doc: "Kind of its parameters.",
-      cell: ({ spec: { paramKind } }) =>
-        paramKind ? `${paramKind.apiVersion ?? ""}/${paramKind.kind ?? ""}` : "<unset>",
-    },
-    ageColumn,
-  ],
-});
+interface Versions {
+  readonly hub: KindSchema;
+  readonly served?: readonly { readonly schema: KindSchema }[];
+}
 
-export const validatingAdmissionPolicyBinding = strategy<ValidatingAdmissionPolicyBinding>({
-  ...shared,
-  resource: "validatingadmissionpolicybindings",
-  singular: "validatingadmissionpolicybinding",
-  hub: ValidatingAdmissionPolicyBinding,
-  validate: bindingErrors,
-  columns: [
-    nameColumn,
-    {
-      name: "PolicyName",
-      type: "string",
-      doc: "Its policy.",
-      cell: ({ spec }) => spec.policyName ?? "",
+const policyStrategy = (versions: Versions, later: boolean) =>
+  strategy<ValidatingAdmissionPolicy>({
+    ...shared,
+    ...versions,
+    resource: "validatingadmissionpolicies",
+    singular: "validatingadmissionpolicy",
+    status: "cleared",
+    prepareForCreate: (obj) => {
+      obj.status = {};
     },
-    {
-      name: "ParamRef",
-      type: "string",
-      doc: "Its parameters.",
-      cell: ({ spec: { paramRef } }) =>
-        paramRef ? [paramRef.namespace, paramRef.name].filter(Boolean).join("/") : "<unset>",
-    },
-    ageColumn,
-  ],
-});
+    validate: (obj, ctx) => policyErrors(obj, ctx, later),
+    validateUpdate: (obj, old, ctx) => policyErrors(obj, ctx, later, old.spec),
+    subresources: { status: bareStatusPart(statusErrors) },
+    columns: [
+      nameColumn,
+      {
+        name: "Validations",
+        type: "integer",
+        doc: "Number of rules.",
+        cell: ({ spec }) => spec.validations?.length ?? 0,
+      },
+      {
+        name: "ParamKind",
+        type: "string",
+        doc: "Kind of its parameters.",
+        cell: ({ spec: { paramKind } }) =>
+          paramKind ? `${paramKind.apiVersion ?? ""}/${paramKind.kind ?? ""}` : "<unset>",
+      },
+      ageColumn,
+    ],
+  });
+
+const bindingStrategy = (versions: Versions, later: boolean) =>
+  strategy<ValidatingAdmissionPolicyBinding>({
+    ...shared,
+    ...versions,
+    resource: "validatingadmissionpolicybindings",
+    singular: "validatingadmissionpolicybinding",
+    validate: (obj) => bindingErrors(obj, later),
+    columns: [
+      nameColumn,
+      {
+        name: "PolicyName",
+        type: "string",
+        doc: "Its policy.",
+        cell: ({ spec }) => spec.policyName ?? "",
+      },
+      {
+        name: "ParamRef",
+        type: "string",
+        doc: "Its parameters.",
+        cell: ({ spec: { paramRef } }) =>
+          paramRef ? [paramRef.namespace, paramRef.name].filter(Boolean).join("/") : "<unset>",
+      },
+      ageColumn,
+    ],
+  });
+
+export const validatingAdmissionPolicy = policyStrategy({ hub: ValidatingAdmissionPolicy }, false);
+export const validatingAdmissionPolicyBinding = bindingStrategy(
+  { hub: ValidatingAdmissionPolicyBinding },
+  false,
+);
+
+const { v1, v1beta1, v1alpha1 } = laterPolicies;
+const later = [v1, v1beta1, v1alpha1];
+const laterPolicy = policyStrategy(
+  {
+    hub: v1.ValidatingAdmissionPolicy,
+    served: later.map((each) => ({ schema: each.ValidatingAdmissionPolicy })),
+  },
+  true,
+);
+const laterBinding = bindingStrategy(
+  {
+    hub: v1.ValidatingAdmissionPolicyBinding,
+    served: later.map((each) => ({ schema: each.ValidatingAdmissionPolicyBinding })),
+  },
+  true,
+);
+
+/** The strategies with policies as releases from 1.28 on have them, in three versions. */
+export const withLaterPolicies = (strategies: readonly Strategy[]): readonly Strategy[] =>
+  strategies.map((each) => {
+    if (each === validatingAdmissionPolicy) return laterPolicy;
+    return each === validatingAdmissionPolicyBinding ? laterBinding : each;
+  });

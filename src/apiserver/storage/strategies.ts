@@ -1,0 +1,26 @@
+// The built-in kinds as a server with these settings has them.
+import { type Dialect, groupName } from "#dialect";
+import { switchedOn, versionsSwitchedOn } from "#endpoints";
+import type { Gates } from "#options";
+import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
+import type { ApiserverSettings } from "../options/settings.ts";
+
+/** Fields of later releases follow their gates; later versions of policies have to be asked for by name. */
+export function strategiesFor(
+  settings: ApiserverSettings,
+  gates: Gates,
+  dialect: Dialect,
+): readonly Strategy[] {
+  const asked = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
+  const strategies = asked ? withLaterPolicies(builtInStrategies) : builtInStrategies;
+  return gatedStrategies(strategies, gates.enabled);
+}
+
+function asksForLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {
+  const group = groupName(dialect, { group: "admissionregistration", branded: true });
+  const stable = runtimeConfig[`${group}/v1/validatingadmissionpolicies`];
+  return (
+    versionsSwitchedOn(runtimeConfig).includes(`${group}/v1beta1`) ||
+    (stable !== undefined && switchedOn(stable))
+  );
+}
