@@ -9,6 +9,7 @@
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
 import { type User, serviceAccountName } from "#authn";
 import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpinion } from "./authorizer.ts";
+import { type GrantIndex, grantIndex } from "./grant-index.ts";
 import { ruleAllows } from "./rules.ts";
 
 /** Gives the roles and bindings as they are now. The same object is the same content. */
@@ -47,13 +48,25 @@ type SubjectIndex = ReadonlyMap<string, readonly Grant[]>;
 interface View {
   readonly grants: Map<string, readonly Grant[]>;
   readonly decisions: Map<string, Decision>;
+  /** What is known of many grants within one scope, from the second question on. */
+  readonly rules: Map<string, "asked once" | ScopeRules>;
   /** Whether some rule speaks of single objects, so that the name belongs to the question. */
   readonly byName: Map<string, boolean>;
 }
 
+interface ScopeRules {
+  /** Undefined where an index would be too large. */
+  readonly index: GrantIndex | undefined;
+  readonly missing: readonly string[];
+}
+
+/** So many grants are asked one after the other. */
+const fewGrants = 16;
+
 /** Bounds of what is remembered. When one is reached, memory starts afresh. */
 const rememberedUsers = 10_000;
 const rememberedDecisions = 100_000;
+const rememberedRules = 500_000;
 /** Anybody may ask about a path as long as a request can be; no real question is longer than this. */
 const longestRemembered = 512;
 
@@ -63,11 +76,13 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   let views = new Map<string, View>();
   let viewOf = new WeakMap<User, View>();
   let decisions = 0;
+  let indexedRules = 0;
 
   const forget = (): void => {
     views = new Map();
     viewOf = new WeakMap();
     decisions = 0;
+    indexedRules = 0;
   };
   const refresh = (): void => {
     const now = source.version();
@@ -82,7 +97,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     if (views.size >= rememberedUsers || decisions >= rememberedDecisions) forget();
     const key = JSON.stringify([user.name, user.groups]);
     let found = views.get(key);
-    if (!found) views.set(key, (found = { grants: new Map(), decisions: new Map(), byName: new Map() }));
+    if (!found) views.set(key, (found = newView()));
     viewOf.set(user, found);
     return found;
   };
@@ -141,18 +156,52 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     }
     return known;
   };
-  const decideAnew = (attributes: Attributes, grants: readonly Grant[], namespace: string): Decision => {
-    const missing: string[] = [];
-    for (const grant of grants) {
-      const { roleRef } = grant.binding;
-      const rules = rulesOf(roleRef, namespace);
-      if (!rules)
-        missing.push(
-          `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`,
-        );
-      else if (rules.some((rule) => ruleAllows(rule, attributes)))
-        return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+  /** The grants' rules by verb and resource, once a second question makes that worth while. */
+  const scopeRules = (seen: View, grants: readonly Grant[], scope: string): ScopeRules | undefined => {
+    const known = seen.rules.get(scope);
+    if (known !== "asked once") {
+      if (!known && scope.length <= longestRemembered) seen.rules.set(scope, "asked once");
+      return known;
     }
+    const missing: string[] = [];
+    const all = grants.map(({ binding }) => {
+      const rules = rulesOf(binding.roleRef, scope);
+      if (!rules) missing.push(missingRole(binding.roleRef));
+      return rules ?? [];
+    });
+    const made = { index: grantIndex(all), missing };
+    seen.rules.set(scope, made);
+    indexedRules += made.index?.size ?? 0;
+    return made;
+  };
+  /** The first grant within one scope that allows an action; else the roles that are missing are noted. */
+  const firstGrant = (
+    attributes: Attributes,
+    seen: View,
+    scope: string,
+    missing: string[],
+  ): Grant | undefined => {
+    const grants = grantsIn(attributes.user, seen, scope);
+    const known = grants.length > fewGrants ? scopeRules(seen, grants, scope) : undefined;
+    if (known?.index) {
+      const at = known.index.find(attributes);
+      if (at !== undefined) return grants[at];
+      missing.push(...known.missing);
+      return undefined;
+    }
+    for (const grant of grants) {
+      const rules = rulesOf(grant.binding.roleRef, scope);
+      if (!rules) missing.push(missingRole(grant.binding.roleRef));
+      else if (rules.some((rule) => ruleAllows(rule, attributes))) return grant;
+    }
+    return undefined;
+  };
+  const decideAnew = (attributes: Attributes, seen: View, namespace: string): Decision => {
+    const missing: string[] = [];
+    const grant =
+      firstGrant(attributes, seen, "", missing) ??
+      (namespace ? firstGrant(attributes, seen, namespace, missing) : undefined);
+    if (grant) return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     if (!missing.length) return noOpinion;
     return {
       verdict: "no opinion",
@@ -175,10 +224,10 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       } else key = `path ${verb.length} ${verb}${path}`;
       let decision = seen.decisions.get(key);
       if (!decision) {
-        decision = decideAnew(attributes, grantsFor(user, seen, namespace), namespace);
+        decision = decideAnew(attributes, seen, namespace);
         if (key.length <= longestRemembered) seen.decisions.set(key, decision);
         // A user's own share is bounded too: the views map is only checked when a user first appears.
-        if (++decisions >= rememberedDecisions) forget();
+        if (++decisions >= rememberedDecisions || indexedRules >= rememberedRules) forget();
       }
       return decision;
     },
@@ -224,11 +273,18 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   };
 }
 
+const newView = (): View => ({
+  grants: new Map(),
+  decisions: new Map(),
+  rules: new Map(),
+  byName: new Map(),
+});
+
+const missingRole = ({ kind, name }: RoleRef): string =>
+  `${kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(name)} not found`;
+
 function errorOf(dangling: readonly Grant[]): { error?: string } {
-  const names = dangling.map(
-    ({ binding: { roleRef } }) =>
-      `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`,
-  );
+  const names = dangling.map(({ binding }) => missingRole(binding.roleRef));
   return names.length ? { error: names.join(", ") } : {};
 }
 
