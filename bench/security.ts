@@ -1,6 +1,7 @@
-// Claim: authentication and the RBAC decision for a user with 1,000 bindings take less than 20 µs. Besides: what audit
-// and encryption add to a request (README.md says how much, and what we aim at).
-// Servers run in this thread and are asked in turn from another one: what counts is the CPU of this thread.
+// Claims: authentication and the RBAC decision for a user with 1,000 bindings take less than 20 µs; audit adds less than
+// 15 % at Metadata and 40 % at RequestResponse to a request, encryption less than 10 % to a create.
+// Servers with the embedded store run in this process and are asked in turn from a thread of its own: what counts is
+// the CPU of the process without that thread.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,10 +60,7 @@ async function decisions(): Promise<void> {
 }
 
 const maps = "/api/v1/namespaces/default/configmaps";
-const rounds = 9;
-const requests = 400;
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const rounds = 12;
 
 interface Contender {
   readonly name: string;
@@ -105,7 +103,7 @@ async function servers(): Promise<void> {
   try {
     for (const { name, flags } of contenders) {
       const all = [`--token-auth-file=${tokens}`, ...flags];
-      const server = await startServer({ store: "memory", port: 0, flags: all });
+      const server = await startServer({ store: { dir: join(folder, name) }, port: 0, flags: all });
       running.push({ name, server });
       await server.inject({
         method: "POST",
@@ -115,29 +113,30 @@ async function servers(): Promise<void> {
       });
     }
     const cost = async (round: Round): Promise<number> => {
-      const before = process.threadCpuUsage();
+      const before = process.cpuUsage();
       worker.postMessage(round);
-      await once(worker, "message");
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / round.requests;
+      const [ofClient] = (await once(worker, "message")) as [number];
+      const { user, system } = process.cpuUsage(before);
+      return (user + system - ofClient) / round.requests;
     };
     const kinds = [
-      { title: "create a ConfigMap of 1 KB", method: "POST", path: maps },
-      { title: "get it", method: "GET", path: `${maps}/known` },
+      { title: "create a ConfigMap of 1 KB", method: "POST", path: maps, requests: 400 },
+      { title: "get it", method: "GET", path: `${maps}/known`, requests: 2000 },
     ] as const;
-    for (const { title, method, path } of kinds) {
+    for (const { title, method, path, requests } of kinds) {
       const samples = new Map(running.map(({ name }) => [name, [] as number[]]));
       for (let round = -2; round < rounds; round++)
         for (const { name, server } of running) {
           const micros = await cost({ url: server.url, method, path, requests });
           if (round >= 0) samples.get(name)!.push(micros);
         }
-      const plain = median(samples.get("plain")!);
-      console.log(`\n${title}: CPU of the server, median of ${rounds} rounds in turn`);
+      // Whatever else the machine does only adds: the least is nearest to the truth.
+      const plain = Math.min(...samples.get("plain")!);
+      console.log(`\n${title}: CPU of the server, least of ${rounds} rounds in turn`);
       for (const [name, values] of samples) {
-        const micros = median(values);
-        const share = name === "plain" ? "" : `+${((micros / plain - 1) * 100).toFixed(1)} %`;
-        console.log(`  ${name.padEnd(28)} ${micros.toFixed(0).padStart(6)} µs ${share.padStart(10)}`);
+        const micros = Math.min(...values);
+        const share = name === "plain" ? "" : `${((micros / plain - 1) * 100).toFixed(1)} % more`;
+        console.log(`  ${name.padEnd(28)} ${micros.toFixed(0).padStart(6)} µs ${share.padStart(14)}`);
       }
     }
   } finally {
