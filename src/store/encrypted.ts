@@ -23,7 +23,8 @@ import type {
 export interface EncryptionProvider {
   /** Names the method and the key in front of each value; empty for values kept as they are. */
   readonly id: string;
-  seal(value: Uint8Array, name: string): Uint8Array | Promise<Uint8Array>;
+  /** What it gives begins with `prefix`: one copy less than putting it in front afterwards. */
+  seal(value: Uint8Array, name: string, prefix?: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** Whether what was sealed should be sealed again, although the provider is still the one that writes. */
   isStale?(sealed: Uint8Array): boolean;
   /** Throws when the bytes are not what was sealed under that name. */
@@ -36,6 +37,8 @@ export interface EncryptionOptions {
   /** The name a value is bound to, where that is not its key. */
   readonly nameOf?: (key: string) => string;
 }
+
+export const noPrefix = new Uint8Array();
 
 /** Values as they are. */
 export const identity: EncryptionProvider = { id: "", seal: (value) => value, open: (sealed) => sealed };
@@ -74,14 +77,13 @@ export function encrypted(
   const seal = (key: string, value: Uint8Array): Uint8Array | Promise<Uint8Array> => {
     const [first] = providersFor(key);
     if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
-    const sealed = first.seal(value, nameOf(key));
-    if (!first.id) return sealed;
-    const mark = (bytes: Uint8Array): Uint8Array => {
-      const stored = Buffer.concat([prefixOf(first), bytes]);
+    if (!first.id) return first.seal(value, nameOf(key));
+    const sealed = first.seal(value, nameOf(key), prefixOf(first));
+    const remembered = (stored: Uint8Array): Uint8Array => {
       recent.add(key, stored, value);
       return stored;
     };
-    return sealed instanceof Promise ? sealed.then(mark) : mark(sealed);
+    return sealed instanceof Promise ? sealed.then(remembered) : remembered(sealed);
   };
   const entry = (one: Entry): Entry | Promise<Entry> => {
     const value = opener(one.key, one.value);

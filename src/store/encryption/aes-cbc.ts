@@ -1,6 +1,6 @@
 // AES-CBC. Stored: vector (16), ciphertext padded as PKCS #7 says.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { EncryptionProvider } from "../encrypted.ts";
+import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
 
 const vectorBytes = 16;
 
@@ -9,10 +9,10 @@ export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider 
   const algorithm = `aes-${secret.length * 8}-cbc`;
   return {
     id: `aescbc:v1:${keyName}:`,
-    seal: (value) => {
+    seal: (value, _name, prefix = noPrefix) => {
       const vector = randomBytes(vectorBytes);
       const cipher = createCipheriv(algorithm, secret, vector);
-      return Buffer.concat([vector, cipher.update(value), cipher.final()]);
+      return Buffer.concat([prefix, vector, cipher.update(value), cipher.final()]);
     },
     open: (sealed) => {
       if (sealed.length < 2 * vectorBytes || sealed.length % vectorBytes !== 0)

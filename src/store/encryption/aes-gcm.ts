@@ -1,6 +1,6 @@
 // AES-GCM. Stored: nonce (12), ciphertext, tag (16).
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
-import type { EncryptionProvider } from "../encrypted.ts";
+import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
 import { randomNonce } from "./nonce.ts";
 
 const nonceBytes = 12;
@@ -22,14 +22,16 @@ export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider 
   const key = createSecretKey(secret);
   return {
     id: `aesgcm:v1:${keyName}:`,
-    seal: (value, name) => {
+    seal: (value, name, prefix = noPrefix) => {
       const nonce = randomNonce(nonceBytes);
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(name));
-      const sealed = Buffer.allocUnsafe(nonceBytes + value.length + tagBytes);
-      sealed.set(nonce);
-      sealed.set(cipher.update(value), nonceBytes);
+      const at = prefix.length + nonceBytes;
+      const sealed = Buffer.allocUnsafe(at + value.length + tagBytes);
+      sealed.set(prefix);
+      sealed.set(nonce, prefix.length);
+      sealed.set(cipher.update(value), at);
       cipher.final();
-      sealed.set(cipher.getAuthTag(), nonceBytes + value.length);
+      sealed.set(cipher.getAuthTag(), at + value.length);
       return sealed;
     },
     open: (sealed, name) => {

@@ -1,6 +1,7 @@
 // Key service, version 1: a data key for every value. Stored: length of the encrypted data key (2 bytes), the
 // encrypted data key, the value.
 import { randomBytes } from "node:crypto";
+import { noPrefix } from "../encrypted.ts";
 import { DataKeyCache, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
 import {
   type DataKeyObserver,
@@ -56,7 +57,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     version: "v1",
     name,
     id: `kms:v1:${name}:`,
-    seal: async (value, key) => {
+    seal: async (value, key, prefix = noPrefix) => {
       const secret = newDataKey(observer);
       const cipher = await encrypt(secret);
       if (cipher.length > 0xffff)
@@ -64,7 +65,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       keep(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
-      return Buffer.concat([length, cipher, dataKey(secret).seal(value, key)]);
+      return Buffer.concat([prefix, length, cipher, dataKey(secret).seal(value, key)]);
     },
     open: (sealed, key) => {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);

@@ -2,6 +2,7 @@
 // kms-messages). A new key id is noticed by asking for the status now and then; values under the old one are
 // stale from then on.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { noPrefix } from "../encrypted.ts";
 import { type DataKey, DataKeyCache, dataKey, dataKeyBytes } from "./data-key.ts";
 import { type KmsOptions, type KmsProvider, kmsChannel, rememberedHealth } from "./kms.ts";
 import { type EncryptedObject, type KmsAnnotation, encryptedObject, v2Calls } from "./kms-messages.ts";
@@ -90,14 +91,15 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     version: "v2",
     name,
     id: `kms:v2:${name}:`,
-    seal: async (value, at) => {
+    seal: async (value, at, prefix = noPrefix) => {
       const { keyId, encrypted, annotations, key } = await writing();
-      return encryptedObject.encode({
+      const sealed = encryptedObject.encode({
         encryptedData: key.seal(value, at),
         keyId,
         encryptedDataKey: encrypted,
         ...(annotations.length > 0 && { annotations: [...annotations] }),
       });
+      return Buffer.concat([prefix, sealed]);
     },
     open: (sealed, at) => {
       const stored = encryptedObject.decode(sealed);

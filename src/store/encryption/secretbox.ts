@@ -3,7 +3,7 @@
 //   words     key of the authenticator (8)   message …        0 … up to a whole block
 //             └ the stream alone             └ plain or sealed, changed in place
 import { timingSafeEqual } from "node:crypto";
-import type { EncryptionProvider } from "../encrypted.ts";
+import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
 import { randomNonce } from "./nonce.ts";
 import { poly1305 } from "./poly1305.ts";
 import { xsalsa20 } from "./salsa20.ts";
@@ -22,16 +22,18 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
   const key = wordsOf(secret);
   return {
     id: `secretbox:v1:${keyName}:`,
-    seal: (value) => {
+    seal: (value, _name, prefix = noPrefix) => {
       const nonce = randomNonce(nonceBytes);
       const work = workFor(value);
       crypt(key, nonce, work);
       const { words, bytes, length } = work;
       bytes.fill(0, messageAt + length, messageAt + length + 15);
-      const sealed = Buffer.allocUnsafe(headBytes + length);
-      sealed.set(nonce);
-      sealed.set(bytesOf(poly1305(words, messageWord, length, words)), nonceBytes);
-      sealed.set(bytes.subarray(messageAt, messageAt + length), headBytes);
+      const at = prefix.length;
+      const sealed = Buffer.allocUnsafe(at + headBytes + length);
+      sealed.set(prefix);
+      sealed.set(nonce, at);
+      sealed.set(bytesOf(poly1305(words, messageWord, length, words)), at + nonceBytes);
+      sealed.set(bytes.subarray(messageAt, messageAt + length), at + headBytes);
       words.fill(0, 0, messageWord);
       return sealed;
     },
