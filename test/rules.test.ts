@@ -8,7 +8,7 @@ import { test } from "node:test";
 const root = join(import.meta.dirname, "..");
 const statements = 518;
 /** Statements without a test. This number may only become smaller. */
-const mostForLater = 11;
+const mostForLater = 7;
 
 interface Row {
   readonly rule: number;

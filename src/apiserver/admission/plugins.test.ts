@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { admissionPlugins } from "../options/admission.ts";
 import { chosen } from "./plugins.ts";
 
 const plugins = [
@@ -23,3 +24,34 @@ for (const [name, enableAdmissionPlugins, disableAdmissionPlugins, expected] of 
   // prettier-ignore
   test(name, () => assert.deepEqual(chosen(plugins, { enableAdmissionPlugins, disableAdmissionPlugins }).map((plugin) => plugin.name), expected));
 }
+
+test("exactly the 20 listed plug-ins are enabled by default", () => {
+  const all = Object.keys(admissionPlugins).map((name) => ({ name, handles: [] }));
+  const byDefault = chosen(all, { enableAdmissionPlugins: [], disableAdmissionPlugins: [] });
+  assert.equal(all.length, 36);
+  assert.deepEqual(
+    byDefault.map(({ name }) => name),
+    [
+      "CertificateApproval",
+      "CertificateSigning",
+      "CertificateSubjectRestriction",
+      "ClusterTrustBundleAttest",
+      "DefaultIngressClass",
+      "DefaultStorageClass",
+      "DefaultTolerationSeconds",
+      "LimitRanger",
+      "MutatingAdmissionWebhook",
+      "NamespaceLifecycle",
+      "PersistentVolumeClaimResize",
+      "PodSecurity",
+      "Priority",
+      "ResourceQuota",
+      "RuntimeClass",
+      "ServiceAccount",
+      "StorageObjectInUseProtection",
+      "TaintNodesByCondition",
+      "ValidatingAdmissionPolicy",
+      "ValidatingAdmissionWebhook",
+    ],
+  );
+});

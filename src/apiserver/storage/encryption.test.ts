@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createMetrics, silentLog, virtualClock } from "#base";
+import { dialects, groupName } from "#dialect";
+import { configReloads } from "../serving/reloads.ts";
+import { openEncryption } from "./encryption.ts";
+
+const dialect = dialects.orch;
+
+/** Configmaps and events at two depths, and a custom resource. */
+const strategies = [
+  ["configmaps", undefined, ""],
+  ["services", "services/specs", ""],
+  ["endpoints", "services/endpoints", ""],
+].map(([resource, storagePath, group]) => ({
+  resource,
+  storagePath,
+  hub: { kind: { group, branded: false, version: "v1", kind: "X" } },
+})) as never;
+
+function open(t: TestContext, resources: object[], reload = false) {
+  const folder = mkdtempSync(join(tmpdir(), "orch-encryption-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "enc.json");
+  const kind = "EncryptionConfiguration";
+  const apiVersion = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
+  const write = (items: object[]): void =>
+    writeFileSync(file, JSON.stringify({ kind, apiVersion, resources: items }));
+  write(resources);
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const clock = virtualClock();
+  const encryption = openEncryption({
+    file,
+    reload,
+    dialect,
+    strategies,
+    storePrefix: "/registry",
+    clock,
+    log: silentLog,
+    reloads: configReloads({ clock, log: silentLog, metrics: createMetrics(), signal: stop.signal }),
+    signal: stop.signal,
+  });
+  return { encryption };
+}
+
+const service = (name: string, apiVersion: string): object => ({
+  kms: { apiVersion, name, endpoint: `unix:///nowhere/${name}.sock`, timeout: "3s" },
+});
+const checks: [name: string, versions: readonly string[], reload: boolean, expected: readonly string[]][] = [
+  ["each key service has a check of its own", ["v1", "v2"], false, ["kms-provider-0", "kms-provider-1"]],
+  ["services of version 2 share one", ["v2", "v2"], false, ["kms-providers"]],
+  ["with automatic reload no service has a check of its own", ["v1", "v2"], true, ["kms-providers"]],
+];
+for (const [name, versions, reload, expected] of checks)
+  test(`health: ${name}`, (t) => {
+    const providers = versions.map((version, at) => service(`s${at}`, version));
+    const { encryption } = open(t, [{ resources: ["configmaps"], providers }], reload);
+    assert.deepEqual(
+      encryption.checks.map((check) => check.name),
+      expected,
+    );
+  });
+
+const secret = Buffer.alloc(32, 7).toString("base64");
+const aesgcm = (name: string): object => ({ aesgcm: { keys: [{ name, secret }] } });
+const keys: [key: string, provider: string][] = [
+  ["/registry/configmaps/ns/a", "aesgcm:v1:maps:"],
+  ["/registry/configmaps/ns/b", "aesgcm:v1:maps:"],
+  ["/registry/services/specs/ns/a", "aesgcm:v1:services:"],
+  ["/registry/services/endpoints/ns/a", ""],
+  ["/registry/services/specs/ns/b", "aesgcm:v1:services:"],
+  ["/registry/example.com/things/ns/a", "aesgcm:v1:things:"],
+  ["/registry/example.com/others/ns/a", ""],
+  ["/registry/ranges/serviceips", ""],
+  ["/registry/", ""],
+];
+test("the place of a key says which providers keep its value, whatever was asked before", (t) => {
+  const { encryption } = open(t, [
+    { resources: ["configmaps"], providers: [aesgcm("maps")] },
+    { resources: ["services"], providers: [aesgcm("services")] },
+    { resources: ["things.example.com"], providers: [aesgcm("things")] },
+  ]);
+  for (const round of [1, 2])
+    for (const [key, provider] of keys)
+      assert.equal(encryption.providersFor(key)[0]!.id, provider, `${key}, ${round}`);
+});
