@@ -29,3 +29,4 @@ export { killedForMemory } from "./out-of-memory.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";
 export { type CallParts, apiCall, pending, turn, memorySink } from "./api-call.ts";
 export { type Issuer, startIssuer } from "./issuer.ts";
+export { type IdentityProvider, startIdentityProvider } from "./identity-provider.ts";
