@@ -126,14 +126,15 @@ export function pageSuite(dialect: DialectName): void {
       const lanes = page.getByRole("tree");
       await lanes.waitFor();
       await lanes.focus();
-      const ranges: string[] = [];
-      for (const key of ["+", "-", "-", "ArrowLeft", "l"]) {
-        await page.keyboard.press(key);
-        ranges.push(page.url());
-      }
-      assert.match(ranges[0]!, /last=30m/);
-      assert.match(ranges[2]!, /last=2h/);
-      assert.match(ranges[3]!, /since=/);
+      await page.keyboard.press("+");
+      await page.waitForURL(/last=30m/);
+      await page.keyboard.press("-");
+      await page.keyboard.press("-");
+      await page.waitForURL(/last=2h/);
+      await page.keyboard.press("ArrowLeft");
+      await page.waitForURL(/since=/);
+      await page.keyboard.press("l");
+      await page.waitForURL(/last=2h/);
       await lanes.waitFor();
       await lanes.focus();
       await page.keyboard.press("End");
@@ -164,10 +165,45 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
+    test("a deployment shows what it owns and what was changed, as a diff", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      await page.getByRole("treeitem", { name: /Deployment web/ }).click();
+      const detail = page.getByRole("complementary", { name: "Deployment web" });
+      await detail.getByText("manifest unknown").first().waitFor();
+      await detail.getByRole("tab", { name: "Changes" }).click();
+      const diff = detail.getByLabel("Changed fields").first();
+      await diff
+        .getByText("+", { exact: false })
+        .getByText("registry.test/web:1.5", { exact: false })
+        .waitFor();
+      await diff.getByText("registry.test/web:1.4", { exact: false }).waitFor();
+      await picture(page, "changes");
+      await detail.getByRole("tab", { name: "Tree" }).click();
+      await detail.getByRole("button", { name: /web-7c9b-c3/ }).click();
+      await page.getByRole("complementary", { name: "Pod web-7c9b-c3" }).waitFor();
+      assert.deepEqual(visitor.problems, []);
+    });
+
+    test("the lines of a log come as they are written, as text", async () => {
+      await using visitor = await open();
+      const { page } = visitor;
+      await page.route(/\/pods\/web-5d4f-a1\/log\?/, (route) =>
+        route.fulfill({ body: "one\n\u001b[31m<b>two</b>\n", contentType: "text/plain" }),
+      );
+      await asAdmin(page, "#/timeline?q=-n+shop");
+      await page.getByRole("treeitem", { name: /Pod web-5d4f-a1/ }).click();
+      await page.getByRole("tab", { name: "Logs" }).click();
+      await page.getByLabel("Log", { exact: true }).getByText("␛[31m<b>two</b>", { exact: false }).waitFor();
+      await page.getByLabel("Container").selectOption("app");
+      assert.deepEqual(visitor.problems, []);
+    });
+
     test("what happens now appears without being asked for", async () => {
       await using visitor = await open();
       const { page } = visitor;
-      await asAdmin(page, "#/timeline?q=-n+quiet&last=5m");
+      await asAdmin(page, "#/timeline?q=configmaps+-n+quiet&last=5m");
       await page.getByText("Nothing happened here").waitFor();
       const made = await shop.create("/api/v1/namespaces/quiet/configmaps", {
         metadata: { name: "settings" },

@@ -99,9 +99,7 @@ export async function openShop(dialect: DialectName = "orch", flags: readonly st
         ...(status["phase"] === "Pending" && !owner ? {} : { nodeName: "node-1" }),
       },
     });
-    await call("PATCH", `/api/v1/namespaces/shop/pods/${name}/status`, undefined).catch(() => undefined);
-    const body = { ...made, status };
-    await call("PUT", `/api/v1/namespaces/shop/pods/${name}/status`, body);
+    await call("PUT", `/api/v1/namespaces/shop/pods/${name}/status`, { ...made, status });
     return made;
   };
 
@@ -128,6 +126,10 @@ export async function openShop(dialect: DialectName = "orch", flags: readonly st
   const web = await create("/apis/apps/v1/namespaces/shop/deployments", {
     metadata: { name: "web", labels: { app: "web" } },
     spec: { replicas: 2, selector, template: template("registry.test/web:1.4") },
+  });
+  await call("PUT", "/apis/apps/v1/namespaces/shop/deployments/web", {
+    ...web,
+    spec: { ...(web["spec"] as Json), template: template("registry.test/web:1.5") },
   });
   const [good, bad] = [
     await replicaSet("web-5d4f", web, "registry.test/web:1.4"),

@@ -30,11 +30,11 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
   const [warnings, setWarnings] = useState(false);
   const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
   const [error, setError] = useState<CallError | undefined>(undefined);
-  const { path, query } = objectQuery(timeline, selected);
+  const { base, query } = objectQuery(timeline, selected);
   const type = only === "changes" ? changeTypes : warnings ? ["Warning"] : undefined;
   const page = async (signal: AbortSignal, token?: string): Promise<Loaded> => {
     const list = await client.json<Timeline>(
-      path,
+      `${base}/timelines`,
       { ...query, type, tree: tree || undefined, order: "newest", limit: pageSize, continue: token },
       signal,
     );
@@ -60,7 +60,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
       ending.abort();
       clearTimeout(timer);
     };
-  }, [client, path, selected, tree, warnings, only]);
+  }, [client, base, selected, tree, warnings, only]);
   const more = (): void => {
     void page(new AbortController().signal, loaded?.next).then(
       ({ items, next }) => setLoaded((before) => ({ items: [...(before?.items ?? []), ...items], next })),

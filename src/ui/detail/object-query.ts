@@ -6,9 +6,9 @@ import type { Selected } from "../view/route.ts";
 export function objectQuery(
   root: string,
   { group, kind, namespace, name, uid }: Selected,
-): { readonly path: string; readonly query: Query } {
+): { readonly base: string; readonly query: Query } {
   return {
-    path: `${pathOf(root, namespace)}/timelines`,
+    base: pathOf(root, namespace),
     query: uid === "" ? { kind, group, name } : { uid },
   };
 }

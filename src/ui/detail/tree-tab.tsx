@@ -1,5 +1,5 @@
 // What an object owns or owned, over all levels.
-import type { Timeline } from "../api/wire.ts";
+import type { LaneList } from "../api/wire.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
@@ -10,18 +10,19 @@ import { shortKind } from "../timeline/short-kind.ts";
 import type { Selected } from "../view/route.ts";
 import { objectQuery } from "./object-query.ts";
 
+const mostObjects = 2000;
 const open: ReadonlySet<string> = new Set();
 
 export function TreeTab({ selected }: { selected: Selected }) {
   const { client, timeline, go } = useShell();
-  const { path, query } = objectQuery(timeline, selected);
+  const { base, query } = objectQuery(timeline, selected);
   const loaded = useLoaded(
-    (signal) => client.json<Timeline>(path, { ...query, tree: true, limit: 1 }, signal),
-    [client, path, selected],
+    (signal) => client.json<LaneList>(`${base}/lanes`, { ...query, tree: true, limit: mostObjects }, signal),
+    [client, base, selected],
   );
   if (loaded.is === "loading") return <Loading what="the tree" />;
   if (loaded.is === "failed") return <Failure error={loaded.error} what="The tree" />;
-  const rows = rowsOf(loaded.value.tree ?? [], open);
+  const rows = rowsOf(loaded.value.items, open);
   if (rows.length === 0) return <Empty title="It owns nothing">No object names it as its owner.</Empty>;
   return (
     <ul class="tree" aria-label="Objects that it owns">

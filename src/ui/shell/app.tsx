@@ -1,5 +1,5 @@
 // The whole page: who looks, what they look at, and the view for it.
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { client } from "../api/client.ts";
 import { Overview } from "../overview/overview.tsx";
 import { TimelinePage } from "../timeline/timeline-page.tsx";
@@ -14,8 +14,8 @@ import { type Theme, followTheme } from "./theme.ts";
 export function App({ session, timeline }: { session: Session; timeline: string }) {
   const [who, setWho] = useState<SignIn | undefined>(undefined);
   const [theme, setTheme] = useState<Theme>("light");
-  useEffect(() => followTheme(setTheme), []);
-  useEffect(() => void session.begin().then(setWho), [session]);
+  useLayoutEffect(() => followTheme(setTheme), []);
+  useLayoutEffect(() => void session.begin().then(setWho), [session]);
   if (!who) return <Loading what="the page" />;
   if (who.by === "nobody")
     return (
@@ -81,25 +81,30 @@ function SignedIn({ token, timeline, theme, setTheme, leave }: SignedInProps) {
 /** The view in the address, and how to change it. */
 function useView(): [View, Shell["go"]] {
   const [view, setView] = useState(() => parseRoute(location.hash));
+  const latest = useRef(view);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
-    const read = (): void => setView(parseRoute(location.hash));
-    addEventListener("hashchange", read);
-    return () => removeEventListener("hashchange", read);
-  }, []);
-  const go = useCallback((change: Partial<View>, how: "push" | "replace" = "push") => {
-    setView((before) => {
-      const after = { ...before, ...change };
-      const url = formatRoute(after);
-      if (url !== location.hash)
-        if (how === "push") history.pushState(null, "", url);
-        else history.replaceState(null, "", url);
-      return after;
-    });
-  }, []);
-  useEffect(() => {
-    const read = (): void => setView(parseRoute(location.hash));
+    const read = (): void => {
+      clearTimeout(timer.current);
+      latest.current = parseRoute(location.hash);
+      setView(latest.current);
+    };
     addEventListener("popstate", read);
     return () => removeEventListener("popstate", read);
   }, []);
+  const go = useCallback((change: Partial<View>, how: "push" | "replace" = "push") => {
+    clearTimeout(timer.current);
+    // Where one was must be in the history before the next step is.
+    if (how === "push") history.replaceState(null, "", formatRoute(latest.current));
+    latest.current = { ...latest.current, ...change };
+    setView(latest.current);
+    const url = formatRoute(latest.current);
+    if (how === "push") {
+      if (url !== location.hash) history.pushState(null, "", url);
+    } else timer.current = setTimeout(() => history.replaceState(null, "", url), addressMilliseconds);
+  }, []);
   return [view, go];
 }
+
+/** Browsers allow only so many changes of the address in a time: those of a moving range wait for its rest. */
+const addressMilliseconds = 250;

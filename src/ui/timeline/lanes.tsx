@@ -1,6 +1,6 @@
 // The lanes: names as elements that can be reached by keyboard and read aloud, marks on one canvas. Only what
 // is on the screen exists, however many objects there are.
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import { type Range, pan, zoom } from "../view/range.ts";
 import { type Cluster, clusterAt, clustersOf, timeAt } from "./clusters.ts";
@@ -9,6 +9,7 @@ import { LaneName } from "./lane-name.tsx";
 import type { TimelineData } from "./loader.ts";
 import { paletteNow } from "./palette.ts";
 import type { Row } from "./rows.ts";
+import type { ChangeRange } from "./use-range.ts";
 import { MarkTip, type Tip } from "./mark-tip.tsx";
 
 interface LanesProps {
@@ -20,13 +21,13 @@ interface LanesProps {
   readonly width: number;
   readonly onFold: (id: string) => void;
   readonly onSelect: (row: Row) => void;
-  readonly setRange: (range: Range) => void;
+  readonly changeRange: ChangeRange;
 }
 
 export const rowHeight = 28;
 const margin = 6;
 
-export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange }: LanesProps) {
+export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRange }: LanesProps) {
   const { view, theme, now } = useShell();
   const holder = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -40,13 +41,13 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
   const scale = { from, to, width };
   const grid = { start: data.start, interval: data.interval };
 
+  const palette = useMemo(paletteNow, [theme]);
   const draw = useCallback(() => {
     const ctx = canvas.current?.getContext("2d");
     if (!ctx || !holder.current) return;
     const ratio = devicePixelRatio || 1;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { scrollTop } = holder.current;
-    const palette = paletteNow();
     drawLanes(ctx, {
       rows,
       rowHeight,
@@ -58,7 +59,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
       selected,
       hovered: hovered.current,
     });
-  }, [rows, height, from, to, width, data, theme, selected]);
+  }, [rows, height, from, to, width, data, palette, selected]);
 
   useLayoutEffect(() => {
     const element = holder.current!;
@@ -102,7 +103,10 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
     if (drag.current) {
       const moved = event.clientX - drag.current.x;
       if (Math.abs(moved) > 3) drag.current.moved = true;
-      if (drag.current.moved) setRange(pan(drag.current.range, -moved / width, now()));
+      if (drag.current.moved) {
+        const { range } = drag.current;
+        changeRange(() => pan(range, -moved / width, now()));
+      }
       return;
     }
     hovered.current = rowAt(event);
@@ -124,10 +128,10 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
       const around = timeAt(scale, xAt(event));
-      setRange(zoom(view.range, Math.exp(event.deltaY / 300), now(), around));
+      changeRange((range) => zoom(range, Math.exp(event.deltaY / 300), now(), around));
     } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
       event.preventDefault();
-      setRange(pan(view.range, (event.deltaX || event.deltaY) / width, now()));
+      changeRange((range) => pan(range, (event.deltaX || event.deltaY) / width, now()));
     }
   };
   useEffect(() => {
@@ -155,11 +159,11 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
       PageUp: () => to_(active - page),
       Home: () => to_(0),
       End: () => to_(rows.length - 1),
-      ArrowLeft: () => setRange(pan(view.range, -0.25, now())),
-      ArrowRight: () => setRange(pan(view.range, 0.25, now())),
-      "+": () => setRange(zoom(view.range, 0.5, now())),
-      "=": () => setRange(zoom(view.range, 0.5, now())),
-      "-": () => setRange(zoom(view.range, 2, now())),
+      ArrowLeft: () => changeRange((range) => pan(range, -0.25, now())),
+      ArrowRight: () => changeRange((range) => pan(range, 0.25, now())),
+      "+": () => changeRange((range) => zoom(range, 0.5, now())),
+      "=": () => changeRange((range) => zoom(range, 0.5, now())),
+      "-": () => changeRange((range) => zoom(range, 2, now())),
       Enter: () => row && onSelect(row),
       " ": () => row && row.children > 0 && onFold(row.id),
     };
@@ -171,6 +175,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
 
   const last = Math.min(rows.length, firstRow + Math.ceil(height / rowHeight) + margin);
   const first = Math.max(0, firstRow - margin);
+  const slots = Math.ceil(height / rowHeight) + 2 * margin + 1;
   return (
     <div
       class="lanes"
@@ -202,7 +207,8 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, setRange 
       <div class="content" style={{ height: `${rows.length * rowHeight}px` }}>
         {rows.slice(first, last).map((row, offset) => (
           <LaneName
-            key={row.id}
+            // Elements that leave the screen on one side come back on the other.
+            key={(first + offset) % slots}
             row={row}
             at={first + offset}
             top={(first + offset) * rowHeight}

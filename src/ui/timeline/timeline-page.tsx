@@ -8,15 +8,18 @@ import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
 import { visibleLine } from "../text/visible.ts";
-import { type Range, endsOf } from "../view/range.ts";
+import { endsOf } from "../view/range.ts";
 import { Histogram } from "./histogram.tsx";
 import { Lanes } from "./lanes.tsx";
 import { Missing } from "./missing.tsx";
 import { requestFor } from "./request.ts";
 import { type Row, idOf, matching, rowsOf } from "./rows.ts";
 import { useNow } from "./use-now.ts";
+import { useRange } from "./use-range.ts";
 import { useTimeline } from "./use-timeline.ts";
 import { useWidth } from "./use-width.ts";
+
+const edgeShare = 0.012;
 
 export function TimelinePage() {
   const { view, go, timeline, now } = useShell();
@@ -36,7 +39,10 @@ export function TimelinePage() {
   if (data !== lastData.current && data && view.range.live) skew.current = data.end - now();
   lastData.current = data;
   const time = useNow(view.range.live && following);
-  const { from, to } = endsOf(view.range, time + skew.current);
+  const ends = endsOf(view.range, time + skew.current);
+  const { from } = ends;
+  // What happens now is not cut in half by the edge.
+  const to = view.range.live ? ends.to + (ends.to - from) * edgeShare : ends.to;
 
   const onFold = useCallback(
     (id: string) => setClosed((before) => (before.has(id) ? without(before, id) : new Set([...before, id]))),
@@ -56,18 +62,18 @@ export function TimelinePage() {
       }),
     [go],
   );
-  const setRange = useCallback((range: Range) => go({ range }, "replace"), [go]);
+  const changeRange = useRange();
   useEffect(() => {
     const key = (event: KeyboardEvent): void => {
       const typing =
         event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape" && view.selected) go({ selected: undefined });
-      if (event.key === "l") go({ range: { live: true, span: to - from } });
+      if (event.key === "l") go({ range: { live: true, span: ends.to - from } });
     };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
-  }, [go, view.selected, from, to]);
+  }, [go, view.selected, from, ends.to]);
 
   const shown = data && rows.length > 0;
   return (
@@ -89,7 +95,7 @@ export function TimelinePage() {
             width={width}
             onFold={onFold}
             onSelect={onSelect}
-            setRange={setRange}
+            changeRange={changeRange}
           />
         ) : error && !data ? (
           <Failure error={error} what="The timeline" />

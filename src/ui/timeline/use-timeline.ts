@@ -1,5 +1,5 @@
 // The loader of the timeline in a component. Quick changes of the range ask only once they rest.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import { type Loader, type TimelineState, timelineLoader } from "./loader.ts";
 import type { TimelineRequest } from "./request.ts";
@@ -15,14 +15,17 @@ export function useTimeline(request: TimelineRequest): TimelineState {
     following: false,
   });
   const loader = useRef<Loader | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = timelineLoader({ client, onChange: setState, now, sleep });
     loader.current = made;
     return () => made.stop();
   }, [client]);
   const isFirst = useRef(true);
-  useEffect(() => {
-    const timer = setTimeout(() => loader.current?.show(request), isFirst.current ? 0 : restMilliseconds);
+  useLayoutEffect(() => {
+    const show = (): void => loader.current?.show(request);
+    // The first view is asked for before anything is painted.
+    if (isFirst.current) show();
+    const timer = isFirst.current ? undefined : setTimeout(show, restMilliseconds);
     isFirst.current = false;
     return () => clearTimeout(timer);
   }, [client, request]);

@@ -1,0 +1,208 @@
+// Claim: the page stays quick with very many events: the first view comes within half a second, no frame of
+// scrolling and zooming takes longer than 50 ms, the page stays below 200 MB, and a view costs the server
+// less than 20 ms of processor time. Times depend on what else the machine does; processor time is told too.
+//
+//   npm run bench -- ui [--events=200000] [--objects=5000]
+import { readFileSync } from "node:fs";
+import { startServer } from "#apiserver";
+import { timelineGroup } from "#dialect";
+import { openBrowser, signedIn, visit } from "../test/ui/browser.fixture.ts";
+
+const given = new Map(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), Number(argument.split("=")[1])]),
+);
+const events = given.get("events") ?? 200_000;
+const objects = given.get("objects") ?? 5000;
+const owners = Math.ceil(objects / 50);
+const inFlight = 64;
+const hour = 3_600_000;
+
+const number = (value: number, digits = 0): string =>
+  value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+const row = (name: string, value: string): void => console.log(`${name.padEnd(56)} ${value.padStart(12)}`);
+
+await using server = await startServer({ store: "memory", port: 0, flags: ["--event-ttl=24h"] });
+const post = async (path: string, body: unknown): Promise<Record<string, Record<string, string>>> => {
+  const headers = { "content-type": "application/json" };
+  const reply = await server.inject({ method: "POST", path, headers, body: JSON.stringify(body) });
+  if (reply.status !== 201) throw new Error(`${path}: ${await reply.text()}`);
+  return (await reply.json()) as Record<string, Record<string, string>>;
+};
+const many = async (count: number, make: (at: number) => Promise<unknown>): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) await make(next++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+};
+
+await fill();
+const browser = await openBrowser();
+await using visitor = await visit(browser, server.url, { width: 1440, height: 900 });
+const { page } = visitor;
+await signedIn(page, server.clientConfig.users[0]!.user.token!);
+const view = `${server.url}/ui/#/timeline?last=1h`;
+
+row("events", number(events));
+row("objects", number(objects));
+// The server makes its index when somebody first looks.
+const cold = await firstView();
+await page.goto("about:blank");
+const warm = await firstView();
+row("first view, the server has nobody asked before, ms", number(cold));
+row("first view, ms", number(warm));
+for (const [name, path] of [
+  ["lanes, a first page", "lanes?since=1h&points=400&limit=400"],
+  ["lanes, all", "lanes?since=1h&points=400&limit=5000"],
+  ["buckets", "buckets?since=1h&points=120"],
+] as const)
+  row(`server, processor time of ${name}, ms`, number(await cpuOf(`/apis/${timelineGroup}/v1/${path}`), 1));
+await page.getByText(/^[\d,]+ objects, live$/).waitFor();
+report("scrolling", await frames(() => wheel(0, 900)));
+report("zooming", await frames(() => zoom()));
+report("moving in time", await frames(() => wheel(120, 0)));
+row("script heap of the page, MB", number(await heapMegabytes()));
+row("the page's process, proportional set size, MB", number(await rendererMegabytes()));
+await browser.close();
+
+async function fill(): Promise<void> {
+  process.stderr.write("  filling\n");
+  const uids: string[] = [];
+  const pods: { name: string; uid: string }[] = [];
+  await many(owners, async (at) => {
+    const made = await post("/apis/apps/v1/namespaces/default/replicasets", {
+      metadata: { name: `set-${at}` },
+      spec: {
+        replicas: 50,
+        selector: { matchLabels: { set: `${at}` } },
+        template: {
+          metadata: { labels: { set: `${at}` } },
+          spec: { containers: [{ name: "app", image: "app:1" }] },
+        },
+      },
+    });
+    uids[at] = made["metadata"]!["uid"]!;
+  });
+  await post("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } }).catch(
+    () => undefined,
+  );
+  await many(objects, async (at) => {
+    const set = at % owners;
+    const made = await post("/api/v1/namespaces/default/pods", {
+      metadata: {
+        name: `pod-${at}`,
+        labels: { set: `${set}` },
+        ownerReferences: [
+          { apiVersion: "apps/v1", kind: "ReplicaSet", name: `set-${set}`, uid: uids[set], controller: true },
+        ],
+      },
+      spec: { containers: [{ name: "app", image: "app:1" }] },
+    });
+    pods[at] = { name: `pod-${at}`, uid: made["metadata"]!["uid"]! };
+  });
+  const began = Date.now();
+  await many(events, async (at) => {
+    const pod = pods[at % objects]!;
+    const time = new Date(began - ((at * 7919) % hour)).toISOString().replace(/\.\d+Z/, "Z");
+    const isWarning = at % 7 === 0;
+    await post("/api/v1/namespaces/default/events", {
+      metadata: { name: `event-${at}` },
+      involvedObject: { kind: "Pod", apiVersion: "v1", namespace: "default", ...pod },
+      reason: isWarning ? "BackOff" : "Pulled",
+      message: isWarning
+        ? "Back-off restarting failed container"
+        : 'Container image "app:1" is already present',
+      type: isWarning ? "Warning" : "Normal",
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      source: { component: "agent", host: "node-1" },
+    });
+  });
+}
+
+/** Milliseconds from the start of the navigation until the first lanes are there. */
+async function firstView(): Promise<number> {
+  await page.goto(view);
+  await page.getByRole("treeitem").first().waitFor();
+  return Number(await page.evaluate("performance.now()"));
+}
+
+async function cpuOf(path: string): Promise<number> {
+  const ask = async (): Promise<void> => void (await (await server.inject({ path })).bytes());
+  await ask();
+  const rounds = 10;
+  const before = process.cpuUsage();
+  for (let at = 0; at < rounds; at++) await ask();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / rounds;
+}
+
+async function wheel(x: number, y: number): Promise<void> {
+  await page.mouse.move(900, 500);
+  for (let at = 0; at < 60; at++) await page.mouse.wheel(x, at < 30 ? y : -y);
+}
+
+async function zoom(): Promise<void> {
+  await page.mouse.move(900, 500);
+  await page.keyboard.down("Control");
+  for (let at = 0; at < 60; at++) await page.mouse.wheel(0, at < 30 ? -60 : 60);
+  await page.keyboard.up("Control");
+}
+
+interface Frames {
+  /** Work of the page's own thread within one frame, in milliseconds. */
+  readonly tasks: readonly number[];
+  readonly gaps: readonly number[];
+}
+
+/** Gaps between frames, and tasks that took longer than 50 ms, while something is done. */
+async function frames(act: () => Promise<void>): Promise<Frames> {
+  await page.evaluate(`(() => {
+    const seen = (globalThis.seen = { gaps: [], tasks: [], over: false });
+    let last = performance.now();
+    const frame = () => {
+      const now = performance.now();
+      seen.gaps.push(now - last);
+      last = now;
+      if (!seen.over) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.tasks.push(entry.duration);
+    }).observe({ entryTypes: ["longtask"] });
+  })()`);
+  await act();
+  await page.waitForTimeout(600);
+  return (await page.evaluate("seen.over = true, seen")) as Frames;
+}
+
+function report(what: string, { gaps, tasks }: Frames): void {
+  const sorted = [...gaps].sort((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  row(
+    `${what}: frames, median / 99% / longest, ms`,
+    `${number(at(0.5))} / ${number(at(0.99))} / ${number(at(1))}`,
+  );
+  row(`${what}: tasks over 50 ms, longest, ms`, `${tasks.length}, ${number(Math.max(0, ...tasks))}`);
+}
+
+async function heapMegabytes(): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const { metrics } = await session.send("Performance.getMetrics");
+  return (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0) / 1e6;
+}
+
+/** The largest is that of the page: browsers keep a spare one. */
+async function rendererMegabytes(): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  return processInfo
+    .filter(({ type }) => type === "renderer")
+    .map(({ id }) => /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, "utf8"))?.[1] ?? "0")
+    .reduce((most, kilobytes) => Math.max(most, Number(kilobytes) / 1024), 0);
+}
