@@ -1,6 +1,6 @@
 // Gets small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
-import { type Dial, connectionsBy } from "#http";
+import { type Dial, checkServerIdentity, connectionsBy } from "#http";
 
 const timeoutMilliseconds = 10_000;
 const largestBytes = 1024 * 1024;
@@ -19,6 +19,7 @@ export function documentFetcher(
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
         signal: AbortSignal.timeout(timeoutMilliseconds),
+        checkServerIdentity,
         ...(dial && { createConnection: connectionsBy(dial, (given) => given) }),
       };
       const asking = request(url, options, (answer) => {

@@ -2,6 +2,7 @@
 // they break.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
+import { checkServerIdentity } from "#http";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
 /** PEM texts. */
@@ -90,6 +91,7 @@ function connected(options: HttpsOptions): ClientHttp2Session {
     ...(certificate !== undefined && { cert: certificate, key }),
     ...(options.serverName !== undefined && { servername: options.serverName }),
     rejectUnauthorized: !options.insecure,
+    checkServerIdentity,
     settings: { initialWindowSize: windowBytes },
     maxSessionMemory: 256,
   });

@@ -5,7 +5,7 @@ import type { ClientRequest as NodeRequest, IncomingMessage } from "node:http";
 import { Agent, request as tlsRequest } from "node:https";
 import { type ConnectionOptions, connect } from "node:tls";
 import type { Clock } from "#base";
-import { type Dial, connectionsBy } from "#http";
+import { type Dial, checkServerIdentity, connectionsBy } from "#http";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
 
@@ -179,6 +179,7 @@ function tlsAgent(connection: HttpsOptions, dial: Dial | undefined): Agent {
       ...(key !== undefined && { key }),
       ...(connection.serverName !== undefined && { servername: connection.serverName }),
       rejectUnauthorized: !connection.insecure,
+      checkServerIdentity,
     };
   };
   agent.createConnection = dial

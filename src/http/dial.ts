@@ -3,6 +3,7 @@
 import type { RequestOptions } from "node:http";
 import { type Socket, connect, isIP } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { checkServerIdentity } from "./server-identity.ts";
 
 export interface DialAddress {
   readonly host: string;
@@ -64,7 +65,13 @@ function socketTo(proxy: ConnectProxy): Socket {
   if ("path" in proxy) return connect({ path: proxy.path });
   const { host, port, tls } = proxy;
   if (!tls) return connect({ host, port });
-  return connectTls({ ...(isIP(host) === 0 && { servername: host }), ...tls(), host, port });
+  return connectTls({
+    ...(isIP(host) === 0 && { servername: host }),
+    checkServerIdentity,
+    ...tls(),
+    host,
+    port,
+  });
 }
 
 /** What is wrong with the answer to CONNECT. Nobody speaks before the client does, so nothing may follow it. */
@@ -89,6 +96,7 @@ export const connectionsBy =
           tls
             ? connectTls({
                 ...(isIP(host) === 0 && { servername: host }),
+                checkServerIdentity,
                 ...tls(options as ConnectionOptions),
                 socket,
               })

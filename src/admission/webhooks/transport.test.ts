@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, test } from "node:test";
 import { selfSigned } from "#authn";
 import { virtualClock } from "#base";
+import { NoAlternativeNames } from "#http";
 import { type PostReview, webhookTransport } from "./transport.ts";
 
 const pair = selfSigned({ commonName: "webhook" }, ["127.0.0.1", "hook.shop.svc"], {
@@ -104,6 +105,28 @@ for (const [name, client, message] of failures)
     answer = (_, response) => void response.end("{}");
     await assert.rejects(transport()(client, {}, 10), { message });
   });
+
+test("a certificate that names its server only as its subject is refused, and that is told", async () => {
+  const unnamed = selfSigned({ commonName: "hook.shop.svc" }, [], { now: Date.now(), days: 1 });
+  const other = createServer({ cert: unnamed.certificate, key: unnamed.key }, (_, response) =>
+    response.end(),
+  );
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const errors: unknown[] = [];
+  const send = webhookTransport({
+    clock,
+    userAgent: "test",
+    resolveService: async () => ({ host: "127.0.0.1", port: (other.address() as AddressInfo).port }),
+    observe: ({ error }) => void errors.push(error),
+  });
+  const bundle = Buffer.from(unnamed.certificate).toString("base64");
+  const client = { service: { namespace: "shop", name: "hook" }, caBundle: bundle };
+  await assert.rejects(send(client, {}, 10), { message: /legacy Common Name field, use SANs instead$/ });
+  assert.ok(errors[0] instanceof NoAlternativeNames);
+  other.closeAllConnections();
+  other.close();
+});
 
 test("a webhook that does not answer in time has failed", async () => {
   answer = () => void clock.advance(10_000);

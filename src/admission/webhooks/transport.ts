@@ -4,7 +4,7 @@ import { type Socket, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
-import { type Dial, Http1Client } from "#http";
+import { type Dial, Http1Client, checkServerIdentity } from "#http";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -41,6 +41,8 @@ export interface WebhookExchange {
   readonly host: string;
   /** Absent when no answer came. */
   readonly status?: number;
+  /** Why none came. */
+  readonly error?: unknown;
   readonly seconds: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -102,6 +104,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     const text = JSON.stringify(body);
     const began = performance.now();
     let answer: WebhookReply | undefined;
+    let failure: unknown;
     const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
     try {
       answer = await post(target, clientFor(client, target), text, {
@@ -113,12 +116,13 @@ export function webhookTransport(options: TransportOptions): PostReview {
       return answer;
     } catch (error) {
       if (span) span.failed = true;
+      failure = (error as Error).cause ?? error;
       throw error;
     } finally {
       span?.end();
       options.observe?.({
         host: target.hostHeader,
-        ...(answer && { status: answer.status }),
+        ...(answer ? { status: answer.status } : { error: failure }),
         seconds: (performance.now() - began) / 1000,
         sentBytes: text.length,
         receivedBytes: answer?.body.length ?? 0,
@@ -213,6 +217,7 @@ function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> 
       port,
       servername,
       ALPNProtocols: ["http/1.1"],
+      checkServerIdentity,
       ...(socket && { socket }),
       ...(session && { session }),
       ...(ca && { ca }),
@@ -248,7 +253,9 @@ async function post(
     const { status, headers, body: bytes } = await reply;
     return { status, contentType: headers.get("content-type") ?? "", body: bytes.toString("utf8") };
   } catch (error) {
-    throw new Error(`Post "https://${target.hostHeader}${path}": ${(error as Error).message}`);
+    throw new Error(`Post "https://${target.hostHeader}${path}": ${(error as Error).message}`, {
+      cause: error,
+    });
   } finally {
     cancelTimer();
   }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { AdmissionAttributes } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import { createLog, createMetrics } from "#base";
+import { NoAlternativeNames } from "#http";
 import type { ApiObject } from "#registry";
 import {
   aggregationMetrics,
@@ -20,7 +21,11 @@ test("questions to webhooks are counted as requests of a client", () => {
   const exchanged = clientMetrics(metrics, createLog({ verbosity: 6, sink }));
   exchanged({ host: "h:1", status: 200, seconds: 0.1, sentBytes: 100, receivedBytes: 300 });
   exchanged({ host: "h:1", seconds: 1, sentBytes: 100, receivedBytes: 0 });
+  const error = new NoAlternativeNames("no names");
+  exchanged({ host: "h:2", error, seconds: 1, sentBytes: 100, receivedBytes: 0 });
   const text = metrics.expose();
+  assert.match(text, /apiserver_webhooks_x509_missing_san_total 1/);
+  assert.match(text, /apiserver_webhooks_x509_insecure_sha1_total 0/);
   assert.match(text, /rest_client_requests_total\{code="200",method="POST",host="h:1"\} 1/);
   assert.match(text, /rest_client_requests_total\{code="<error>",method="POST",host="h:1"\} 1/);
   assert.match(text, /rest_client_request_duration_seconds_count\{verb="POST",host="h:1"\} 2/);

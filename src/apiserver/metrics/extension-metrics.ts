@@ -3,6 +3,7 @@ import type { PodSecurityObserver, WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import type { Log, Metrics } from "#base";
 import type { Convert } from "#extensions";
+import { NoAlternativeNames } from "#http";
 
 const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
@@ -33,7 +34,19 @@ export function clientMetrics(metrics: Metrics, log: Log): (exchange: WebhookExc
     ...byHost,
     buckets: sizes,
   });
-  return ({ host, status, seconds, sentBytes, receivedBytes }) => {
+  const unfit = (name: string, help: string) =>
+    metrics.counter({ name: `apiserver_webhooks_x509_${name}`, help, labels: [], stability: "ALPHA" }).with();
+  const withoutNames = unfit(
+    "missing_san_total",
+    "Connections to webhooks that failed because their certificate has no subject alternative names.",
+  );
+  const weaklySigned = unfit(
+    "insecure_sha1_total",
+    "Connections to webhooks that failed because their certificate is signed by way of SHA-1.",
+  );
+  return ({ host, status, error, seconds, sentBytes, receivedBytes }) => {
+    if (error instanceof NoAlternativeNames) withoutNames.add();
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_CA_MD_TOO_WEAK") weaklySigned.add();
     total.with(status === undefined ? "<error>" : String(status), "POST", host).add();
     duration.with("POST", host).observe(seconds);
     sent.with("POST", host).observe(sentBytes);

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect as secure } from "node:tls";
 import type { Node } from "#api";
 import { notFound, serviceUnavailable } from "#base";
 import type { Dialect } from "#dialect";
-import type { Dial } from "#http";
+import { type Dial, checkServerIdentity } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
@@ -104,7 +104,7 @@ export async function dial(
   return await new Promise((resolve, reject) => {
     const target = tunneled ? { socket: tunneled } : { host, port, allowHalfOpen: true };
     const socket: Socket = tls
-      ? secure({ ...(isIP(host) === 0 && { servername: host }), ...tls, ...target })
+      ? secure({ ...(isIP(host) === 0 && { servername: host }), checkServerIdentity, ...tls, ...target })
       : connect(target as { host: string; port: number });
     const settle = (error?: Error): void => {
       clearTimeout(timer);

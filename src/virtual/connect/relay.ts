@@ -5,7 +5,7 @@ import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
 import { serviceUnavailable } from "#base";
-import { type Dial, type Sink, connectionsBy } from "#http";
+import { type Dial, type Sink, checkServerIdentity, connectionsBy } from "#http";
 import type { PlainHeaders } from "./headers.ts";
 
 export interface Upstream {
@@ -39,6 +39,7 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
       path,
       method,
       headers,
+      checkServerIdentity,
       ...tls,
       // A connection of its own, whichever way it goes.
       ...(dial
