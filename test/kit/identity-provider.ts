@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { type Server, createServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createAuthority, signServing } from "#authn";
-import { Provider } from "oidc-provider";
 
 export interface IdentityProvider {
   /** Its name in tokens. */
@@ -28,6 +27,8 @@ export async function startIdentityProvider(
   clients: readonly string[],
   groups: readonly string[],
 ): Promise<IdentityProvider> {
+  // All tests load the kit; few need the provider.
+  const { Provider } = await import("oidc-provider");
   const validity = { now: Date.now(), days: 1 };
   const authority = createAuthority({ commonName: "identity-ca" }, validity);
   const serving = signServing(authority, { commonName: "identity" }, ["127.0.0.1"], validity);
