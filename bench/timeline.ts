@@ -1,0 +1,213 @@
+// Claim: the timeline is cheap to look at, limits hold under a flood, and an export loses nothing.
+//
+//   npm run bench -- timeline [--events=200000] [--objects=5000] [--flood-seconds=10] [--exported=100000]
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type RunningServer, startServer } from "#apiserver";
+import { writeClientConfig } from "#client";
+import { dialects, groupName, timelineGroup } from "#dialect";
+
+const given = new Map<string, string>(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
+);
+const option = (name: string, usual: number): number => Number(given.get(name) ?? usual);
+const events = option("events", 200_000);
+const objects = option("objects", 5000);
+const floodSeconds = option("flood-seconds", 10);
+const exported = option("exported", 100_000);
+const writesInFlight = 256;
+const floodPerSecond = 5000;
+
+const eventsPath = `/apis/${groupName(dialects.orch, { group: "events", branded: true })}/v1/namespaces/default/events`;
+const timelinePath = `/apis/${timelineGroup}/v1/namespaces/default`;
+const start = Date.now() - 3_600_000;
+const show = (name: string, value: string): void => console.log(`${name.padEnd(64)} ${value.padStart(16)}`);
+
+const event = (at: number, pod: number, spread: number): string =>
+  JSON.stringify({
+    metadata: { name: `event-${String(at).padStart(8, "0")}` },
+    eventTime: new Date(start + at * spread).toISOString().replace("Z", "000Z"),
+    type: at % 10 === 0 ? "Warning" : "Normal",
+    reason: ["Pulled", "Created", "Started", "BackOff", "Scheduled"][at % 5],
+    action: "Run",
+    note: `Container image "registry.example.com/shop/web:${at % 40}" already present on machine`,
+    reportingController: "example.com/agent",
+    reportingInstance: `agent-${pod % 50}`,
+    regarding: { kind: "Pod", namespace: "default", name: `pod-${pod}`, uid: `uid-${pod}` },
+  });
+
+async function create(server: RunningServer, bodies: Iterable<string>): Promise<void> {
+  const queue = bodies[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const headers = { "content-type": "application/json" };
+      const answer = await server.inject({ method: "POST", path: eventsPath, headers, body: next.value });
+      await answer.bytes();
+      if (answer.status !== 201) throw new Error(`an event was answered with ${answer.status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: writesInFlight }, work));
+}
+
+function* numbered(from: number, count: number, body: (at: number) => string): Generator<string> {
+  for (let at = from; at < from + count; at++) yield body(at);
+}
+
+async function ask(server: RunningServer, path: string): Promise<{ millis: number; bytes: number }> {
+  const before = process.cpuUsage();
+  const answer = await server.inject({ method: "GET", path: `${timelinePath}/${path}` });
+  const bytes = (await answer.bytes()).length;
+  const { user, system } = process.cpuUsage(before);
+  if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status}`);
+  return { millis: (user + system) / 1000, bytes };
+}
+
+/** The middle of several runs: a collection of garbage falls into some of them. */
+async function middle(server: RunningServer, name: string, path: string): Promise<void> {
+  const runs = [];
+  for (let run = 0; run < 11; run++) runs.push(await ask(server, path));
+  const { millis, bytes } = runs.sort((a, b) => a.millis - b.millis)[5]!;
+  show(name, `${millis.toFixed(1)} ms CPU`);
+  show("", `${(bytes / 1024).toFixed(0)} KiB`);
+}
+
+async function views(): Promise<void> {
+  await using server = await startServer({ store: "memory", flags: ["--event-ttl=24h"] });
+  const spread = 3_600_000 / events;
+  await create(
+    server,
+    numbered(0, events - 10_000, (at) => event(at, at % objects, spread)),
+  );
+  await create(
+    server,
+    numbered(events - 10_000, 10_000, (at) => event(at, objects, spread)),
+  );
+  console.log(`\n${events.toLocaleString("en")} events over ${(objects + 1).toLocaleString("en")} objects`);
+  const first = await ask(server, "buckets?points=200");
+  show("first question after the start (makes the index)", `${first.millis.toFixed(0)} ms CPU`);
+  const [from, to] = [1_500_000, 1_860_000].map((at) => new Date(start + at).toISOString());
+  await middle(server, "buckets: 200 intervals of everything by type", "buckets?points=200");
+  await middle(
+    server,
+    "buckets: a tenth of the time by reason and type",
+    `buckets?points=200&by=reason,type&since=${from}&until=${to}`,
+  );
+  await middle(server, "lanes: the first 100 of all, with 200 marks each", "lanes?points=200&limit=100");
+  await middle(
+    server,
+    "lanes: 500 in a tenth of the time, by warnings",
+    `lanes?points=200&sort=warnings&since=${from}&until=${to}`,
+  );
+  await middle(server, "timelines: the newest 100", "timelines?order=newest&limit=100");
+  await middle(server, "timelines: 500 warnings of one reason", "timelines?type=Warning&reason=Pulled");
+  await middle(server, "timelines: a search that finds nothing", "timelines?text=nowhere");
+  await middle(
+    server,
+    "timelines: 100 of an object with 10,000 events",
+    `timelines?kind=Pod&name=pod-${objects}&limit=100`,
+  );
+  await middle(
+    server,
+    "timelines: 5,000 of an object with 10,000 events",
+    `timelines?kind=Pod&name=pod-${objects}&limit=5000`,
+  );
+}
+
+async function flood(): Promise<void> {
+  const limit = 20_000;
+  await using server = await startServer({ store: "memory", flags: [`--event-max-count=${limit}`] });
+  const count = async (): Promise<number> => {
+    const answer = await server.inject({ method: "GET", path: `${eventsPath}?limit=1` });
+    const { metadata } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as {
+      metadata: { remainingItemCount?: number };
+    };
+    return 1 + (metadata.remainingItemCount ?? 0);
+  };
+  let most = 0;
+  const began = Date.now();
+  let made = 0;
+  for (let second = 0; second < floodSeconds; second++) {
+    for (let part = 0; part < 10; part++) {
+      await create(
+        server,
+        numbered(made, floodPerSecond / 10, (at) => event(at, at % objects, 1)),
+      );
+      made += floodPerSecond / 10;
+      most = Math.max(most, await count());
+      await sleep(Math.max(began + second * 1000 + (part + 1) * 100 - Date.now(), 0));
+    }
+  }
+  const seconds = (Date.now() - began) / 1000;
+  await sleep(1000);
+  console.log(
+    `\na flood of ${made.toLocaleString("en")} events within a limit of ${limit.toLocaleString("en")}`,
+  );
+  show("events a second", (made / seconds).toFixed(0));
+  show("most events seen at once", most.toLocaleString("en"));
+  show("events a second later", (await count()).toLocaleString("en"));
+}
+
+async function withoutLoss(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "orch-export-"));
+  await using server = await startServer({ store: "memory", port: 0, flags: ["--event-ttl=24h"] });
+  const config = join(folder, "config");
+  writeClientConfig(config, server.clientConfig);
+  const lines = join(folder, "events.jsonl");
+  const program = new URL("../src/bin/orch.ts", import.meta.url).pathname;
+  const begin = (): ChildProcess =>
+    spawn(
+      process.execPath,
+      [
+        "--conditions=orch-source",
+        program,
+        ...["events", "export", "--follow", `--orchconfig=${config}`],
+        ...[`--cursor-file=${join(folder, "cursor")}`, `--file=${lines}`],
+      ],
+      { stdio: ["ignore", "inherit", "inherit"] },
+    );
+  const linesThere = (): string[] => {
+    try {
+      return readFileSync(lines, "utf8").split("\n").slice(0, -1);
+    } catch {
+      return [];
+    }
+  };
+  let kills = 0;
+  let done = false;
+  const filling = create(
+    server,
+    numbered(0, exported, (at) => event(at, at % objects, 1)),
+  ).then(() => (done = true));
+  let child = begin();
+  while (!done) {
+    await sleep(2500);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    kills++;
+    child = begin();
+  }
+  await filling;
+  for (let last = -1; last !== linesThere().length || last < exported; await sleep(2500)) {
+    if (last === linesThere().length && last < exported && last > 0) break;
+    last = linesThere().length;
+  }
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  const found = linesThere().map((line) => JSON.parse(line) as { object?: { metadata: { name: string } } });
+  const names = new Set(found.map(({ object }) => object?.metadata.name));
+  console.log(`\nan export of ${exported.toLocaleString("en")} events, killed ${kills} times on the way`);
+  show("events lost", String(exported - names.size));
+  show("events exported twice", String(found.length - names.size));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+await views();
+if (floodSeconds > 0) await flood();
+if (exported > 0) await withoutLoss();
+process.exit(0);
