@@ -1,8 +1,7 @@
 // Counts per interval and group, for charts.
 import { type Intervals, intervalsOf, most } from "./intervals.ts";
 import { badRequest, fieldErrorText, invalidValue } from "#base";
-import type { Facet } from "./record.ts";
-import { type Selection, pointsOf } from "./selection.ts";
+import { type Selection, visitTimes } from "./selection.ts";
 import type { BucketGroup } from "./wire.ts";
 
 /** Groups beyond this many, those with the least in them, are counted together. */
@@ -13,10 +12,9 @@ export interface BucketAnswer {
   readonly groups: readonly BucketGroup[];
 }
 
-interface Group {
-  readonly by: Record<string, string>;
+interface Group extends BucketGroup {
   total: number;
-  counts: number[];
+  readonly counts: number[];
 }
 
 export function bucketsOf(selection: Selection): BucketAnswer {
@@ -36,40 +34,54 @@ export function bucketsOf(selection: Selection): BucketAnswer {
         ),
       ),
     );
-  const groups = groupsOf(selection);
-  for (const point of pointsOf(selection)) {
-    const group = groups[point.record.facet.id]!;
-    const at = Math.floor((point.time - intervals.start) / intervals.width);
-    group.counts[at] = (group.counts[at] ?? 0) + 1;
-  }
-  const rows = new Set(groups.filter((group) => group !== undefined && group.total > 0));
-  const filled = (counts: readonly number[]): number[] =>
-    Array.from({ length: intervals.count }, (_, at) => counts[at] ?? 0);
-  return {
-    intervals,
-    groups: [...rows]
-      .sort((a, b) => b.total - a.total)
-      .map(({ by, total, counts }) => ({ by, total, counts: filled(counts) })),
-  };
+  const rows = countedByFacet(selection, intervals);
+  return { intervals, groups: grouped(selection, rows, intervals.count) };
 }
 
-/** The group of each facet, by its id; the smallest share one. */
-function groupsOf(selection: Selection): Group[] {
-  const { index, question } = selection;
-  const keyOf = (facet: Facet): string => JSON.stringify(question.by.map((name) => facet[name]));
-  const byKey = new Map<string, Group>();
-  const groups = index.facets.map((facet) =>
-    byKey.getOrInsertComputed(keyOf(facet), () => ({
-      by: Object.fromEntries(question.by.map((name) => [name, facet[name]])),
-      total: 0,
-      counts: [],
-    })),
-  );
-  for (const { record } of pointsOf(selection)) groups[record.facet.id]!.total++;
-  const ranked = [...byKey.values()].sort((a, b) => b.total - a.total);
-  if (ranked.length <= mostGroups) return groups;
-  const rest = new Set(ranked.slice(mostGroups));
-  const other: Group = { by: {}, total: 0, counts: [] };
-  for (const { total } of rest) other.total += total;
-  return groups.map((group) => (rest.has(group) ? other : group));
+/** One row of counts for each facet that has any, by its id. */
+function countedByFacet(selection: Selection, { start, width, count }: Intervals): Map<number, number[]> {
+  const rows: number[][] = [];
+  visitTimes(selection, (time, facet) => {
+    const row = (rows[facet] ??= Array.from({ length: count }, () => 0));
+    row[Math.floor((time - start) / width)]!++;
+  });
+  const found = new Map<number, number[]>();
+  rows.forEach((row, facet) => found.set(facet, row));
+  return found;
+}
+
+/** The rows of facets that have the same values, added up; the smallest groups share one. */
+function grouped(
+  { index, question }: Selection,
+  rows: ReadonlyMap<number, readonly number[]>,
+  length: number,
+): readonly BucketGroup[] {
+  const groups = new Map<string, Group>();
+  for (const facet of index.facets.all()) {
+    const row = rows.get(facet.id);
+    if (!row) continue;
+    const values = question.by.map((name) => [name, facet[name]] as const);
+    add(
+      groups.getOrInsertComputed(JSON.stringify(values), () => newGroup(Object.fromEntries(values), length)),
+      row,
+    );
+  }
+  const ranked = [...groups.values()].sort((a, b) => b.total - a.total);
+  if (ranked.length <= mostGroups) return ranked;
+  const rest = newGroup({}, length);
+  for (const { counts } of ranked.slice(mostGroups)) add(rest, counts);
+  return [...ranked.slice(0, mostGroups), rest];
+}
+
+const newGroup = (by: Group["by"], length: number): Group => ({
+  by,
+  total: 0,
+  counts: Array.from({ length }, () => 0),
+});
+
+function add(group: Group, row: readonly number[]): void {
+  for (const [at, count] of row.entries()) {
+    group.counts[at]! += count;
+    group.total += count;
+  }
 }

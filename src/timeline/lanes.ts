@@ -4,7 +4,7 @@ import { type Intervals, intervalsOf } from "./intervals.ts";
 import { isAlive } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
 import type { Question } from "./parameters.ts";
-import type { Point } from "./points.ts";
+import type { Facet } from "./record.ts";
 import type { Selection } from "./selection.ts";
 import { timeText } from "./stored-event.ts";
 import type { TimelineLane } from "./wire.ts";
@@ -14,6 +14,11 @@ interface Counted {
   readonly counts: Record<string, number>;
   readonly first: number;
   readonly last: number;
+}
+
+interface MarkedIntervals extends Intervals {
+  /** Where points of a facet are counted, by its id. */
+  readonly places: readonly number[];
 }
 
 export interface LanePage {
@@ -30,6 +35,7 @@ export function lanePage(selection: Selection): LanePage {
   const intervals =
     question.points === undefined ? undefined : intervalsOf(since, end, { points: question.points });
   const counted = sorted(count(selection), selection);
+  const places = selection.index.facets.map(placeOf);
   const from = question.continue?.time ?? 0;
   const page = counted.slice(from, from + question.limit);
   return {
@@ -37,7 +43,7 @@ export function lanePage(selection: Selection): LanePage {
     end,
     ...(intervals && { intervalMicros: intervals.width }),
     total: counted.length,
-    items: page.map((each) => shown(each, selection, intervals)),
+    items: page.map((each) => shown(each, selection, intervals && { ...intervals, places })),
     ...(from + page.length < counted.length && { next: from + page.length }),
   };
 }
@@ -47,29 +53,33 @@ export function lanesFor(selection: Selection): TimelineLane[] {
   return sorted(count(selection), selection).map((each) => shown(each, selection, undefined));
 }
 
-function count({ index, lanes, counts, since, until }: Selection): Counted[] {
+function count({ index, lanes, wanted, since, until }: Selection): Counted[] {
+  const types = index.facets.map(({ type }) => type);
   const found: Counted[] = [];
   for (const lane of lanes ?? index.lanes()) {
-    const { all } = lane.points;
-    let at = lane.points.from(since);
-    while (at < all.length && all[at]!.time < until && !counts(all[at]!)) at++;
-    const first = all[at];
-    if (!first || first.time >= until) continue;
-    const byType: Record<string, number> = {};
-    let last = first;
-    for (; at < all.length && all[at]!.time < until; at++) {
-      const point = all[at]!;
-      if (!counts(point)) continue;
-      const { type } = point.record.facet;
-      byType[type] = (byType[type] ?? 0) + 1;
-      last = point;
+    const { times, facets } = lane.points;
+    const end = lane.points.from(until);
+    let first = -1;
+    let last = -1;
+    const counts: Record<string, number> = {};
+    for (let place = lane.points.from(since); place < end; place++) {
+      const facet = facets[place]!;
+      if (facet < 0 || !wanted[facet]) continue;
+      if (first < 0) first = place;
+      last = place;
+      const type = types[facet]!;
+      counts[type] = (counts[type] ?? 0) + 1;
     }
-    found.push({ lane, counts: byType, first: first.time, last: last.time });
+    if (first >= 0) found.push({ lane, counts, first: times[first]!, last: times[last]! });
   }
   return found;
 }
 
 function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selection): Counted[] {
+  const isReadable = ({ kind, group }: Lane): boolean => {
+    const served = kinds.find(kind, group);
+    return served !== undefined && mayGet(served.groupResource);
+  };
   const byName = (a: Counted, b: Counted): number =>
     order(a.lane.namespace, b.lane.namespace) ||
     order(a.lane.kind, b.lane.kind) ||
@@ -84,10 +94,11 @@ function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selectio
   if (question.sort === "owner")
     for (const each of counted) {
       const { lane } = each;
-      const served = kinds.find(lane.kind, lane.group);
-      const owners = served && mayGet(served.groupResource) ? graph.chain(lane.uid) : [];
-      const chain = [...owners].reverse().map(({ kind, name }) => `${kind}/${name}`);
-      paths.set(each, [lane.namespace, ...chain, `${lane.kind}/${lane.name}`].join("\0"));
+      let path = `${lane.kind}/${lane.name}`;
+      // Owners are part of the object: who may not get it is not told.
+      for (const { kind, name } of graph.has(lane.uid) && isReadable(lane) ? graph.chain(lane.uid) : [])
+        path = `${kind}/${name}\0${path}`;
+      paths.set(each, `${lane.namespace}\0${path}`);
     }
   return counted.sort(orders[question.sort]);
 }
@@ -97,7 +108,7 @@ const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 function shown(
   { lane, counts, first, last }: Counted,
   selection: Selection,
-  intervals: Intervals | undefined,
+  intervals: MarkedIntervals | undefined,
 ): TimelineLane {
   const { kinds, graph, mayGet } = selection;
   const served = kinds.find(lane.kind, lane.group);
@@ -113,18 +124,23 @@ function shown(
   };
 }
 
-function marks({ points }: Lane, { counts, since, until }: Selection, { start, width }: Intervals): number[] {
+function marks(
+  { points }: Lane,
+  { wanted, since, until }: Selection,
+  { start, width, places }: MarkedIntervals,
+): number[] {
   const found: number[] = [];
-  const { all } = points;
-  for (let at = points.from(since); at < all.length && all[at]!.time < until; at++) {
-    const point = all[at]!;
-    if (!counts(point)) continue;
-    const interval = Math.floor((point.time - start) / width);
+  const { times, facets } = points;
+  const end = points.from(until);
+  for (let place = points.from(since); place < end; place++) {
+    const facet = facets[place]!;
+    if (facet < 0 || !wanted[facet]) continue;
+    const interval = Math.floor((times[place]! - start) / width);
     if (found.at(-4) !== interval) found.push(interval, 0, 0, 0);
-    found[found.length + placeOf(point)]!++;
+    found[found.length + places[facet]!]!++;
   }
   return found;
 }
 
-const placeOf = ({ record: { from, facet } }: Point): number =>
-  from === "object" ? -1 : facet.type === "Warning" ? -2 : -3;
+/** Where it is counted, from the end of an interval's four numbers. */
+const placeOf = ({ resource, type }: Facet): number => (resource !== "" ? -1 : type === "Warning" ? -2 : -3);

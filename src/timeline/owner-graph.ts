@@ -39,8 +39,9 @@ export class OwnerGraph {
     this.#owned.delete(uid);
   }
 
-  get(uid: string): Owned | undefined {
-    return this.#owned.get(uid);
+  /** Whether the object has owners. */
+  has(uid: string): boolean {
+    return this.#owned.has(uid);
   }
 
   /** The uids that a question about a tree starts from: those of the lanes, and of owners without a lane. */

@@ -3,7 +3,7 @@ import { type Filter, facetsWanted } from "./filter.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
-import type { Question } from "./parameters.ts";
+import type { Place, Question } from "./parameters.ts";
 import { type Point, type Points, joined } from "./points.ts";
 import type { TimelineIndex } from "./timeline-index.ts";
 
@@ -21,7 +21,8 @@ export interface Selection {
   readonly until: number;
   /** Where charts end: at `until`, or now, or with what claims to be from the future. */
   readonly end: number;
-  counts(point: Point): boolean;
+  /** Whether points of a facet count, by its id. */
+  readonly wanted: readonly boolean[];
 }
 
 export interface Asked {
@@ -48,7 +49,7 @@ export function select({ index, graph, kinds, question, filter, mayGet, nowMicro
     since: question.since ?? points.first()?.time ?? 0,
     until: question.until ?? Infinity,
     end: question.until ?? Math.max(nowMicros, points.last()?.time ?? 0) + 1,
-    counts: ({ removed, record }) => !removed && wanted[record.facet.id] === true,
+    wanted,
   };
 }
 
@@ -68,23 +69,40 @@ function lanesOf(
   return found;
 }
 
-/** The points of a namespace or of all that lie in the range and belong to one of many lanes, in order. */
-export function* pointsOf(
-  { index, question, lanes, counts, since, until }: Selection,
-  from?: { readonly time: number; readonly sequence: number },
-): Generator<Point> {
-  const source = sourceOf(index, question, lanes);
+/** Visits the points in the range in the order that is asked for, until `visit` says that it has enough. */
+export function visitPoints(
+  { index, question, lanes, wanted, since, until }: Selection,
+  visit: (point: Point) => boolean | void,
+  from?: Place,
+): void {
+  const { points, single } = sourceOf(index, question, lanes);
+  const { times, facets, length } = points;
   const step = question.newestFirst ? -1 : 1;
-  const all = source.points.all;
   const start = question.newestFirst
-    ? (from ? source.points.from(from.time, from.sequence) : source.points.from(until)) - 1
+    ? (from ? points.from(from.time, from.sequence) : points.from(until)) - 1
     : from
-      ? source.points.from(from.time, from.sequence + 0.5)
-      : source.points.from(since);
-  for (let at = start; at >= 0 && at < all.length; at += step) {
-    const point = all[at]!;
-    if (step > 0 ? point.time >= until : point.time < since) return;
-    if (counts(point) && (!lanes || source.single || lanes.has(point.record.lane))) yield point;
+      ? points.from(from.time, from.sequence + 0.5)
+      : points.from(since);
+  for (let place = start; place >= 0 && place < length; place += step) {
+    const time = times[place]!;
+    if (step > 0 ? time >= until : time < since) return;
+    const facet = facets[place]!;
+    if (facet < 0 || !wanted[facet]) continue;
+    const point = points.at(place);
+    if (!lanes || single || lanes.has(point.record.lane)) if (visit(point) === true) return;
+  }
+}
+
+/** The same without the points themselves, oldest first: time and facet of each. */
+export function visitTimes(selection: Selection, visit: (time: number, facet: number) => void): void {
+  const { index, question, lanes, wanted, since, until } = selection;
+  const { points, single } = sourceOf(index, question, lanes);
+  if (lanes && !single) return visitPoints(selection, ({ time, record }) => visit(time, record.facet.id));
+  const { times, facets } = points;
+  const end = points.from(until);
+  for (let place = points.from(since); place < end; place++) {
+    const facet = facets[place]!;
+    if (facet >= 0 && wanted[facet]) visit(times[place]!, facet);
   }
 }
 
@@ -93,7 +111,7 @@ function sourceOf(
   index: TimelineIndex,
   { path }: Question,
   lanes: ReadonlySet<Lane> | undefined,
-): { readonly points: Pick<Points, "all" | "from">; readonly single: boolean } {
+): { readonly points: Points; readonly single: boolean } {
   const whole = index.pointsIn(path);
   if (!lanes) return { points: whole, single: false };
   if (lanes.size === 1) return { points: [...lanes][0]!.points, single: true };

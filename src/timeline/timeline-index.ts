@@ -6,7 +6,7 @@ import type { JournalRecord } from "./journal-record.ts";
 import { type Lane, type ObjectName, laneKey, newLane } from "./lane.ts";
 import { type Point, Points, inTimeOrder } from "./points.ts";
 import type { TimelineRecord } from "./record.ts";
-import { readEvent, storedEvent } from "./stored-event.ts";
+import { scanEvent } from "./scan-event.ts";
 
 const nothing = new Points();
 
@@ -70,12 +70,11 @@ export class TimelineIndex {
   }
 
   #eventPoints(item: CachedObject): readonly Point[] {
-    const { object, facet, first, last } = readEvent(storedEvent(item));
-    const lane = this.#laneOf(object);
+    const { object, facet, first, last } = scanEvent(item);
     const record: TimelineRecord = {
       from: "event",
       item,
-      lane,
+      lane: this.#laneOf(object),
       facet: this.facets.of(facet),
       first,
       last,
@@ -122,12 +121,11 @@ export class TimelineIndex {
   #remove(points: readonly Point[] = []): void {
     for (const point of points) {
       const { lane, facet } = point.record;
-      point.removed = true;
-      this.points.forget();
+      this.points.remove(point);
       const own = this.#byNamespace.get(facet.namespace);
-      own?.forget();
+      own?.remove(point);
       if (own?.size === 0) this.#byNamespace.delete(facet.namespace);
-      lane.points.forget();
+      lane.points.remove(point);
       if (lane.points.size === 0) this.#lanes.delete(laneKey(lane));
       this.facets.release(facet);
     }
@@ -143,6 +141,6 @@ export class TimelineIndex {
 
 function pointsOf(record: TimelineRecord, sequence: number): readonly Point[] {
   const { first, last } = record;
-  const one: Point = { time: first, sequence, edge: "first", record, removed: false };
-  return last > first ? [one, { time: last, sequence, edge: "last", record, removed: false }] : [one];
+  const one: Point = { time: first, sequence, edge: "first", record };
+  return last > first ? [one, { time: last, sequence, edge: "last", record }] : [one];
 }

@@ -5,7 +5,7 @@ import { lanesFor } from "./lanes.ts";
 import type { Kinds } from "./kinds.ts";
 import { placeToken } from "./parameters.ts";
 import type { Point } from "./points.ts";
-import { type Selection, pointsOf } from "./selection.ts";
+import { type Selection, visitPoints } from "./selection.ts";
 import type { TimelineEntry, TimelineLane } from "./wire.ts";
 
 export interface TimelinePage {
@@ -15,7 +15,7 @@ export interface TimelinePage {
 }
 
 /** How many points a search for text looks at before it gives what it has; the rest is another page. */
-const mostLooks = 100_000;
+const mostLooks = 20_000;
 
 export async function timelinePage(selection: Selection, caller?: Caller): Promise<TimelinePage> {
   const { question, kinds } = selection;
@@ -26,14 +26,16 @@ export async function timelinePage(selection: Selection, caller?: Caller): Promi
   let looked = 0;
   let next: Point | undefined;
   let last: Point | undefined;
-  for (const point of pointsOf(selection, question.continue)) {
+  const visit = (point: Point): boolean => {
     if (found.length === question.limit || looked++ === mostLooks) {
       next = point;
-      break;
+      return true;
     }
     last = point;
     if (has(point, kinds)) found.push(point);
-  }
+    return false;
+  };
+  visitPoints(selection, visit, question.continue);
   const items: TimelineEntry[] = [];
   for (const point of found) {
     items.push(entryOf(point, kinds));
