@@ -166,8 +166,12 @@ async function withoutLoss(): Promise<void> {
       [
         "--conditions=orch-source",
         program,
-        ...["events", "export", "--follow", `--orchconfig=${config}`],
-        ...[`--cursor-file=${join(folder, "cursor")}`, `--file=${lines}`],
+        "events",
+        "export",
+        "--follow",
+        `--orchconfig=${config}`,
+        `--cursor-file=${join(folder, "cursor")}`,
+        `--file=${lines}`,
       ],
       { stdio: ["ignore", "inherit", "inherit"] },
     );

@@ -62,7 +62,7 @@ import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
-import { openTimeline } from "./serving/timeline.ts";
+import { openTimeline, timelineGroups } from "./serving/timeline.ts";
 import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
@@ -309,7 +309,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
     stopping: closing.signal,
   });
-  const builtIn = catalog(caches.resources, virtual, dialect, servedApis(settings.runtimeConfig, dialect));
+  const special = [...virtual, ...timelineGroups(settings.runtimeConfig, (call) => timeline.answer(call))];
+  const builtIn = catalog(caches.resources, special, dialect, servedApis(settings.runtimeConfig, dialect));
   const aggregation = aggregationController(server, caches.resources, {
     settings,
     builtIn,
@@ -330,8 +331,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { metrics } = serving;
   const { signal } = closing;
   const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
-  const ownStore = options.store === undefined;
-  const timeline = await openTimeline({ ...common, defined: definitions, authorizer, ownStore });
+  const timeline = await openTimeline({ ...common, definitions, authorizer, given: options.store });
   const opened = openAudit({
     settings: auditSettings(settings),
     dialect,

@@ -107,10 +107,10 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * A request is handled only as the verb it was authorized for. The verb of `/watch/` paths comes from the path,
- * so its method must fit it, and virtual resources, which nobody can watch, have no such path.
+ * so its method must fit it, and virtual resources, most of which nobody can watch, have no such path.
  */
 function checkVerb({ target, method }: ApiCall, virtual: VirtualResource | undefined): void {
-  if (target.verb === "watch" && virtual)
+  if (target.verb === "watch" && virtual && !virtual.verbs.includes("watch"))
     throw virtual.verbs.includes("list") ? methodNotAllowed() : notServed();
   const methods = methodsOf[target.verb];
   if (methods && !methods.includes(method)) throw methodNotAllowed();

@@ -5,8 +5,17 @@ import type { Audit } from "#audit";
 import type { Authorizer } from "#authz";
 import type { Clock, Log, Metrics } from "#base";
 import { timelineGroup } from "#dialect";
-import { type PathHandler, versionsSwitchedOn } from "#endpoints";
+import {
+  type ApiCall,
+  type PathHandler,
+  type VirtualGroup,
+  type VirtualResource,
+  notServed,
+  versionsSwitchedOn,
+} from "#endpoints";
+import type { Reply } from "#http";
 import type { Resource } from "#registry";
+import type { Store } from "#store";
 import { type DefinedKinds, Kinds, ObjectJournal, Writers, journalFiles, timeline } from "#timeline";
 import { timelineMetrics } from "../metrics/timeline-metrics.ts";
 import { eventKeeping } from "../storage/event-limits.ts";
@@ -15,18 +24,20 @@ import type { ApiserverSettings } from "../options/settings.ts";
 export interface TimelineParts {
   readonly settings: ApiserverSettings;
   readonly resources: readonly Resource[];
-  readonly defined: DefinedKinds;
+  readonly definitions: DefinedKinds;
   readonly authorizer: Authorizer;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
-  /** Whether the store is the server's own, in its data directory. */
-  readonly ownStore: boolean;
+  /** A store that the caller has opened; without one it is in the data directory, or elsewhere. */
+  readonly given: Store | undefined;
 }
 
 export interface OpenTimeline {
   readonly paths: readonly PathHandler[];
+  /** Answers where the group is listed in discovery and so found there. */
+  answer(call: ApiCall): Promise<Reply>;
   /** The same, with the timeline told who writes what. */
   observed(audit: Audit | undefined): Audit | undefined;
   /** Begins to keep events within their limits; resolves once they are. */
@@ -35,12 +46,20 @@ export interface OpenTimeline {
 }
 
 export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> {
-  const { settings, resources, defined, authorizer, clock, log, metrics, signal } = parts;
+  const { settings, resources, definitions, authorizer, clock, log, metrics, signal } = parts;
   const keeping = eventKeeping(parts);
   const start = (): Promise<void> => keeping.start();
-  if (!settings.ui && !versionsSwitchedOn(settings.runtimeConfig).includes(`${timelineGroup}/v1`))
-    return { paths: [], observed: (audit) => audit, start, stop: async () => undefined };
-  const kinds = new Kinds(resources, defined);
+  if (!settings.ui && !isListed(settings.runtimeConfig))
+    return {
+      paths: [],
+      answer: async () => {
+        throw notServed();
+      },
+      observed: (audit) => audit,
+      start,
+      stop: async () => undefined,
+    };
+  const kinds = new Kinds(resources, definitions);
   const writers = new Writers();
   const journal = new ObjectJournal({
     kinds,
@@ -49,7 +68,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
     signal,
     keepMilliseconds: settings.eventTtl,
     maxBytes: settings.timelineMaxBytes,
-    files: parts.ownStore ? filesFor(settings, log) : undefined,
+    files: parts.given ? undefined : filesFor(settings, log),
     // What is encrypted in the store must not lie beside it in the clear.
     valuesInFiles: settings.encryptionProviderConfig === "",
     writers,
@@ -58,19 +77,23 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
   timelineMetrics(metrics, journal);
   const events = resources.find(({ strategy }) => strategy.resource === "events")!;
   const { minRequestTimeout: minRequestTimeoutSeconds } = settings;
+  const handle = timeline({
+    events,
+    kinds,
+    journal,
+    authorizer,
+    clock,
+    closing: signal,
+    minRequestTimeoutSeconds,
+    keeping,
+  });
   return {
-    paths: [
-      timeline({
-        events,
-        kinds,
-        journal,
-        authorizer,
-        clock,
-        closing: signal,
-        minRequestTimeoutSeconds,
-        keeping,
-      }),
-    ],
+    paths: [handle],
+    answer: async (call) => {
+      const reply = await handle(call);
+      if (!reply) throw notServed();
+      return reply;
+    },
     observed: (audit) => {
       if (!audit) return undefined;
       const { sink } = audit;
@@ -83,6 +106,30 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
     start,
     stop: () => journal.stop(),
   };
+}
+
+const isListed = (runtimeConfig: ApiserverSettings["runtimeConfig"]): boolean =>
+  versionsSwitchedOn(runtimeConfig).includes(`${timelineGroup}/v1`);
+
+/** The group as discovery lists it; only where --runtime-config asks for it, clients see the release's groups else. */
+export function timelineGroups(
+  runtimeConfig: ApiserverSettings["runtimeConfig"],
+  answer: OpenTimeline["answer"],
+): readonly VirtualGroup[] {
+  if (!isListed(runtimeConfig)) return [];
+  const of = (path: string, kind: string, verbs: readonly string[]): VirtualResource => ({
+    path,
+    kind,
+    namespaced: true,
+    verbs,
+    handle: answer,
+  });
+  const endpoints = [
+    of("timelines", "Timeline", ["list", "watch"]),
+    of("lanes", "LaneList", ["list"]),
+    of("buckets", "BucketList", ["list"]),
+  ];
+  return [{ group: timelineGroup, branded: false, version: "v1", endpoints }];
 }
 
 const segments = 8;

@@ -245,3 +245,19 @@ test("hostile content is passed on unchanged", async () => {
   });
   assert.deepEqual(each((await list(`namespaces/${ns}/timelines`))["items"], "note"), [note]);
 });
+
+test("the group is listed only where that is asked for, and not served where it is switched off", async () => {
+  const listed = await serve({ flags: ["--ui=false", `--runtime-config=${timelineGroup}/v1=true`] });
+  const groups = (await listed.must(200, "GET", "/apis")).json["groups"];
+  assert.ok(each(groups, "name").includes(timelineGroup));
+  const { resources } = (await listed.must(200, "GET", base)).json;
+  assert.deepEqual(each(resources, "name"), ["buckets", "lanes", "timelines"]);
+  assert.equal((await listed.must(200, "GET", `${base}/timelines`)).at("kind"), "Timeline");
+  const following = listed.watch(`${base}/timelines?watch=true`);
+  assert.equal((await following.next())[0]!["type"], "BOOKMARK");
+  following.stop();
+  await listed.must(200, "GET", "/openapi/v2");
+  await listed.must(200, "GET", `/openapi/v3/apis/${timelineGroup}/v1`);
+  const off = await serve({ flags: ["--ui=false"] });
+  await off.must(404, "GET", `${base}/timelines`);
+});
