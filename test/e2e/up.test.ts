@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { type RequestOptions, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -68,6 +69,33 @@ const run = async (...args: string[]): Promise<{ code: number; text: string }> =
   }
 };
 
+/** The one-time link to the page. */
+const linkIn = (text: string): URL => new URL(/https:\S+\/ui\/#code=\S+/.exec(text)![0]);
+
+/** What the server says to its code; a token that it gives must be good. */
+async function opened(link: URL): Promise<number> {
+  const ca = readFileSync(join(data, "pki", "ca.crt"), "utf8");
+  const call = (
+    path: string,
+    options: RequestOptions,
+    body?: string,
+  ): Promise<[status: number, text: string]> =>
+    new Promise((resolve, reject) => {
+      const sent = request(new URL(path, link), { ca, ...options }, (reply) => {
+        let text = "";
+        reply.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        reply.on("end", () => resolve([reply.statusCode ?? 0, text]));
+      });
+      sent.on("error", reject).end(body);
+    });
+  const code = new URLSearchParams(link.hash.slice(1)).get("code");
+  const json = { "content-type": "application/json" };
+  const [status, text] = await call("/ui/login", { method: "POST", headers: json }, JSON.stringify({ code }));
+  if (status !== 200) return status;
+  const { token } = JSON.parse(text) as { token: string };
+  return (await call("/api/v1/namespaces", { headers: { authorization: `Bearer ${token}` } }))[0];
+}
+
 test(
   "a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away",
   needs(kubectlProgram),
@@ -83,6 +111,11 @@ test(
     copyFileSync(config, copy);
     const use = (...args: string[]) => kubectl(copy, args);
     assert.equal((await use("create", "configmap", "kept")).code, 0);
+
+    const link = linkIn(first.text());
+    assert.equal(await opened(link), 200);
+    assert.equal(await opened(link), 401);
+    assert.equal(await opened(linkIn((await run("ui", `--data-dir=${data}`)).text)), 200);
 
     const second = await run("up", `--data-dir=${data}`);
     assert.equal(second.code, 1);

@@ -2,6 +2,9 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { client } from "../api/client.ts";
 import { Overview } from "../overview/overview.tsx";
+import { parseQuery } from "../search/parse.ts";
+import { titleOf } from "../search/title.ts";
+import { visibleLine } from "../text/visible.ts";
 import { TimelinePage } from "../timeline/timeline-page.tsx";
 import { type View, formatRoute, parseRoute } from "../view/route.ts";
 import { Bar } from "./bar.tsx";
@@ -58,6 +61,9 @@ function SignedIn({ token, timeline, theme, setTheme, leave }: SignedInProps) {
     () => (token === undefined ? undefined : accountOf(token)?.namespace),
     [token],
   );
+  useEffect(() => {
+    document.title = `${titleFor(view)} · orch`;
+  }, [view]);
   const shell: Shell = {
     client: calls,
     timeline,
@@ -77,6 +83,13 @@ function SignedIn({ token, timeline, theme, setTheme, leave }: SignedInProps) {
     </ShellContext.Provider>
   );
 }
+
+const titleFor = ({ page, search, selected }: View): string =>
+  selected
+    ? `${visibleLine(selected.kind)} ${visibleLine(selected.name)}`
+    : page === "overview"
+      ? "Overview"
+      : visibleLine(titleOf(parseQuery(search)));
 
 /** The view in the address, and how to change it. */
 function useView(): [View, Shell["go"]] {

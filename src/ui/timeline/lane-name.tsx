@@ -34,7 +34,7 @@ export function LaneName({ row, at, top, isActive, isSelected, onFold, onSelect 
       {...(children > 0 && { "aria-expanded": isOpen })}
       aria-label={said.filter((part) => part).join(", ")}
       class={`lane-name${isActive ? " active" : ""}${isGone ? " gone" : ""}`}
-      style={{ top: `${top}px`, paddingLeft: `${8 + Math.min(depth, 6) * 14}px` }}
+      style={{ top: `${top}px`, "--depth": Math.min(depth, 6) }}
       title={`${visibleLine(object.kind)} ${name}`}
       onClick={() => onSelect(row)}
     >

@@ -34,15 +34,14 @@ export interface LoaderOptions {
 
 export interface Loader {
   show(request: TimelineRequest): void;
-  reload(): void;
   stop(): void;
 }
 
 const lanePoints = 400;
 const bucketPoints = 120;
 const firstPage = 400;
-const pageSize = 2000;
-export const mostLanes = 5000;
+const pageSize = 5000;
+export const mostLanes = 20_000;
 const quietMilliseconds = 1000;
 const retryMilliseconds = 3000;
 
@@ -139,7 +138,6 @@ export function timelineLoader({ client, onChange, now, sleep }: LoaderOptions):
   };
   return {
     show,
-    reload: () => current && show(current),
     stop: () => running?.abort(),
   };
 }
