@@ -1,6 +1,6 @@
 // Where a cluster of `orch up` keeps its things.
 //
-//   <data>/<dialect>/   store/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  network.conf  agent-settings.json  running.json  lock.db  holder
+//   <data>/<dialect>/   store/  timeline/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  network.conf  agent-settings.json  running.json  lock.db  holder
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
@@ -60,6 +60,7 @@ export function pathsFor(
         );
   const own = [
     "store",
+    "timeline",
     "pki",
     "logs",
     "agent",
