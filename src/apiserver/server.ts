@@ -37,7 +37,7 @@ import {
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
 import { cacheMetrics } from "./metrics/cache-metrics.ts";
 import { dataKeyMetrics } from "./metrics/encryption-metrics.ts";
-import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
+import { aggregationMetrics, clientMetrics, discoveryMetrics } from "./metrics/extension-metrics.ts";
 import { leaseMetrics } from "./metrics/store-metrics.ts";
 import { storeMeasuring } from "./metrics/measured-store.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
@@ -389,7 +389,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       },
       [
         (call) => aggregation.handle(call),
-        discovery(served, dialect, () => external).handle,
+        discovery(served, dialect, {
+          serverAddress: () => external,
+          aggregated: discoveryMetrics(serving.metrics),
+        }).handle,
         (call) => healthReply(health, call, serving.healthObserver),
         rootPaths(() => served, health, serving.shownPaths),
         openApi(() => served, dialect),

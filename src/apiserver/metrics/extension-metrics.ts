@@ -130,6 +130,19 @@ export function descriptionMetrics(
   };
 }
 
+/** Counts how often the document of aggregated discovery changed. */
+export function discoveryMetrics(metrics: Metrics): () => void {
+  const count = metrics
+    .counter({
+      name: "aggregator_discovery_aggregation_count_total",
+      help: "Changes of documents of aggregated discovery.",
+      labels: [],
+      stability: "ALPHA",
+    })
+    .with();
+  return () => count.add();
+}
+
 /** Shows which aggregated APIs cannot be reached; local ones always can. */
 export function aggregationMetrics(
   metrics: Metrics,

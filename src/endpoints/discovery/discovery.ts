@@ -19,7 +19,30 @@ export interface Discovery {
   handle(call: ApiCall): Reply | undefined;
 }
 
-export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () => string): Discovery {
+export interface DiscoveryOptions {
+  readonly serverAddress: () => string;
+  /** Told whenever an aggregated document was made anew. */
+  readonly aggregated?: () => void;
+}
+
+export function discovery(
+  catalog: Catalog,
+  dialect: Dialect,
+  { serverAddress, aggregated: observe }: DiscoveryOptions,
+): Discovery {
+  const documents = new Map<string, AggregatedDocument>();
+  /** Made anew when what is served has changed; what other servers have may change at any time. */
+  const documentOf = (root: "api" | "apis", form: AggregatedForm): AggregatedDocument => {
+    const id = `${root} ${form.group}/${form.version}`;
+    const known = documents.get(id);
+    const { generation } = catalog;
+    if (known?.generation === generation && !catalog.versions.some(({ remote }) => remote)) return known;
+    const groups = root === "api" ? coreOnly(catalog) : catalog.groups();
+    const made = aggregatedDocument(form, groups, generation);
+    if (made.etag !== known?.etag) observe?.();
+    documents.set(id, made);
+    return made;
+  };
   const group = (name: string, versions: readonly GroupVersion[]): Record<string, unknown> => {
     const listed = versions.map(({ groupVersion, version }) => ({ groupVersion, version }));
     return { name, versions: listed, preferredVersion: listed[0] };
@@ -55,8 +78,7 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
         const aggregated = asksForAggregated(call, dialect);
-        if (aggregated)
-          return aggregatedReply(call, aggregated, root === "api" ? coreOnly(catalog) : catalog.groups());
+        if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated));
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
       if (root === "api" && parts.length === 3) {
@@ -90,10 +112,7 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
 ];
 
 /** The version of aggregated discovery a client takes before it takes anything plain. */
-function asksForAggregated(
-  call: ApiCall,
-  dialect: Dialect,
-): { readonly group: string; readonly version: "v2" | "v2beta1" } | undefined {
+function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
   for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
     if (parameters["as"] === undefined) return undefined;
@@ -112,20 +131,39 @@ function asksForAggregated(
   return undefined;
 }
 
+interface AggregatedForm {
+  readonly group: string;
+  readonly version: "v2" | "v2beta1";
+}
+
+interface AggregatedDocument {
+  readonly generation: number;
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+function aggregatedDocument(
+  { group, version }: AggregatedForm,
+  groups: readonly { name: string; versions: readonly GroupVersion[] }[],
+  generation: number,
+): AggregatedDocument {
+  const items = aggregatedGroups(groups, version === "v2");
+  const list = { kind: "APIGroupDiscoveryList", apiVersion: `${group}/${version}`, metadata: {}, items };
+  const body = Buffer.from(`${JSON.stringify(list)}\n`);
+  const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
+  return { generation, body, etag };
+}
+
 function aggregatedReply(
   call: ApiCall,
-  { group: discoveryGroup, version }: { readonly group: string; readonly version: string },
-  groups: readonly { name: string; versions: readonly GroupVersion[] }[],
+  { group, version }: AggregatedForm,
+  { etag, body }: AggregatedDocument,
 ): Reply {
-  const body = Buffer.from(
-    `${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups, version === "v2") })}\n`,
-  );
-  const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
   const headers = {
     etag,
     vary: "Accept",
     "cache-control": "public",
-    "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList`,
+    "content-type": `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`,
   };
   if (header(call.call.headers, "if-none-match") === etag) return { status: 304, headers };
   return { status: 200, headers, body };

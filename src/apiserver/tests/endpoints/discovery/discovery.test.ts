@@ -174,6 +174,28 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
   });
 
+  test(`${name}: an aggregated document is made once, and anew when what is served has changed`, async () => {
+    const accept = `application/json;g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
+    const read = async (): Promise<unknown> => (await must(200, "GET", "/apis", { accept })).headers["etag"];
+    const made = async (): Promise<number> =>
+      Number(/^aggregator_discovery_\S+ (\d+)/m.exec((await must(200, "GET", "/metrics")).text)![1]);
+    const [tag, before] = [await read(), await made()];
+    assert.deepEqual([await read(), await made()], [tag, before]);
+    const names = { plural: "hats", singular: "hat", kind: "Hat", listKind: "HatList" };
+    const schema = { openAPIV3Schema: { type: "object" } };
+    const version = { name: "v1", served: true, storage: true, schema };
+    const body = {
+      apiVersion: `apiextensions.${suffix}/v1`,
+      kind: "CustomResourceDefinition",
+      metadata: { name: "hats.example.com" },
+      spec: { group: "example.com", scope: "Namespaced", names, versions: [version] },
+    };
+    await must(201, "POST", `/apis/apiextensions.${suffix}/v1/customresourcedefinitions`, { body });
+    while ((await ask("GET", "/apis/example.com/v1")).status !== 200);
+    assert.notEqual(await read(), tag);
+    assert.equal(await made(), before + 1);
+  });
+
   test(`${name}: what is not there is not found`, async () => {
     for (const path of ["/api/v2", "/apis/unheard", "/apis/unheard/v1", "/apis/apps/v9", "/apix"])
       assert.equal((await ask("GET", path)).status, 404, path);
