@@ -3,12 +3,16 @@ import { test } from "node:test";
 import { jsonPath } from "./json-path.ts";
 
 const object = {
+  metadata: { labels: { "app.example.com/name": "web" } },
   spec: {
     replicas: 3,
-    "a.b": "dotted",
+    ratio: 1.5,
+    none: null,
+    "a b": "spaced",
     ports: [
       { name: "x", port: 1 },
-      { name: "y", port: 2 },
+      { name: "y", port: 2, main: true },
+      { name: "z)", port: 3 },
     ],
   },
   status: {
@@ -19,20 +23,55 @@ const object = {
   },
 };
 
-const cases: [path: string, values: unknown[]][] = [
+const cases: [path: string, values: readonly unknown[]][] = [
   [".spec.replicas", [3]],
-  [".spec['a.b']", ["dotted"]],
-  [".spec.ports[1].name", ["y"]],
-  [".spec.ports[-1].name", ["y"]],
-  [".spec.ports[*].port", [1, 2]],
-  ['.status.conditions[?(@.type=="Ready")].status', ["True"]],
-  [".spec.ports[?(@.port>1)].name", ["y"]],
+  [".metadata.labels.app\\.example\\.com/name", ["web"]],
+  [".metadata.labels['app\\.example\\.com/name']", ["web"]],
+  [".metadata.labels['app.example.com/name']", []],
+  [".spec.a\\ b", ["spaced"]],
+  [".spec.none", [null]],
+  [".spec.none.deeper", []],
   [".spec.missing.deeper", []],
-  [".", [object]],
+  [".spec.replicas.deeper", []],
+  [".spec.ports[1].name", ["y"]],
+  [".spec.ports[-1].name", ["z)"]],
+  [".spec.ports[].name", ["x"]],
+  [".spec.ports[9].name", []],
+  [".spec.ports[*].port", [1, 2, 3]],
+  [".spec.ports[1:].port", [2, 3]],
+  [".spec.ports[:2].port", [1, 2]],
+  [".spec.ports[0:3:2].port", [1, 3]],
+  [".spec.ports[0,2].port", [1, 3]],
+  [".spec['replicas','ratio']", [3, 1.5]],
+  [".spec.ports.*.port", [1, 2, 3]],
+  [".spec.replicas[0]", []],
+  ['.status.conditions[?(@.type=="Ready")].status', ["True"]],
+  [".status.conditions[?(@.type=='Ready')].status", ["True"]],
+  [".status.conditions[?(@.type!='Ready')].status", ["False"]],
+  [".spec.ports[?(@.port>1)].name", ["y", "z)"]],
+  [".spec.ports[?(@.port>1.0)].name", []],
+  [".spec.ports[?(@.port<=1)].name", ["x"]],
+  [".spec.ports[?(@.main)].name", ["y"]],
+  [".spec.ports[?(@.main==true)].name", ["y"]],
+  [".spec.ports[?(@.name=='z)')].port", [3]],
+  [".spec.ports[?(@.name==1)].port", []],
+  [".spec.ports[?(@.port=1)].port", []],
+  [".spec[?(@.replicas)]", []],
+  ["..type", ["Ready", "Other"]],
+  [".spec..name", ["x", "y", "z)"]],
+  [".", []],
+  [".spec.replicas range", []],
 ];
 for (const [path, values] of cases)
-  test(`what stands at ${path}`, () => assert.deepEqual(jsonPath(path)!(object), values));
+  test(`what stands at ${path}`, () => assert.deepEqual(jsonPath(path)?.(object), values));
 
-test("a path that cannot be read finds nothing", () => {
-  assert.equal(jsonPath(".spec[?(broken"), undefined);
-});
+for (const path of [
+  ".spec[?(broken",
+  ".spec[0",
+  ".spec[a]",
+  '.spec["a"]',
+  ".spec....a",
+  ".spec.a\n",
+  ".spec.a ,b",
+])
+  test(`${JSON.stringify(path)} cannot be read`, () => assert.equal(jsonPath(path), undefined));

@@ -1,100 +1,309 @@
-// The paths that printer columns use: names, positions, all items, and items by a comparison.
+// The paths that printer columns use, as the reference's JSONPath reads and follows them: names with escapes,
+// positions and slices, unions, filters, wildcards and descent.
 //
-//   .spec.replicas    .status.conditions[?(@.type=="Ready")].status    .spec.ports[0].name    .spec['a.b']
+//   .spec.replicas    .status.conditions[?(@.type=="Ready")].status    .spec.ports[0].name    .metadata.labels.a\.b
 
-type Step =
-  | { readonly is: "key"; readonly key: string }
-  | { readonly is: "index"; readonly index: number }
-  | { readonly is: "all" }
+type Node =
+  | { readonly is: "field"; readonly name: string }
+  | { readonly is: "wildcard" }
+  | { readonly is: "descent" }
+  | { readonly is: "slice"; readonly from: number; readonly to: Bound; readonly step: number | undefined }
+  | { readonly is: "union"; readonly of: readonly (readonly Node[])[] }
   | {
-      readonly is: "where";
-      readonly path: readonly Step[];
+      readonly is: "filter";
+      readonly left: readonly Node[];
       readonly operator: string;
-      readonly value: unknown;
-    };
+      readonly right: readonly Node[];
+    }
+  | { readonly is: "constant"; readonly value: unknown }
+  /** Words such as `range`, which no column can use. */
+  | { readonly is: "word" };
+
+/** The end of a slice; that of a single position follows from its begin. */
+type Bound = { readonly at: number; readonly derived: boolean } | undefined;
+
+/** The path cannot be read, or cannot be followed in this object. */
+class PathError extends Error {
+  override readonly name = "PathError";
+}
+
+/** A number that is written with a point: it never equals a whole one. */
+class Fraction {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
 
 const mostResults = 1000;
 
-/** A function that finds the values at a path; undefined for a path that cannot be read. */
-export function jsonPath(text: string): ((object: unknown) => unknown[]) | undefined {
-  const steps = parse(text);
-  return steps && ((object) => find(steps, object));
-}
-
-const key = /^\.([^.[\]]+)/;
-const quoted = /^\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]/;
-const index = /^\[\s*(-?\d+)\s*\]/;
-const all = /^(?:\[\s*\*\s*\]|\.\*)/;
-const where =
-  /^\[\?\(\s*@([^=!<>\s)]*)\s*(?:(==|!=|<=|>=|<|>)\s*(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?)|(true|false)))?\s*\)\]/;
-
-function parse(text: string): Step[] | undefined {
-  const steps: Step[] = [];
-  let rest = text.replace(/^\$/, "");
-  if (rest === ".") return steps;
-  while (rest !== "") {
-    let found: RegExpExecArray | null;
-    if ((found = all.exec(rest))) steps.push({ is: "all" });
-    else if ((found = key.exec(rest))) steps.push({ is: "key", key: found[1]!.replace(/\\(.)/g, "$1") });
-    else if ((found = quoted.exec(rest))) steps.push({ is: "key", key: found[1] ?? found[2] ?? "" });
-    else if ((found = index.exec(rest))) steps.push({ is: "index", index: Number(found[1]) });
-    else if ((found = where.exec(rest))) {
-      const path = parse(found[1] ?? "");
-      if (!path) return undefined;
-      const value = found[3] ?? found[4] ?? (found[5] === undefined ? found[6] === "true" : Number(found[5]));
-      steps.push({ is: "where", path, operator: found[2] ?? "exists", value });
-    } else return undefined;
-    rest = rest.slice(found[0].length);
+/** A function that finds the values at a path, if it can be followed; undefined for a path that cannot be read. */
+export function jsonPath(text: string): ((object: unknown) => readonly unknown[]) | undefined {
+  try {
+    const nodes = new Parser(text).nodes();
+    return (object) => orNothing(() => follow(nodes, [object]));
+  } catch (error) {
+    if (error instanceof PathError) return undefined;
+    throw error;
   }
-  return steps;
 }
 
-function find(steps: readonly Step[], object: unknown): unknown[] {
-  let values = [object];
-  for (const step of steps) {
-    const next: unknown[] = [];
-    for (const value of values) {
-      if (next.length >= mostResults) break;
-      next.push(...below(step, value));
+function orNothing(find: () => readonly unknown[]): readonly unknown[] {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof PathError) return [];
+    throw error;
+  }
+}
+
+const name = /(?:\\[^]|[^\\\s.,[\]$@{}])*/y;
+const word = /[\p{L}\p{N}_][^\s.,[\]$@{}]*/uy;
+const number = /[+-]?[\d.]*/y;
+const array = /\[[^\]\n]*\]/y;
+const quoted = /"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/y;
+const slice = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/;
+const comparison = /^([^!<>=]+)([!<>=]+)(.+?)$/s;
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  nodes(): readonly Node[] {
+    const nodes: Node[] = [];
+    while (this.#at < this.#text.length && this.#text[this.#at] !== "}")
+      nodes.push(...this.#next(nodes.at(-1)));
+    return nodes;
+  }
+
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const [found = ""] = pattern.exec(this.#text) ?? [];
+    this.#at += found.length;
+    return found;
+  }
+
+  #next(before: Node | undefined): readonly Node[] {
+    if (this.#text.startsWith("[?(", this.#at)) return [this.#filter()];
+    if (this.#text.startsWith("..", this.#at)) return this.#descent(before);
+    const first = this.#text[this.#at]!;
+    switch (first) {
+      case " ":
+      case "@":
+      case "$":
+        this.#at += 1;
+        return [];
+      case "[":
+        return this.#array();
+      case '"':
+      case "'":
+        return [{ is: "constant", value: unquoted(this.#take(quoted)) }];
+      case ".":
+        this.#at += 1;
+        return [this.#field()];
+      default:
+        return [/[+\-\d]/.test(first) ? this.#number() : this.#word()];
     }
-    values = next;
   }
+
+  #field(): Node {
+    const found = this.#take(name);
+    return found === "*" ? { is: "wildcard" } : { is: "field", name: found.replaceAll("\\", "") };
+  }
+
+  #descent(before: Node | undefined): readonly Node[] {
+    if (before?.is === "descent") throw new PathError("two descents in a row");
+    this.#at += 2;
+    const named = /[\p{L}\p{N}_]/u.test(this.#text[this.#at] ?? "");
+    return named ? [{ is: "descent" }, this.#field()] : [{ is: "descent" }];
+  }
+
+  #number(): Node {
+    const found = this.#take(number);
+    if (!/\d/.test(found) || Number.isNaN(Number(found))) throw new PathError(`no number: ${found}`);
+    return { is: "constant", value: /^[+-]?\d+$/.test(found) ? Number(found) : new Fraction(Number(found)) };
+  }
+
+  #word(): Node {
+    const found = this.#take(word);
+    if (found === "") throw new PathError(`unrecognized character at ${this.#at}`);
+    if (found === "true" || found === "false") return { is: "constant", value: found === "true" };
+    return { is: "word" };
+  }
+
+  #array(): readonly Node[] {
+    const found = this.#take(array);
+    if (found === "") throw new PathError("unterminated array");
+    const inner = found.slice(1, -1);
+    const parts = inner.split(",");
+    if (parts.length > 1)
+      return [{ is: "union", of: parts.map((part) => new Parser(`[${part.trim()}]`).nodes()) }];
+    const key = /^'([^']*)'$/.exec(inner)?.[1];
+    return key === undefined ? [sliceOf(inner === "*" ? ":" : inner)] : new Parser(`.${key}`).nodes();
+  }
+
+  #filter(): Node {
+    const end = this.#filterEnd(this.#at + 3);
+    const text = this.#text.slice(this.#at + 3, end);
+    if (this.#text[end + 1] !== "]") throw new PathError("unclosed array expect ]");
+    this.#at = end + 2;
+    const [, left, operator, right] = comparison.exec(text) ?? [];
+    if (left === undefined || operator === undefined || right === undefined)
+      return { is: "filter", left: new Parser(text).nodes(), operator: "exists", right: [] };
+    return { is: "filter", left: new Parser(left).nodes(), operator, right: new Parser(right).nodes() };
+  }
+
+  /** Where the parenthesis closes that is not within the one quoted text that a filter may have. */
+  #filterEnd(begin: number): number {
+    let pair = "";
+    let closed = false;
+    for (let at = begin; at < this.#text.length; at += 1) {
+      const character = this.#text[at]!;
+      if (character === "\n") break;
+      if (character === ")" && (pair === "") === !closed) return at;
+      if (character !== '"' && character !== "'") continue;
+      if (pair === "") pair = character;
+      else if (character === pair && this.#text[at - 1] !== "\\") closed = true;
+    }
+    throw new PathError("unterminated filter");
+  }
+}
+
+function unquoted(text: string): string {
+  if (text.length < 2) throw new PathError("unterminated quoted string");
+  return text.slice(1, -1).replaceAll(/\\(.)/gs, "$1");
+}
+
+function sliceOf(text: string): Node {
+  const [, from, to, step] = slice.exec(text) ?? [];
+  if (from === undefined) throw new PathError(`invalid array index ${text}`);
+  const begin = Number(from);
+  if (Number.isNaN(begin)) throw new PathError(`array index ${text} is not a number`);
+  const bound = (given: string | undefined): number | undefined =>
+    given === undefined || given === ":" ? undefined : Number(given.slice(1));
+  const end = bound(to);
+  return {
+    is: "slice",
+    from: begin,
+    to:
+      to === undefined
+        ? { at: begin + 1, derived: true }
+        : end === undefined
+          ? undefined
+          : { at: end, derived: false },
+    step: bound(step),
+  };
+}
+
+function follow(nodes: readonly Node[], input: readonly unknown[]): readonly unknown[] {
+  let values = input;
+  for (const node of nodes) values = walk(node, values).slice(0, mostResults);
   return values;
 }
 
-function below(step: Step, value: unknown): unknown[] {
-  if (typeof value !== "object" || value === null) return [];
-  switch (step.is) {
-    case "key":
-      return Object.hasOwn(value, step.key) ? [(value as Record<string, unknown>)[step.key]] : [];
-    case "index": {
-      const found = Array.isArray(value) ? (value.at(step.index) as unknown) : undefined;
-      return found === undefined ? [] : [found];
-    }
-    case "all":
-      return Object.values(value).slice(0, mostResults);
-    case "where":
-      return Object.values(value).filter((item) => matches(step, item));
+function walk(node: Node, values: readonly unknown[]): readonly unknown[] {
+  switch (node.is) {
+    case "field":
+      return values.flatMap((value) =>
+        isMap(value) && Object.hasOwn(value, node.name) ? [value[node.name]] : [],
+      );
+    case "wildcard":
+      return values.flatMap(children);
+    case "descent":
+      return descend(values, []);
+    case "slice":
+      return values.flatMap((value) => (value === null ? [] : sliced(node, value)));
+    case "union":
+      return node.of.flatMap((nodes) => follow(nodes, values));
+    case "filter":
+      return values.flatMap((value) => listOf(value).filter((item) => passes(node, item)));
+    case "constant":
+      return values.map(() => node.value);
+    case "word":
+      throw new PathError("unrecognized identifier");
   }
 }
 
-function matches({ path, operator, value }: Extract<Step, { is: "where" }>, item: unknown): boolean {
-  const [found] = find(path, item);
-  if (found === undefined) return false;
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new PathError("this is no list");
+  return value;
+}
+
+/** The members of a map by their names, since they have no order of their own, or the items of a list. */
+function children(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value.slice(0, mostResults);
+  if (!isMap(value)) return [];
+  return Object.keys(value)
+    .sort()
+    .slice(0, mostResults)
+    .map((key) => value[key]);
+}
+
+function descend(values: readonly unknown[], found: unknown[]): readonly unknown[] {
+  for (const value of values) {
+    if (found.length >= mostResults) break;
+    const below = children(value);
+    if (below.length === 0) continue;
+    found.push(value);
+    descend(below, found);
+  }
+  return found;
+}
+
+function sliced({ from, to, step = 1 }: Extract<Node, { is: "slice" }>, value: unknown): readonly unknown[] {
+  const list = listOf(value);
+  const { length } = list;
+  const begin = from < 0 ? from + length : from;
+  let end = to?.at ?? length;
+  if (end < 0 || (end === 0 && to?.derived)) end += length;
+  if (begin === end) return [];
+  if (begin >= length || begin < 0 || end > length || end < 0 || begin > end || step <= 0)
+    throw new PathError("array index out of bounds");
+  return list.slice(begin, end).filter((_, at) => at % step === 0);
+}
+
+function passes({ left, operator, right }: Extract<Node, { is: "filter" }>, item: unknown): boolean {
+  if (operator === "exists") return orNothing(() => follow(left, [item])).length > 0;
+  const [lefts, rights] = [follow(left, [item]), follow(right, [item])];
+  if (lefts.length === 0 || rights.length === 0) return false;
+  if (lefts.length > 1 || rights.length > 1) throw new PathError("can only compare one element at a time");
+  return compare(lefts[0], operator, rights[0]);
+}
+
+function kindOf(value: unknown): string {
+  if (value instanceof Fraction) return "float";
+  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float";
+  if (typeof value === "bigint") return "int";
+  if (typeof value === "string" || typeof value === "boolean") return typeof value;
+  throw new PathError("invalid type for comparison");
+}
+
+function compare(left: unknown, operator: string, right: unknown): boolean {
+  const kind = kindOf(left);
+  if (kind !== kindOf(right)) throw new PathError("incompatible types for comparison");
+  const [a, b] = [left, right].map((value) => (value instanceof Fraction ? value.value : value)) as [
+    number,
+    number,
+  ];
+  if (operator === "==" || operator === "!=") return (a === b) === (operator === "==");
+  if (kind === "boolean") throw new PathError("invalid type for comparison");
   switch (operator) {
-    case "exists":
-      return true;
-    case "==":
-      return found === value;
-    case "!=":
-      return found !== value;
     case "<":
-      return (found as number) < (value as number);
-    case ">":
-      return (found as number) > (value as number);
+      return a < b;
     case "<=":
-      return (found as number) <= (value as number);
+      return a <= b;
+    case ">":
+      return a > b;
+    case ">=":
+      return a >= b;
     default:
-      return (found as number) >= (value as number);
+      throw new PathError(`unrecognized filter operator ${operator}`);
   }
 }

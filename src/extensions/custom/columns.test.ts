@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiObject } from "#registry";
+import { customColumns } from "./columns.ts";
+
+const now = new Date("2020-01-02T00:00:00Z");
+
+function cell(type: string, value: unknown): unknown {
+  const [, column] = customColumns([{ name: "c", type, jsonPath: ".spec.v" }]);
+  return column!.cell({ spec: { v: value } } as unknown as ApiObject, now);
+}
+
+const cells: [name: string, type: string, value: unknown, shown: unknown][] = [
+  ["a text", "string", "a", "a"],
+  ["a number as text", "string", 3, "3"],
+  ["a fraction as text", "string", 2.5, "2.5"],
+  ["a large fraction has an exponent", "string", 1234567.5, "1.2345675e+06"],
+  ["so has a small one", "string", 0.00001, "1e-05"],
+  ["null as text", "string", null, "<no value>"],
+  [
+    "objects are JSON with sorted keys, safe in HTML",
+    "string",
+    { b: 1, a: ["<"] },
+    '{"a":["\\u003c"],"b":1}',
+  ],
+  ["a fraction loses its digits as integer", "integer", 2.9, 2],
+  ["a text is no integer", "integer", "2", null],
+  ["null is nothing", "integer", null, null],
+  ["a number", "number", 2, 2],
+  ["a text is no boolean", "boolean", "true", null],
+  ["a time is shown as age", "date", "2020-01-01T00:00:00Z", "24h"],
+  ["no time is not known", "date", "", "<unknown>"],
+  ["a text is no time", "date", "yesterday", "<invalid>"],
+  ["what is missing is nothing", "string", undefined, null],
+];
+for (const [name, type, value, shown] of cells) test(name, () => assert.equal(cell(type, value), shown));
+
+test("a path that cannot be read ends the table", () => {
+  const paths = [".spec.a", ".spec[", ".spec.b"];
+  const columns = customColumns(paths.map((jsonPath) => ({ name: jsonPath, type: "string", jsonPath })));
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    ["Name", ".spec.a"],
+  );
+});
