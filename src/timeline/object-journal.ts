@@ -32,6 +32,7 @@ interface Kept {
 }
 
 /** How long changes are gathered before they are recorded. */
+const rewatchMilliseconds = 100;
 const batchMilliseconds = 1000;
 /** Changes gathered beyond this many are counted, not kept. */
 const mostGathered = 20_000;
@@ -133,13 +134,22 @@ export class ObjectJournal implements Journal {
 
   #begin(kind: ServedKind): void {
     const { source } = kind.resource;
-    const { signal, log, kinds } = this.#options;
+    const { signal, log, kinds, clock } = this.#options;
+    const again = (): void => {
+      this.#watchDefined();
+      if (kinds.has(kind)) this.#watch(kind);
+    };
     const ended = (): void => {
       this.#watched.delete(kind);
       if (signal.aborted || !kinds.has(kind)) return;
       // The cache was made anew: what happened in between is not known.
       this.#dropped++;
-      this.#watch(kind);
+      // Not at once: a resource whose definition has changed ends every watch until its kind is known anew.
+      const cancel = clock.after(rewatchMilliseconds, () => {
+        signal.removeEventListener("abort", cancel);
+        again();
+      });
+      signal.addEventListener("abort", cancel, { once: true });
     };
     source
       .watch(

@@ -380,3 +380,27 @@ test("a definition with a large schema is served once it is established, and whi
     await new Promise((resolve) => setImmediate(resolve));
   }
 });
+
+test("a definition of several versions can change while its objects are read", async () => {
+  const text = spec({ a: { type: "string" } });
+  const versions = [version(text), { ...version(text), name: "v2", storage: false }];
+  const defined = await define(versions);
+  const ns = await place();
+  const path = (name: string) => `/apis/${defined.group}/${name}/namespaces/${ns}/widgets`;
+  await must(201, "POST", path("v1"), { body: widget(defined, "a", { spec: { a: "x" } }) });
+  await must(200, "GET", `${path("v2")}/a`);
+  for (const added of ["b", "c", "d"]) {
+    const changed = version(spec({ a: { type: "string" }, [added]: { type: "string" } }));
+    await must(200, "PATCH", `${definitions}/${defined.name}`, {
+      type: "application/merge-patch+json",
+      body: { spec: { versions: [changed, { ...changed, name: "v2", storage: false }] } },
+    });
+    const body = { spec: { [added]: "y" } };
+    await until(async () => {
+      const answer = await ask("PATCH", `${path("v2")}/a`, { type: "application/merge-patch+json", body });
+      return (answer.json["spec"] as Json | undefined)?.[added] === "y";
+    });
+  }
+  // Each definition knows its own fields alone.
+  assert.deepEqual((await must(200, "GET", `${path("v1")}/a`)).at("spec"), { a: "x", d: "y" });
+});
