@@ -55,7 +55,8 @@ async function attemptToCreate(
   const { yieldBudget } = request;
   yieldBudget?.restart();
   clearServersFields(request, object);
-  if (!options.tracked) trackUpdate(request, undefined, object);
+  const tracking = options.tracked ? undefined : trackUpdate(request, undefined, object);
+  if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
   nameIt(meta);
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);

@@ -21,6 +21,7 @@ import {
   updateManagers,
   withManagers,
 } from "#schema";
+import { type ConvertBetween, type ConvertObject, withConversions } from "./conversions.ts";
 import { defaulted } from "./defaulting.ts";
 import { withoutEmpty } from "./empty-lists.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
@@ -29,13 +30,35 @@ import type { ApiObject } from "./strategy.ts";
 
 /**
  * Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object.
+ * There is something to wait for only where somebody else converts between versions.
  */
-export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, next: ApiObject): void {
-  const live = old && inVersion(request, old);
-  const entries = updateManagers({
-    ...writeOf(request),
-    live,
+export function trackUpdate(
+  request: WriteRequest,
+  old: ApiObject | undefined,
+  next: ApiObject,
+): Promise<void> | undefined {
+  const update = {
+    live: old && inVersion(request, old),
     next: withoutEmpty(request.endpoint.schema, inVersion(request, next)),
+  };
+  const between = request.endpoint.resource.conversion?.between;
+  if (between) return trackElsewhere(request, between, update, next);
+  setManagers(next, updateManagers({ ...writeOf(request), ...update }));
+  return undefined;
+}
+
+/** Owners that cannot be converted are forgotten; the write itself goes on. */
+async function trackElsewhere(
+  request: WriteRequest,
+  between: ConvertBetween,
+  update: { readonly live: JsonObject | undefined; readonly next: JsonObject },
+  next: ApiObject,
+): Promise<void> {
+  const entries = await withConversions(between, (convert) =>
+    updateManagers({ ...writeOf(request, convert), ...update }),
+  ).catch((error: unknown): readonly ManagedFieldsEntry[] => {
+    if (error instanceof ApiError) return [];
+    throw error;
   });
   setManagers(next, entries);
 }
@@ -80,16 +103,31 @@ export async function applyObject(
   return defaulted(request, merged);
 }
 
-async function applied(
+function applied(
   request: WriteRequest,
   old: ApiObject | undefined,
   sent: ApiObject,
   force: boolean,
 ): Promise<Applied> {
+  const between = request.endpoint.resource.conversion?.between;
+  const run = (convert?: ConvertObject): Promise<Applied> =>
+    appliedWith(writeOf(request, convert), request, { old, sent, force });
+  return between ? withConversions(between, run) : run();
+}
+
+async function appliedWith(
+  write: ReturnType<typeof writeOf>,
+  request: WriteRequest,
+  {
+    old,
+    sent,
+    force,
+  }: { readonly old: ApiObject | undefined; readonly sent: ApiObject; readonly force: boolean },
+): Promise<Applied> {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
     const steps = applySteps({
-      ...writeOf(request),
+      ...write,
       live: old && inVersion(request, old),
       patch: sent as unknown as JsonObject,
       force,
@@ -133,7 +171,7 @@ function resetFieldsOf(endpoint: Endpoint, subresource: string): Record<string, 
   return Object.fromEntries(versions.map(({ apiVersion }) => [apiVersion, set as FieldSet]));
 }
 
-function writeOf(request: WriteRequest) {
+function writeOf(request: WriteRequest, convertElsewhere?: ConvertObject) {
   const { endpoint, subresource } = request;
   const { resource } = endpoint;
   return {
@@ -153,7 +191,11 @@ function writeOf(request: WriteRequest) {
       if (!from || !to) return undefined;
       // What has been taken out is there again, as nothing: conversion is for whole objects.
       const whole = deepCopy(fromJsonValue(from.schema, object).value) as unknown as ApiObject;
-      return { schema: to.schema, object: to.fromHub(from.toHub(whole)) as unknown as JsonObject };
+      const made =
+        convertElsewhere && whole.metadata?.name
+          ? convertElsewhere(whole, target)
+          : to.fromHub(from.toHub(whole));
+      return { schema: to.schema, object: made as unknown as JsonObject };
     },
   };
 }

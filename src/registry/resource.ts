@@ -5,6 +5,7 @@ import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { canonical } from "#schema";
 import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
+import type { ConvertBetween } from "./conversions.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import { type CachedObject, type Selected, type ObjectSource, type Reader, withRevision } from "#watchcache";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
@@ -33,6 +34,8 @@ export interface StorageConversion {
   toStored(object: EncodedObject): Promise<Uint8Array>;
   /** What stored bytes are in this resource's version. */
   fromStored(key: string, value: Uint8Array, revision: Revision): Promise<CachedObject>;
+  /** Set where somebody else converts between versions. */
+  readonly between?: ConvertBetween;
 }
 
 /** An object encoded once: the bytes to store and what the caches need to know about them. */

@@ -178,7 +178,8 @@ async function prepared(
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
   const { yieldBudget } = request;
-  if (!change.tracked) trackUpdate(request, old, object);
+  const tracking = change.tracked ? undefined : trackUpdate(request, old, object);
+  if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
   const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old, change.view);
   await request.admission.mutate(attributes);

@@ -94,6 +94,7 @@ export function customResources(
         return storage.encode(made!, { anySize: true }).value;
       },
       fromStored: (key, value, revision) => one(storage.reader({ key, value, revision, created: revision })),
+      ...(convert && { between: async (object, version) => (await convert([object], version))[0]! }),
     };
     return resource;
   };
