@@ -116,6 +116,10 @@ export function pageSuite(dialect: DialectName): void {
       );
       await page.getByRole("button", { name: "Live" }).click();
       await page.waitForURL((url) => !url.href.includes("until="));
+      await page.getByRole("button", { name: "Warnings only" }).click();
+      await page.waitForURL(/type%3DWarning/);
+      await page.getByRole("treeitem", { name: /Pod web-5d4f-b2/ }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "A longer range" }).click();
       assert.deepEqual([...visitor.problems, ...other.problems], []);
     });
 

@@ -67,11 +67,13 @@ export async function openSecurePort({
       stability: "ALPHA",
     })
     .with();
+  const onSignIn = (user: string, address: string): void =>
+    log.info("somebody signed in to the page with a one-time link", { user, address });
   const listener = await listen({
     host,
     port: settings.securePort,
     tls: { ...certificates.options, requestCert, rejectUnauthorized: false },
-    handle: settings.ui ? withUi(handle, { files: pageFiles(builtPageFolder()), login }) : handle,
+    handle: settings.ui ? withUi(handle, { files: pageFiles(builtPageFolder()), login, onSignIn }) : handle,
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     http2Implementation: settings.http2Implementation,

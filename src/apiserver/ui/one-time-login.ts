@@ -15,9 +15,16 @@ export interface LoginNote {
   readonly groups: readonly string[];
 }
 
+export interface OneTimeToken {
+  readonly token: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+  readonly user: string;
+}
+
 export interface OneTimeLogin {
   /** A token and when it ends, or undefined when the code is wrong, used or too old. */
-  exchange(code: string): { readonly token: string; readonly expires: number } | undefined;
+  exchange(code: string): OneTimeToken | undefined;
   readonly tokens: TokenMethod;
 }
 
@@ -49,7 +56,7 @@ export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
       const expires = clock.now() + tokenMilliseconds;
       const identity: Identity = { user: { name: note.user, groups: note.groups } };
       sessions.set(codeHash(token), { identity, expires });
-      return { token, expires };
+      return { token, expires, user: note.user };
     },
     tokens: {
       identify: (token) => {

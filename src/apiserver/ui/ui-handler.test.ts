@@ -17,9 +17,10 @@ writeFileSync(join(folder, "notes.txt"), "not a file of the page");
 
 const rest = () => Promise.resolve({ status: 418, headers: {} });
 const login = {
-  exchange: (code: string) => (code === "right" ? { token: "t", expires: 0 } : undefined),
+  exchange: (code: string) => (code === "right" ? { token: "t", expires: 0, user: "admin" } : undefined),
 };
-const handle = withUi(rest, { files: pageFiles(folder), login });
+const signedIn: string[] = [];
+const handle = withUi(rest, { files: pageFiles(folder), login, onSignIn: (user) => signedIn.push(user) });
 const get = (path: string, headers: Record<string, string> = {}) =>
   inject(handle, { method: "GET", path, headers });
 const json = { "content-type": "application/json" };
@@ -110,6 +111,7 @@ for (const [name, request, status] of logins)
     const reply = await inject(handle, { method: "POST", path: "/ui/login", ...request });
     assert.equal(reply.status, status);
     if (status === 200) assert.equal(reply.headers["cache-control"], "no-store");
+    assert.deepEqual(signedIn.splice(0), status === 200 ? ["admin"] : []);
   });
 
 test("sign-in by link is closed where nobody set it up", async () => {

@@ -15,6 +15,8 @@ export interface UiOptions {
   readonly files: PageFiles;
   /** Absent when nobody set up one-time links. */
   readonly login?: Pick<OneTimeLogin, "exchange"> | undefined;
+  /** Told of every sign-in by a link. */
+  readonly onSignIn?: (user: string, address: string) => void;
 }
 
 type Handle = (call: Call) => Promise<Reply>;
@@ -22,20 +24,20 @@ type Handle = (call: Call) => Promise<Reply>;
 const letterU = "u".charCodeAt(0);
 const exactPath = pagePrefix.slice(0, -1);
 
-export function withUi(handle: Handle, { files, login }: UiOptions): Handle {
+export function withUi(handle: Handle, options: UiOptions): Handle {
   return (call) => {
     const { path } = call;
     if (path.charCodeAt(1) !== letterU || !(path === exactPath || path.startsWith(pagePrefix)))
       return handle(call);
-    if (path === `${pagePrefix}login`) return signIn(call, login);
-    return Promise.resolve(files.reply(call));
+    if (path === `${pagePrefix}login`) return signIn(call, options);
+    return Promise.resolve(options.files.reply(call));
   };
 }
 
 const mostBodyBytes = 1024;
 
 /** Takes the code as JSON, which no other origin can send without being asked first. */
-async function signIn(call: Call, login: UiOptions["login"]): Promise<Reply> {
+async function signIn(call: Call, { login, onSignIn }: UiOptions): Promise<Reply> {
   if (!login) return plainReply(404, "one-time links are not set up on this server");
   if (call.method !== "POST") return plainReply(405, "405 method not allowed");
   if (header(call.headers, "content-type") !== "application/json")
@@ -45,6 +47,7 @@ async function signIn(call: Call, login: UiOptions["login"]): Promise<Reply> {
   const code = await call.body(mostBodyBytes).then(codeIn, () => undefined);
   const made = code === undefined ? undefined : login.exchange(code);
   if (!made) return plainReply(401, "401 this link was used before or is too old");
+  onSignIn?.(made.user, call.peer.address);
   return {
     status: 200,
     headers: {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Query, everything, inNamespace, parseQuery, queryFor } from "./parse.ts";
+import { type Query, everything, inNamespace, parseQuery, queryFor, toggleWarnings } from "./parse.ts";
 
 const cases: [text: string, want: Partial<Query>][] = [
   ["", {}],
@@ -40,4 +40,11 @@ test("a search moves to another namespace", () => {
   assert.equal(inNamespace("pods -n a web", "b"), "pods web -n b");
   assert.equal(inNamespace("pods -A", ""), "pods");
   assert.equal(inNamespace("", "b"), "-n b");
+});
+
+test("a search is narrowed to warnings and widened again", () => {
+  assert.equal(toggleWarnings("pods -n a"), "pods -n a type=Warning");
+  assert.equal(toggleWarnings("pods type=Warning -n a"), "pods -n a");
+  assert.equal(toggleWarnings(""), "type=Warning");
+  assert.equal(toggleWarnings("type=Warning"), "");
 });

@@ -118,3 +118,13 @@ export function inNamespace(text: string, namespace: string): string {
     .trim();
   return [rest, namespace === "" ? "" : `-n ${namespace}`].filter((part) => part !== "").join(" ");
 }
+
+/** The same search for warnings only, or for everything again. */
+export function toggleWarnings(text: string): string {
+  const isOn = parseQuery(text).types.length > 0;
+  const rest = text
+    .replaceAll(/(^|\s)(?:--)?types?[=:]\S+/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return isOn ? rest : `${rest} type=Warning`.trim();
+}

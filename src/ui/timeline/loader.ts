@@ -39,7 +39,7 @@ export interface Loader {
 
 const lanePoints = 400;
 const bucketPoints = 120;
-const firstPage = 400;
+const firstPage = 200;
 const pageSize = 5000;
 export const mostLanes = 20_000;
 const quietMilliseconds = 1000;

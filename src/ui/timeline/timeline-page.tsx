@@ -2,13 +2,13 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
 import { Detail } from "../detail/detail.tsx";
-import { parseQuery } from "../search/parse.ts";
+import { parseQuery, toggleWarnings } from "../search/parse.ts";
 import { titleOf } from "../search/title.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
 import { visibleLine } from "../text/visible.ts";
-import { endsOf } from "../view/range.ts";
+import { endsOf, zoom } from "../view/range.ts";
 import { Histogram } from "./histogram.tsx";
 import { Lanes } from "./lanes.tsx";
 import { Missing } from "./missing.tsx";
@@ -121,7 +121,9 @@ interface ToolbarProps {
 }
 
 function Toolbar({ objects, total, following, error }: ToolbarProps) {
-  const { view } = useShell();
+  const { view, go, now } = useShell();
+  const isNarrowed = parseQuery(view.search).types.length > 0;
+  const zoomBy = (factor: number) => (): void => go({ range: zoom(view.range, factor, now()) });
   return (
     <div class="toolbar">
       <h2>{visibleLine(titleOf(parseQuery(view.search)))}</h2>
@@ -132,6 +134,21 @@ function Toolbar({ objects, total, following, error }: ToolbarProps) {
       </span>
       {error && <span class="badge warning">{visibleLine(error.message)}</span>}
       <span class="spacer" />
+      <button
+        class="button plain"
+        aria-pressed={isNarrowed}
+        onClick={() => go({ search: toggleWarnings(view.search) })}
+      >
+        Warnings only
+      </button>
+      <span class="ranges" role="group" aria-label="Zoom">
+        <button class="button" aria-label="A longer range" title="A longer range (-)" onClick={zoomBy(2)}>
+          −
+        </button>
+        <button class="button" aria-label="A shorter range" title="A shorter range (+)" onClick={zoomBy(0.5)}>
+          +
+        </button>
+      </span>
       <span class="legend">
         <span>
           <Mark kind="normal" /> event
