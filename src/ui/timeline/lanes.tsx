@@ -25,7 +25,8 @@ interface LanesProps {
 }
 
 export const rowHeight = 28;
-const margin = 6;
+const margin = 8;
+const step = 4;
 
 export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRange }: LanesProps) {
   const { view, theme, now } = useShell();
@@ -82,7 +83,8 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
   const onScroll = (): void => {
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => {
-      setFirstRow(Math.floor(holder.current!.scrollTop / rowHeight));
+      // In steps: a little scrolling moves elements that are there already.
+      setFirstRow(Math.floor(holder.current!.scrollTop / rowHeight / step) * step);
       setTip(undefined);
       draw();
     });

@@ -135,7 +135,7 @@ function Toolbar({ objects, total, following, error }: ToolbarProps) {
       {error && <span class="badge warning">{visibleLine(error.message)}</span>}
       <span class="spacer" />
       <button
-        class="button plain"
+        class="button small"
         aria-pressed={isNarrowed}
         onClick={() => go({ search: toggleWarnings(view.search) })}
       >
