@@ -11,7 +11,12 @@ const podOf = (uid: string, priority: number): Pod =>
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A machine whose login manager does as told, and what was asked of it. */
-function machine(delays: readonly number[], pods: readonly Pod[] = [], stubborn: readonly string[] = []) {
+function machine(
+  delays: readonly number[],
+  pods: readonly Pod[] = [],
+  stubborn: readonly string[] = [],
+  criticalSeconds = 10,
+) {
   const clock = virtualClock();
   const calls: string[] = [];
   let shutdown: (begins: boolean) => void = () => undefined;
@@ -31,7 +36,7 @@ function machine(delays: readonly number[], pods: readonly Pod[] = [], stubborn:
     events: { event: (_, __, reason) => calls.push(reason) },
     nodeName: "n1",
     agentTitle: "Agent",
-    steps: shutdownSteps({ graceSeconds: 30, criticalSeconds: 10, byPriority: [] }),
+    steps: shutdownSteps({ graceSeconds: 30, criticalSeconds, byPriority: [] }),
     connect: async () => logind,
     pods: () => pods,
     evictor: {
@@ -60,6 +65,17 @@ test("a shutdown ends pods group by group, turns new ones away, and goes on when
     reason: "NodeShutdown",
     message: "Pod was rejected as the node is shutting down.",
   });
+});
+
+test("pods of a group without seconds have their own time, and nobody waits for them", async () => {
+  const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
+  const { it, clock, calls, begin } = machine([60], pods, ["plain"], 30);
+  await it.run(new AbortController().signal);
+  begin();
+  for (let turns = 0; turns < 5; turns++) await turn();
+  await clock.advance(1);
+  for (let turns = 0; turns < 10; turns++) await turn();
+  assert.deepEqual(calls.slice(3), ["end plain undefined", "end system 30", "release"]);
 });
 
 test("a group that does not end in time does not keep the next one waiting", async () => {

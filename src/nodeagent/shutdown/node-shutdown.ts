@@ -115,7 +115,8 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           log.info("ending pod for the shutdown", { pod: keyOf(pod), graceSeconds });
           await evictor.evict(
             uidOf(pod),
-            { reason: "Terminated", message, graceSeconds, disruption },
+            // A group without seconds of its own is not waited for; its pods have the time that they ask for.
+            { reason: "Terminated", message, ...(graceSeconds > 0 && { graceSeconds }), disruption },
             AbortSignal.any([limit.signal, signal]),
           );
         }),
