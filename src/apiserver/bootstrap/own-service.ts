@@ -1,18 +1,29 @@
 // The service through which pods reach this server: the first of the service addresses, and this server's
-// port behind it.
+// port behind it. Beside it, what the store says of taken addresses and ports follows the services.
 import type { Service } from "#api";
 import { type ApiObject, update, type ServerObjects } from "#registry";
 import { ensureNamespace } from "./namespaces.ts";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import { rangeAllocations } from "../services/range-allocations.ts";
+import { defaultRange } from "../services/service-allocator.ts";
 
-type OwnSettings = Pick<ApiserverSettings, "securePort" | "orchServiceNodePort">;
+type OwnSettings = Pick<
+  ApiserverSettings,
+  | "securePort"
+  | "orchServiceNodePort"
+  | "serviceClusterIpRange"
+  | "serviceNodePortRange"
+  | "storePrefix"
+  | "storageMediaType"
+>;
 
 /**
  * Makes the service, and the namespace it is in, whenever they are not there. A start points it to the port
  * of today, too.
  */
 export function ownService(server: ServerObjects, settings: OwnSettings, address: string): PostStartHook {
+  const writeRanges = rangesOf(server, settings);
   let first = true;
   return postStartHook({
     name: "poststarthook/bootstrap-controller",
@@ -21,9 +32,22 @@ export function ownService(server: ServerObjects, settings: OwnSettings, address
       await ensureNamespace(server, "default");
       await ensureService(server, settings, address, first);
       first = false;
+      await writeRanges();
     },
     failed: ({ message: error }) =>
       server.onError("the server's own service could not be made; it is tried again", { error }),
+  });
+}
+
+function rangesOf({ dialect, resources }: ServerObjects, settings: OwnSettings): () => Promise<void> {
+  const { serviceClusterIpRange: ranges } = settings;
+  return rangeAllocations({
+    services: resources.services.resource,
+    dialect,
+    storePrefix: settings.storePrefix.replace(/\/$/, ""),
+    media: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
+    ranges: ranges.length > 0 ? ranges : [defaultRange],
+    ports: settings.serviceNodePortRange,
   });
 }
 

@@ -14,6 +14,8 @@ export interface AddressRange {
   /** From 1 to `size`. */
   at(position: number): string;
   contains(address: string): boolean;
+  /** From 1 to `size`; undefined for other addresses and for what is none. */
+  positionOf(address: string): number | undefined;
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const;
@@ -24,16 +26,19 @@ export function addressRange(text: string): AddressRange {
   const free = widths[family] - Number(bits);
   const base = (addressNumber(address) >> BigInt(free)) << BigInt(free);
   const size = 2 ** free - (family === "IPv4" ? 2 : 1);
+  const positionOf = (given: string): number | undefined => {
+    const parsed = parseIp(given);
+    if (!parsed || (parsed.family === 6) !== (family === "IPv6")) return undefined;
+    const position = addressNumber(given) - base;
+    return position >= 1n && position <= BigInt(size) ? Number(position) : undefined;
+  };
   return {
     family,
     text,
     size,
     at: (position) => addressText(base + BigInt(position), family),
-    contains: (given) => {
-      if ((parseIp(given)?.family === 6) !== (family === "IPv6")) return false;
-      const position = addressNumber(given) - base;
-      return position >= 1n && position <= BigInt(size);
-    },
+    contains: (given) => positionOf(given) !== undefined,
+    positionOf,
   };
 }
 
