@@ -31,13 +31,16 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** How long changes are gathered before they are recorded. */
+/** How long changes are gathered before they are recorded: what is held for longer costs the garbage collector more. */
+const batchMilliseconds = 100;
+/** How long records wait before they are written to disk. */
+const saveMilliseconds = 1000;
+/** How long a watch that ended is left before it begins again. */
 const rewatchMilliseconds = 100;
-const batchMilliseconds = 1000;
 /** Changes gathered beyond this many are counted, not kept. */
 const mostGathered = 20_000;
 /** Changes of one batch that are compared field by field; with more, those of one object are joined first. */
-const mostCompared = 1000;
+const mostCompared = 200;
 
 export class ObjectJournal implements Journal {
   readonly #options: ObjectJournalOptions;
@@ -48,6 +51,7 @@ export class ObjectJournal implements Journal {
   #unsaved: JournalRecord[] = [];
   #saving: Promise<void> = Promise.resolve();
   #timer: (() => void) | undefined;
+  #saveTimer: (() => void) | undefined;
   #sequence = 0;
   #dropped = 0;
   #lastTime = 0;
@@ -205,7 +209,8 @@ export class ObjectJournal implements Journal {
     }
     writers?.forget();
     this.#expire();
-    this.#save();
+    if (this.#unsaved.length > 0)
+      this.#saveTimer ??= this.#options.clock.after(saveMilliseconds, () => this.#save());
   }
 
   #tell(follower: JournalFollower, record: JournalRecord): void {
@@ -244,6 +249,8 @@ export class ObjectJournal implements Journal {
   }
 
   #save(): void {
+    this.#saveTimer?.();
+    this.#saveTimer = undefined;
     const { files, log, valuesInFiles } = this.#options;
     if (!files || this.#unsaved.length === 0) return;
     const records = valuesInFiles ? this.#unsaved : this.#unsaved.map(withoutValues);
@@ -288,6 +295,7 @@ export class ObjectJournal implements Journal {
   /** Writes what is gathered and lets go of the files. */
   async stop(): Promise<void> {
     this.settle();
+    this.#save();
     await this.#saving;
     await this.#options.files?.close();
   }

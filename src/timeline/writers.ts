@@ -28,6 +28,7 @@ export class Writers {
   }
 
   of(change: Omit<JournalRecord, "sequence">): string | undefined {
+    if (this.#users.size === 0) return undefined;
     const { group, resource, namespace, name, type } = change;
     const one = this.#users.get(keyOf(group, resource, namespace, name));
     const all = this.#users.get(keyOf(group, resource, namespace, ""));

@@ -50,3 +50,17 @@ test("floods are folded into a series that says how many, with the first and the
     return at(json, "missing.eventsFolded") === 3 && at(json, "items.0.series.folded") === 3;
   });
 });
+
+test("changes that do not fit into their budget go early, and the answer says so", async () => {
+  const { must, place } = await serve({ flags: ["--timeline-max-bytes=3000"] });
+  const ns = await place();
+  const maps = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const at of Array.from({ length: 20 }).keys())
+    await must(201, "POST", maps, { body: { metadata: { name: `m${at}` } } });
+  const { json } = await must(200, "GET", `${timeline}/namespaces/${ns}/timelines?kind=ConfigMap`);
+  const names = each(json["items"], "object.name");
+  assert.equal(names.at(-1), "m19");
+  assert.ok(names.length < 20, `${names.length} are kept`);
+  assert.ok(Number(at(json, "missing.changesDropped")) >= 20 - names.length);
+  assert.ok(String(at(json, "missing.changesSince")) <= String(at(json, "items.0.time")));
+});
