@@ -55,6 +55,31 @@ for (const [name, size, headers, encoding] of sizes) {
   });
 }
 
+test("a compressed answer that waits many times leaves no listeners behind", async () => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error): void => void (message.includes("Gzip") && warnings.push(message));
+  process.on("warning", note);
+  try {
+    const step = largeAnswers({ clock: virtualClock(), compress: true });
+    const body = Array.from({ length: 40 }, () => randomBytes(128 * kib));
+    const reply = await step.run(list({ "accept-encoding": "gzip" }), () =>
+      Promise.resolve({ ...answerOf(0), body }),
+    );
+    const sink = memorySink();
+    let done = false;
+    void streamOf(reply)(sink).then(() => (done = true));
+    while (!done) {
+      sink.read();
+      await turn();
+    }
+    assert.equal(gunzipSync(Buffer.concat(sink.chunks)).length, 40 * 128 * kib);
+    await turn();
+    assert.deepEqual(warnings, []);
+  } finally {
+    process.off("warning", note);
+  }
+});
+
 test("a large answer to a write is compressed, too", async () => {
   const step = largeAnswers({ clock: virtualClock(), compress: true });
   const encodingOf = async (method: string, size: number): Promise<string | undefined> =>

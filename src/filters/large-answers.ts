@@ -3,6 +3,7 @@
 // up waits, then gets 429.
 //
 //   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
+import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { Clock } from "#base";
 import { type Body, type Reply, type Sink, header } from "#http";
@@ -228,8 +229,7 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
   const feed = async (): Promise<void> => {
     for (const piece of pieces(parts)) {
       if (gzip.destroyed) return;
-      if (!gzip.write(piece))
-        await new Promise<void>((resolve) => gzip.once("drain", resolve).once("close", resolve));
+      if (!gzip.write(piece)) await drainedOrClosed(gzip);
     }
     gzip.end();
   };
@@ -244,3 +244,13 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
     if (!sink.closed.aborted) throw error;
   }
 }
+
+/** Leaves no listener behind: a long answer waits many times. */
+const drainedOrClosed = (stream: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      stream.off("drain", over).off("close", over);
+      resolve();
+    };
+    stream.on("drain", over).on("close", over);
+  });
