@@ -1,4 +1,6 @@
 // Ways to more power than one was given: roles, bindings, certificates, nodes' credentials, pods.
+import { generateKeyPairSync } from "node:crypto";
+import { createCertificateRequest } from "#authn";
 import { type Attack, attacks, group, target } from "./target.fixture.ts";
 
 const at = await target();
@@ -167,6 +169,32 @@ attacks<Attack>(
 );
 
 const core = "/api/v1/namespaces/default";
+const csr = `/apis/${group("certificates")}/v1/certificatesigningrequests`;
+const timelineOf = (kind: string, name: string): string =>
+  `/apis/${group("timeline")}/v1/namespaces/default/timelines?kind=${kind}&name=${name}`;
+const vault = { name: "v", secret: { secretName: "vault" } };
+const mirror = (spec: object): object => ({
+  metadata: {
+    name: "evil",
+    annotations: { "orch.io/config.mirror": "x" },
+    ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n1", uid: "u", controller: true }],
+  },
+  spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }], ...spec },
+});
+const masters = {
+  metadata: { name: "evil" },
+  spec: {
+    request: Buffer.from(
+      createCertificateRequest(
+        { commonName: "evil", organizations: ["system:masters"] },
+        [],
+        generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
+      ),
+    ).toString("base64"),
+    signerName: "orch.io/orch-apiserver-client",
+    usages: ["client auth"],
+  },
+};
 const asNode: [name: string, method: string, path: string, body?: unknown][] = [
   ["reads a secret that no pod of its own uses", "GET", `${core}/secrets/vault`],
   ["lists secrets", "GET", `${core}/secrets`],
@@ -216,6 +244,49 @@ const asNode: [name: string, method: string, path: string, body?: unknown][] = [
     { metadata: { name: "n2" } },
   ],
   ["labels its pod", "PATCH", `${core}/pods/mine`, { metadata: { labels: { a: "b" } } }],
+  ["registers another node", "POST", "/api/v1/nodes", { metadata: { name: "n3" } }],
+  ["reads an account that it does not run", "GET", `${core}/serviceaccounts/boss`],
+  ["reads the timeline of a secret", "GET", timelineOf("Secret", "vault")],
+  ["mounts a secret into a pod that mirrors one", "POST", `${core}/pods`, mirror({ volumes: [vault] })],
+  [
+    "runs an account in a pod that mirrors one",
+    "POST",
+    `${core}/pods`,
+    mirror({ serviceAccountName: "boss" }),
+  ],
+  [
+    "mounts a projected token into a pod that mirrors one",
+    "POST",
+    `${core}/pods`,
+    mirror({
+      volumes: [{ name: "v", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }],
+    }),
+  ],
+  [
+    "has its environment filled from a secret in a pod that mirrors one",
+    "POST",
+    `${core}/pods`,
+    mirror({ containers: [{ name: "c", image: "i", envFrom: [{ secretRef: { name: "vault" } }] }] }),
+  ],
+  [
+    "tells of the drivers of another node",
+    "POST",
+    `/apis/${group("storage")}/v1/csinodes`,
+    { metadata: { name: "n2" }, spec: { drivers: [] } },
+  ],
+  [
+    "makes another node's lease",
+    "POST",
+    `/apis/${group("coordination")}/v1/namespaces/orch-node-lease/leases`,
+    { metadata: { name: "n9", namespace: "orch-node-lease" } },
+  ],
+  [
+    "makes a lease elsewhere",
+    "POST",
+    `/apis/${group("coordination")}/v1/namespaces/default/leases`,
+    { metadata: { name: "n1", namespace: "default" } },
+  ],
+  ["asks for a certificate of those who may do anything", "POST", csr, masters],
 ];
 attacks(
   asNode.map(([name, method, path, body]) => [`a node ${name}`, { method, path, body }] as const),
@@ -226,7 +297,6 @@ attacks(
     }),
 );
 
-const csr = `/apis/${group("certificates")}/v1/certificatesigningrequests`;
 const asWorker: [name: string, method: string, path: string, body?: unknown][] = [
   [
     "approves a request",
@@ -275,6 +345,10 @@ const asWorker: [name: string, method: string, path: string, body?: unknown][] =
     { metadata: { name: "evil.example.com" } },
   ],
   ["deletes a namespace", "DELETE", "/api/v1/namespaces/default"],
+  ["asks for a certificate of those who may do anything", "POST", csr, masters],
+  ["reads the timeline of a secret", "GET", timelineOf("Secret", "vault")],
+  ["reads the timeline of an account", "GET", timelineOf("ServiceAccount", "boss")],
+  ["reads all timelines", "GET", `/apis/${group("timeline")}/v1/timelines`],
 ];
 attacks(
   asWorker.map(([name, method, path, body]) => [`worker ${name}`, { method, path, body }] as const),
