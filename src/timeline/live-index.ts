@@ -77,12 +77,18 @@ export class LiveIndex {
       freshness: { at: "latest" },
     });
     const slice = new TimeSlice();
+    // What the journal tells while the index is being made has to wait: it may be about what is not yet there.
+    let waiting: (() => void)[] | undefined = [];
+    const later =
+      <T>(act: (value: T) => void) =>
+      (value: T): void =>
+        waiting ? void waiting.push(() => act(value)) : act(value);
     const known = journal.follow(
       {
-        added: (record) => index.addChange(record),
-        removed: (record) => index.removeChange(record.sequence),
-        owners: (object) => graph.set(object),
-        forgotten: (uid) => graph.delete(uid),
+        added: later((record) => index.addChange(record)),
+        removed: later((record) => index.removeChange(record.sequence)),
+        owners: later((object) => graph.set(object)),
+        forgotten: later((uid) => graph.delete(uid)),
       },
       stop.signal,
     );
@@ -92,6 +98,8 @@ export class LiveIndex {
       if (object) graph.set(object);
       if (slice.tick()) await slice.yield();
     }
+    for (const act of waiting) act();
+    waiting = undefined;
     const apply = (frames: readonly Frame[]): void => {
       for (const { type, item } of frames) {
         if (type === "DELETED") index.removeEvent(item.key);
