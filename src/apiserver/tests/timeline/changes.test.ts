@@ -214,9 +214,10 @@ test("a restart keeps what is known, and what happened in its last moment", asyn
   // As if the process had been killed before its last batch was written.
   const folderOfJournal = join(dir, "timeline");
   const last = readdirSync(folderOfJournal).sort().at(-1)!;
-  const lines = readFileSync(join(folderOfJournal, last), "utf8").split("\n");
-  const kept = lines.filter((line) => line !== "" && !line.includes('"b"'));
-  writeFileSync(join(folderOfJournal, last), `${kept.map((line) => `${line}\n`).join("")}{"sequence":9,"ti`);
+  const lines = readFileSync(join(folderOfJournal, last), "utf8").trimEnd().split("\n");
+  const lost = lines.findIndex((line) => (JSON.parse(line) as Json)["name"] === "b");
+  const kept = lines.slice(0, lost).map((line) => `${line}\n`);
+  writeFileSync(join(folderOfJournal, last), `${kept.join("")}{"sequence":9,"ti`);
   const third = await startServer({ store: { dir } });
   assert.deepEqual(await names(third), ["Created a", "Created b"]);
   await third.stop();
