@@ -34,6 +34,8 @@ export function policyTypeChecks(
 function typeChecks(server: ServerObjects, catalog: Catalog): PostStartHook {
   const policies = server.resources.validatingAdmissionPolicies;
   const expressions = admissionExpressions(server.dialect.cli.product);
+  const told = ({ message: error }: Error): void =>
+    server.onError("the types of policies could not be checked; it is tried again", { error });
   return postStartHook({
     name: "validating-admission-policy-type-checks",
     everyMilliseconds: 60_000,
@@ -42,11 +44,11 @@ function typeChecks(server: ServerObjects, catalog: Catalog): PostStartHook {
       const known = knownKinds(catalog, server.dialect);
       for (const policy of await policies.list()) {
         if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
-        await writeWarnings(server, policy, typeWarnings(policy, known, expressions));
+        // One that cannot be written does not keep the others waiting, nor the server.
+        await writeWarnings(server, policy, typeWarnings(policy, known, expressions)).catch(told);
       }
     },
-    failed: ({ message: error }) =>
-      server.onError("the types of policies could not be checked; it is tried again", { error }),
+    failed: told,
   });
 }
 
