@@ -11,7 +11,9 @@ import type { TimelineLane } from "./wire.ts";
 
 interface Counted {
   readonly lane: Lane;
-  readonly counts: Record<string, number>;
+  /** Types, and how many points each has. */
+  readonly names: readonly string[];
+  readonly tally: readonly number[];
   readonly first: number;
   readonly last: number;
 }
@@ -54,26 +56,29 @@ export function lanesFor(selection: Selection): TimelineLane[] {
 }
 
 function count({ index, lanes, wanted, since, until }: Selection): Counted[] {
-  const types = index.facets.map(({ type }) => type);
+  const names = [...new Set(Array.from(index.facets.all(), ({ type }) => type))];
+  const types = index.facets.map(({ type }) => names.indexOf(type));
   const found: Counted[] = [];
   for (const lane of lanes ?? index.lanes()) {
     const { times, facets } = lane.points;
     const end = lane.points.from(until);
     let first = -1;
     let last = -1;
-    const counts: Record<string, number> = {};
+    const tally = names.map(() => 0);
     for (let place = lane.points.from(since); place < end; place++) {
       const facet = facets[place]!;
       if (facet < 0 || !wanted[facet]) continue;
       if (first < 0) first = place;
       last = place;
-      const type = types[facet]!;
-      counts[type] = (counts[type] ?? 0) + 1;
+      tally[types[facet]!]!++;
     }
-    if (first >= 0) found.push({ lane, counts, first: times[first]!, last: times[last]! });
+    if (first >= 0) found.push({ lane, names, tally, first: times[first]!, last: times[last]! });
   }
   return found;
 }
+
+const countsOf = ({ names, tally }: Counted): Record<string, number> =>
+  Object.fromEntries(names.map((name, at) => [name, tally[at]!] as const).filter(([, count]) => count > 0));
 
 function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selection): Counted[] {
   const isReadable = ({ kind, group }: Lane): boolean => {
@@ -87,7 +92,7 @@ function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selectio
     a.first - b.first;
   const orders: Record<Question["sort"], (a: Counted, b: Counted) => number> = {
     latest: (a, b) => b.last - a.last || byName(a, b),
-    warnings: (a, b) => (b.counts["Warning"] ?? 0) - (a.counts["Warning"] ?? 0) || byName(a, b),
+    warnings: (a, b) => warnings(b) - warnings(a) || byName(a, b),
     owner: (a, b) => order(paths.get(a)!, paths.get(b)!) || byName(a, b),
   };
   const paths = new Map<Counted, string>();
@@ -103,21 +108,19 @@ function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selectio
   return counted.sort(orders[question.sort]);
 }
 
+const warnings = ({ names, tally }: Counted): number => tally[names.indexOf("Warning")] ?? 0;
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function shown(
-  { lane, counts, first, last }: Counted,
-  selection: Selection,
-  intervals: MarkedIntervals | undefined,
-): TimelineLane {
+function shown(counted: Counted, selection: Selection, intervals: MarkedIntervals | undefined): TimelineLane {
   const { kinds, graph, mayGet } = selection;
+  const { lane, first, last } = counted;
   const served = kinds.find(lane.kind, lane.group);
   const readable = served !== undefined && mayGet(served.groupResource);
   return {
     object: objectOf(lane, kinds),
     owners: readable ? graph.chain(lane.uid) : [],
     ...(readable && served.cached && { alive: isAlive(served, lane) }),
-    counts,
+    counts: countsOf(counted),
     first: timeText(first),
     last: timeText(last),
     ...(intervals && { marks: marks(lane, selection, intervals) }),
