@@ -24,6 +24,12 @@ const cases: [name: string, before: Json, after: Json, changes: string[]][] = [
   ],
   ["an element by its place", { args: ["a", "b"] }, { args: ["a", "c"] }, ['args[1] changed "b" "c"']],
   ["keys that are no names", { l: { "a/b": "1" } }, { l: { "a/b": "2" } }, ['l["a/b"] changed "1" "2"']],
+  [
+    "keys that every object inherits",
+    { l: { constructor: "1" } },
+    { l: JSON.parse('{"toString":"1","__proto__":"2"}') as Json },
+    ['l.constructor removed "1" -', 'l.toString added - "1"', 'l.__proto__ added - "2"'],
+  ],
   ["another type", { a: [1] }, { a: { b: 1 } }, ['a changed [1] {"b":1}']],
   [
     "neither bookkeeping nor signs of life",

@@ -3,6 +3,7 @@
 //
 //   spec.replicas   status.conditions[type=Ready].status   metadata.labels["example.com/app"]   args[2]
 import { isDeepStrictEqual } from "node:util";
+import { own } from "#base";
 import type { FieldChange } from "./wire.ts";
 
 export interface FieldChanges {
@@ -35,7 +36,7 @@ export function fieldChanges(before: Json, after: Json, values: boolean): FieldC
     if (level < mostLevels) {
       if (isObject(from) && isObject(to)) {
         for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
-          if (!signsOfLife.has(key)) compare(from[key], to[key], pathTo(path, key), level + 1);
+          if (!signsOfLife.has(key)) compare(own(from, key), own(to, key), pathTo(path, key), level + 1);
         return;
       }
       if (Array.isArray(from) && Array.isArray(to)) {
@@ -78,7 +79,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const tellsApart = (list: readonly unknown[], key: string): boolean =>
-  list.every((each) => isObject(each) && ["string", "number"].includes(typeof each[key])) &&
+  list.every((each) => isObject(each) && ["string", "number"].includes(typeof own(each, key))) &&
   new Set(list.map((each) => (each as Json)[key])).size === list.length;
 
 const byKey = (list: readonly unknown[], key: string): Map<string, unknown> =>

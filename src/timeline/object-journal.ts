@@ -175,7 +175,15 @@ export class ObjectJournal implements Journal {
       const change = type === "ADDED" ? "Created" : type === "DELETED" ? "Deleted" : "Changed";
       this.#gather({ kind, type: change, time: this.#nextTime(), item, previous, revisions: 1 });
     }
-    this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.settle());
+    this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.#settleSafely());
+  }
+
+  #settleSafely(): void {
+    try {
+      this.settle();
+    } catch (error) {
+      this.#options.log.error("the journal of objects failed", { error: (error as Error).stack });
+    }
   }
 
   #gather(change: ObservedChange): void {
@@ -199,7 +207,7 @@ export class ObjectJournal implements Journal {
     let compared = 0;
     for (const change of gathered.length > mostCompared ? joinedChanges(gathered) : gathered) {
       const details = change.type !== "Changed" || compared++ < mostCompared;
-      const found = changeRecord(change, details);
+      const found = this.#recordOf(change, details);
       if (!found) continue;
       const user = writers?.of(found);
       const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
@@ -211,6 +219,21 @@ export class ObjectJournal implements Journal {
     this.#expire();
     if (this.#unsaved.length > 0)
       this.#saveTimer ??= this.#options.clock.after(saveMilliseconds, () => this.#save());
+  }
+
+  /** A change that cannot be compared is told without what changed: nothing of the journal may end the server. */
+  #recordOf(change: ObservedChange, details: boolean): ReturnType<typeof changeRecord> {
+    try {
+      return changeRecord(change, details);
+    } catch (error) {
+      const { kind, item } = change;
+      this.#options.log.error("a change cannot be compared", {
+        resource: kind.groupResource,
+        object: `${item.namespace}/${item.name}`,
+        error: (error as Error).message,
+      });
+      return changeRecord(change, false);
+    }
   }
 
   #tell(follower: JournalFollower, record: JournalRecord): void {
