@@ -48,3 +48,11 @@ test("a segment that is full is followed by another, and goes once nothing in it
   await files.close();
   assert.deepEqual(sequences(await journalFiles(place, 100).read()), [3]);
 });
+
+test("where a journal began is known after a restart, even when nothing was written since", async () => {
+  const place = join(folder, "began");
+  assert.equal(await journalFiles(place, 1000).beginning(), undefined);
+  await journalFiles(place, 1000).begin({ time: 5, revision: 7 });
+  const again = journalFiles(place, 1000);
+  assert.deepEqual([await again.beginning(), await again.read()], [{ time: 5, revision: 7 }, []]);
+});

@@ -2,12 +2,22 @@
 // once nothing in it is wanted.
 //
 //   journal-000000000001.jsonl   journal-000000004097.jsonl     the number is that of the segment's first record
-import { type FileHandle, open, readFile, readdir, rm } from "node:fs/promises";
+import { type FileHandle, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "#base";
 import type { JournalRecord } from "./journal-record.ts";
 
+/** Where a journal begins: what is newer belongs into it. */
+export interface JournalBeginning {
+  /** Microseconds since the epoch. */
+  readonly time: number;
+  readonly revision: number;
+}
+
 export interface JournalFiles {
+  /** What was noted at the first start; undefined before it. */
+  beginning(): Promise<JournalBeginning | undefined>;
+  begin(beginning: JournalBeginning): Promise<void>;
   /** All records, oldest first. What a crash left half written is passed over. */
   read(): Promise<readonly JournalRecord[]>;
   append(records: readonly JournalRecord[]): Promise<void>;
@@ -38,7 +48,18 @@ export function journalFiles(folder: string, segmentBytes: number): JournalFiles
     await handle?.close();
   };
 
+  const note = join(folder, "beginning.json");
+
   return {
+    beginning: async () => {
+      try {
+        const { time, revision } = JSON.parse(await readFile(note, "utf8")) as Partial<JournalBeginning>;
+        return typeof time === "number" && typeof revision === "number" ? { time, revision } : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    begin: (beginning) => writeFile(note, `${JSON.stringify(beginning)}\n`, { mode: 0o600 }),
     read: async () => {
       const found = (await readdir(folder)).flatMap((name) => {
         const number = /^journal-([0-9]{12})\.jsonl$/.exec(name)?.[1];

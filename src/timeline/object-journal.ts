@@ -4,7 +4,7 @@ import { type Clock, type Log, selectEverything } from "#base";
 import { type CachedObject, type Frame, uidOf } from "#watchcache";
 import { type ObservedChange, changeRecord, ownersOf } from "./change-record.ts";
 import type { Journal, JournalFollower } from "./journal.ts";
-import type { JournalFiles } from "./journal-files.ts";
+import type { JournalBeginning, JournalFiles } from "./journal-files.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Kinds, ServedKind } from "./kinds.ts";
 import type { Owned } from "./owner-graph.ts";
@@ -81,24 +81,38 @@ export class ObjectJournal implements Journal {
 
   /** Takes up what an earlier run has kept, and watches from here on. */
   async start(): Promise<void> {
-    const known = (await this.#options.files?.read()) ?? [];
+    const { files } = this.#options;
+    const known = (await files?.read()) ?? [];
     for (const record of known) this.#keep(record);
     const last = known.at(-1);
+    // An earlier run may have ended before it saved anything.
+    const before = last ?? (await files?.beginning());
     this.#sequence = last?.sequence ?? 0;
     this.#lastTime = last?.time ?? 0;
     if (known[0]) this.#since = Math.min(this.#since, known[0].time);
     this.#expire();
-    const revision = known.reduce((most, record) => Math.max(most, record.revision), 0);
+    const revision = known.reduce((most, record) => Math.max(most, record.revision), before?.revision ?? 0);
     const created = new Set(known.flatMap(({ type, uid }) => (type === "Created" ? [uid] : [])));
     const { kinds, clock } = this.#options;
     this.#generation = kinds.refresh();
     this.#looked = { revision: kinds.revision(), time: clock.now() * 1000 };
     for (const kind of kinds.journaled()) {
       this.#watch(kind);
-      if (last)
-        this.#missed(kind, revision, (item) => !created.has(uidOf(item)) && isNewerThan(item, last.time));
+      if (before)
+        this.#missed(kind, revision, (item) => !created.has(uidOf(item)) && isNewerThan(item, before.time));
     }
     this.settle();
+    if (!before) await this.#noteBeginning(this.#looked);
+  }
+
+  async #noteBeginning(beginning: JournalBeginning): Promise<void> {
+    try {
+      await this.#options.files?.begin(beginning);
+    } catch (error) {
+      this.#options.log.error("the journal of objects cannot be kept on disk", {
+        error: (error as Error).message,
+      });
+    }
   }
 
   /** What changed between a revision and now without our seeing it: that it did, not how. */
