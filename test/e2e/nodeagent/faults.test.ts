@@ -62,7 +62,8 @@ describe("a node under faults", needsCluster(), () => {
       seed,
       seconds,
       of,
-      restSeconds: 60,
+      // Dead sandboxes are collected once a minute.
+      restSeconds: 90,
       most: 10,
       partitionSeconds: awaySeconds,
       say: (line) => said.push(line),
