@@ -2,31 +2,16 @@
 import { silentLog, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import type { Dialect } from "#dialect";
-import {
-  type OptionSet,
-  type OptionsOf,
-  dialectOption,
-  file,
-  helpOption,
-  option,
-  section,
-  text,
-} from "#options";
+import { type OptionSet, type OptionsOf, dialectOption, helpOption, option, section, text } from "#options";
 import { type Explanation, explainPod } from "#scheduler";
 import type { Output } from "./output.ts";
 import { clusterCommand } from "./up/cluster-command.ts";
-import { dataDirOption, pathsFor } from "./up/paths.ts";
+import { clientConfigOption, dataDirOption, pathsFor } from "./up/paths.ts";
 
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
-      option({
-        flag: "orchconfig",
-        type: file,
-        default: "",
-        defaultText: "that of the administrator of orch up",
-        doc: "Client configuration file.",
-      }),
+      clientConfigOption,
       option({ flag: "namespace", type: text, default: "default", doc: "Namespace of the pod." }),
       dataDirOption,
       dialectOption(dialect),

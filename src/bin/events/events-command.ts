@@ -9,7 +9,6 @@ import {
   bool,
   dialectOption,
   duration,
-  file,
   helpOption,
   option,
   section,
@@ -20,7 +19,7 @@ import type { Timeline } from "#timeline";
 import type { Output } from "../output.ts";
 import { reasonToStop } from "../up/channel.ts";
 import { clusterCommand } from "../up/cluster-command.ts";
-import { dataDirOption, pathsFor } from "../up/paths.ts";
+import { clientConfigOption, dataDirOption, pathsFor } from "../up/paths.ts";
 import { exportEvents } from "./export.ts";
 import { cursorFile, noCursor } from "./export-cursor.ts";
 import { fileTarget, streamTarget } from "./export-file.ts";
@@ -30,13 +29,7 @@ import { laneView } from "./lane-view.ts";
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
-      option({
-        flag: "orchconfig",
-        type: file,
-        default: "",
-        defaultText: "that of the administrator of orch up",
-        doc: "Client configuration file.",
-      }),
+      clientConfigOption,
       option({
         flag: "namespace",
         short: "n",

@@ -4,7 +4,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
-import { directory, option } from "#options";
+import { directory, file, option } from "#options";
 import { type OwnRuntime, ownRuntimeOf } from "./own-runtime.ts";
 
 export interface ClusterPaths {
@@ -42,6 +42,15 @@ export const dataDirOption = option({
   default: "",
   defaultText: "below the home directory",
   doc: "Directory of everything the cluster keeps.",
+});
+
+/** Of commands that ask the API server. */
+export const clientConfigOption = option({
+  flag: "orchconfig",
+  type: file,
+  default: "",
+  defaultText: "that of the administrator of orch up",
+  doc: "Client configuration file.",
 });
 
 /** `given` wins; otherwise the user's data directory. Each dialect has a cluster of its own there. */
