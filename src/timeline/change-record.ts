@@ -33,6 +33,9 @@ interface ManagedFields {
 
 type Stored = Readonly<Record<string, unknown>> & { readonly metadata: StoredMeta };
 
+/** Two revisions that are larger together are not compared: reading them would hold up others for too long. */
+const mostComparedBytes = 512 * 1024;
+
 const read = (item: CachedObject): Stored => JSON.parse(item.json.toString()) as Stored;
 const ownersKey = Buffer.from('"ownerReferences":[');
 
@@ -68,7 +71,7 @@ export function changeRecord(
       ...(owners.length > 0 && { owners }),
     };
   }
-  if (!previous || !details) return base;
+  if (!previous || !details || item.json.length + previous.json.length > mostComparedBytes) return base;
   const before = read(previous);
   const after = read(item);
   const isSecret = kind.kind === "Secret" && kind.group === "";

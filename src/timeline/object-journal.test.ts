@@ -38,7 +38,7 @@ async function setUp(onWatch: (sink: FrameSink) => void) {
     log,
     signal: stop.signal,
     keepMilliseconds: 3_600_000,
-    maxBytes: 1_000_000,
+    maxBytes: 10_000_000,
     valuesInFiles: true,
   });
   await journal.start();
@@ -65,5 +65,36 @@ test("a change that cannot be compared is told without what changed", async () =
   const told = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
   assert.deepEqual(told, [["Changed", "a", undefined]]);
   assert.match(lines.join(""), /a change cannot be compared/);
+  stop.abort();
+});
+
+test("changes of a very large object are told without what changed", async () => {
+  let sink: FrameSink | undefined;
+  const { clock, journal, lines, stop } = await setUp((given) => (sink = given));
+  const long = (letter: string): string => `,"data":{"text":"${letter.repeat(300_000)}"}`;
+  const frame = { type: "MODIFIED", item: object(3, long("b")), previous: object(2, long("a")) };
+  sink!.deliver([frame] as unknown as Parameters<FrameSink["deliver"]>[0]);
+  await clock.advance(1000);
+  const told = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
+  assert.deepEqual(told, [["Changed", "a", undefined]]);
+  assert.deepEqual(lines, []);
+  stop.abort();
+});
+
+test("many changes at once are all recorded, in their order, however many slices it takes", async () => {
+  let sink: FrameSink | undefined;
+  const { clock, journal, stop } = await setUp((given) => (sink = given));
+  const revisions = Array.from({ length: 5000 }, (_, at) => at + 2);
+  const frames = revisions.map((revision) => ({
+    type: "ADDED",
+    item: object(revision),
+    previous: undefined,
+  }));
+  sink!.deliver(frames as unknown as Parameters<FrameSink["deliver"]>[0]);
+  await clock.advance(60_000);
+  assert.deepEqual(
+    journal.after(0)!.map(({ revision }) => revision),
+    revisions,
+  );
   stop.abort();
 });

@@ -31,6 +31,15 @@ interface Kept {
   readonly bytes: number;
 }
 
+interface Batch {
+  readonly changes: readonly ObservedChange[];
+  at: number;
+  /** How many were compared field by field. */
+  compared: number;
+}
+
+/** How long records are made before others have their turn. */
+const sliceMilliseconds = 4;
 /** How long changes are gathered before they are recorded: what is held for longer costs the garbage collector more. */
 const batchMilliseconds = 100;
 /** How long records wait before they are written to disk. */
@@ -48,6 +57,8 @@ export class ObjectJournal implements Journal {
   #kept: Kept[] = [];
   #bytes = 0;
   #gathered: ObservedChange[] = [];
+  /** What was gathered before, and how much of it is recorded. */
+  #batch: Batch = { changes: [], at: 0, compared: 0 };
   #unsaved: JournalRecord[] = [];
   #saving: Promise<void> = Promise.resolve();
   #timer: (() => void) | undefined;
@@ -192,9 +203,10 @@ export class ObjectJournal implements Journal {
     this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.#settleSafely());
   }
 
+  /** Records in slices of time: whoever waits for an answer has a turn in between. */
   #settleSafely(): void {
     try {
-      this.settle();
+      this.#settleUntil(performance.now() + sliceMilliseconds);
     } catch (error) {
       this.#options.log.error("the journal of objects failed", { error: (error as Error).stack });
     }
@@ -212,27 +224,48 @@ export class ObjectJournal implements Journal {
   }
 
   settle(): void {
+    this.#settleUntil(Infinity);
+  }
+
+  #settleUntil(deadline: number): void {
     this.#timer?.();
     this.#timer = undefined;
     this.#watchDefined();
+    const { writers, clock } = this.#options;
+    while (this.#nextBatch()) {
+      const { changes } = this.#batch;
+      while (this.#batch.at < changes.length) {
+        this.#record(changes[this.#batch.at++]!);
+        if (performance.now() < deadline) continue;
+        this.#timer = clock.after(1, () => this.#settleSafely());
+        break;
+      }
+      if (this.#timer) break;
+    }
+    if (!this.#timer) writers?.forget();
+    this.#expire();
+    if (this.#unsaved.length > 0) this.#saveTimer ??= clock.after(saveMilliseconds, () => this.#save());
+  }
+
+  /** Whether there is a batch with something left; what was gathered becomes the next one. */
+  #nextBatch(): boolean {
+    if (this.#batch.at < this.#batch.changes.length) return true;
     const gathered = this.#gathered;
     this.#gathered = [];
-    const { writers } = this.#options;
-    let compared = 0;
-    for (const change of gathered.length > mostCompared ? joinedChanges(gathered) : gathered) {
-      const details = change.type !== "Changed" || compared++ < mostCompared;
-      const found = this.#recordOf(change, details);
-      if (!found) continue;
-      const user = writers?.of(found);
-      const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
-      this.#keep(record);
-      if (this.#options.files) this.#unsaved.push(record);
-      for (const follower of this.#followers) this.#tell(follower, record);
-    }
-    writers?.forget();
-    this.#expire();
-    if (this.#unsaved.length > 0)
-      this.#saveTimer ??= this.#options.clock.after(saveMilliseconds, () => this.#save());
+    const changes = gathered.length > mostCompared ? joinedChanges(gathered) : gathered;
+    this.#batch = { changes, at: 0, compared: 0 };
+    return changes.length > 0;
+  }
+
+  #record(change: ObservedChange): void {
+    const details = change.type !== "Changed" || this.#batch.compared++ < mostCompared;
+    const found = this.#recordOf(change, details);
+    if (!found) return;
+    const user = this.#options.writers?.of(found);
+    const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
+    this.#keep(record);
+    if (this.#options.files) this.#unsaved.push(record);
+    for (const follower of this.#followers) this.#tell(follower, record);
   }
 
   /** A change that cannot be compared is told without what changed: nothing of the journal may end the server. */
@@ -257,8 +290,7 @@ export class ObjectJournal implements Journal {
   }
 
   #keep(record: JournalRecord): void {
-    // What it takes in memory is about twice its text.
-    const bytes = JSON.stringify(record).length * 2;
+    const bytes = sizeInMemory(record);
     this.#kept.push({ record, bytes });
     this.#bytes += bytes;
   }
@@ -336,6 +368,16 @@ export class ObjectJournal implements Journal {
     await this.#saving;
     await this.#options.files?.close();
   }
+}
+
+/** What a record takes in memory, about: its members, and two bytes for each character of its texts. */
+function sizeInMemory({ namespace, name, managers, owners, fields }: JournalRecord): number {
+  let bytes = 400 + 2 * (namespace.length + name.length);
+  for (const manager of managers ?? []) bytes += 16 + 2 * manager.length;
+  for (const owner of owners ?? []) bytes += 300 + 2 * owner.name.length;
+  for (const { path, from = "", to = "" } of fields ?? [])
+    bytes += 120 + 2 * (path.length + from.length + to.length);
+  return bytes;
 }
 
 /** Changes of one object in a row as one, from what it was before the first to what it is after the last. */
