@@ -32,10 +32,18 @@ export interface Call extends Node {
 export interface ListLiteral extends Node {
   readonly kind: "list";
   readonly elements: readonly Expression[];
+  /** The places of elements that are left out when they are optional values without one: `[?element]`. */
+  readonly optional?: ReadonlySet<number>;
 }
 export interface MapLiteral extends Node {
   readonly kind: "map";
-  readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
+  readonly entries: readonly MapEntry[];
+}
+export interface MapEntry {
+  readonly key: Expression;
+  readonly value: Expression;
+  /** Whether the entry is left out when its value is an optional one without a value: `{?key: value}`. */
+  readonly optional?: boolean;
 }
 export interface ObjectLiteral extends Node {
   readonly kind: "object";
@@ -55,7 +63,9 @@ export interface Fold extends Node {
   readonly step: Expression;
   readonly result: Expression;
   /** The macro that made it, and the parts of the call that the planner needs. */
-  readonly macro: "all" | "exists" | "exists_one" | "map" | "filter";
+  readonly macro: "all" | "exists" | "exists_one" | "map" | "filter" | "bind";
+  /** The variable in which it collects, where it is not the usual one: `bind` gives a name to a value. */
+  readonly accumulator?: string;
   readonly predicate?: Expression;
   readonly transform?: Expression;
 }

@@ -2,7 +2,8 @@
 // reference's, number for number.
 
 import { codePoints, elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
-import { type Value, adapt, isList } from "./values.ts";
+import { FormatValue } from "./library/named-formats.ts";
+import { Opaque, type Value, adapt, isList } from "./values.ts";
 
 export const stringFactor = 0.1;
 export const regexFactor = 0.25;
@@ -15,7 +16,7 @@ export type CallCost = (first: Value, second: Value, result: () => Value) => num
 /** The size of a value for cost: 1 for what has none. Short strings need no count of code points. */
 export function costSize(value: Value): number {
   if (typeof value === "string") return value.length <= 10 ? value.length : codePoints(value);
-  return sizeOf(value) ?? 1;
+  return value instanceof Opaque ? value.costSize : (sizeOf(value) ?? 1);
 }
 
 export const traversal = (size: number): number => Math.ceil(size * stringFactor);
@@ -31,6 +32,9 @@ const byOverload: Readonly<Record<string, CallCost>> = {
   string_to_bytes: first,
   bytes_to_string: first,
   in_list: (_item, list) => costSize(list),
+  list_sets_contains_list: (left, right) => 1 + costSize(left) * costSize(right),
+  list_sets_intersects_list: (left, right) => 1 + costSize(left) * costSize(right),
+  list_sets_equivalent_list: (left, right) => 1 + 2 * costSize(left) * costSize(right),
   equals: smaller,
   not_equals: smaller,
   add_string: (left, right) => traversal(costSize(left) + costSize(right)),
@@ -61,7 +65,19 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   ...names("replace split", twice),
   join: (_list, _between, result) => Math.ceil(costSize(result()) * 2 * stringFactor),
   ...names("find findAll", regexCost),
+  ...names("cidr isIP isCIDR quantity isQuantity", first),
+  ip: (value) => (typeof value === "string" ? traversal(costSize(value)) : 1),
+  "ip.isCanonical": twice,
+  containsIP: (cidr, other) => Math.ceil(costSize(cidr) * 2 * stringFactor) + parsing(other),
+  containsCIDR: (cidr, other) =>
+    Math.ceil(costSize(cidr) * 2 * stringFactor) + traversal(costSize(cidr)) + 1 + parsing(other),
+  validate: (format, text) =>
+    Math.ceil((1 + costSize(text)) * stringFactor) *
+    Math.ceil((format instanceof FormatValue ? format.patternSize : 1) * regexFactor),
 };
+
+/** A text in the place of an address is read first. */
+const parsing = (value: Value): number => (typeof value === "string" ? traversal(costSize(value)) : 0);
 
 function names(list: string, cost: CallCost): Record<string, CallCost> {
   return Object.fromEntries(list.split(" ").map((name) => [name, cost]));

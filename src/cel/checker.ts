@@ -1,15 +1,28 @@
 // Type checking: names are resolved, overloads chosen and every node is given a type.
 
-import { type Call, type Expression, type Fold, type Select, accumulator, qualifiedName } from "./ast.ts";
-import type { FunctionDeclaration, Overload } from "./declarations.ts";
+import {
+  type Call,
+  type Expression,
+  type Fold,
+  type ListLiteral,
+  type Literal,
+  type MapEntry,
+  type Select,
+  accumulator,
+  qualifiedName,
+} from "./ast.ts";
+import { type FunctionDeclaration, type Overload, overload } from "./declarations.ts";
+import { optionalMember } from "./operations.ts";
 import type { SourceError } from "./source.ts";
 import {
   type CelType,
   formatType,
+  insideOptional,
   isDyn,
   isDynOrError,
   listOf,
   mapOf,
+  optionalType,
   protoText,
   sameType,
   typeParam,
@@ -62,6 +75,8 @@ class Checker {
   /** Variables of the comprehensions around the node, innermost last. */
   readonly #locals: { readonly name: string; readonly type: CelType }[] = [];
   #params = 0;
+  /** Whether literals may hold elements of different types. */
+  #mixed = false;
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -93,7 +108,7 @@ class Checker {
       case "call":
         return this.#call(node);
       case "list":
-        return listOf(this.#join(node.elements) ?? this.#freshParam());
+        return listOf(this.#join(node) ?? this.#freshParam());
       case "map":
         return this.#map(node.entries);
       case "object":
@@ -122,11 +137,34 @@ class Checker {
     const named = name === undefined ? undefined : this.#resolve(node.id, name);
     if (named) return named;
     const operand = substitute(this.known, this.check(node.operand), false);
-    const field = this.#field(node, operand);
+    const field = this.#member(node.offset, node.field, operand);
     return node.test ? types.bool : substitute(this.known, field, false);
   }
 
-  #field({ offset, field }: Select, operand: CelType): CelType {
+  /** The type of a member; one of an optional value is optional. */
+  #member(offset: number, field: string, operand: CelType): CelType {
+    const inside = insideOptional(operand);
+    if (!inside) return this.#field(offset, field, operand);
+    return optionalType(this.#field(offset, field, substitute(this.known, inside, false)));
+  }
+
+  /** `operand.?field`. */
+  #optionalSelect(node: Call): CelType {
+    const [target, name] = node.args;
+    const operand = substitute(this.known, this.check(target!), false);
+    const { value } = name as Literal;
+    this.check(name!);
+    this.references[node.id] = {
+      kind: "function",
+      name: node.name,
+      overloads: [selectOptionalField],
+      global: true,
+    };
+    const type = this.#member(node.offset, value as string, operand);
+    return insideOptional(type) ? type : optionalType(substitute(this.known, type, false));
+  }
+
+  #field(offset: number, field: string, operand: CelType): CelType {
     switch (operand.kind) {
       case "map":
         return operand.value;
@@ -142,7 +180,8 @@ class Checker {
   }
 
   #call(node: Call): CelType {
-    const args = node.args.map((arg) => this.check(arg));
+    if (node.name === "_?._") return this.#optionalSelect(node);
+    const args = this.#arguments(node);
     if (node.target) {
       const prefix = qualifiedName(node.target);
       const namespaced = prefix === undefined ? undefined : this.#function(`${prefix}.${node.name}`);
@@ -152,6 +191,15 @@ class Checker {
     const found = this.#function(node.name);
     if (!found) return this.#undeclared(node.offset, node.name);
     return this.#overloads(node, found, args, node.target !== undefined);
+  }
+
+  /** What is put into a text may be of any type. */
+  #arguments({ name, args }: Call): CelType[] {
+    const mixed = this.#mixed;
+    this.#mixed ||= name === "format" && this.#function(name) !== undefined;
+    const found = args.map((arg) => this.check(arg));
+    this.#mixed = mixed;
+    return found;
   }
 
   #function(spelled: string): FunctionDeclaration | undefined {
@@ -202,27 +250,36 @@ class Checker {
   }
 
   /** The one type of all elements; literals hold elements of one type only. */
-  #join(nodes: readonly Expression[]): CelType | undefined {
+  #join({ elements, optional }: ListLiteral): CelType | undefined {
     let joined: CelType | undefined;
-    for (const node of nodes) {
-      const type = this.check(node);
+    for (const [at, node] of elements.entries()) {
+      const type = optional?.has(at) ? this.#inside(node) : this.check(node);
       joined = joined ? this.#joinPair(node.offset, joined, type) : type;
     }
     return joined;
   }
 
+  /** The type within an optional value. */
+  #inside(node: Expression): CelType {
+    const type = substitute(this.known, this.check(node), false);
+    const inside = insideOptional(type);
+    if (!inside && !isDyn(type)) return this.#mismatch(node.offset, optionalType(type), type);
+    return inside ?? type;
+  }
+
   #joinPair(offset: number, previous: CelType, current: CelType): CelType {
     if (this.#assign(previous, current)) return mostGeneral(previous, current);
+    if (this.#mixed) return types.dyn;
     return this.#mismatch(offset, previous, current);
   }
 
-  #map(entries: readonly { readonly key: Expression; readonly value: Expression }[]): CelType {
+  #map(entries: readonly MapEntry[]): CelType {
     let key: CelType | undefined;
     let value: CelType | undefined;
     for (const entry of entries) {
       const keyType = this.check(entry.key);
       key = key ? this.#joinPair(entry.key.offset, key, keyType) : keyType;
-      const valueType = this.check(entry.value);
+      const valueType = entry.optional ? this.#inside(entry.value) : this.check(entry.value);
       value = value ? this.#joinPair(entry.value.offset, value, valueType) : valueType;
     }
     return mapOf(key ?? this.#freshParam(), value ?? this.#freshParam());
@@ -239,7 +296,7 @@ class Checker {
   #fold(node: Fold): CelType {
     const range = substitute(this.known, this.check(node.range), false);
     const accumulated = this.check(node.initial);
-    this.#locals.push({ name: accumulator, type: accumulated });
+    this.#locals.push({ name: node.accumulator ?? accumulator, type: accumulated });
     this.#locals.push({ name: node.variable, type: this.#variableOf(node, range) });
     this.#assert(node.condition, types.bool);
     this.#assert(node.step, accumulated);
@@ -265,6 +322,13 @@ class Checker {
     if (!this.#assign(expected, type)) this.#mismatch(node.offset, expected, type);
   }
 }
+
+const selectOptionalField = overload(
+  "select_optional_field",
+  [types.dyn, types.string],
+  optionalType(types.dyn),
+  optionalMember,
+);
 
 function literalType(value: Value): CelType {
   if (value === null) return types.null;

@@ -161,6 +161,7 @@ class Writer {
       case "call":
         return this.#call(node, charged);
       case "list":
+        if (node.optional) throw new Unsupported();
         return this.#list(node.elements);
       case "fold":
         return this.#fold(node);
@@ -217,6 +218,11 @@ class Writer {
         return this.#ternary(first!, second!, third!);
       case "_[_]":
         return this.#index(first!, second!, 1 + (charged ? ownCharge(node, this.#checked) : 0));
+      case "_[?_]":
+      case "_?._":
+      case "or":
+      case "orValue":
+        throw new Unsupported();
       case "_==_":
         return this.#equality(first!, second!, true);
       case "_!=_":
@@ -339,6 +345,7 @@ class Writer {
   }
 
   #fold(node: Fold): Piece {
+    if (node.macro === "bind") throw new Unsupported();
     const range = this.#value(node.range);
     const items = this.#let(range.js).js;
     this.#emit(`if (!Array.isArray(${items})) {`);

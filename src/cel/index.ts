@@ -11,6 +11,7 @@ export {
   compile,
   compileSteps,
   environment,
+  lastRelease,
 } from "./program.ts";
 export { type Interval, type SizeHint, unbounded } from "./interval.ts";
 export {

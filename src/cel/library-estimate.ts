@@ -1,6 +1,6 @@
 // What calls of library functions can cost, before they run.
 
-import { checkCost, stringFactor } from "./call-cost.ts";
+import { checkCost, regexFactor, stringFactor } from "./call-cost.ts";
 import {
   type CallEstimate,
   type EstimatedNode,
@@ -110,6 +110,18 @@ const finding: Estimate = (sizes, target, [pattern]) => {
   return { cost: sizes.regexCost(size, sizes.librarySize(pattern)), resultSize: interval(0, size.max) };
 };
 
+/** Each element of one list is looked for in the other. */
+function comparison(times: number): Estimate {
+  return (sizes, _target, [left, right]) =>
+    left &&
+    right && {
+      cost: addIntervals(
+        scaled(multiplyIntervals(sizes.librarySize(left), sizes.librarySize(right)), times),
+        one,
+      ),
+    };
+}
+
 const names = (list: string, estimate: Estimate): Record<string, Estimate> =>
   Object.fromEntries(list.split(" ").map((name) => [name, estimate]));
 
@@ -123,7 +135,37 @@ const estimates: Readonly<Record<string, Estimate>> = {
   split: splitting,
   join: joining,
   ...names("find findAll", finding),
+  ...names("masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast", nominal),
+  ...names("isLinkLocalUnicast isGlobalUnicast isGreaterThan isLessThan compareTo", nominal),
+  ip: (_sizes, target) => target && { cost: one },
+  containsIP: (sizes, target, [other]) =>
+    target && other && { cost: addIntervals(scaled(interval(8, 32), stringFactor), parsing(sizes, other)) },
+  containsCIDR: (sizes, target, [other]) =>
+    target &&
+    other && {
+      cost: [scaled(addressSize, stringFactor), one, parsing(sizes, other)].reduce(
+        addIntervals,
+        scaled(interval(8, 32), stringFactor),
+      ),
+    },
+  validate: (sizes, target, [text]) =>
+    target &&
+    text && {
+      cost: scaled(scaled(sizes.librarySize(text), stringFactor), longestPattern * regexFactor),
+    },
+  "sets.contains": comparison(1),
+  "sets.intersects": comparison(1),
+  "sets.equivalent": comparison(2),
 };
+
+/** Addresses have four or sixteen bytes. */
+const addressSize = interval(4, 16);
+/** The longest pattern of a named format of names. */
+const longestPattern = 128;
+
+/** A text in the place of an address is read first. */
+const parsing = (sizes: Sizes, node: EstimatedNode): Interval =>
+  node.type.kind === "string" ? scaled(sizes.librarySize(node), stringFactor) : interval(0);
 
 /** The elements of a list, as a node of their own. */
 function elementOf({ path, type }: EstimatedNode): EstimatedNode | undefined {

@@ -1,4 +1,4 @@
-// The macros has, all, exists, exists_one, map and filter, expanded while parsing.
+// The macros has, all, exists, exists_one, map and filter, and those of optional values, expanded while parsing.
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import type { Value } from "./values.ts";
@@ -23,7 +23,12 @@ export class MacroError extends Error {
 }
 
 /** The expansion, when the call is one of a macro. */
-export function expandMacro(factory: NodeFactory, offset: number, call: MacroCall): Expression | undefined {
+export function expandMacro(
+  factory: NodeFactory,
+  offset: number,
+  call: MacroCall,
+  optionals: boolean,
+): Expression | undefined {
   const { name, target, args } = call;
   const make = nodesAt(factory, offset);
   if (!target) return name === "has" && args.length === 1 ? presence(make, args[0]!) : undefined;
@@ -32,6 +37,8 @@ export function expandMacro(factory: NodeFactory, offset: number, call: MacroCal
       return quantifier(make, name, target, args[0]!, args[1]!);
     if (name === "map") return mapping(make, target, args[0]!, args[1]!);
     if (name === "filter") return filtering(make, target, args[0]!, args[1]!);
+    if (optionals && (name === "optMap" || name === "optFlatMap"))
+      return optionalMapping(make, name, target, args[0]!, args[1]!);
   }
   if (args.length === 3 && name === "map") return mapping(make, target, args[0]!, args[2]!, args[1]);
   return undefined;
@@ -46,6 +53,14 @@ function nodesAt(factory: NodeFactory, offset: number) {
     accumulated: (): Expression => ({ ...node(), kind: "identifier", name: accumulator }),
     list: (...elements: Expression[]): Expression => ({ ...node(), kind: "list", elements }),
     call: (name: string, ...args: Expression[]): Expression => ({ ...node(), kind: "call", name, args }),
+    method: (target: Expression, name: string): Expression => ({
+      ...node(),
+      kind: "call",
+      name,
+      target,
+      args: [],
+    }),
+    name: (name: string): Expression => ({ ...node(), kind: "identifier", name }),
     has: (operand: Expression, field: string): Expression => ({
       ...node(),
       kind: "select",
@@ -130,4 +145,27 @@ function filtering(make: Nodes, range: Expression, variable: Expression, predica
     step: make.call("_?_:_", predicate, make.call("_+_", found, make.list(variable)), found),
     result: found,
   });
+}
+
+/** The transformed value if there is one: an optional value again, or what the transformation gives itself. */
+function optionalMapping(
+  make: Nodes,
+  macro: "optMap" | "optFlatMap",
+  target: Expression,
+  variable: Expression,
+  transform: Expression,
+): Expression {
+  if (variable.kind !== "identifier")
+    throw new MacroError(`${macro}() variable name must be a simple identifier`, variable.offset);
+  const { name } = variable;
+  const bound = make.fold("#unused", make.list(), {
+    macro: "bind",
+    accumulator: name,
+    initial: make.method(target, "value"),
+    condition: make.literal(false),
+    step: make.name(name),
+    result: transform,
+  });
+  const found = macro === "optMap" ? make.call("optional.of", bound) : bound;
+  return make.call("_?_:_", make.method(target, "hasValue"), found, make.call("optional.none"));
 }

@@ -20,6 +20,9 @@ import {
   noSuchOverload,
   numberOf,
   uintOf,
+  OptionalValue,
+  optionalNone,
+  optionalOf,
 } from "./values.ts";
 import { addTime, durationOf, sinceTime } from "./time-values.ts";
 
@@ -61,8 +64,13 @@ function equalObjects(left: Value, right: Value): boolean {
     return right instanceof Timestamp && left.seconds === right.seconds && left.nanos === right.nanos;
   if (left instanceof Duration) return right instanceof Duration && left.nanos === right.nanos;
   if (left instanceof TypeValue) return right instanceof TypeValue && left.name === right.name;
+  if (left instanceof OptionalValue) return right instanceof OptionalValue && equalOptionals(left, right);
   if (left instanceof Opaque) return right instanceof Opaque && left.equals(right);
   return isMapLike(left) && isMapLike(right) && equalMaps(left, right);
+}
+
+function equalOptionals({ value: left }: OptionalValue, { value: right }: OptionalValue): boolean {
+  return left === undefined || right === undefined ? left === right : equal(left, right);
 }
 
 function equalLists(left: readonly Value[] | View, right: readonly Value[] | View): boolean {
@@ -127,8 +135,9 @@ export function ownMember(record: JsonObject, key: string): Value | undefined {
   return found as Value;
 }
 
-/** A field or key of any value, as the dot reads it. */
+/** A field or key of any value, as the dot reads it. Members of optional values are optional. */
 export function member(value: Value, key: string): Value {
+  if (value instanceof OptionalValue) return optionalMember(value, key);
   if (isMapLike(value)) {
     const found = lookUp(value, key);
     if (found === undefined) throw evaluationError(`no such key: ${key}`);
@@ -138,8 +147,20 @@ export function member(value: Value, key: string): Value {
   throw evaluationError(value instanceof Opaque ? "no such overload" : `no such key: ${key}`);
 }
 
+/** A field, key or element as an optional value. */
+export function optionalMember(value: Value, key: Value): OptionalValue {
+  if (value instanceof OptionalValue)
+    return value.value === undefined ? value : optionalMember(value.value, key);
+  if (isMapLike(value)) return optionalOf(lookUp(value, key));
+  if (!isList(value)) throw noSuchOverload();
+  const at = mapKey(key);
+  const within = (typeof at === "number" || typeof at === "bigint") && at >= 0 && at < sizeOf(value)!;
+  return within ? optionalOf(element(value, key)) : optionalNone;
+}
+
 /** A member by the bracket operator. */
 export function index(value: Value, key: Value): Value {
+  if (value instanceof OptionalValue) return optionalMember(value, key);
   if (isList(value)) return element(value, key);
   if (isMapLike(value)) {
     const found = lookUp(value, key);

@@ -1,7 +1,7 @@
 // From source text to a syntax tree, by recursive descent, with the limits of the reference on size and depth.
 
 import { type Steps, finishSteps } from "#base";
-import { type Expression, type ListLiteral, type MapLiteral, qualifiedName } from "./ast.ts";
+import { type Expression, type ListLiteral, type MapEntry, type MapLiteral, qualifiedName } from "./ast.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import {
   LiteralError,
@@ -57,9 +57,15 @@ class SyntaxFailure extends Error {
   }
 }
 
-export const parse = (source: string): Parsed => finishSteps(parseSteps(source));
+export interface ParseOptions {
+  /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are part of the language. */
+  readonly optionals: boolean;
+}
 
-export function* parseSteps(source: string): Steps<Parsed> {
+export const parse = (source: string, options: ParseOptions): Parsed =>
+  finishSteps(parseSteps(source, options));
+
+export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed> {
   const size = source.length > longestSource ? Array.from(source).length : source.length;
   if (size > longestSource) {
     const message = `expression code point size exceeds limit: size: ${size}, limit ${longestSource}`;
@@ -67,7 +73,7 @@ export function* parseSteps(source: string): Steps<Parsed> {
   }
   const { tokens, errors } = tokenize(source);
   yield;
-  const parser = new Parser(tokens);
+  const parser = new Parser(tokens, options);
   try {
     const expression = parser.start();
     errors.push(...parser.errors);
@@ -81,12 +87,14 @@ export function* parseSteps(source: string): Steps<Parsed> {
 class Parser implements NodeFactory {
   readonly errors: SourceError[] = [];
   readonly #tokens: readonly Token[];
+  readonly #optionals: boolean;
   #at = 0;
   #lastId = 0;
   #depth = 1;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], { optionals }: ParseOptions) {
     this.#tokens = tokens;
+    this.#optionals = optionals;
   }
 
   id = (): number => (this.#lastId += 1);
@@ -204,16 +212,27 @@ class Parser implements NodeFactory {
       const brace = dot || bracket ? undefined : this.#accept("{");
       if (dot) operand = this.#selectOrCall(operand, dot);
       else if (bracket) {
+        const optional = this.#acceptOptional();
         const index = this.#nested();
         this.#expect("]");
-        operand = this.#call(bracket, "_[_]", [operand, index]);
+        operand = this.#call(bracket, optional ? "_[?_]" : "_[_]", [operand, index]);
       } else if (brace) operand = this.#object(operand, brace);
       else return operand;
     }
   }
 
+  /** The mark of what may be absent, where the language has it. */
+  #acceptOptional(): boolean {
+    return this.#optionals && this.#accept("?") !== undefined;
+  }
+
   #selectOrCall(operand: Expression, dot: Token): Expression {
+    const optional = this.#acceptOptional();
     const field = this.#name();
+    if (optional) {
+      const name: Expression = { kind: "literal", id: this.id(), offset: field.offset, value: field.text };
+      return this.#call(dot, "_?._", [operand, name]);
+    }
     const open = this.#accept("(");
     if (!open)
       return { kind: "select", id: this.id(), offset: dot.offset, operand, field: field.text, test: false };
@@ -279,22 +298,25 @@ class Parser implements NodeFactory {
 
   #list({ offset }: Token): ListLiteral {
     const elements: Expression[] = [];
+    const optional = new Set<number>();
     while (!this.#accept("]")) {
+      if (this.#acceptOptional()) optional.add(elements.length);
       elements.push(this.#nested());
       if (!this.#accept(",")) {
         this.#expect("]");
         break;
       }
     }
-    return { kind: "list", id: this.id(), offset, elements };
+    return { kind: "list", id: this.id(), offset, elements, ...(optional.size > 0 && { optional }) };
   }
 
   #map({ offset }: Token): MapLiteral {
-    const entries: { key: Expression; value: Expression }[] = [];
+    const entries: MapEntry[] = [];
     while (!this.#accept("}")) {
+      const optional = this.#acceptOptional();
       const key = this.#nested();
       this.#expect(":");
-      entries.push({ key, value: this.#nested() });
+      entries.push({ key, value: this.#nested(), ...(optional && { optional }) });
       if (!this.#accept(",")) {
         this.#expect("}");
         break;
@@ -345,7 +367,7 @@ class Parser implements NodeFactory {
 
   #call({ offset }: Token, name: string, args: readonly Expression[], target?: Expression): Expression {
     try {
-      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) });
+      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) }, this.#optionals);
       if (expanded) return expanded;
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;

@@ -34,14 +34,16 @@ const itemAt = (items: Items, at: number): Value =>
   items instanceof View ? items.get(at)! : adapt(items[at]!);
 
 export function planFold(node: Fold, planner: FoldPlanner): Step {
+  const { macro } = node;
+  if (macro === "bind") return named(node, planner);
   const range = planner.value(node.range).run;
   return planner.withLocal(accumulator, () =>
     planner.withLocal(node.variable, (slot) => {
       const part = (expression: Expression) => planner.value(expression);
-      switch (node.macro) {
+      switch (macro) {
         case "all":
         case "exists":
-          return quantified(range, slot, part(node.predicate!).run, node.macro === "exists");
+          return quantified(range, slot, part(node.predicate!).run, macro === "exists");
         case "exists_one":
           return exactlyOne(range, slot, part(node.predicate!).run);
         case "map":
@@ -50,6 +52,18 @@ export function planFold(node: Fold, planner: FoldPlanner): Step {
       }
     }),
   );
+}
+
+/** A value under a name, for the rest of the expression. */
+function named({ initial, accumulator: name = accumulator, result }: Fold, planner: FoldPlanner): Step {
+  const value = planner.value(initial).run;
+  return planner.withLocal(name, (slot) => {
+    const { run } = planner.value(result);
+    return (state) => {
+      state.slots[slot] = value(state);
+      return run(state);
+    };
+  });
 }
 
 /** all and exists: an error counts only if no element decides. */

@@ -3,8 +3,8 @@
 import type { Expression } from "./ast.ts";
 import type { Checked } from "./checker.ts";
 import type { Step } from "./evaluation.ts";
-import { isMapLike, lookUp, member, ownMember } from "./operations.ts";
-import { type Value, View, evaluationError, isRecord } from "./values.ts";
+import { isMapLike, lookUp, member, optionalMember, ownMember } from "./operations.ts";
+import { OptionalValue, type Value, View, evaluationError, isRecord } from "./values.ts";
 
 function read(value: Value, field: string): Value {
   const found = isRecord(value)
@@ -39,6 +39,7 @@ export function presence(run: Step, field: string): Step {
   return (state) => {
     const value = run(state);
     if (isRecord(value)) return ownMember(value, field) !== undefined;
+    if (value instanceof OptionalValue) return optionalMember(value, field).value !== undefined;
     if (!isMapLike(value)) throw evaluationError("invalid type for field selection.");
     return lookUp(value, field) !== undefined;
   };
@@ -49,7 +50,8 @@ export function ownCharge(node: Expression, { references }: Checked): number {
   let base = node;
   while (!references[base.id]?.kind.match(/variable|type/)) {
     if (base.kind === "select" && !base.test) base = base.operand;
-    else if (base.kind === "call" && base.name === "_[_]") base = base.args[0]!;
+    else if (base.kind === "call" && (base.name === "_[_]" || base.name === "_?._" || base.name === "_[?_]"))
+      base = base.args[0]!;
     else break;
   }
   return base.kind === "call" && base.name === "_?_:_" ? 0 : 1;

@@ -2,13 +2,13 @@
 // read for another purpose than its value (as the base of a selection, the branch of a ternary or an index) is
 // planned without the charge for reading it.
 
-import type { Call, Expression, Select } from "./ast.ts";
+import type { Call, Expression, MapEntry, Select } from "./ast.ts";
 import { callCost, listCost, mapCost } from "./call-cost.ts";
 import type { Checked, Reference } from "./checker.ts";
 import type { Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
 import { type FoldPlanner, planFold } from "./plan-fold.ts";
-import { index, mapKey } from "./operations.ts";
+import { index, mapKey, optionalMember } from "./operations.ts";
 import {
   type Planned,
   constant,
@@ -20,7 +20,15 @@ import {
 } from "./plan-call.ts";
 import { memberOf, ownCharge, presence, variableMember } from "./plan-member.ts";
 import { compilePattern } from "./regex/pattern.ts";
-import { type MapKey, MapValue, TypeValue, type Value, evaluationError, noSuchOverload } from "./values.ts";
+import {
+  type MapKey,
+  MapValue,
+  OptionalValue,
+  TypeValue,
+  type Value,
+  evaluationError,
+  noSuchOverload,
+} from "./values.ts";
 
 /** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
 export class PlanError extends Error {
@@ -49,6 +57,12 @@ export function plan(expression: Expression, checked: Checked, options: PlanOpti
 export const conversions: ReadonlySet<string> = new Set(
   "bool bytes double duration dyn int string timestamp type uint".split(" "),
 );
+
+/** What an optional value holds; undefined when it holds nothing. */
+function presentValue(value: Value): Value | undefined {
+  if (!(value instanceof OptionalValue)) throw noSuchOverload();
+  return value.value;
+}
 
 class Planner implements FoldPlanner {
   readonly inputs = new Map<string, number>();
@@ -96,7 +110,7 @@ class Planner implements FoldPlanner {
       case "call":
         return this.#call(node, charged);
       case "list":
-        return this.#list(node.elements);
+        return node.optional ? this.#listOfPresent(node.elements, node.optional) : this.#list(node.elements);
       case "map":
         return this.#map(node.entries);
       case "fold":
@@ -155,8 +169,15 @@ class Planner implements FoldPlanner {
         return this.#logical(first!, second!, true);
       case "_?_:_":
         return this.#ternary(first!, second!, third!);
+      case "or":
+      case "orValue":
+        return this.#alternative(node) ?? this.#function(node);
       case "_[_]":
-        return this.#index(first!, second!, charged ? ownCharge(node, this.#checked) : 0);
+      case "_[?_]":
+      case "_?._": {
+        const read = node.name === "_[_]" ? index : optionalMember;
+        return this.#index(first!, second!, charged ? ownCharge(node, this.#checked) : 0, read);
+      }
       default:
         return this.#function(node);
     }
@@ -167,6 +188,22 @@ class Planner implements FoldPlanner {
     const runLeft = this.value(left).run;
     const runRight = this.value(right).run;
     return { run: logical(runLeft, runRight, deciding) };
+  }
+
+  /** `or` and `orValue` of an optional value: the alternative is looked at only when there is none. */
+  #alternative({ id, name, target, args: [other] }: Call): Planned | undefined {
+    const reference = this.#checked.references[id];
+    if (reference?.kind !== "function" || !/^optional_or/.test(reference.overloads[0]!.id)) return undefined;
+    const runTarget = this.value(target!).run;
+    const runOther = this.value(other!).run;
+    return {
+      run: (state) => {
+        const value = runTarget(state);
+        if (!(value instanceof OptionalValue)) throw noSuchOverload();
+        if (value.value === undefined) return runOther(state);
+        return name === "or" ? value : value.value;
+      },
+    };
   }
 
   #ternary(condition: Expression, whenTrue: Expression, whenFalse: Expression): Planned {
@@ -182,7 +219,12 @@ class Planner implements FoldPlanner {
     };
   }
 
-  #index(target: Expression, key: Expression, ownCharge: number): Planned {
+  #index(
+    target: Expression,
+    key: Expression,
+    ownCharge: number,
+    read: (value: Value, key: Value) => Value,
+  ): Planned {
     const runTarget = this.#base(target).run;
     const runKey = this.#base(key).run;
     const cost = 1 + ownCharge;
@@ -191,7 +233,7 @@ class Planner implements FoldPlanner {
         const value = runTarget(state);
         const at = runKey(state);
         state.charge(cost);
-        return index(value, at);
+        return read(value, at);
       },
     };
   }
@@ -209,16 +251,35 @@ class Planner implements FoldPlanner {
     };
   }
 
-  #map(entries: readonly { readonly key: Expression; readonly value: Expression }[]): Planned {
-    const planned = entries.map(({ key, value }) => [this.value(key), this.value(value)] as const);
+  /** A list without those elements that are optional and absent. */
+  #listOfPresent(nodes: readonly Expression[], optional: ReadonlySet<number>): Planned {
+    const runs = nodes.map((node) => this.value(node).run);
+    return {
+      run: (state) => {
+        const list: Value[] = [];
+        for (const [at, run] of runs.entries()) {
+          const value = optional.has(at) ? presentValue(run(state)) : run(state);
+          if (value !== undefined) list.push(value);
+        }
+        state.charge(listCost);
+        return list;
+      },
+    };
+  }
+
+  #map(entries: readonly MapEntry[]): Planned {
+    const planned = entries.map(
+      ({ key, value, optional }) => [this.value(key), this.value(value), optional] as const,
+    );
     const build = (valueOf: (each: Planned) => Value): Value => {
       const map = new Map<MapKey, readonly [Value, Value]>();
-      for (const [keyPlan, valuePlan] of planned) {
+      for (const [keyPlan, valuePlan, optional] of planned) {
         const key = valueOf(keyPlan);
+        const value = optional ? presentValue(valueOf(valuePlan)) : valueOf(valuePlan);
         const form = mapKey(key);
         if (form === undefined) throw evaluationError("unsupported key type");
         if (map.has(form)) throw evaluationError(`Failed with repeated key`);
-        map.set(form, [key, valueOf(valuePlan)]);
+        if (value !== undefined) map.set(form, [key, value]);
       }
       return new MapValue(map);
     };

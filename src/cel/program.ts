@@ -5,14 +5,21 @@ import { type Expression, someNode } from "./ast.ts";
 import { type Checked, check } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
 import type { Interval, SizeHint } from "./interval.ts";
-import { type FunctionDeclaration, functionsOf } from "./declarations.ts";
+import { type FunctionDeclaration, type Library, functionsOf } from "./declarations.ts";
 import { CostExceeded, Evaluation, Suspended } from "./evaluation.ts";
 import { type AuthorizerTypes, authorizerLibrary, authorizerTypes } from "./library/authorizer.ts";
 import { type HotPath, hotPath } from "./hot-path.ts";
+import { addressTypeNames, addressesLibrary } from "./library/addresses.ts";
 import { listsLibrary } from "./library/lists.ts";
+import { mixedComparisons } from "./library/mixed-comparisons.ts";
+import { namedFormatsLibrary } from "./library/named-formats.ts";
+import { optionalTypeName, optionalsLibrary } from "./library/optionals.ts";
+import { quantitiesLibrary } from "./library/quantities.ts";
 import { regexLibrary } from "./library/regex.ts";
+import { setsLibrary } from "./library/sets.ts";
 import { standardLibrary, typeNames } from "./library/standard.ts";
 import { stringsLibrary } from "./library/strings.ts";
+import { textFormatLibrary } from "./library/text-format.ts";
 import { urlsLibrary } from "./library/urls.ts";
 import { parseSteps } from "./parser.ts";
 import { type Plan, PlanError, plan } from "./plan.ts";
@@ -22,13 +29,30 @@ import { EvaluationError, type Value } from "./values.ts";
 
 export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
+  readonly typeNames: ReadonlyMap<string, CelType>;
   readonly authorizer: AuthorizerTypes;
+  /** The syntax and macros of optional values. */
+  readonly optionals: boolean;
 }
 
-/** The functions of release 1.27. The prefix begins the names of library types, as error messages show them. */
-export function environment(options: { readonly typePrefix?: string } = {}): Environment {
-  const typePrefix = options.typePrefix ?? "orch";
+/** The release of the expression language that is meant unless another one is named. */
+export const firstRelease = 27;
+/** The last release whose functions are here. */
+export const lastRelease = 31;
+
+export interface EnvironmentOptions {
+  /** Begins the names of library types, as error messages show them. */
+  readonly typePrefix?: string;
+  /** The minor release whose functions there are. */
+  readonly release?: number;
+}
+
+export function environment({
+  typePrefix = "orch",
+  release = firstRelease,
+}: EnvironmentOptions = {}): Environment {
   const authorizer = authorizerTypes(typePrefix);
+  const since = (first: number, ...libraries: Library[]): Library[] => (release >= first ? libraries : []);
   const functions = functionsOf([
     standardLibrary,
     urlsLibrary(typePrefix),
@@ -36,8 +60,17 @@ export function environment(options: { readonly typePrefix?: string } = {}): Env
     listsLibrary,
     authorizerLibrary(authorizer),
     stringsLibrary,
+    ...since(28, mixedComparisons, optionalsLibrary, quantitiesLibrary(typePrefix)),
+    ...since(29, textFormatLibrary, setsLibrary),
+    ...since(30, addressesLibrary),
+    ...since(31, namedFormatsLibrary(typePrefix)),
   ]);
-  return { functions, authorizer };
+  const named = [
+    ...typeNames,
+    ...(release >= 28 ? [optionalTypeName] : []),
+    ...(release >= 30 ? addressTypeNames : []),
+  ];
+  return { functions, typeNames: new Map(named), authorizer, optionals: release >= 28 };
 }
 
 export interface CompileOptions {
@@ -74,12 +107,12 @@ export const compile = (env: Environment, source: string, options: CompileOption
 
 /** The same for those who can give way to others between the passes over the expression. */
 export function* compileSteps(env: Environment, source: string, options: CompileOptions): Steps<Compilation> {
-  const parsed = yield* parseSteps(source);
+  const parsed = yield* parseSteps(source, env);
   yield;
   if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
   const { expression } = parsed;
   const variables = new Map(Object.entries(options.variables));
-  const checked = check(expression, { functions: env.functions, variables, typeNames });
+  const checked = check(expression, { functions: env.functions, variables, typeNames: env.typeNames });
   yield;
   if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
   try {

@@ -60,6 +60,11 @@ export const abstractType = (name: string, params: readonly CelType[] = []): Cel
   params,
 });
 
+export const optionalType = (of: CelType): CelType => abstractType("optional_type", [of]);
+/** What an optional type is about; undefined for other types. */
+export const insideOptional = (type: CelType): CelType | undefined =>
+  type.kind === "abstract" && type.name === "optional_type" ? type.params[0] : undefined;
+
 export const isDyn = (type: CelType): boolean => type.kind === "dyn";
 export const isDynOrError = (type: CelType): boolean => type.kind === "dyn" || type.kind === "error";
 

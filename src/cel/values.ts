@@ -1,7 +1,7 @@
 // Values at run time. JSON data is used as it stands: booleans, strings, null, arrays and objects are themselves;
 // a JavaScript number is an int, a bigint is an int beyond 2^53. What JSON cannot tell apart has a class.
 
-import type { CelType } from "./types.ts";
+import { type CelType, optionalType, types } from "./types.ts";
 
 export type Value =
   | null
@@ -105,10 +105,27 @@ export abstract class View extends BeyondJson {
 /** A value that only functions of a library understand. */
 export abstract class Opaque extends BeyondJson {
   abstract readonly type: CelType;
+  /** What it counts for where the cost of a call depends on sizes. */
+  readonly costSize: number = 1;
   equals(other: Opaque): boolean {
     return this === other;
   }
 }
+
+const anyOptional = optionalType(types.dyn);
+
+/** A value that may be absent. */
+export class OptionalValue extends Opaque {
+  readonly type: CelType = anyOptional;
+  readonly value: Value | undefined;
+  constructor(value: Value | undefined) {
+    super();
+    this.value = value;
+  }
+}
+export const optionalNone = new OptionalValue(undefined);
+export const optionalOf = (value: Value | undefined): OptionalValue =>
+  value === undefined ? optionalNone : new OptionalValue(value);
 
 /** An error of evaluation: the result of the expression unless `&&`, `||` or a macro absorbs it. */
 export class EvaluationError extends Error {

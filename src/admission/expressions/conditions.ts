@@ -8,6 +8,7 @@ import {
   Evaluator,
   type Expressions,
   type RequestView,
+  type VariableChoice,
   bindingsOf,
   conditionsBudget,
 } from "./expressions.ts";
@@ -23,11 +24,9 @@ export function conditionsOf(
   expressions: Expressions,
   conditions: readonly MatchCondition[],
   failurePolicy: string | undefined,
-  withParams: boolean,
+  seen: VariableChoice,
 ): Conditions {
-  const compiled = conditions.map(({ expression }) =>
-    expressions.compile(expression, [types.bool], { params: withParams }),
-  );
+  const compiled = conditions.map(({ expression }) => expressions.compile(expression, [types.bool], seen));
   return async (view, onError) => {
     const result = await evaluateAll(
       compiled,

@@ -12,6 +12,7 @@ import {
   compile,
   environment,
   formatType,
+  lastRelease,
   listOf,
   mapOf,
   objectType,
@@ -39,7 +40,10 @@ export interface VariableChoice {
   readonly params: boolean;
   /** The authorizer; there unless said otherwise. */
   readonly authorizer?: boolean;
-  /** What policies of later releases see: the namespace of the object, and their own variables if they have any. */
+  /**
+   * What policies of later releases see: the namespace of the object, and their own variables if they have any.
+   * Their expressions have the functions of these releases.
+   */
   readonly later?: { readonly variables?: Readonly<Record<string, CelType>> | undefined } | undefined;
 }
 
@@ -124,6 +128,8 @@ export const admissionExpressions = (typePrefix: string): Expressions =>
 
 function makeExpressions(typePrefix: string): Expressions {
   const env = environment({ typePrefix });
+  let made: Environment | undefined;
+  const laterEnvironment = (): Environment => (made ??= environment({ typePrefix, release: lastRelease }));
   const always = { object: types.dyn, oldObject: types.dyn, request: requestType(typePrefix) };
   const authorizer = {
     authorizer: env.authorizer.authorizer,
@@ -142,7 +148,8 @@ function makeExpressions(typePrefix: string): Expressions {
   return {
     environment: env,
     compile: (source, results, choice) => {
-      const compiled = compile(env, source, { variables: variablesOf(choice) });
+      const within = choice.later ? laterEnvironment() : env;
+      const compiled = compile(within, source, { variables: variablesOf(choice) });
       if ("error" in compiled) return { source, error: compileError(compiled) };
       const { program } = compiled;
       const fits = results.length === 0 || results.some((type) => sameType(type, program.resultType));
@@ -154,7 +161,7 @@ function makeExpressions(typePrefix: string): Expressions {
       // Release 1.27 checks without the authorizer, so that whoever uses it is warned.
       const more = later ? { ...authorizer, ...laterVariables({ later }) } : {};
       const variables = { request: always.request, object, oldObject: object, ...params, ...more };
-      const compiled = compile(env, source, { variables });
+      const compiled = compile(later ? laterEnvironment() : env, source, { variables });
       if ("program" in compiled) return { type: compiled.program.resultType };
       return compiled.stage === "compile" ? { problem: compiled.error } : undefined;
     },

@@ -70,7 +70,10 @@ export function compilePolicy(
     value: expressions.compile(valueExpression.trim(), [types.string, types.null], seen),
   }));
   const conditions: Conditions | undefined = spec.matchConditions?.length
-    ? conditionsOf(expressions, spec.matchConditions, spec.failurePolicy, params)
+    ? conditionsOf(expressions, spec.matchConditions, spec.failurePolicy, {
+        params,
+        later: later ? {} : undefined,
+      })
     : undefined;
   const failed = (message: string, index = 0): readonly Failure[] =>
     ignore ? [] : [{ message, reason: "Invalid", index }];

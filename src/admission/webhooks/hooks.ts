@@ -83,7 +83,7 @@ export function hookMatcher(
     const { matchConditions } = webhook;
     if (options.conditions && matchConditions && matchConditions.length > 0) {
       const holds = compiled.getOrInsertComputed(matchConditions, () =>
-        conditionsOf(options.expressions, matchConditions, webhook.failurePolicy, false),
+        conditionsOf(options.expressions, matchConditions, webhook.failurePolicy, { params: false }),
       );
       const objects = attributes.versioned(apiVersionOf(matched));
       const decide = options.decide(attributes.user);

@@ -57,7 +57,10 @@ function policyErrors(
     !isDeepStrictEqual([spec.matchConditions, withParams], [old.matchConditions, old.paramKind !== undefined])
   )
     errors.push(
-      ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx.dialect, withParams),
+      ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx.dialect, {
+        params: withParams,
+        later: later ? {} : undefined,
+      }),
     );
   spec.variables?.forEach((variable, position) =>
     errors.push(...variableErrors(variable, composed.variables[position]?.compiled.error, position)),

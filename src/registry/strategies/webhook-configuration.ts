@@ -249,7 +249,9 @@ function conditionErrors(
     (configuration.webhooks ?? []).map(({ matchConditions }) => matchConditions);
   if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return [];
   return (webhooks ?? []).flatMap(({ matchConditions }, position) =>
-    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, dialect, false),
+    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, dialect, {
+      params: false,
+    }),
   );
 }
 

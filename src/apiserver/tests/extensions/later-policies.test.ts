@@ -71,6 +71,18 @@ const verdicts: [name: string, spec: Json, verdict: string][] = [
     "passes",
   ],
   [
+    "expressions have the functions of later releases",
+    {
+      variables: [{ name: "most", expression: "quantity('2')" }],
+      matchConditions: [{ name: "sized", expression: "object.?data.?size.hasValue()" }],
+      ...says(
+        "quantity(object.data.size).isLessThan(variables.most)",
+        "'%s is at least %s'.format([object.data.size, object.?data.?least.orValue('2')])",
+      ),
+    },
+    "3 is at least 2",
+  ],
+  [
     "the namespace of the object is seen",
     says("namespaceObject.metadata.name == ''", "namespaceObject.status.phase"),
     "Active",

@@ -13,7 +13,7 @@ export function matchConditionErrors(
   conditions: readonly MatchCondition[] | undefined,
   path: string,
   dialect: Dialect,
-  withParams: boolean,
+  seen: Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2],
 ): FieldError[] {
   if (!conditions) return [];
   const errors = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : [];
@@ -24,7 +24,7 @@ export function matchConditionErrors(
     const source = (expression ?? "").trim();
     if (source === "") errors.push(required(`${at}.expression`));
     else {
-      const { error } = expressions.compile(source, [types.bool], { params: withParams });
+      const { error } = expressions.compile(source, [types.bool], seen);
       if (error !== undefined) errors.push(invalidValue(`${at}.expression`, source, error));
     }
     if (!name) errors.push(required(`${at}.name`));

@@ -1,0 +1,175 @@
+// Texts with clauses, as printf has them: "%s is %d".format([name, age]); and strings.quote.
+
+import { doubleText, toText, typeNameOf } from "../conversions.ts";
+import { type Library, declare, method, overload } from "../declarations.ts";
+import { elements, isMapLike, lookUp, mapKeys } from "../operations.ts";
+import { listOf, types } from "../types.ts";
+import {
+  Double,
+  Duration,
+  Opaque,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+  adapt,
+  evaluationError,
+  isInt,
+  isList,
+  noSuchOverload,
+} from "../values.ts";
+
+const { dyn, string } = types;
+const usualPrecision = 6;
+/** As many digits as any double has; more would only make us compute. */
+const mostPrecision = 100;
+
+const failure = (what: string, value: Value) =>
+  evaluationError(`error during formatting: ${what}, was given ${typeNameOf(value)}`);
+
+type Clause = (value: Value, precision: number) => string;
+
+const clauses: Readonly<Record<string, Clause>> = {
+  s: plain,
+  d: (value) => {
+    if (!isInt(value) && !(value instanceof Uint))
+      throw failure("decimal clause can only be used on integers", value);
+    return String(value instanceof Uint ? value.value : value);
+  },
+  f: (value, precision) => {
+    const number = realOf(value, "fixed-point clause can only be used on doubles");
+    return special(number) ?? grouped(fixed(number, precision));
+  },
+  e: (value) => {
+    const number = realOf(value, "scientific clause can only be used on doubles");
+    return special(number) ?? scientific(number);
+  },
+  b: (value) => {
+    if (typeof value === "boolean") return value ? "1" : "0";
+    return based(value, 2, "only integers and bools can be formatted as binary");
+  },
+  o: (value) => based(value, 8, "octal clause can only be used on integers"),
+  x: hexadecimal,
+  X: (value) => hexadecimal(value).toUpperCase(),
+};
+
+function based(value: Value, base: number, rule: string): string {
+  if (!isInt(value) && !(value instanceof Uint)) throw failure(rule, value);
+  return BigInt(value instanceof Uint ? value.value : value).toString(base);
+}
+
+function hexadecimal(value: Value): string {
+  if (typeof value === "string") return Buffer.from(value).toString("hex");
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+  return based(value, 16, "only integers, byte buffers, and strings can be formatted as hex");
+}
+
+function realOf(value: Value, rule: string): number {
+  if (value instanceof Double) return value.value;
+  if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
+  throw failure(rule, value);
+}
+
+const special = (value: number): string | undefined =>
+  Number.isNaN(value) ? "NaN" : Number.isFinite(value) ? undefined : value < 0 ? "-∞" : "∞";
+
+/** Rounded to the nearest; halfway, to the even digit. All digits of a double are told before the hundredth. */
+function fixed(value: number, precision: number): string {
+  const rounded = value.toFixed(precision);
+  const exact = value.toFixed(mostPrecision);
+  const end = exact.length - mostPrecision + precision;
+  const halfway = precision < mostPrecision && /^50*$/.test(exact.slice(end));
+  const odd = Number(rounded.at(-1)) % 2 === 1;
+  if (!halfway || !odd) return rounded;
+  return precision === 0 ? exact.slice(0, end - 1) : exact.slice(0, end);
+}
+
+const grouped = (text: string): string =>
+  text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
+
+const raised = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+/** 1.052033 × 10⁰³, with narrow spaces. */
+function scientific(value: number): string {
+  const [digits, exponent] = value.toExponential(usualPrecision).split("e") as [string, string];
+  const power = exponent.slice(1).padStart(2, "0");
+  const sign = exponent.startsWith("-") ? "⁻" : "";
+  return `${digits}\u202f×\u202f10${sign}${Array.from(power, (digit) => raised[Number(digit)]).join("")}`;
+}
+
+function plain(value: Value): string {
+  if (value === null) return "null";
+  if (value instanceof TypeValue) return value.name;
+  if (isList(value))
+    return `[${elements(value)
+      .map((item) => literal(adapt(item)))
+      .join(", ")}]`;
+  if (value instanceof Opaque)
+    throw failure(
+      "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+      value,
+    );
+  if (isMapLike(value)) {
+    const entries = mapKeys(value).map((key) => [literal(key), literal(lookUp(value, key)!)] as const);
+    entries.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
+    return `{${entries.map(([key, inner]) => `${key}:${inner}`).join(", ")}}`;
+  }
+  return value instanceof Double ? doubleText(value.value) : toText(value);
+}
+
+/** A value within a list or map, as an expression would spell it. */
+function literal(value: Value): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`;
+  if (value instanceof Timestamp) return `timestamp(${JSON.stringify(toText(value))})`;
+  if (value instanceof Duration) return `duration(${JSON.stringify(toText(value))})`;
+  if (value instanceof Double)
+    return Number.isFinite(value.value)
+      ? value.value.toFixed(usualPrecision)
+      : JSON.stringify(doubleText(value.value));
+  return plain(value);
+}
+
+/** A clause: a percent sign, a precision if any, and a letter. */
+const clausePattern = /%(?:%|(\.\d*)?(.?))/gsu;
+
+function format(text: Value, list: Value): string {
+  if (typeof text !== "string" || !isList(list)) throw noSuchOverload();
+  const items = elements(list);
+  let next = 0;
+  return text.replaceAll(
+    clausePattern,
+    (found, precision: string | undefined, letter: string | undefined) => {
+      if (found === "%%") return "%";
+      if (next >= items.length) throw evaluationError(`index ${next} out of range`);
+      if (found === "%") throw evaluationError("unexpected end of string");
+      const refused = (why: string) => evaluationError(`could not parse formatting clause: ${why}`);
+      if (!letter) throw refused("error while parsing precision: could not find end of precision specifier");
+      if (precision === "." || Number(precision?.slice(1) ?? 0) > mostPrecision)
+        throw refused("error while parsing precision: error while converting precision to integer");
+      if (!Object.hasOwn(clauses, letter)) throw refused(`unrecognized formatting clause "${letter}"`);
+      const digits = precision === undefined ? usualPrecision : Number(precision.slice(1));
+      return clauses[letter]!(adapt(items[next++]!), digits);
+    },
+  );
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
+
+const quote = (text: Value): string =>
+  // oxlint-disable-next-line no-control-regex
+  `"${(text as string).toWellFormed().replaceAll(/[\u0007-\u000d\\"]/g, (found) => escapes[found] ?? found)}"`;
+
+export const textFormatLibrary: Library = [
+  declare("format", method("string_format", [string, listOf(dyn)], string, format)),
+  declare("strings.quote", overload("strings_quote", [string], string, quote)),
+];
