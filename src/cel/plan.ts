@@ -193,7 +193,8 @@ class Planner implements FoldPlanner {
   /** `or` and `orValue` of an optional value: the alternative is looked at only when there is none. */
   #alternative({ id, name, target, args: [other] }: Call): Planned | undefined {
     const reference = this.#checked.references[id];
-    if (reference?.kind !== "function" || !/^optional_or/.test(reference.overloads[0]!.id)) return undefined;
+    if (reference?.kind !== "function" || !reference.overloads[0]!.id.startsWith("optional_or"))
+      return undefined;
     const runTarget = this.value(target!).run;
     const runOther = this.value(other!).run;
     return {
