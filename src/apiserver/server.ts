@@ -460,6 +460,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         reloads,
         signal: closing.signal,
         login: identities.login,
+        audit,
         ...(own && { pair: () => own.servingPair(clock.now()) }),
       });
       if (settings.debugSocketPath)

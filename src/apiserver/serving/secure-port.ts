@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Audit } from "#audit";
 import { selfSigned, stillGood, writePair } from "#authn";
 import { type Clock, type Log, type Metrics, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
@@ -10,7 +11,8 @@ import type { Reloads } from "./reloads.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import type { OneTimeLogin } from "../ui/one-time-login.ts";
 import { pageFiles } from "../ui/page-files.ts";
-import { builtPageFolder, withUi } from "../ui/ui-handler.ts";
+import { auditSignIn } from "../ui/sign-in-audit.ts";
+import { type UiOptions, builtPageFolder, withUi } from "../ui/ui-handler.ts";
 import { servingCertificates } from "./certificates.ts";
 import { hostAddress } from "./host-address.ts";
 
@@ -26,6 +28,8 @@ export interface SecurePortOptions {
   readonly signal: AbortSignal;
   /** One-time links to the page, where they are set up. */
   readonly login?: OneTimeLogin | undefined;
+  /** Where attempts to sign in are recorded; absent where nothing is audited. */
+  readonly audit?: Audit | undefined;
 }
 
 export interface SecurePort {
@@ -44,6 +48,7 @@ export async function openSecurePort({
   reloads,
   signal,
   login,
+  audit,
 }: SecurePortOptions): Promise<SecurePort> {
   const main =
     settings.tlsCertFile !== ""
@@ -67,8 +72,14 @@ export async function openSecurePort({
       stability: "ALPHA",
     })
     .with();
-  const onSignIn = (user: string, address: string): void =>
-    log.info("somebody signed in to the page with a one-time link", { user, address });
+  const recordSignIn = audit && auditSignIn(audit, clock);
+  const onSignIn: UiOptions["onSignIn"] = (call, attempt) => {
+    const { address } = call.peer;
+    if (attempt.user)
+      log.info("somebody signed in to the page with a one-time link", { user: attempt.user.name, address });
+    else log.warn("a one-time link to the page was refused", { address });
+    return recordSignIn?.(call, attempt);
+  };
   const listener = await listen({
     host,
     port: settings.securePort,

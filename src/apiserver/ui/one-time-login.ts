@@ -19,7 +19,7 @@ export interface OneTimeToken {
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
-  readonly user: string;
+  readonly user: { readonly name: string; readonly groups: readonly string[] };
 }
 
 export interface OneTimeLogin {
@@ -54,9 +54,10 @@ export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
       forgetOld();
       const token = randomBytes(32).toString("base64url");
       const expires = clock.now() + tokenMilliseconds;
-      const identity: Identity = { user: { name: note.user, groups: note.groups } };
+      const user = { name: note.user, groups: note.groups };
+      const identity: Identity = { user };
       sessions.set(codeHash(token), { identity, expires });
-      return { token, expires, user: note.user };
+      return { token, expires, user };
     },
     tokens: {
       identify: (token) => {

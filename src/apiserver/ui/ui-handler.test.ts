@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { inject } from "#http";
 import { pageFiles } from "./page-files.ts";
+import type { SignInAttempt } from "./sign-in-audit.ts";
 import { builtPageFolder, withUi } from "./ui-handler.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-page-"));
@@ -17,10 +18,12 @@ writeFileSync(join(folder, "notes.txt"), "not a file of the page");
 
 const rest = () => Promise.resolve({ status: 418, headers: {} });
 const login = {
-  exchange: (code: string) => (code === "right" ? { token: "t", expires: 0, user: "admin" } : undefined),
+  exchange: (code: string) =>
+    code === "right" ? { token: "t", expires: 0, user: { name: "admin", groups: [] } } : undefined,
 };
-const signedIn: string[] = [];
-const handle = withUi(rest, { files: pageFiles(folder), login, onSignIn: (user) => signedIn.push(user) });
+const attempts: (string | undefined)[] = [];
+const onSignIn = (_: unknown, { user }: SignInAttempt): void => void attempts.push(user?.name);
+const handle = withUi(rest, { files: pageFiles(folder), login, onSignIn });
 const get = (path: string, headers: Record<string, string> = {}) =>
   inject(handle, { method: "GET", path, headers });
 const json = { "content-type": "application/json" };
@@ -111,7 +114,7 @@ for (const [name, request, status] of logins)
     const reply = await inject(handle, { method: "POST", path: "/ui/login", ...request });
     assert.equal(reply.status, status);
     if (status === 200) assert.equal(reply.headers["cache-control"], "no-store");
-    assert.deepEqual(signedIn.splice(0), status === 200 ? ["admin"] : []);
+    assert.deepEqual(attempts.splice(0), status === 200 ? ["admin"] : status === 401 ? [undefined] : []);
   });
 
 test("sign-in by link is closed where nobody set it up", async () => {

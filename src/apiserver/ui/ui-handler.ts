@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Call, type Reply, header, plainReply } from "#http";
 import type { OneTimeLogin } from "./one-time-login.ts";
 import { type PageFiles, pagePrefix } from "./page-files.ts";
+import type { SignInAttempt } from "./sign-in-audit.ts";
 
 /** Where the build puts the page: beside the packed programs, which is also where sources find it. */
 export function builtPageFolder(from = import.meta.url): string {
@@ -15,8 +16,8 @@ export interface UiOptions {
   readonly files: PageFiles;
   /** Absent when nobody set up one-time links. */
   readonly login?: Pick<OneTimeLogin, "exchange"> | undefined;
-  /** Told of every sign-in by a link. */
-  readonly onSignIn?: (user: string, address: string) => void;
+  /** Told of every attempt to sign in by a link, before it is answered. */
+  readonly onSignIn?: (call: Call, attempt: SignInAttempt) => Promise<void> | void;
 }
 
 type Handle = (call: Call) => Promise<Reply>;
@@ -46,8 +47,8 @@ async function signIn(call: Call, { login, onSignIn }: UiOptions): Promise<Reply
   if (origin !== "same-origin") return plainReply(403, "403 other origins may not sign in here");
   const code = await call.body(mostBodyBytes).then(codeIn, () => undefined);
   const made = code === undefined ? undefined : login.exchange(code);
+  await onSignIn?.(call, { user: made?.user, status: made ? 200 : 401 });
   if (!made) return plainReply(401, "401 this link was used before or is too old");
-  onSignIn?.(made.user, call.peer.address);
   return {
     status: 200,
     headers: {

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Audit, type AuditEvent, auditMetrics } from "#audit";
+import { createMetrics, virtualClock } from "#base";
+import { inject } from "#http";
+import { auditSignIn } from "./sign-in-audit.ts";
+
+const levels: [name: string, level: "None" | "Metadata", events: number][] = [
+  ["an attempt to sign in is written as the policy says", "Metadata", 1],
+  ["an attempt that the policy leaves out is not written", "None", 0],
+];
+for (const [name, level, count] of levels)
+  test(name, async () => {
+    const events: AuditEvent[] = [];
+    const asked: string[] = [];
+    const audit = {
+      policy: () => ({
+        configFor: ({ verb, path }: { readonly verb: string; readonly path: string }) => {
+          asked.push(`${verb} ${path}`);
+          return { level, omitStages: new Set(), omitManagedFields: false };
+        },
+        warnings: [],
+      }),
+      sink: { write: async (event: AuditEvent) => events.push(event) > 0, close: async () => undefined },
+      metrics: auditMetrics(createMetrics()),
+    } as unknown as Audit;
+    const record = auditSignIn(audit, virtualClock(Date.UTC(2030, 0, 1)));
+    const handle = async (call: Parameters<typeof record>[0]) => {
+      await record(call, { user: { name: "admin", groups: ["masters"] }, status: 200 });
+      return { status: 200, headers: {} };
+    };
+    const request = {
+      method: "POST",
+      path: "/ui/login",
+      headers: { "user-agent": "browser" },
+      body: "secret",
+    };
+    await inject(handle, request);
+    assert.deepEqual(asked, ["post /ui/login"]);
+    assert.equal(events.length, count);
+    for (const event of events) {
+      assert.equal(event.requestUri, "/ui/login");
+      assert.equal(event.user?.name, "admin");
+      assert.equal(event.responseStatus?.code, 200);
+      assert.doesNotMatch(JSON.stringify(event), /secret/);
+    }
+  });

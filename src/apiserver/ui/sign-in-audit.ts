@@ -1,0 +1,40 @@
+// Attempts to sign in at the page, as audit events like those of other requests: the page answers before the
+// request pipeline. Neither the code nor the token is part of them.
+import { type Audit, AuditRecord } from "#audit";
+import type { Clock } from "#base";
+import { newAuditId, sourceIps } from "#filters";
+import { type Call, header } from "#http";
+
+/** One attempt: who signed in, if anybody did, and the status of the answer. */
+export interface SignInAttempt {
+  readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined;
+  readonly status: number;
+}
+
+const longestUserAgent = 1024;
+
+export function auditSignIn(
+  audit: Audit,
+  clock: Clock,
+): (call: Call, attempt: SignInAttempt) => Promise<void> {
+  return async (call, { user, status }) => {
+    const verb = call.method.toLowerCase();
+    const config = audit.policy().configFor({ user, verb, path: call.path, resource: undefined });
+    audit.metrics.level[config.level].add();
+    if (config.level === "None") return;
+    const record = new AuditRecord(config, {
+      auditId: newAuditId(call),
+      requestUri: call.path,
+      verb,
+      user,
+      sourceIps: sourceIps(call),
+      userAgent: (header(call.headers, "user-agent") ?? "").slice(0, longestUserAgent),
+      object: undefined,
+      receivedAt: call.receivedAt,
+    });
+    record.status({ code: status });
+    if (record.omits("ResponseComplete")) return;
+    audit.metrics.events.add();
+    await audit.sink.write(record.event("ResponseComplete", clock.now()));
+  };
+}
